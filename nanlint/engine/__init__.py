@@ -1,0 +1,1 @@
+"""Rules meet files: the rulebook, checking one file and many, suppression, fixes."""

@@ -1,0 +1,147 @@
+"""Which findings the comments of a file keep quiet, and which of those comments keep nothing quiet.
+
+A suppression is unused only as far as its rules ran: `active` are the codes that did, after per-file ignores, and with
+NAN001 not among them nothing is said about suppressions at all. One that stands for many rules (no list, or a prefix)
+is judged as soon as one of them ran. Findings must come in before any filter by severity, or the comments that quiet
+the filtered ones would look unused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanlint.source.mentions import mentions_suppression
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from nanlint.model import Finding
+    from nanlint.source.comments import Suppression, Suppressions
+    from nanlint.source.markers import Selector
+
+# Every file comes by here, so the nouns are named tuples: importing dataclasses alone would take longer than telling
+# a thousand files without suppressions.
+
+UNUSED_SUPPRESSION = "NAN001"
+UNUSED_NAME = "unused-suppression"
+
+# All codes share their letters, so at difflib's own 0.6 any code would be near any other.
+NEAR = 0.75
+
+
+class Suppressed(NamedTuple):
+    """What is left to report: findings that no comment covers, and what NAN001 says about the comments."""
+
+    kept: list[Finding]
+    quiet: int
+    unused: list[Finding]
+
+
+class _Claim(NamedTuple):
+    """One entry of a suppression's list with the codes it stands for; neither, if it stands for every rule."""
+
+    suppression: Suppression
+    selector: Selector | None = None
+    codes: frozenset[str] | None = None
+
+    def quiets(self, finding: Finding) -> bool:
+        # Were NAN001 among "every rule", no blanket suppression could ever be called unused.
+        meant = finding.code != UNUSED_SUPPRESSION if self.codes is None else finding.code in self.codes
+        return meant and self.suppression.covers(finding.span)
+
+
+def apply(
+    findings: Sequence[Finding],
+    text: str,
+    *,
+    active: Collection[str],
+    known: Mapping[str, str],
+) -> Suppressed:
+    """Split the findings of one file by its comments. `known` gives the name of every rule by its code.
+
+    The findings about comments have neither path nor cell: the caller knows them.
+    """
+    judging = UNUSED_SUPPRESSION in active
+    if not (findings or judging) or not mentions_suppression(text, blanket_noqa=bool(findings)):
+        return Suppressed(list(findings), 0, [])
+    from nanlint.source.comments import suppressions  # noqa: PLC0415 - most files hold no suppression
+
+    found = suppressions(text, blanket_noqa=bool(findings))
+    if found is None:
+        return Suppressed(list(findings), 0, [])
+    claims = [claim for item in found.items for claim in _claims(item, known)]
+    used = {claim for finding in findings for claim in claims if claim.quiets(finding)}
+    kept = [finding for finding in findings if not any(claim.quiets(finding) for claim in used)]
+    unused = _complaints(found, [claim for claim in claims if claim not in used], active, known) if judging else []
+    loud = [finding for finding in unused if not any(claim.quiets(finding) for claim in claims)]
+    return Suppressed(kept, len(findings) - len(kept), loud)
+
+
+def codes_of(selector: str, known: Mapping[str, str]) -> frozenset[str]:
+    """The codes that a code, a prefix such as NAN1, or a name stands for; empty if no rule fits."""
+    folded = selector.upper()
+    letters = folded.rstrip("0123456789")
+    codes = {*known, UNUSED_SUPPRESSION}
+    if folded in codes:
+        return frozenset({folded})
+    fitting = {code for code in codes if letters == code.rstrip("0123456789") and code.startswith(folded)}
+    if fitting:
+        return frozenset(fitting - {UNUSED_SUPPRESSION} if folded == letters else fitting)
+    name = selector.lower().replace("_", "-")
+    names = {**known, UNUSED_SUPPRESSION: UNUSED_NAME}
+    return frozenset(code for code, own in names.items() if own == name)
+
+
+def _claims(item: Suppression, known: Mapping[str, str]) -> list[_Claim]:
+    """Nothing for a marker that is written wrong, and for entries that name no rule."""
+    if item.marker.problem:
+        return []
+    if not item.marker.listed:
+        return [_Claim(item)]
+    claims = [_Claim(item, selector, codes_of(selector.text, known)) for selector in item.marker.selectors]
+    return [claim for claim in claims if claim.codes]
+
+
+def _complaints(
+    found: Suppressions,
+    idle: Sequence[_Claim],
+    active: Collection[str],
+    known: Mapping[str, str],
+) -> list[Finding]:
+    from nanlint.engine import unused  # noqa: PLC0415 - most files hold no suppression
+
+    findings = []
+    for item in found.items:
+        if item.marker.problem:
+            findings.append(unused.malformed(item))
+            continue
+        findings += [
+            unused.unknown(item, selector, _nearest(selector.text, known))
+            for selector in item.marker.selectors
+            if not codes_of(selector.text, known)
+        ]
+        judged = [claim for claim in idle if claim.suppression is item and _is_judged(claim, active)]
+        if judged:
+            selectors = [claim.selector for claim in judged if claim.selector]
+            findings.append(unused.unused(item, selectors, found.layout))
+    return findings
+
+
+def _is_judged(claim: _Claim, active: Collection[str]) -> bool:
+    """Whether enough rules ran to call it unused; never for `# noqa`, which serves other tools, and for NAN001."""
+    if claim.codes is None:
+        return claim.suppression.marker.kind.value != "noqa" and bool({*active} - {UNUSED_SUPPRESSION})
+    return UNUSED_SUPPRESSION not in claim.codes and not claim.codes.isdisjoint(active)
+
+
+def _nearest(selector: str, known: Mapping[str, str]) -> str:
+    """The code or name that was probably meant; "" if none comes close."""
+    import difflib  # noqa: PLC0415 - only for a message that most runs never need
+
+    # Letters that are taken for digits come first: they are one keystroke away from the truth.
+    digits = selector[:3].upper() + selector[3:].upper().translate(str.maketrans("OIL", "011"))
+    if digits in known:
+        return digits
+    candidates = {own.lower(): own for pair in known.items() for own in pair}
+    near = difflib.get_close_matches(selector.lower(), candidates, n=1, cutoff=NEAR)
+    return candidates[near[0]] if near else ""

@@ -1,0 +1,90 @@
+"""From syntax to `Call`: every spelling of an operation becomes one call with its arguments by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import libcst as cst
+
+from nanlint.facts.values import Call, Form, Value
+from nanlint.ops.names import CANONICAL, METHODS, OPERATORS, SIGNATURES
+from nanlint.ops.signatures import MODULES, PARAMETERS, bind
+
+_OPERATOR_SIGNS: Mapping[type[cst.CSTNode], str] = {
+    cst.Add: "+",
+    cst.Subtract: "-",
+    cst.Multiply: "*",
+    cst.Divide: "/",
+    cst.FloorDivide: "//",
+    cst.Modulo: "%",
+    cst.Power: "**",
+    cst.MatrixMultiply: "@",
+}
+
+
+def bind_call(node: cst.Call, dotted: str | None, is_no_tensor: Callable[[cst.BaseExpression], bool]) -> Call | None:
+    """The call that `node` is, given the full name of its function where an import tells it."""
+    if dotted is not None:
+        function = CANONICAL.get(dotted, dotted)
+        arguments = _bound(function, node.args)
+        return Call(function, node, Form.FUNCTION, arguments if arguments is not None else _loose(node.args))
+    if isinstance(node.func, cst.Attribute):
+        return _bind_method(node, node.func, is_no_tensor)
+    if isinstance(node.func, cst.Name):
+        return Call(node.func.value, node, Form.FUNCTION, _loose(node.args))
+    return None
+
+
+def _bind_method(node: cst.Call, func: cst.Attribute, is_no_tensor: Callable[[cst.BaseExpression], bool]) -> Call:
+    name, receiver = func.attr.value, func.value
+    function = METHODS.get(name)
+    # `self.log(...)` is a method of the user's class, whatever tensors can do.
+    on_self = isinstance(receiver, cst.Name) and receiver.value in {"self", "cls"}
+    if function is not None and not on_self and not is_no_tensor(receiver):
+        arguments = _bound(function, node.args, receiver)
+        if arguments is not None:
+            return Call(function, node, Form.METHOD, arguments)
+    return Call(f".{name}", node, Form.METHOD, _loose(node.args), receiver)
+
+
+def bind_operator(node: cst.BinaryOperation) -> Call | None:
+    """The operation behind `a / b`, as the op table names it."""
+    function = OPERATORS.get(_OPERATOR_SIGNS.get(type(node.operator), ""))
+    if function is None:
+        return None
+    first, second = (parameter.name for parameter in PARAMETERS[function][:2])
+    return Call(function, node, Form.OPERATOR, {first: node.left, second: node.right})
+
+
+def module_call(node: cst.Call, module: Value) -> Call | None:
+    """The operation that calling an nn.Module performs: that of its class, or of the last module of an nn.Sequential."""
+    last = module
+    while last.made_by is not None and last.made_by.function == "torch.nn.Sequential" and last.parts:
+        last = last.parts[-1]
+    form = MODULES.get(last.made_by.function) if last.made_by is not None else None
+    if form is None:
+        return None
+    # What the modules before the last one make of the input has no expression of its own.
+    arguments = _bound(form.operation, node.args) if last is module else {}
+    return Call(form.operation, node, Form.MODULE, arguments or {})
+
+
+def _bound(
+    function: str, args: Sequence[cst.Arg], receiver: cst.BaseExpression | None = None
+) -> dict[str, cst.BaseExpression] | None:
+    """Arguments by parameter name; None when they do not fit the signature (then it is some other function)."""
+    if function not in SIGNATURES or any(arg.star for arg in args):
+        return None
+    positional = [arg.value for arg in args if arg.keyword is None]
+    keywords = {arg.keyword.value: arg.value for arg in args if arg.keyword is not None}
+    binding = bind(function, positional, keywords, receiver)
+    return binding.arguments if binding is not None else None
+
+
+def _loose(args: Sequence[cst.Arg]) -> dict[str, cst.BaseExpression]:
+    """Arguments of an unknown signature: by keyword, or "0", "1", … in order; starred ones are left out."""
+    bound: dict[str, cst.BaseExpression] = {}
+    for position, arg in enumerate(args):
+        if not arg.star:
+            bound[arg.keyword.value if arg.keyword is not None else str(position)] = arg.value
+    return bound

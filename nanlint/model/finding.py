@@ -1,0 +1,188 @@
+"""A finding and what it is made of: place, message, severity, fix, hazard.
+
+Text and numbers alone. `Finding.to_json` is one entry of the published output contract and `Finding.from_json` reads
+it back, so the cache, the worker processes and the reports share one form.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of source: lines and columns count from 1, columns in characters, the end is one past the last."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def to_json(self) -> Json:
+        """The four numbers under their contract names."""
+        return {
+            "line": self.line,
+            "column": self.column,
+            "end_line": self.end_line,
+            "end_column": self.end_column,
+        }
+
+    @classmethod
+    def from_json(cls, entry: Json) -> Span:
+        """The inverse of `to_json`; other keys of `entry` are ignored."""
+        return cls(entry["line"], entry["column"], entry["end_line"], entry["end_column"])
+
+
+class Severity(enum.Enum):
+    """How ordinary the failing input is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """2 for error, 1 for warning, 0 for info: larger is worse."""
+        return {"error": 2, "warning": 1, "info": 0}[self.value]
+
+
+class Direction(enum.Enum):
+    """Where the failure shows: in the values, in the gradients, in both, or in the loop around them."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    BOTH = "both"
+    LOOP = "loop"
+
+
+class Applicability(enum.Enum):
+    """SAFE keeps every finite result and its gradient up to rounding, UNSAFE moves some, SHOW is a sketch."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    SHOW = "show"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text of `span` by `text`; an empty span inserts."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A titled set of edits that belong together: all are applied or none."""
+
+    title: str
+    applicability: Applicability
+    edits: tuple[Edit, ...]
+
+    def to_json(self) -> Json:
+        """The fix as the output contract has it."""
+        return {
+            "applicability": self.applicability.value,
+            "title": self.title,
+            "edits": [{**edit.span.to_json(), "text": edit.text} for edit in self.edits],
+        }
+
+    @classmethod
+    def from_json(cls, entry: Json) -> Fix:
+        """The inverse of `to_json`."""
+        edits = tuple(Edit(Span.from_json(edit), edit["text"]) for edit in entry["edits"])
+        return cls(entry["title"], Applicability(entry["applicability"]), edits)
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """What breaks: the operation, the operand's source text, and the values of it that break the operation."""
+
+    operation: str
+    operand: str
+    zone: str
+
+    def to_json(self) -> Json:
+        """The hazard as the output contract has it."""
+        return {"operation": self.operation, "operand": self.operand, "zone": self.zone}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One defect at one place. `cell` counts from 1 in a notebook, where lines count within the cell."""
+
+    code: str
+    name: str
+    span: Span
+    message: str
+    severity: Severity
+    fix: Fix | None = None
+    path: str = ""
+    cell: int | None = None
+    function: str = ""
+    dtypes: tuple[str, ...] = ()
+    direction: Direction = Direction.FORWARD
+    hazard: Hazard | None = None
+
+    @property
+    def sort_key(self) -> tuple[str, int, Span, str, str]:
+        """Reading order: path, cell, place, code."""
+        return (self.path, self.cell or 0, self.span, self.code, self.message)
+
+    def to_json(self) -> Json:
+        """One entry of `findings` in the output contract, schema 1."""
+        return {
+            "code": self.code,
+            "name": self.name,
+            "severity": self.severity.value,
+            "path": self.path,
+            "cell": self.cell,
+            **self.span.to_json(),
+            "message": self.message,
+            "function": self.function,
+            "dtypes": list(self.dtypes),
+            "direction": self.direction.value,
+            "hazard": self.hazard.to_json() if self.hazard else None,
+            "fix": self.fix.to_json() if self.fix else None,
+            "verdict": None,
+        }
+
+    @classmethod
+    def from_json(cls, entry: Json) -> Finding:
+        """The inverse of `to_json`."""
+        return cls(
+            code=entry["code"],
+            name=entry["name"],
+            span=Span.from_json(entry),
+            message=entry["message"],
+            severity=Severity(entry["severity"]),
+            fix=Fix.from_json(entry["fix"]) if entry["fix"] else None,
+            path=entry["path"],
+            cell=entry["cell"],
+            function=entry["function"],
+            dtypes=tuple(entry["dtypes"]),
+            direction=Direction(entry["direction"]),
+            hazard=Hazard(**entry["hazard"]) if entry["hazard"] else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FileError:
+    """Why one file (or one rule on it) could not be checked; the others were."""
+
+    path: str
+    line: int | None
+    message: str
+
+    def to_json(self) -> Json:
+        """One entry of `errors` in the output contract."""
+        return {"path": self.path, "line": self.line, "message": self.message}
+
+    @classmethod
+    def from_json(cls, entry: Json) -> FileError:
+        """The inverse of `to_json`."""
+        return cls(entry["path"], entry["line"], entry["message"])

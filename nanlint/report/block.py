@@ -1,0 +1,130 @@
+"""One finding as a block: message, place, code frame, the reason, the offered fix, and where to read on."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING
+
+from nanlint.model import Applicability, Direction
+from nanlint.report.closing import unchecked_files
+from nanlint.report.frame import Row, change_rows, frame_rows
+from nanlint.report.hunks import hunks
+from nanlint.report.paint import ADDED, FAINT, GUTTER, PLAIN, REMOVED, SEVERITY_STYLES, STRONG, Piece
+from nanlint.report.wording import counted, error_place, one_line, place, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from nanlint.model import Finding, Fix, Report
+
+Line = list[Piece]
+
+PROSE_WIDTH = 100
+SHORT_REASON = 160  # beyond this many characters, further sentences are left to `nanlint explain`
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
+_FIX_WORDS = {Applicability.SAFE: "safe", Applicability.UNSAFE: "unsafe", Applicability.SHOW: "sketch"}
+_DIRECTION_WORDS = {
+    Direction.FORWARD: "in the forward pass",
+    Direction.BACKWARD: "in the backward pass",
+    Direction.BOTH: "in the forward and the backward pass",
+    Direction.LOOP: "in the training loop",
+}
+_SIGN_STYLES = {"|": GUTTER, "-": REMOVED, "+": ADDED}
+
+
+def finding_block(finding: Finding, report: Report) -> Iterator[Line]:
+    """The lines of the block; what is not known (source, rule, fix) is left out."""
+    source = report.source_lines(finding.path, finding.cell)
+    frame = frame_rows(source, finding.span, SEVERITY_STYLES[finding.severity])
+    changes = _fix_rows(finding.fix, source) if finding.fix else []
+    width = max(len(str(row.number or finding.span.line)) for row in [*frame, *changes, Row(None, "|", ())])
+    yield _header(finding)
+    yield [(f"{'':{width}}--> ", GUTTER), (place(finding), PLAIN)]
+    if frame:
+        rows = [Row(None, "|", ()), *frame, Row(None, "|", ())]
+        yield from (_laid_out(row, width) for row in rows)
+    yield from _note(width, "why", _reason(finding, report))
+    yield from _note(width, "breaks", _circumstances(finding))
+    if finding.fix:
+        yield from _note(width, f"fix ({_FIX_WORDS[finding.fix.applicability]})", one_line(finding.fix.title))
+        yield from (_laid_out(row, width) for row in changes)
+    yield _help(finding, report, width)
+
+
+def error_block(report: Report) -> Iterator[Line]:
+    """What could not be checked and why, one line each."""
+    count = counted(unchecked_files(report), "file")
+    yield [("error", "bold red"), (f": {count} could not be fully checked", STRONG)]
+    for error in report.errors:
+        yield [("  ", PLAIN), (error_place(error), STRONG), (f": {one_line(error.message)}", PLAIN)]
+
+
+def _header(finding: Finding) -> Line:
+    return [
+        (finding.severity.value, SEVERITY_STYLES[finding.severity]),
+        (f" {finding.code} {finding.name}", STRONG),
+        (f": {one_line(finding.message)}", PLAIN),
+    ]
+
+
+def _laid_out(row: Row, width: int) -> Line:
+    """`row` behind its gutter, without blanks at the end."""
+    number = "" if row.number is None else str(row.number)
+    gutter: Line = [(f"{number:>{width}} ", GUTTER), (row.sign, _SIGN_STYLES[row.sign])]
+    filled = any(text for text, _style in row.pieces)
+    return [*gutter, (" ", PLAIN), *row.pieces] if filled else gutter
+
+
+def _note(width: int, label: str, text: str) -> Iterator[Line]:
+    """`= label: text`, folded with the further lines under the first; nothing for an empty text."""
+    head = f"{'':{width}} = "
+    folded = textwrap.wrap(text, PROSE_WIDTH, break_long_words=False, break_on_hyphens=False)
+    for index, part in enumerate(folded):
+        if index == 0:
+            yield [(head, GUTTER), (f"{label}: ", STRONG), (part, PLAIN)]
+        else:
+            yield [(" " * (len(head) + len(label) + 2) + part, PLAIN)]
+
+
+def _reason(finding: Finding, report: Report) -> str:
+    """The first sentences of the rule's reason: always one, more while they are short."""
+    info = report.rules.get(finding.code)
+    paragraph = one_line(info.why.strip().split("\n\n")[0]) if info else ""
+    first, *others = _SENTENCE_END.split(paragraph)
+    for sentence in others:
+        if len(first) + len(sentence) >= SHORT_REASON:
+            break
+        first = f"{first} {sentence}"
+    return first
+
+
+def _circumstances(finding: Finding) -> str:
+    """Pass and dtypes, when either says more than the default."""
+    if not finding.dtypes and finding.direction is Direction.FORWARD:
+        return ""
+    words = _DIRECTION_WORDS[finding.direction]
+    return f"{words}, in {_listed(finding.dtypes)}" if finding.dtypes else words
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _fix_rows(fix: Fix, source: Sequence[str]) -> list[Row]:
+    """The change line by line; without the source only the new text is known."""
+    changes = hunks(fix, source)
+    return list(change_rows(changes)) if changes else list(_new_text(fix))
+
+
+def _new_text(fix: Fix) -> Iterable[Row]:
+    for edit in fix.edits:
+        for offset, line in enumerate(edit.text.splitlines()):
+            yield Row(edit.span.line + offset, "+", ((printable(line), ADDED),))
+
+
+def _help(finding: Finding, report: Report, width: int) -> Line:
+    info = report.rules.get(finding.code)
+    line: Line = [(f"{'':{width}} = ", GUTTER), ("help: ", STRONG), (f"nanlint explain {finding.code}", PLAIN)]
+    return [*line, (f"  {info.url}", FAINT)] if info and info.url else line

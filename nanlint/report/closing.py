@@ -1,0 +1,71 @@
+"""The closing line of the reports that people read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.model import Applicability, Severity
+from nanlint.report.wording import counted
+
+if TYPE_CHECKING:
+    from nanlint.model import Report, Summary
+
+
+def closing_line(report: Report) -> str:
+    """What was found, mended, kept quiet and left unchecked: a few sentences on one line."""
+    sentences = (_found(report), *_handled(report.summary), _unchecked(report))
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def unchecked_files(report: Report) -> int:
+    """How many files have an error; one rule that crashed is enough."""
+    return len({error.path for error in report.errors})
+
+
+def _found(report: Report) -> str:
+    if report.findings:
+        return f"Found {_problems(report)} in {_share_of_files(report)}{_fixable(report)}."
+    files = report.summary.files
+    if report.errors:
+        return f"Found nothing in {counted(files, 'file')}." if files else ""
+    return f"All clear: {counted(files, 'file')} checked." if files else "No files were checked."
+
+
+def _problems(report: Report) -> str:
+    counts = {severity: sum(finding.severity is severity for finding in report.findings) for severity in Severity}
+    words = {Severity.ERROR: "error", Severity.WARNING: "warning"}
+    parts = [counted(counts[severity], word) for severity, word in words.items() if counts[severity]]
+    if counts[Severity.INFO]:
+        parts.append(f"{counts[Severity.INFO]} info")
+    return f"{counted(len(report.findings), 'problem')} ({', '.join(parts)})"
+
+
+def _share_of_files(report: Report) -> str:
+    hit = len({finding.path for finding in report.findings})
+    return f"{hit} of {counted(max(hit, report.summary.files), 'file')}"
+
+
+def _fixable(report: Report) -> str:
+    offered = [finding.fix.applicability for finding in report.findings if finding.fix]
+    safe, unsafe = offered.count(Applicability.SAFE), offered.count(Applicability.UNSAFE)
+    parts = []
+    if safe:
+        parts.append(f"{safe} fixable with --fix")
+    if unsafe:
+        parts.append(f"{unsafe} more with --unsafe-fixes" if safe else f"{unsafe} fixable with --unsafe-fixes")
+    return f"; {', '.join(parts)}" if parts else ""
+
+
+def _handled(summary: Summary) -> tuple[str, str]:
+    fixed = f"Fixed {counted(summary.fixed, 'problem')}." if summary.fixed else ""
+    quiet = [
+        f"{count} {how}"
+        for count, how in ((summary.suppressed, "suppressed"), (summary.known, "in the baseline"))
+        if count
+    ]
+    return fixed, f"Kept quiet: {', '.join(quiet)}." if quiet else ""
+
+
+def _unchecked(report: Report) -> str:
+    count = unchecked_files(report)
+    return f"{counted(count, 'file')} could not be fully checked." if count else ""

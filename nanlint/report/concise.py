@@ -1,0 +1,32 @@
+"""One line per finding, for grep and for editors: `path:line:column: CODE [*] message [name]`.
+
+`[*]` marks a finding with a SAFE fix. Never coloured, and imports neither json nor rich.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.model import Applicability
+from nanlint.report.closing import closing_line
+from nanlint.report.wording import error_place, one_line, place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.model import Finding, Report
+
+
+def chunks(report: Report) -> Iterator[str]:
+    """Findings in reading order, then errors, then the closing line."""
+    for finding in report.findings:
+        yield f"{_line(finding)}\n"
+    for error in report.errors:
+        yield f"{error_place(error)}: error: {one_line(error.message)}\n"
+    yield f"{closing_line(report)}\n"
+
+
+def _line(finding: Finding) -> str:
+    safe = finding.fix is not None and finding.fix.applicability is Applicability.SAFE
+    marker = "[*] " if safe else ""
+    return f"{place(finding)}: {finding.code} {marker}{one_line(finding.message)} [{finding.name}]"

@@ -1,0 +1,106 @@
+"""The contract: all that a rule may import.
+
+A rule is one class in one file. It declares the operations it reacts to, asks facts about them, and yields findings. It
+keeps no state, walks no tree and reads no settings; its options are declared below and arrive with their values. Importing this module is
+cheap: libcst comes in when a chunk is walked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from nanlint.model import Applicability, Direction, Edit, Finding, Fix, Hazard, Severity, Span
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from nanlint.facts.module_facts import ModuleFacts as Facts
+    from nanlint.facts.values import Call, Form, Value
+
+    Node = cst.CSTNode
+    Expression = cst.BaseExpression
+else:
+    # Rules name these in annotations alone, which are never evaluated.
+    Call = Facts = Form = Value = Node = Expression = object
+
+__all__ = [
+    "Applicability",
+    "Call",
+    "Direction",
+    "Edit",
+    "Expression",
+    "Facts",
+    "Finding",
+    "Fix",
+    "Form",
+    "Hazard",
+    "Iterator",
+    "Node",
+    "Option",
+    "Rule",
+    "Severity",
+    "Span",
+    "Value",
+]
+
+Option = int | float | str | bool
+FORMATS: tuple[str, ...] = ("float16", "bfloat16", "float32", "float64")
+
+
+class Rule:
+    """One rule. The docstring is its page: a summary line, then the sections that `nanlint explain` prints."""
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    severity: ClassVar[Severity]
+    direction: ClassVar[Direction] = Direction.FORWARD
+    dtypes: ClassVar[tuple[str, ...]] = FORMATS
+    preview: ClassVar[bool] = False
+    """Off unless selected by code or name, or with `preview = true`."""
+
+    calls: ClassVar[frozenset[str]] = frozenset()
+    """The operations `check_call` is shown: the op table's names, dotted names (`math.isnan`), methods (`.step`)."""
+    beside: ClassVar[frozenset[str]] = frozenset()
+    """Words of which the file must hold one before the rule can fire at all; empty for no such condition."""
+    comparisons: ClassVar[bool] = False
+    """Whether `check_comparison` is shown the comparisons of a file that calls one of `beside`."""
+    options: ClassVar[Mapping[str, Option]] = {}
+    """Names and defaults of what `[tool.nanlint.rules.CODE]` may set."""
+
+    def __init__(self, options: Mapping[str, Option] | None = None) -> None:
+        self._options = {**self.options, **(options or {})}
+
+    def option(self, name: str) -> Option:
+        """The value that the user set, or the default."""
+        return self._options[name]
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one call of an operation in `calls`."""
+        del call, facts
+        return iter(())
+
+    def check_comparison(self, node: cst.Comparison, facts: Facts) -> Iterator[Finding]:
+        """Judge one comparison."""
+        del node, facts
+        return iter(())
+
+    def finding(
+        self, span: Span, message: str, *, fix: Fix | None = None, hazard: Hazard | None = None, **changes: object
+    ) -> Finding:
+        """A finding of this rule; `changes` may set its severity, direction or dtypes apart from the rule's own."""
+        fields: dict[str, object] = {
+            "severity": self.severity,
+            "direction": self.direction,
+            "dtypes": self.dtypes,
+            **changes,
+        }
+        return Finding(self.code, self.name, span, message, fix=fix, hazard=hazard, **fields)  # type: ignore[arg-type]
+
+    @classmethod
+    def section(cls, title: Literal["Why it hurts", "Flagged", "Instead", "Silent when", "Fix"]) -> str:
+        """The text of one section of the docstring."""
+        from inspect import cleandoc  # noqa: PLC0415 - only explain and the docs ask
+
+        _, _, rest = f"\n{cleandoc(cls.__doc__ or '')}".partition(f"\n## {title}\n")
+        return rest.partition("\n## ")[0].strip("\n")

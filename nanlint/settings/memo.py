@@ -1,0 +1,65 @@
+"""Config files that were judged before: their values, kept until a byte of a file changes.
+
+With a memo neither tomllib nor pydantic is imported. It holds what the files say and never what is right, so a memo
+that is missing, broken or written by another version costs time and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from hashlib import blake2b
+from json import dumps, loads
+from typing import TYPE_CHECKING, Any
+
+import nanlint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def memo_file(folder: str, config: str, root: str) -> str:
+    """The memo of a config file; one for each file, so the folder does not grow with every edit."""
+    key = f"{nanlint.__version__}\0{config}\0{root}"
+    return os.path.join(folder, f"settings-{_digest(os.fsencode(key))}.json")
+
+
+def recall(memo: str, config: str, data: bytes) -> tuple[bool, dict[str, Any] | None]:
+    """Whether the memo still holds, and the values in it (None: no `[tool.nanlint]` in the file)."""
+    try:
+        with open(memo, "rb") as file:
+            content = loads(file.read())
+        files, values = content["files"], content["values"]
+        if config not in files or any(_digest(_bytes(path, config, data)) != seen for path, seen in files.items()):
+            return False, None
+        if values is not None and not isinstance(values["sources"], dict):
+            return False, None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False, None
+    return True, values
+
+
+def remember(memo: str, files: Mapping[str, bytes], values: Mapping[str, Any] | None) -> None:
+    """Write the memo in one step; a disk that refuses is no reason to stop."""
+    content = dumps({"files": {path: _digest(data) for path, data in files.items()}, "values": values})
+    # Two runs may write at once: each has a file of its own until the last moment.
+    draft = f"{memo}.{os.getpid()}.{time.monotonic_ns()}"
+    try:
+        os.makedirs(os.path.dirname(memo), exist_ok=True)
+        with open(draft, "w", encoding="utf-8") as file:
+            file.write(content)
+        os.replace(draft, memo)
+    except OSError:
+        if os.path.exists(draft):
+            os.unlink(draft)
+
+
+def _bytes(path: str, config: str, data: bytes) -> bytes:
+    if path == config:
+        return data
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
