@@ -11,7 +11,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nanlint.engine.check_file import Ruleset, check_text
+from nanlint.engine.check_file import check_text
+from nanlint.engine.check_paths import Checker, Plan, Run
 from nanlint.engine.rulebook import rulebook
 from nanlint.settings import Settings
 
@@ -24,26 +25,15 @@ def check_source(text: str, path: str = "<string>", *, settings: Settings | None
 
     Raises SyntaxError when `text` is no Python.
     """
-    wanted = settings or Settings()
-    result = check_text(text, path, ruleset_for(wanted))
+    result = check_text(text, path, Checker(gated=True).ruleset(settings or Settings()))
     if result.errors:
         raise SyntaxError("; ".join(error.message for error in result.errors))
     return result.findings
 
 
-def ruleset_for(settings: Settings, *, gated: bool = True) -> Ruleset:
-    """The rules that `settings` select, ready to run."""
-    book = rulebook(settings.local_rules)
-    ruleset = Ruleset(book.select(settings), known=book.names, gated=gated)
-    ruleset.severities = book.severities(settings)
-    return ruleset
-
-
 def check_paths(paths: Sequence[str | os.PathLike[str]], **settings: object) -> Report:
     """Check files, folders and globs as `nanlint check` does; keyword arguments are settings (`select=["NAN1"]`)."""
-    from nanlint.engine.check_paths import Run  # noqa: PLC0415 - check_source needs no discovery
-
-    return Run([os.fspath(path) for path in paths], overrides=settings).report()
+    return Run(Plan([os.fspath(path) for path in paths], overrides=settings)).report()
 
 
 def explain(rule: str) -> str:

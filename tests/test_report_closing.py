@@ -30,7 +30,10 @@ CASES = {
         "Found 2 problems (2 info) in 1 of 41 files; 2 fixable with --fix.",
     ),
     "files not counted by the caller": (Report((WITHOUT_FIX,)), "Found 1 problem (1 error) in 1 of 1 file."),
-    "one file unchecked": (report_of(errors=ERRORS[:1]), "Found nothing in 41 files. 1 file could not be fully checked."),
+    "one file unchecked": (
+        report_of(errors=ERRORS[:1]),
+        "Found nothing in 41 files. 1 file could not be fully checked.",
+    ),
     "two errors in one file": (
         report_of(errors=(ERRORS[0], ERRORS[0])),
         "Found nothing in 41 files. 1 file could not be fully checked.",

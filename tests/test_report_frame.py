@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 def texts(rows: Iterable[Row]) -> list[str]:
     """Rows as `number sign text`, the number blank where there is none."""
-    return [
-        f"{row.number or '':>3} {row.sign} {''.join(text for text, _style in row.pieces)}".rstrip() for row in rows
-    ]
+    return [f"{row.number or '':>3} {row.sign} {''.join(text for text, _style in row.pieces)}".rstrip() for row in rows]
 
 
 def frame(lines: Sequence[str], span: Span) -> list[str]:

@@ -33,7 +33,9 @@ def test_a_clean_run_is_its_closing_line() -> None:
 
 
 def test_a_finding_has_message_place_frame_reason_fix_and_help() -> None:
-    assert rendered(report_of(WITH_FIX), "full") == """\
+    assert (
+        rendered(report_of(WITH_FIX), "full")
+        == """\
 error NAN110 log-of-softmax: `probs` can be 0 (range [0, 1]), so its logarithm can be -inf
  --> src/train.py:6:23
   |
@@ -51,10 +53,13 @@ error NAN110 log-of-softmax: `probs` can be 0 (range [0, 1]), so its logarithm c
 
 Found 1 problem (1 error) in 1 of 41 files; 1 fixable with --fix.
 """
+    )
 
 
 def test_a_span_of_several_lines_is_held_by_a_bracket() -> None:
-    assert block(report_of(MULTI_LINE)) == """\
+    assert (
+        block(report_of(MULTI_LINE))
+        == """\
 warning NAN201 exp-overflow: `new - old.detach()` is unbounded, so its exponential can be inf
   --> src/train.py:10:13
    |
@@ -72,10 +77,13 @@ warning NAN201 exp-overflow: `new - old.detach()` is unbounded, so its exponenti
 11 +         (new
 12 +         - old.detach()).clamp(max=20.0),
    = help: nanlint explain NAN201"""
+    )
 
 
 def test_a_notebook_names_its_cell() -> None:
-    assert block(report_of(IN_NOTEBOOK)) == """\
+    assert (
+        block(report_of(IN_NOTEBOOK))
+        == """\
 info NAN404 nan-check-misses-inf: `torch.isnan(loss)` lets inf pass
  --> notebook.ipynb:cell 3:2:4
   |
@@ -88,10 +96,13 @@ info NAN404 nan-check-misses-inf: `torch.isnan(loss)` lets inf pass
 2 - if torch.isnan(loss): break
 2 + if not torch.isfinite(loss): break
   = help: nanlint explain NAN404"""
+    )
 
 
 def test_wide_characters_are_underlined_where_they_stand() -> None:
-    assert block(report_of(ODD_PATH)) == """\
+    assert (
+        block(report_of(ODD_PATH))
+        == """\
 warning NAN101 unguarded-division: `名前` can be 0 (range [0, inf))
  --> a b/100%,x:y/modèle.py:1:24
   |
@@ -102,6 +113,7 @@ warning NAN101 unguarded-division: `名前` can be 0 (range [0, inf))
 1 - 名前 = x.norm(); y = x / 名前
 1 + 名前 = x.norm(); y = x / 名前.clamp_min(1e-12)
   = help: nanlint explain NAN101"""
+    )
 
 
 def test_a_message_stays_on_its_line_and_drives_no_terminal() -> None:
@@ -110,13 +122,16 @@ def test_a_message_stays_on_its_line_and_drives_no_terminal() -> None:
 
 
 def test_errors_have_a_block_of_their_own_at_the_end() -> None:
-    assert rendered(report_of(errors=ERRORS), "full") == """\
+    assert (
+        rendered(report_of(errors=ERRORS), "full")
+        == """\
 error: 2 files could not be fully checked
   broken.py:3: invalid syntax
   gone.py: the file is gone
 
 Found nothing in 41 files. 2 files could not be fully checked.
 """
+    )
 
 
 def test_blocks_are_set_apart_by_an_empty_line() -> None:
@@ -125,13 +140,16 @@ def test_blocks_are_set_apart_by_an_empty_line() -> None:
 
 
 def test_without_source_and_rule_there_is_neither_frame_nor_reason() -> None:
-    assert block(Report((WITH_FIX,))) == """\
+    assert (
+        block(Report((WITH_FIX,)))
+        == """\
 error NAN110 log-of-softmax: `probs` can be 0 (range [0, 1]), so its logarithm can be -inf
  --> src/train.py:6:23
   = breaks: in the forward and the backward pass, in float32 and float16
   = fix (safe): use log_softmax
 6 + logits.log_softmax(dim=-1)
   = help: nanlint explain NAN110"""
+    )
 
 
 def test_a_file_that_has_shrunk_since_gives_no_frame() -> None:

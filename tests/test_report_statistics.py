@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 import io
 import re
+from typing import TYPE_CHECKING
 
-from nanlint.model import Report
 from nanlint.report import render_statistics
 from tests.report_samples import IN_NOTEBOOK, MULTI_LINE, ODD_MESSAGE, ODD_PATH, WITH_FIX, report_of
+
+if TYPE_CHECKING:
+    from nanlint.model import Report
 
 
 def statistics(report: Report, *, colour: bool = False) -> str:

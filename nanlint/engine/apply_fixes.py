@@ -26,6 +26,9 @@ MAX_PASSES = 10
 Likeness = tuple[str, str, str]
 """A finding without its place: code, message, and the line it stands on."""
 
+Identity = tuple[Likeness, tuple[str, ...]]
+"""A finding with what its fix writes: what stays of it when lines above come and go."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
@@ -55,14 +58,15 @@ def fix_text(
     in halves to find the ones to blame: about log2(n) more questions for each of them.
     """
     draft = _Draft(Page(text), check(text))
-    work = _Work(check, parses, {text})
+    work = _Work(check, parses, {text: (draft, 0)})
     for _ in range(max_passes):
         batch = work.next_batch(draft, wanted)
         if not batch:
             break
-        draft = work.settle(draft, batch)
+        draft = work.leave_circle(work.settle(draft, batch))
+    applied = [finding for finding, _ in work.applied]
     withdrawn = [finding for finding in draft.findings if draft.identity(finding) in work.withdrawn]
-    return Fixed(draft.page.text, work.applied, withdrawn, draft.findings)
+    return Fixed(draft.page.text, applied, withdrawn, draft.findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +79,7 @@ class _Draft:
     def likeness(self, finding: Finding) -> Likeness:
         return finding.code, finding.message, self.page.line(finding.span.line).strip()
 
-    def identity(self, finding: Finding) -> tuple[Likeness, tuple[str, ...]]:
-        """What stays of a finding and its fix when lines above it come and go."""
+    def identity(self, finding: Finding) -> Identity:
         edits = finding.fix.edits if finding.fix else ()
         return self.likeness(finding), tuple(edit.text for edit in edits)
 
@@ -91,13 +94,14 @@ class _Patch:
 
 @dataclass(slots=True)
 class _Work:
-    """One run of `fix_text`: whom it asks, the texts it has seen, and what it has done so far."""
+    """One run of `fix_text`: whom it asks, and what it has done so far."""
 
     check: Callable[[str], list[Finding]]
     parses: Callable[[str], bool]
-    seen: set[str]
-    applied: list[Finding] = field(default_factory=list)
-    withdrawn: set[tuple[Likeness, tuple[str, ...]]] = field(default_factory=set)
+    history: dict[str, tuple[_Draft, int]]
+    """Each text so far, with how many fixes had been applied by then."""
+    applied: list[tuple[Finding, Identity]] = field(default_factory=list)
+    withdrawn: set[Identity] = field(default_factory=set)
 
     def next_batch(self, draft: _Draft, wanted: Callable[[Fix], bool]) -> list[_Patch]:
         """Patches that can be applied together; a fix whose edits cannot be placed is withdrawn at once."""
@@ -119,7 +123,7 @@ class _Work:
         groups = [batch]
         while groups:
             group = groups.pop()
-            attempt = self._attempt(draft, [*kept, *group])
+            attempt = self._attempt(draft, kept, group)
             if attempt is not None:
                 best = attempt
                 kept += group
@@ -128,33 +132,43 @@ class _Work:
             else:
                 middle = len(group) // 2
                 groups += group[middle:], group[:middle]
-        self.seen.add(best.page.text)
-        self.applied += [patch.finding for patch in kept]
+        self.applied += [(patch.finding, draft.identity(patch.finding)) for patch in kept]
         return best
 
-    def _attempt(self, draft: _Draft, patches: Sequence[_Patch]) -> _Draft | None:
-        """The draft after `patches`; None if it does not hold."""
+    def leave_circle(self, draft: _Draft) -> _Draft:
+        """`draft`, unless its text was there before: then the fixes that led back to it are withdrawn.
+
+        The earlier draft of that text is where a second run would end as well.
+        """
+        earlier, count = self.history.setdefault(draft.page.text, (draft, len(self.applied)))
+        self.withdrawn.update(identity for _, identity in self.applied[count:])
+        del self.applied[count:]
+        return earlier
+
+    def _attempt(self, draft: _Draft, kept: Sequence[_Patch], group: Sequence[_Patch]) -> _Draft | None:
+        """The draft after `kept`, which hold, and `group`; None if the group breaks what it was to mend."""
+        patches = [*kept, *group]
         text = draft.page.with_changes(patch.changes for patch in patches)
-        # A text seen before means fixes that undo each other, or one that changes nothing: neither would ever end.
-        if text in self.seen or not self.parses(text):
+        if text == draft.page.text or not self.parses(text):
             return None
         after = _Draft(Page(text), self.check(text))
-        return None if _wakes_a_finding(draft, after, [patch.finding for patch in patches]) else after
+        codes = {patch.finding.code for patch in group}
+        fixed = [patch.finding for patch in patches]
+        return None if _wakes_a_finding(draft, after, codes, fixed) else after
 
 
-def _wakes_a_finding(before: _Draft, after: _Draft, fixed: Sequence[Finding]) -> bool:
-    """Whether a finding of a fixed kind is there after that was not there before, or outlived its own fix.
+def _wakes_a_finding(before: _Draft, after: _Draft, codes: set[str], fixed: Sequence[Finding]) -> bool:
+    """Whether a finding with one of `codes` is there after that was not there before, or outlived its own fix.
 
     Lines move and messages name ranges that a fix may move, so a finding is known by its message or by its line.
     """
-    codes = {finding.code for finding in fixed}
     old = Counter(before.likeness(finding) for finding in before.findings if finding.code in codes)
     old -= Counter(before.likeness(finding) for finding in fixed)
     new = Counter(after.likeness(finding) for finding in after.findings if finding.code in codes)
     old, new = old - new, new - old
     for shared in (1, 2):
         for entry in list(new.elements()):
-            twin = next((e for e in old.elements() if e[0] == entry[0] and e[shared] == entry[shared]), None)
+            twin = next((each for each in old.elements() if (each[0], each[shared]) == (entry[0], entry[shared])), None)
             if twin is not None:
                 old[twin] -= 1
                 new[entry] -= 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -43,11 +43,18 @@ class FileResult:
 class Ruleset:
     """The rules of one run as the engine uses them: by operation, with the gate that their words make."""
 
-    def __init__(self, rules: Sequence[Rule], *, known: dict[str, str], gated: bool = True) -> None:
+    def __init__(
+        self,
+        rules: Sequence[Rule],
+        *,
+        known: Mapping[str, str],
+        gated: bool = True,
+        severities: Mapping[str, Severity] | None = None,
+    ) -> None:
         self.rules = {rule.code: rule for rule in rules}
         self.known = known
         self.gated = gated
-        self.severities: dict[str, Severity] = {}
+        self.severities = severities or {}
         self.gate = Gate(interest(rule) for rule in rules)
         self.by_function: dict[str, list[Rule]] = {}
         for rule in rules:
@@ -60,9 +67,7 @@ class Ruleset:
         left = [rule for code, rule in self.rules.items() if code not in codes]
         if len(left) == len(self.rules):
             return self
-        smaller = Ruleset(left, known=self.known, gated=self.gated)
-        smaller.severities = self.severities
-        return smaller
+        return Ruleset(left, known=self.known, gated=self.gated, severities=self.severities)
 
 
 def interest(rule: Rule) -> Interest:
@@ -84,6 +89,16 @@ def check_path(path: str, shown: str, ruleset: Ruleset) -> FileResult:
         if path.endswith(".ipynb"):
             return check_notebook(source, shown, ruleset)
         return check_text(source.text, shown, ruleset)
+    except UnreadableSource as error:
+        return FileResult(errors=[FileError(shown, error.line, error.message)])
+
+
+def check_stdin(text: str, shown: str, ruleset: Ruleset) -> FileResult:
+    """Check a text that came through stdin under the name `shown`."""
+    try:
+        if shown.endswith(".ipynb"):
+            return check_notebook(SourceFile(text), shown, ruleset)
+        return check_text(text, shown, ruleset)
     except UnreadableSource as error:
         return FileResult(errors=[FileError(shown, error.line, error.message)])
 
@@ -134,7 +149,6 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, *, relevant: bool) -
     judged = suppress.apply(
         sorted(result.findings, key=lambda finding: finding.sort_key),
         text,
-        tree=plan.tree,
         active=frozenset(ruleset.rules),
         known=ruleset.known,
     )

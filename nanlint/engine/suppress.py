@@ -70,10 +70,13 @@ def apply(
     if found is None:
         return Suppressed(list(findings), 0, [])
     claims = [claim for item in found.items for claim in _claims(item, known)]
-    used = {claim for finding in findings for claim in claims if claim.quiets(finding)}
-    kept = [finding for finding in findings if not any(claim.quiets(finding) for claim in used)]
-    unused = _complaints(found, [claim for claim in claims if claim not in used], active, known) if judging else []
-    loud = [finding for finding in unused if not any(claim.quiets(finding) for claim in claims)]
+    by_line = _by_line(claims)
+    hits = [_quieting(finding, by_line) for finding in findings]
+    kept = [finding for finding, hit in zip(findings, hits, strict=True) if not hit]
+    used = {id(claim) for hit in hits for claim in hit}
+    idle = [claim for claim in claims if id(claim) not in used]
+    unused = _complaints(found, idle, active, known) if judging else []
+    loud = [finding for finding in unused if not _quieting(finding, by_line)]
     return Suppressed(kept, len(findings) - len(kept), loud)
 
 
@@ -89,7 +92,7 @@ def codes_of(selector: str, known: Mapping[str, str]) -> frozenset[str]:
         return frozenset(fitting - {UNUSED_SUPPRESSION} if folded == letters else fitting)
     name = selector.lower().replace("_", "-")
     names = {**known, UNUSED_SUPPRESSION: UNUSED_NAME}
-    return frozenset(code for code, own in names.items() if own == name)
+    return frozenset(code for code, own in names.items() if own.lower().replace("_", "-") == name)
 
 
 def _claims(item: Suppression, known: Mapping[str, str]) -> list[_Claim]:
@@ -102,6 +105,22 @@ def _claims(item: Suppression, known: Mapping[str, str]) -> list[_Claim]:
     return [claim for claim in claims if claim.codes]
 
 
+def _by_line(claims: Sequence[_Claim]) -> dict[int, list[_Claim]]:
+    """The claims by the lines where they can matter; under 0 those that matter everywhere."""
+    by_line: dict[int, list[_Claim]] = {}
+    for claim in claims:
+        item = claim.suppression
+        everywhere = item.marker.kind.value == "ignore-file"
+        for line in {0} if everywhere else {*range(item.first, item.last + 1), item.comment.line}:
+            by_line.setdefault(line, []).append(claim)
+    return by_line
+
+
+def _quieting(finding: Finding, by_line: Mapping[int, Sequence[_Claim]]) -> list[_Claim]:
+    lines = (0, *range(finding.span.line, finding.span.end_line + 1))
+    return [claim for line in lines for claim in by_line.get(line, ()) if claim.quiets(finding)]
+
+
 def _complaints(
     found: Suppressions,
     idle: Sequence[_Claim],
@@ -110,6 +129,10 @@ def _complaints(
 ) -> list[Finding]:
     from nanlint.engine import unused  # noqa: PLC0415 - most files hold no suppression
 
+    judged: dict[int, list[Selector]] = {}
+    for claim in idle:
+        if _is_judged(claim, active):
+            judged.setdefault(id(claim.suppression), []).extend([claim.selector] if claim.selector else [])
     findings = []
     for item in found.items:
         if item.marker.problem:
@@ -120,10 +143,8 @@ def _complaints(
             for selector in item.marker.selectors
             if not codes_of(selector.text, known)
         ]
-        judged = [claim for claim in idle if claim.suppression is item and _is_judged(claim, active)]
-        if judged:
-            selectors = [claim.selector for claim in judged if claim.selector]
-            findings.append(unused.unused(item, selectors, found.layout))
+        if id(item) in judged:
+            findings.append(unused.unused(item, judged[id(item)], found.layout))
     return findings
 
 

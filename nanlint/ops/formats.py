@@ -48,6 +48,8 @@ class Format:
         """The nearest value of this format, with no stop at float32 on the way."""
         if self is FLOAT64 or value == 0 or not math.isfinite(value):
             return value
+        if abs(value) >= 2 * self.max:
+            return math.copysign(math.inf, value)
         unit = self._unit(value)
         rounded = math.ldexp(round(math.ldexp(value, -unit)), unit)
         return math.copysign(math.inf, value) if abs(rounded) > self.max else rounded

@@ -25,20 +25,25 @@ _HOMES = {
     "junit": ("junit", "chunks"),
     "rdjson": ("rdjson", "chunks"),
 }
-_COLOURED = frozenset({"full"})
+FOR_PEOPLE = frozenset({"full", "concise"})
+"""The formats that end in a closing line; the others are read by programs."""
 
 FORMATS: tuple[str, ...] = tuple(_HOMES)
 
 
-def render(report: Report, format_name: str, out: TextIO, *, colour: bool = False) -> None:
-    """Write `report` to `out`; colours are for people, so `full` alone has them."""
+def render(report: Report, format_name: str, out: TextIO, *, colour: bool = False, closing: bool = True) -> None:
+    """Write `report` to `out`. Only `full` has colours; formats for people end in a closing line unless told not to."""
     if format_name not in _HOMES:
         raise ValueError(f"there is no report format {format_name!r}; choose one of {', '.join(FORMATS)}")
     from importlib import import_module  # noqa: PLC0415 - costs nothing when no report is made
 
     module, function = _HOMES[format_name]
     chunks: Callable[..., Iterator[str]] = getattr(import_module(f"{__name__}.{module}"), function)
-    options = {"colour": colour} if format_name in _COLOURED else {}
+    options: dict[str, bool] = {}
+    if format_name in FOR_PEOPLE:
+        options["closing"] = closing
+    if format_name == "full":
+        options["colour"] = colour
     out.writelines(_encodable(chunk) for chunk in chunks(report, **options))
 
 

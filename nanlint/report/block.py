@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from nanlint.model import Applicability, Direction
 from nanlint.report.closing import unchecked_files
 from nanlint.report.frame import Row, change_rows, frame_rows
-from nanlint.report.hunks import hunks
+from nanlint.report.hunks import Hunk, hunks
 from nanlint.report.paint import ADDED, FAINT, GUTTER, PLAIN, REMOVED, SEVERITY_STYLES, STRONG, Piece
-from nanlint.report.wording import counted, error_place, one_line, place, printable
+from nanlint.report.wording import counted, error_place, one_line, place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from nanlint.model import Finding, Fix, Report
 
@@ -114,14 +114,8 @@ def _listed(words: Sequence[str]) -> str:
 
 def _fix_rows(fix: Fix, source: Sequence[str]) -> list[Row]:
     """The change line by line; without the source only the new text is known."""
-    changes = hunks(fix, source)
-    return list(change_rows(changes)) if changes else list(_new_text(fix))
-
-
-def _new_text(fix: Fix) -> Iterable[Row]:
-    for edit in fix.edits:
-        for offset, line in enumerate(edit.text.splitlines()):
-            yield Row(edit.span.line + offset, "+", ((printable(line), ADDED),))
+    new_text = [Hunk(edit.span.line, (), tuple(edit.text.splitlines())) for edit in fix.edits]
+    return list(change_rows(hunks(fix, source) or new_text))
 
 
 def _help(finding: Finding, report: Report, width: int) -> Line:

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from nanlint.model import Finding, Report
 
 
-def chunks(report: Report) -> Iterator[str]:
+def chunks(report: Report, *, closing: bool = True) -> Iterator[str]:
     """Findings in reading order, then errors, then the closing line."""
     for finding in report.findings:
         yield f"{_line(finding)}\n"
     for error in report.errors:
         yield f"{error_place(error)}: error: {one_line(error.message)}\n"
-    yield f"{closing_line(report)}\n"
+    if closing:
+        yield f"{closing_line(report)}\n"
 
 
 def _line(finding: Finding) -> str:

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from nanlint.model import Report
 
 
-def chunks(report: Report, *, colour: bool = False) -> Iterator[str]:
+def chunks(report: Report, *, colour: bool = False, closing: bool = True) -> Iterator[str]:
     """Blocks with an empty line after each, then the closing line."""
     if not report.findings and not report.errors:
-        yield f"{closing_line(report)}\n"
+        if closing:
+            yield f"{closing_line(report)}\n"
         return
     from nanlint.report.block import error_block, finding_block  # noqa: PLC0415 - a clean run needs no blocks
     from nanlint.report.paint import STRONG, painter  # noqa: PLC0415 - same
@@ -29,4 +30,5 @@ def chunks(report: Report, *, colour: bool = False) -> Iterator[str]:
         yield "".join(f"{paint(line)}\n" for line in finding_block(finding, report)) + "\n"
     if report.errors:
         yield "".join(f"{paint(line)}\n" for line in error_block(report)) + "\n"
-    yield paint([(closing_line(report), STRONG)]) + "\n"
+    if closing:
+        yield paint([(closing_line(report), STRONG)]) + "\n"

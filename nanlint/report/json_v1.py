@@ -2,7 +2,8 @@ r"""The published output contract, schema 1: `json` (one document) and `jsonl` (
 
 `json` is described by `schema_v1.json` beside this file. `jsonl` has one line per finding, each an entry of the
 document's `findings`, and then one line `{"error": {"path", "line", "message"}}` per error; a clean run writes nothing.
-Text is UTF-8 and stays as it is; only what UTF-8 cannot hold is written as `\udcff`.
+Text is UTF-8 and stays as it is; only what UTF-8 cannot hold is written as `\udcff`, and in `jsonl` what some readers
+take for a line break as `\u2028`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 
+# JSON allows these inside a string, and `str.splitlines` of a reader would cut the string there.
+_LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+
 
 def document(report: Report) -> Iterator[str]:
     """The whole report as one indented document."""
@@ -33,7 +37,7 @@ def document(report: Report) -> Iterator[str]:
 
 def lines(report: Report) -> Iterator[str]:
     """Findings one per line, then errors one per line."""
-    for finding in report.findings:
-        yield json.dumps(finding.to_json(), ensure_ascii=False) + "\n"
-    for error in report.errors:
-        yield json.dumps({"error": error.to_json()}, ensure_ascii=False) + "\n"
+    entries = [finding.to_json() for finding in report.findings]
+    entries += [{"error": error.to_json()} for error in report.errors]
+    for entry in entries:
+        yield json.dumps(entry, ensure_ascii=False).translate(_LINE_BREAKS) + "\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import date, time
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,8 @@ from nanlint.settings.resolved import SEVERITIES
 from nanlint.settings.show import toml_value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pydantic_core import ErrorDetails
 
     from nanlint.settings.document import Document
@@ -58,7 +59,8 @@ def _reason(place: Place, error: ErrorDetails) -> str:
     wanted = _WANTED.get(kind)
     if wanted is None:
         return error["msg"]
-    return f"must be {wanted}, not {_as_written(value)}{_meant(kind, value)}"
+    item = f"item {place[-1] + 1} " if isinstance(place[-1], int) else ""
+    return f"{item}must be {wanted}, not {_as_written(value)}{_meant(kind, value)}"
 
 
 def _unknown_key(key: str) -> str:

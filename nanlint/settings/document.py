@@ -1,5 +1,8 @@
 """One config file as it was written: its options, and how to point at a key of it."""
 
+# Paths are strings throughout the settings: pathlib is not imported on a clean run.
+# ruff: noqa: PTH119
+
 from __future__ import annotations
 
 import os
@@ -38,13 +41,16 @@ class Document:
         """The line of an option, None when it can't be told."""
         return self._lines.get((*self.table, *place))
 
+    def where(self, place: Place) -> str:
+        """File and line of an option, the file alone when the line can't be told."""
+        line = self.line(place)
+        return shown_path(self.path) + (f":{line}" if line else "")
+
     def describe(self, place: Place) -> str:
         """File, line, table and key of an option: `pyproject.toml:14 [tool.nanlint] select`."""
-        line = self.line(place)
-        where = shown_path(self.path) + (f":{line}" if line else "")
         keys = [step for step in place if isinstance(step, str)]
         table = ".".join(map(toml_key, (*self.table, *keys[:-1])))
-        return " ".join(part for part in (where, f"[{table}]" if table else "", toml_key(keys[-1])) if part)
+        return " ".join(part for part in (self.where(place), f"[{table}]" if table else "", toml_key(keys[-1])) if part)
 
 
 def read_document(path: str, data: bytes) -> Document | None:
@@ -61,7 +67,6 @@ def read_document(path: str, data: bytes) -> Document | None:
     if options is None:
         return None
     if not isinstance(options, dict):
-        raise SettingsError(
-            f"{shown_path(path)} [tool] nanlint: must be a table; write its settings under [tool.nanlint]"
-        )
+        place = Document(path, text, whole, ("tool",), whole["tool"]).describe(("nanlint",))
+        raise SettingsError(f"{place}: must be a table; write the settings under [tool.nanlint]")
     return Document(path, text, whole, ("tool", "nanlint"), options)

@@ -5,6 +5,9 @@ A folder is looked at once. A run without a config file imports neither tomllib 
 config files are unchanged since the last one, if it has a folder for memos.
 """
 
+# pathlib is not imported on a clean run.
+# ruff: noqa: PTH100, PTH109, PTH110, PTH113, PTH118, PTH120, PTH123
+
 from __future__ import annotations
 
 import os
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 CONFIG_NAMES = ("nanlint.toml", "pyproject.toml")
 
+_DEFAULTS = Settings()
 _CHOICES = {"severity": SEVERITIES, "fail_on": SEVERITIES, "output_format": ("", *OUTPUT_FORMATS)}
 
 
@@ -148,6 +152,8 @@ def _known(overrides: Mapping[str, Any]) -> Mapping[str, Any]:
     for name, value in overrides.items():
         if name not in Settings.__dataclass_fields__:
             raise UsageError(f"{name}: no such setting; there are {', '.join(Settings.__dataclass_fields__)}")
+        if isinstance(getattr(_DEFAULTS, name), tuple) and not isinstance(value, list | tuple):
+            raise UsageError(f"{name}: must be a list of strings, not {value!r}")
         if value not in _CHOICES.get(name, (value,)):
             raise UsageError(f"{name}: {value!r} is not one of {', '.join(filter(None, _CHOICES[name]))}")
     return overrides

@@ -5,6 +5,9 @@ takes the next character as it is. A glob without a slash is tried on the name, 
 settings' root, an absolute one on the whole path. Paths come in with the separators of the system.
 """
 
+# pathlib is not imported on a clean run.
+# ruff: noqa: PTH117, PTH118, PTH120
+
 from __future__ import annotations
 
 import os

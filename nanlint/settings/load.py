@@ -3,6 +3,9 @@
 All that is wrong in the chain of files is said at once, one line each.
 """
 
+# Paths are strings throughout the settings: pathlib is not imported on a clean run.
+# ruff: noqa: PTH120, PTH123
+
 from __future__ import annotations
 
 import os

@@ -4,6 +4,9 @@ With a memo neither tomllib nor pydantic is imported. It holds what the files sa
 that is missing, broken or written by another version costs time and nothing else.
 """
 
+# Paths are strings throughout the settings: pathlib is not imported on a clean run.
+# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH118, PTH120, PTH123
+
 from __future__ import annotations
 
 import os

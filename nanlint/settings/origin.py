@@ -1,5 +1,8 @@
 """Where a value in the settings was written, told by reading its config file again."""
 
+# Paths are strings throughout the settings: pathlib is not imported on a clean run.
+# ruff: noqa: PTH123
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
@@ -7,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint.errors import SettingsError
 from nanlint.settings.document import Document, read_document
+from nanlint.settings.paths import shown_path
 from nanlint.settings.resolved import COMMAND_LINE
 
 if TYPE_CHECKING:
@@ -27,6 +31,19 @@ def origin(sources: Mapping[str, tuple[str, ...]], key: str, value: str) -> str:
     if COMMAND_LINE in said_by:
         return f"--{name}"
     return documents[0].describe((name,)) if documents else key
+
+
+def places_stated(sources: Mapping[str, tuple[str, ...]], field_name: str) -> list[str]:
+    """Every place that has a say in a setting, nearest first: `pyproject.toml:12`, or the command line."""
+    key = field_name.replace("_", "-")
+    return [_place_stated(source, key) for source in sources.get(field_name, ())]
+
+
+def _place_stated(source: str, key: str) -> str:
+    document = _read_again(source)
+    if document is not None:
+        return document.where((key,))
+    return source if source == COMMAND_LINE else shown_path(source)
 
 
 def _read_again(source: str) -> Document | None:

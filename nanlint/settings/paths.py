@@ -1,5 +1,8 @@
 """Paths as the user sees them, and paths that a config file states."""
 
+# pathlib is not imported on a clean run.
+# ruff: noqa: PTH100, PTH109, PTH110, PTH111, PTH112, PTH118, PTH208
+
 from __future__ import annotations
 
 import os
@@ -31,7 +34,7 @@ def nearest_name(path: str) -> str:
         better = nearest_name(folder) if folder != path else ""
         return f"{better}/{name}" if better and os.path.exists(os.path.join(better, name)) else better
     try:
-        near = get_close_matches(name, os.listdir(folder), n=1)
+        near = get_close_matches(name, os.listdir(folder), n=1, cutoff=0.75)
     except OSError:
         return ""
     return shown_path(os.path.join(folder, near[0])) if near else ""

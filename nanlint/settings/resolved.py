@@ -4,6 +4,9 @@ Standard library only, and next to nothing of that: a clean run builds one of th
 tomllib. What the user may write, and how it is judged, is `nanlint.settings.models`.
 """
 
+# pathlib is not imported on a clean run.
+# ruff: noqa: PTH100, PTH109
+
 from __future__ import annotations
 
 import os
@@ -119,11 +122,11 @@ class Settings:
             return ()
         from nanlint.settings.globs import matches_file  # noqa: PLC0415 - few settings have such globs
 
-        absolute = os.path.abspath(path)
+        absolute, root = os.path.abspath(path), self.root or os.getcwd()
         return tuple(
             selector
             for glob, selectors in self.per_file_ignores.items()
-            if matches_file(glob, absolute, self.root)
+            if matches_file(glob, absolute, root)
             for selector in selectors
         )
 

@@ -9,7 +9,6 @@ from json import dumps
 from typing import TYPE_CHECKING, TextIO
 
 from nanlint.settings.paths import shown_path
-from nanlint.settings.resolved import COMMAND_LINE
 
 if TYPE_CHECKING:
     from nanlint.settings.resolved import Settings
@@ -60,5 +59,6 @@ def _key(field_name: str) -> str:
 
 
 def _origin(settings: Settings, field_name: str) -> str:
-    sources = settings.sources.get(field_name, ())
-    return ", ".join(source if source == COMMAND_LINE else shown_path(source) for source in sources) or "default"
+    from nanlint.settings.origin import places_stated  # noqa: PLC0415 - reads the config files again
+
+    return ", ".join(places_stated(settings.sources, field_name)) or "default"

@@ -38,6 +38,8 @@ _NEWLINE = r"(?:\r\n|\r|\n)"
 _CELL_MAGIC = re.compile(rf"(?:[ \t]*{_NEWLINE})*%%([^\s?]*)(?!\S*\?)")
 # No Python statement starts with one of these.
 _ESCAPED = re.compile(r"([ \t]*)[%!?,;/]")
+# `pip install torch`: IPython takes these words for magics without a percent sign. No Python has two names in a row.
+_AUTOMAGIC = re.compile(r"([ \t]*)(?:cd|conda|mamba|pip|uv)[ \t]+(?!(?:and|for|if|in|is|not|or)\b)[A-Za-z]")
 # `names = !ls`, `d["key"] = %magic`: the first `=` outside strings and parentheses, then an escape.
 _ASSIGNED = re.compile(r"""((?:[^=#'"()\r\n]|'[^'\r\n]*'|"[^"\r\n]*")*=[ \t]*)(?:%\w|!(?!=))""")
 # `torch.log?`: a question mark ends no Python line outside strings and comments.
@@ -120,7 +122,7 @@ def _magics(source: str) -> Iterator[tuple[int, int, str]]:
 
 def _stand_in(source: str, at: int) -> str | None:
     """The code that replaces the magic on the line at `at`; None if that line is Python."""
-    if found := _ESCAPED.match(source, at) or _HELP.match(source, at):
+    if found := _ESCAPED.match(source, at) or _HELP.match(source, at) or _AUTOMAGIC.match(source, at):
         return f"{found[1]}pass  "
     if found := _ASSIGNED.match(source, at):
         return f"{found[1]}get_ipython()  "

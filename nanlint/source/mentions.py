@@ -13,15 +13,15 @@ def mentions_suppression(source: str | bytes, *, blanket_noqa: bool = False) -> 
     A `noqa` of other tools' codes never matters. One without codes matters only if something was found, which is what
     `blanket_noqa` says: it can quiet a finding, but is never called unused.
     """
-    # Latin-1 keeps every ASCII byte where it is, and costs a copy.
-    folded = source.decode("latin-1").lower() if isinstance(source, bytes) else source.lower()
-    if "nanlint" in folded:
+    # Bytes fold their ASCII letters in one pass; str.lower is ten times slower on text that holds one accent.
+    folded = (source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")).lower()
+    if b"nanlint" in folded:
         return True
-    place = folded.find("noqa")
+    place = folded.find(b"noqa")
     while place >= 0:
-        end = folded.find("\n", place)
+        end = folded.find(b"\n", place)
         end = len(folded) if end < 0 else end
-        if blanket_noqa or "nan" in folded[place:end]:
+        if blanket_noqa or b"nan" in folded[place:end]:
             return True
-        place = folded.find("noqa", end)
+        place = folded.find(b"noqa", end)
     return False

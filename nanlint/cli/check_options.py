@@ -1,0 +1,130 @@
+"""The options of `nanlint check`, and what they make of settings and plan."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TextIO
+
+from nanlint.cli.terminal import add_colour
+from nanlint.engine.check_paths import Plan
+from nanlint.errors import UsageError
+from nanlint.settings import OUTPUT_FORMATS, SEVERITIES
+
+EPILOG = """\
+examples:
+  nanlint check                                  the working directory
+  nanlint check src/ train.py 'nb/**/*.ipynb'    files, folders, globs
+  cat model.py | nanlint check - --stdin-filename model.py
+  nanlint check --select NAN1,no-op-clip         codes, prefixes, names
+  nanlint check --fix --unsafe-fixes src/        apply every fix
+  nanlint check --diff src/                      show what --fix would change
+  nanlint check -f sarif -o nanlint.sarif src/   for code scanning
+  nanlint check --add-ignores src/               silence what is found today, in the source
+  nanlint check --write-baseline src/            silence what is found today, in a file
+
+A file that cannot be checked (syntax error, unreadable) is reported and the others are checked; it makes the
+exit code 2 only with --strict. A path that does not exist or a wrong setting makes it 2 always.
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Paths, then options by theme."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files, folders or globs; - for stdin (default: .)")
+    _add_rules(parser.add_argument_group("which rules"))
+    _add_files(parser.add_argument_group("which files"))
+    _add_changes(parser.add_argument_group("changing files"))
+    _add_output(parser.add_argument_group("what is printed"))
+    _add_running(parser.add_argument_group("how it runs"))
+
+
+def _selectors(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _add_rules(group: argparse._ArgumentGroup) -> None:
+    for flag, what in (
+        ("--select", "run these rules only"),
+        ("--extend-select", "run these rules too"),
+        ("--ignore", "leave these rules out"),
+    ):
+        group.add_argument(flag, action="extend", type=_selectors, metavar="RULE[,…]", help=f"{what}: codes, prefixes (NAN1), names, ALL")
+    group.add_argument("--preview", action=argparse.BooleanOptionalAction, default=None, help="run preview rules too")
+    group.add_argument("--severity", choices=SEVERITIES, help="the mildest severity to show (default: warning)")
+
+
+def _add_files(group: argparse._ArgumentGroup) -> None:
+    switch = argparse.BooleanOptionalAction
+    group.add_argument("--include", action="extend", type=_selectors, metavar="GLOB[,…]", help="files to look for in folders")
+    group.add_argument("--exclude", action="extend", type=_selectors, metavar="GLOB[,…]", help="replace the excluded paths")
+    group.add_argument("--extend-exclude", action="extend", type=_selectors, metavar="GLOB[,…]", help="exclude these too")
+    group.add_argument("--force-exclude", action=switch, default=None, help="exclude even files named on the command line")
+    group.add_argument("--respect-gitignore", action=switch, default=None, help="leave out what git ignores (default)")
+    group.add_argument("--stdin-filename", default="", metavar="PATH", help="the name of what comes through stdin")
+    group.add_argument("--show-files", action="store_true", help="print the files that would be checked, and stop")
+
+
+def _add_changes(group: argparse._ArgumentGroup) -> None:
+    switch = argparse.BooleanOptionalAction
+    group.add_argument("--fix", action=switch, default=None, help="apply the fixes that change no finite result")
+    group.add_argument("--unsafe-fixes", action=switch, default=None, help="with --fix: also those that change some")
+    group.add_argument("--diff", action="store_true", help="print what --fix would change, write nothing; exit 1 if anything")
+    group.add_argument("--add-ignores", nargs="?", const="", metavar="REASON", help="write a suppression for everything found")
+    group.add_argument("--baseline", metavar="FILE", help="keep the findings listed in FILE quiet")
+    group.add_argument(
+        "--write-baseline",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="list everything found in FILE (default: the baseline setting, else nanlint-baseline.json)",
+    )
+
+
+def _add_output(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("-f", "--output-format", choices=OUTPUT_FORMATS, help="full on a terminal, concise elsewhere")
+    group.add_argument("-o", "--output-file", metavar="FILE", help="write the report to FILE")
+    group.add_argument("--statistics", action="store_true", help="print how often each rule fired")
+    group.add_argument("-q", "--quiet", action="store_true", help="findings only, no closing line, no progress")
+    group.add_argument("-v", "--verbose", action="store_true", help="tell what was done, on stderr")
+    add_colour(group)  # type: ignore[arg-type] # a group adds arguments just as a parser does
+
+
+def _add_running(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--fail-on", choices=SEVERITIES, help="the mildest shown severity that makes the exit code 1")
+    group.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
+    group.add_argument("--strict", action="store_true", help="exit 2 if any file could not be checked")
+    group.add_argument("--config", metavar="FILE", help="settings from this pyproject.toml or nanlint.toml")
+    group.add_argument("--isolated", action="store_true", help="read no settings files")
+    group.add_argument("--show-settings", action="store_true", help="print the settings in force, and stop")
+    group.add_argument("-j", "--jobs", type=int, default=0, metavar="N", help="processes (default: by the work there is)")
+    group.add_argument("--no-cache", action="store_true", help="neither read nor write the cache")
+    group.add_argument("--cache-dir", metavar="DIR", help="the cache's place (default: .nanlint_cache; or NANLINT_CACHE_DIR)")
+    group.add_argument("--no-gate", action="store_true", help="analyse every function; slow, for debugging nanlint itself")
+
+
+_SETTINGS = (
+    "select", "extend_select", "ignore", "preview", "severity", "include", "exclude", "extend_exclude", "force_exclude",
+    "respect_gitignore", "fix", "unsafe_fixes", "baseline", "output_format", "fail_on", "cache_dir",
+)  # fmt: skip
+
+
+def plan_of(options: argparse.Namespace, stdin: TextIO) -> Plan:
+    """The run that these options ask for; settings that were not given are left to the settings files."""
+    given = {name: getattr(options, name) for name in _SETTINGS}
+    if options.jobs < 0:
+        raise UsageError(f"--jobs {options.jobs}: give a number of processes, or 0 to let nanlint choose")
+    reads_stdin = "-" in options.paths
+    if reads_stdin and len(options.paths) > 1:
+        raise UsageError("`-` (stdin) cannot be combined with other paths")
+    if reads_stdin and (options.fix or options.add_ignores is not None) and not options.diff:
+        raise UsageError("stdin cannot be rewritten; use --diff, or name the file")
+    return Plan(
+        paths=options.paths,
+        overrides={name: tuple(value) if isinstance(value, list) else value for name, value in given.items() if value is not None},
+        config=options.config,
+        isolated=options.isolated,
+        jobs=options.jobs,
+        use_cache=not options.no_cache,
+        gated=not options.no_gate,
+        stdin=stdin.read() if reads_stdin else None,
+        stdin_filename=options.stdin_filename,
+    )

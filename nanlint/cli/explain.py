@@ -1,0 +1,42 @@
+"""`nanlint explain CODE|NAME`: the page of a rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO
+
+from nanlint.cli.terminal import add_colour, wants_colour
+from nanlint.engine.rulebook import rulebook
+from nanlint.errors import ExitCode
+from nanlint.settings import SettingsFinder
+
+if TYPE_CHECKING:
+    import argparse
+
+EPILOG = """\
+examples:
+  nanlint explain NAN110
+  nanlint explain log-of-softmax
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("rule", nargs="+", metavar="CODE|NAME", help="a rule's code (NAN110) or name (log-of-softmax)")
+    add_colour(parser)
+
+
+def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
+    """Print the pages, rendered on a terminal and as plain Markdown elsewhere."""
+    del err
+    from nanlint.rule_pages import page  # noqa: PLC0415 - no other command prints pages
+
+    book = rulebook(SettingsFinder({}).for_directory(".").local_rules)
+    text = "\n".join(page(book.info(book.find(rule).code)) for rule in options.rule)
+    if not wants_colour(options.color, out):
+        out.write(text)
+        return ExitCode.CLEAN
+    from rich.console import Console  # noqa: PLC0415 - for terminals only
+    from rich.markdown import Markdown  # noqa: PLC0415 - as above
+
+    Console(file=out, force_terminal=True).print(Markdown(text))
+    return ExitCode.CLEAN
