@@ -3,10 +3,12 @@
     NanlintError                  the run itself failed: exit code 2, one line on stderr
     ├── UsageError                the command line asks for something that is not there
     ├── SettingsError             a config file: names the file, the line, the key and the next step
-    └── RuleContractError         a rule file (often a user's own) breaks the contract of nanlint.rule
+    ├── RuleContractError         a rule file (often a user's own) breaks the contract of nanlint.rule
+    ├── UnreadableSource          one file cannot be read as source (nanlint.source.read)
+    └── UnwritableSource          one file cannot be written (nanlint.source.read)
 
-What is wrong with one file among many is no exception: it becomes a `FileError` in the report (nanlint.model), and
-the other files are checked all the same.
+What is wrong with one file among many does not end the run: the last two become a `FileError` in the report
+(nanlint.model), and the other files are checked all the same.
 """
 
 from __future__ import annotations

@@ -149,6 +149,20 @@ def test_whatever_can_be_written_back_unchanged_is_written_to_the_byte(head: byt
             id="codec that always fails",
         ),
         pytest.param(
+            b"# coding: utf-7\n+2AA-\n",
+            "a.py",
+            "its utf-7 holds a null or half a surrogate pair; save it as UTF-8",
+            1,
+            id="half a character in UTF-7",
+        ),
+        pytest.param(
+            b"# coding: unicode_escape\n\\x00\n",
+            "a.py",
+            "its unicode_escape holds a null or half a surrogate pair; save it as UTF-8",
+            1,
+            id="escaped null",
+        ),
+        pytest.param(
             BOM + b"# coding: latin-1\n",
             "a.py",
             "declares latin-1 but starts with the mark of UTF-8; drop one of them",
@@ -163,9 +177,16 @@ def test_a_refusal_names_the_reason_the_line_and_the_next_step(data: bytes, path
     assert (caught.value.message, caught.value.line) == (message, line)
 
 
-def test_bytes_that_cannot_be_reproduced_are_read_but_not_written() -> None:
-    file = decode(b"# coding: iso-2022-jp\n'\x1b$B$\"\x1b(B\x1b$B$\"\x1b(B'\n", "a.py")
-    with pytest.raises(UnwritableSource, match="its iso-2022-jp bytes cannot be kept exactly; save it as UTF-8 first"):
+@pytest.mark.parametrize(
+    ("encoding", "tail"),
+    [("iso-2022-jp", b"'\x1b$B$\"\x1b(B\x1b$B$\"\x1b(B'\n"), ("idna", b"x" * 99)],
+    ids=["needless escapes", "a codec that decodes more than it encodes"],
+)
+def test_bytes_that_cannot_be_reproduced_are_read_but_not_written(encoding: str, tail: bytes) -> None:
+    file = decode(f"# coding: {encoding}\n".encode() + tail, "a.py")
+    with pytest.raises(
+        UnwritableSource, match=f"^its {encoding} bytes cannot be kept exactly; save it as UTF-8 first$"
+    ):
         file.encode(file.text)
 
 

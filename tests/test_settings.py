@@ -113,7 +113,7 @@ def test_a_missing_config_file_is_named_with_the_nearest_one(project: Path) -> N
     write(project, {"strict.toml": ""})
     with pytest.raises(UsageError) as caught:
         SettingsFinder(config="strct.toml")
-    message = "--config: strct.toml can't be read: No such file or directory; did you mean \"strict.toml\"?"
+    message = '--config: strct.toml can\'t be read: No such file or directory; did you mean "strict.toml"?'
     assert str(caught.value) == message
 
 
@@ -353,7 +353,9 @@ def test_origin_of_a_value_whose_file_is_gone_is_its_key(project: Path) -> None:
 
 
 def test_shown_settings_are_toml_and_say_where_they_come_from(project: Path) -> None:
-    write(project, {"nanlint.toml": '\nseverity = "info"\nper-file-ignores = {"a b.py" = ["NAN1"]}\nrules.X.y = [1.5]\n'})
+    write(
+        project, {"nanlint.toml": '\nseverity = "info"\nper-file-ignores = {"a b.py" = ["NAN1"]}\nrules.X.y = [1.5]\n'}
+    )
     out = io.StringIO()
     show_settings(SettingsFinder({"fix": True}).for_path("a.py"), out)
     shown = parse_toml(out.getvalue())
@@ -374,7 +376,7 @@ def test_shown_settings_are_toml_and_say_where_they_come_from(project: Path) -> 
     } <= set(lines)
 
 
-# Memos and imports
+# What is remembered, and what is imported
 
 HEAVY = ("pydantic", "pydantic_core", "tomllib", "tomli", "pathspec", "libcst", "rich", "pathlib", "json")
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from nanlint.facts.environment import Env
+from nanlint.facts.guards import bounds
 from nanlint.facts.calls import bind_call, bind_operator, module_call
 from nanlint.facts.names import dotted_text
 from nanlint.ops.names import METHODS, SIGNATURES
@@ -50,18 +52,6 @@ _BINARY: Mapping[type[cst.BaseBinaryOp], Callable[[Any, Any], Any]] = {
 _LARGEST_EXPONENT = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Env:
-    """What each name holds at one point, and the `with` regions around it. Never changed, only replaced."""
-
-    names: Mapping[str, Value] = field(default_factory=dict)
-    regions: tuple[Call, ...] = ()
-
-    def bind(self, name: str, value: Value) -> Env:
-        """The environment after `name = value`."""
-        return Env({**self.names, name: value}, self.regions)
-
-
 class Evaluator:
     """Evaluates expressions of one chunk and remembers the value and the environment of each."""
 
@@ -83,6 +73,8 @@ class Evaluator:
             value = UNKNOWN
         else:
             value = handler(self, node)
+        if self.env.guards:
+            value = self.env.guarded(node, value)
         self.values[node] = value
         self.envs[node] = self.env
         return value
@@ -206,9 +198,26 @@ class Evaluator:
         self.comparisons.append(node)
         return UNKNOWN
 
+    def under(self, test: cst.BaseExpression, *, holds: bool) -> Env:
+        """The environment where `test`, which has been evaluated, holds or does not."""
+        read = lambda node: self.values.get(node, UNKNOWN).number  # noqa: E731 - a name for one lambda
+        return self.env.guarded_by(bounds(test, holds=holds, read=read))
+
     def _conditional(self, node: cst.IfExp) -> Value:
         self.evaluate(node.test)
-        return join(self.evaluate(node.body), self.evaluate(node.orelse))
+        return join(self._evaluate_under(node.body, node.test, holds=True), self._evaluate_under(node.orelse, node.test, holds=False))
+
+    def _evaluate_under(self, node: cst.BaseExpression, test: cst.BaseExpression, *, holds: bool) -> Value:
+        outer = self.env
+        self.env = self.under(test, holds=holds)
+        value = self.evaluate(node)
+        self.env = replace(self.env, guards=outer.guards)
+        return value
+
+    def _boolean(self, node: cst.BooleanOperation) -> Value:
+        self.evaluate(node.left)
+        self._evaluate_under(node.right, node.left, holds=isinstance(node.operator, cst.And))
+        return UNKNOWN
 
     def _walrus(self, node: cst.NamedExpr) -> Value:
         value = self.evaluate(node.value)
@@ -238,6 +247,7 @@ class Evaluator:
             self.bind_target(clause.target, UNKNOWN)
             for condition in clause.ifs:
                 self.evaluate(condition.test)
+                self.env = self.under(condition.test, holds=True)
             clause = clause.inner_for_in
         if isinstance(node, cst.DictComp):
             self.evaluate(node.key)
@@ -303,6 +313,7 @@ _HANDLERS: Mapping[type[cst.CSTNode], Callable[[Evaluator, Any], Value]] = {
     cst.UnaryOperation: Evaluator._unary,  # noqa: SLF001
     cst.Subscript: Evaluator._subscript,  # noqa: SLF001
     cst.Comparison: Evaluator._comparison,  # noqa: SLF001
+    cst.BooleanOperation: Evaluator._boolean,  # noqa: SLF001
     cst.IfExp: Evaluator._conditional,  # noqa: SLF001
     cst.NamedExpr: Evaluator._walrus,  # noqa: SLF001
     cst.Tuple: Evaluator._sequence,  # noqa: SLF001

@@ -6,11 +6,13 @@ Terminates on anything: a loop body is interpreted once, with every name that it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from nanlint.facts.evaluate import Env, Evaluator
+from nanlint.facts.environment import Env
+from nanlint.facts.evaluate import Evaluator
 from nanlint.facts.names import dotted_text
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind, Value, join
 from nanlint.source.walk import walk
@@ -43,7 +45,7 @@ class Flow(Evaluator):
         regions = tuple(call for decorator in node.decorators if (call := self._region(decorator.decorator)))
         for default in _defaults(node.params):
             self.evaluate(default)
-        self.env = Env(self.env.names, (*self.env.regions, *regions))
+        self.env = self.env.within(regions)
         for parameter in _parameters(node.params):
             self.env = self.env.bind(parameter.name.value, self._parameter_value(parameter))
         self._run(node.body.body)
@@ -89,6 +91,9 @@ class Flow(Evaluator):
         elif isinstance(node, cst.Return):
             self._returns.append(self.evaluate(node.value) if node.value is not None else Value(Kind.NONE))
             return False
+        elif isinstance(node, cst.Assert):
+            self._evaluate_children(node)
+            self.env = self.under(node.test, holds=True)
         elif isinstance(node, (cst.Raise, cst.Break, cst.Continue)):
             self._evaluate_children(node)
             return False
@@ -119,8 +124,10 @@ class Flow(Evaluator):
     def _if(self, node: cst.If) -> bool:
         self.evaluate(node.test)
         start = self.env
+        self.env = self.under(node.test, holds=True)
         then_goes_on = self._statement(node.body)
         then_env, self.env = self.env, start
+        self.env = self.under(node.test, holds=False)
         else_goes_on = self._statement(node.orelse) if node.orelse is not None else True
         return self._meet([(then_goes_on, then_env), (else_goes_on, self.env)])
 
@@ -131,22 +138,24 @@ class Flow(Evaluator):
             return False
         self.env = open_ends[0]
         for env in open_ends[1:]:
-            self.env = Env(_join_names(self.env.names, env.names), self.env.regions)
+            self.env = self.env.joined(env)
         return True
 
     def _loop(self, node: cst.For | cst.While) -> bool:
         before = self.env
         if isinstance(node, cst.For):
             self.evaluate(node.iter)
-        for name in _assigned_in(node):
-            self.env = self.env.bind(name, UNKNOWN)
+        self.env = self.env.forget(_assigned_in(node))
+        start = self.env
         if isinstance(node, cst.For):
             self.bind_target(node.target, UNKNOWN)
         else:
             self.evaluate(node.test)
-        start = self.env
+            self.env = self.under(node.test, holds=True)
         body_goes_on = self._statement(node.body)
         self._meet([(True, before), (True, start), (body_goes_on, self.env)])
+        if isinstance(node, cst.While) and not any(isinstance(inner, cst.Break) for inner in walk(node.body)):
+            self.env = self.under(node.test, holds=False)
         return self._statement(node.orelse) if node.orelse is not None else True
 
     def _with(self, node: cst.With) -> bool:
@@ -155,11 +164,11 @@ class Flow(Evaluator):
             value = self.evaluate(item.item)
             call = self.calls.get(item.item)
             if call is not None:
-                self.env = Env(self.env.names, (*self.env.regions, call))
+                self.env = self.env.within([call])
             if item.asname is not None:
                 self.bind_target(item.asname.name, value)
         goes_on = self._statement(node.body)
-        self.env = Env(self.env.names, outer)
+        self.env = replace(self.env, regions=outer)
         return goes_on
 
     def _region(self, decorator: cst.BaseExpression) -> Call | None:
@@ -177,7 +186,7 @@ class Flow(Evaluator):
             goes_on = self._statement(node.orelse)
         paths = [(goes_on, self.env)]
         for handler in node.handlers:
-            self.env = Env(_forget(before.names, _assigned_in(node.body)), before.regions)
+            self.env = before.forget(_assigned_in(node.body))
             paths.append((self._statement(handler.body), self.env))
         if node.finalbody is None:
             return self._meet(paths)
@@ -186,7 +195,7 @@ class Flow(Evaluator):
 
     def _match(self, node: cst.Match) -> bool:
         self.evaluate(node.subject)
-        start = Env(_forget(self.env.names, _assigned_in(node)), self.env.regions)
+        start = self.env.forget(_assigned_in(node))
         paths = [(True, self.env)]
         for case in node.cases:
             self.env = start
@@ -206,20 +215,6 @@ class Flow(Evaluator):
         self._run(node.body.body)
         self.env = outer.bind(node.name.value, UNKNOWN)
         return True
-
-
-def _join_names(first: Mapping[str, Value], second: Mapping[str, Value]) -> dict[str, Value]:
-    """Names bound on both paths; one bound on a single path is unknown afterwards."""
-    if first is second:
-        return dict(first)
-    joined = dict.fromkeys((*first, *second), UNKNOWN)
-    for name in first.keys() & second.keys():
-        joined[name] = join(first[name], second[name])
-    return joined
-
-
-def _forget(names: Mapping[str, Value], touched: Iterable[str]) -> dict[str, Value]:
-    return {**names, **dict.fromkeys(touched, UNKNOWN)}
 
 
 def _assigned_in(node: cst.CSTNode) -> set[str]:

@@ -138,7 +138,9 @@ class ModuleFacts:
             return False
         then, now = flow.envs[node].names, flow.envs[at].names
         names = [inner.value for inner in walk(node) if isinstance(inner, cst.Name)]
-        return all(then.get(name) is now.get(name) for name in names) and not _has_side_effect(node)
+        return not _has_side_effect(node) and all(
+            then.get(name, UNKNOWN).identity is now.get(name, UNKNOWN).identity for name in names
+        )
 
     def regions_at(self, node: cst.CSTNode) -> tuple[Call, ...]:
         """The `with` statements and decorators around `node`, outermost first."""

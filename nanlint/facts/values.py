@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
+from nanlint.ops.interval import FINITE, Interval
+
 
 class Kind(enum.Enum):
     """What sort of thing a value is; UNKNOWN when nothing says."""
@@ -73,6 +75,22 @@ class Value:
     constant: object = NOTHING
     parts: tuple[Value, ...] = ()
     """The elements of a tuple or list, the arguments of a module's constructor, or what a function returns."""
+    range: Interval = FINITE
+    """Every number that it, or an element of it, can be. FINITE, from -inf to inf, is what is said of the unknown."""
+    dtype: str = ""
+    """float16, bfloat16, float32, float64, int or bool; empty when nothing says."""
+    same_as: object = None
+    """Set on a value that is another one under a guard; `identity` then is that of the other."""
+
+    @property
+    def identity(self) -> object:
+        """Equal for two reads of one binding, guarded or not."""
+        return self.same_as if self.same_as is not None else self
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the range says more than that it is a number."""
+        return self.range != FINITE
 
     @property
     def number(self) -> float | None:
@@ -97,4 +115,12 @@ def join(first: Value, second: Value) -> Value:
     # 1 and True, 0.0 and -0.0 compare equal and are not the same constant.
     same_origin = first.origin if first.origin is second.origin else None
     same_constant = first.constant if repr(first.constant) == repr(second.constant) else NOTHING
-    return Value(same_kind, same_call, same_origin, same_constant)
+    return Value(
+        same_kind,
+        same_call,
+        same_origin,
+        same_constant,
+        range=first.range.join(second.range),
+        dtype=first.dtype if first.dtype == second.dtype else "",
+        same_as=first.identity if first.identity is second.identity else None,
+    )

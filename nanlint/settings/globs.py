@@ -1,8 +1,8 @@
 """Globs of the settings (include, exclude, per-file-ignores), read as ruff reads them.
 
 `*` and `?` cross folders, `**/` means any number of folders, `[ab]`, `[!ab]` and `{a,b}` are choices, a backslash
-takes the next character as it is. A glob without a slash is tried on the name, one with a slash on the path below the
-settings' root, an absolute one on the whole path. Paths come in with the separators of the system.
+takes the next character as it is. A glob is tried on the path below the settings' root, one without a slash on the
+name as well, an absolute one on the whole path. Paths come in with the separators of the system.
 """
 
 # pathlib is not imported on a clean run.
@@ -124,6 +124,7 @@ class GlobSet:
                 tails.append(glob[1:])
             else:
                 slow["name"].append(glob)
+                slow["below"].append(glob)
         self._names = frozenset(names)
         self._tails = tuple(tails)
         self._prefix = with_slashes(root).rstrip("/") + "/"

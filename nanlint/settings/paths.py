@@ -1,7 +1,7 @@
 """Paths as the user sees them, and paths that a config file states."""
 
 # pathlib is not imported on a clean run.
-# ruff: noqa: PTH100, PTH109, PTH110, PTH111, PTH112, PTH118, PTH208
+# ruff: noqa: PTH100, PTH109, PTH110, PTH111, PTH112, PTH118, PTH122, PTH208
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import os
 
 def shown_path(path: str) -> str:
     """Relative to the working directory when below it, else absolute; forward slashes on every system."""
-    absolute, here = os.path.abspath(path), os.getcwd()
-    inside = absolute.startswith(here if here.endswith(os.sep) else here + os.sep)
-    return with_slashes(os.path.relpath(absolute, here) if inside else absolute)
+    absolute, here = os.path.abspath(path), os.path.join(os.getcwd(), "")
+    if os.path.join(absolute, "") == here:
+        return "."
+    return with_slashes(absolute.removeprefix(here))
 
 
 def with_slashes(path: str) -> str:
@@ -27,14 +28,23 @@ def stated_path(path: str, folder: str) -> str:
 
 def nearest_name(path: str) -> str:
     """The existing path whose name is nearest to that of `path`, as shown to the user; empty when none is near."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only messages need it
-
     folder, name = os.path.split(os.path.abspath(path))
     if not os.path.isdir(folder):
-        better = nearest_name(folder) if folder != path else ""
-        return f"{better}/{name}" if better and os.path.exists(os.path.join(better, name)) else better
+        better = nearest_name(folder)
+        inside = os.path.join(better, name)
+        return with_slashes(inside) if better and os.path.exists(inside) else better
     try:
-        near = get_close_matches(name, os.listdir(folder), n=1, cutoff=0.75)
+        near = _nearest(name, sorted(os.listdir(folder)))
     except OSError:
         return ""
-    return shown_path(os.path.join(folder, near[0])) if near else ""
+    return shown_path(os.path.join(folder, near)) if near else ""
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    """The name whose stem is nearest; suffixes are too alike to count before that."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only messages need it
+
+    stems = {other: os.path.splitext(other)[0] for other in names}
+    near = get_close_matches(os.path.splitext(name)[0], set(stems.values()))
+    best = get_close_matches(name, [other for other in names if stems[other] in near], n=1, cutoff=0)
+    return best[0] if best else ""

@@ -52,7 +52,7 @@ class Notebook:
         """The notebook in `data`; an `UnreadableSource` if it is none. A kernel of another language leaves no cells."""
         from nanlint.source.magics import mask  # noqa: PLC0415 - compiles expressions that only notebooks need
 
-        file = decode(data, f"{path}.ipynb")
+        file = decode(data, f"{path}.ipynb")  # a name from which `decode` knows that JSON declares no encoding
         label = "ipynb"
         while label in file.text:
             label += "_"

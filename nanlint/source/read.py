@@ -162,14 +162,17 @@ def _decode_declared(data: bytes, declared: str, line: int) -> SourceFile:
         raise UnreadableSource(why, _line_of(data, at)) from None
     if declared not in "".join(split_lines(text)[:2]):
         raise UnreadableSource(f"declares {declared}, in which the declaration itself cannot be read", line)
-    return SourceFile(text, declared, exact=_encodes_to(text, declared, data))
+    # Escapes of UTF-7 and its like can hide what plain bytes cannot hold.
+    if "\0" in text or _encoded(text, "utf-8") is None:
+        raise UnreadableSource(f"its {declared} holds a null or half a surrogate pair; save it as UTF-8", line)
+    return SourceFile(text, declared, exact=_encoded(text, declared) == data)
 
 
-def _encodes_to(text: str, encoding: str, data: bytes) -> bool:
+def _encoded(text: str, encoding: str) -> bytes | None:
     try:
-        return text.encode(encoding) == data
+        return text.encode(encoding)
     except UnicodeError:
-        return False
+        return None
 
 
 def _line_of(data: bytes, offset: int) -> int:

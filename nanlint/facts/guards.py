@@ -1,0 +1,160 @@
+"""What a condition tells about the expressions in it, when it holds and when it does not.
+
+`if mask.sum() > 0:` bounds `mask.sum()` in its body; `if n == 0: return` bounds `n` behind it. A condition is read, not judged:
+what it says of an expression holds as long as no name in that expression is assigned again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import libcst as cst
+
+from nanlint.ops.interval import EVERYTHING, INF, Interval
+
+Read = Callable[[cst.BaseExpression], float | None]
+"""The constant that an expression is, if it is one."""
+
+
+class Bound(NamedTuple):
+    """The values that an expression can still have."""
+
+    node: cst.BaseExpression
+    range: Interval
+    strict: bool = False
+    """Whether its finite end is itself excluded: of an integer, `n > 1` leaves 2 and more."""
+
+
+def bounds(test: cst.BaseExpression, *, holds: bool, read: Read) -> Iterator[Bound]:
+    """What is known about parts of `test` when it holds (or does not)."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        yield from bounds(test.expression, holds=not holds, read=read)
+    elif isinstance(test, cst.BooleanOperation):
+        # `a and b` holds only if both do; `a or b` fails only if both do.
+        if isinstance(test.operator, cst.And) is holds:
+            yield from bounds(test.left, holds=holds, read=read)
+            yield from bounds(test.right, holds=holds, read=read)
+    elif isinstance(test, cst.Comparison):
+        yield from _compared(test, holds=holds, read=read)
+    elif isinstance(test, cst.NamedExpr):
+        yield from bounds(test.value, holds=holds, read=read)
+        yield from bounds(test.target, holds=holds, read=read)
+    else:
+        yield from _truth(test, holds=holds, read=read)
+
+
+def _truth(test: cst.BaseExpression, *, holds: bool, read: Read) -> Iterator[Bound]:
+    """A bare value as a condition: not 0 if it holds. `mask.any()` holds if the mask's sum is at least 1."""
+    yield Bound(test, replace(EVERYTHING, nonzero=True) if holds else Interval(0.0, 0.0))
+    name, subject = _asked_of_all(test)
+    if subject is None:
+        return
+    if name == "any" and holds:
+        yield Bound(_sum_of(subject), Interval(1.0, INF))
+    if (name == "all" and holds) or (name == "any" and not holds):
+        yield from bounds(subject, holds=holds, read=read)
+    if name == "item":
+        yield from bounds(subject, holds=holds, read=read)
+
+
+def _asked_of_all(test: cst.BaseExpression) -> tuple[str, cst.BaseExpression | None]:
+    """`x.any()`, `torch.any(x)`, `x.all()`, `x.any().item()`: the word and x."""
+    if not isinstance(test, cst.Call):
+        return "", None
+    if isinstance(test.func, cst.Attribute) and test.func.attr.value in {"any", "all", "item"}:
+        if test.args and isinstance(test.func.value, cst.Name):
+            return test.func.attr.value, test.args[0].value
+        return test.func.attr.value, test.func.value
+    return "", None
+
+
+def _sum_of(mask: cst.BaseExpression) -> cst.BaseExpression:
+    return cst.Call(func=cst.Attribute(value=mask, attr=cst.Name("sum")))
+
+
+def _compared(test: cst.Comparison, *, holds: bool, read: Read) -> Iterator[Bound]:
+    """`a < b < c` says something of each neighbour of a constant; one that fails says something only if it is single."""
+    if not holds and len(test.comparisons) > 1:
+        return
+    left = test.left
+    for target in test.comparisons:
+        sign, right = type(target.operator), target.comparator
+        yield from _pair(left, sign, right, holds=holds, read=read)
+        yield from _pair(right, _MIRRORED.get(sign, sign), left, holds=holds, read=read)
+        left = right
+
+
+def _pair(
+    node: cst.BaseExpression, sign: type[cst.CSTNode], other: cst.BaseExpression, *, holds: bool, read: Read
+) -> Iterator[Bound]:
+    limit = read(other)
+    if limit is None or read(node) is not None:
+        return
+    said = sign if holds else _NEGATED.get(sign, sign)
+    stretch = _STRETCHES.get(said)
+    if stretch is None:
+        return
+    allowed, strict = stretch(limit), said in {cst.GreaterThan, cst.LessThan}
+    if not holds:
+        # `not x > 0` is also true of NaN.
+        allowed = replace(allowed, nan=True)
+    yield Bound(node, allowed, strict)
+    inner = _measured(node)
+    if inner is not None:
+        yield Bound(inner, allowed, strict)
+
+
+def _measured(node: cst.BaseExpression) -> cst.BaseExpression | None:
+    """What `x.item()`, `float(x)` and `int(x)` are the value of; `x.min()` and `x.max()` bound no element from both sides."""
+    if not isinstance(node, cst.Call):
+        return None
+    if isinstance(node.func, cst.Attribute) and node.func.attr.value == "item":
+        return node.func.value
+    if isinstance(node.func, cst.Name) and node.func.value in {"float", "int"} and node.args:
+        return node.args[0].value
+    return None
+
+
+def tightened(known: Interval, bound: Bound) -> Interval:
+    """What is left of `known` under the bound."""
+    allowed = bound.range
+    if bound.strict and known.integer:
+        step = 1.0 if allowed.low != -INF else 0.0
+        allowed = replace(allowed, low=allowed.low + step, high=allowed.high - (1.0 - step))
+    left = known.meet(allowed)
+    return known if left.is_empty else left
+
+
+def _above(limit: float) -> Interval:
+    # An open end next to a limit other than 0 is closed: the difference is one rounding step.
+    return Interval(limit, INF, plus_inf=True, nonzero=limit == 0)
+
+
+def _below(limit: float) -> Interval:
+    return Interval(-INF, limit, minus_inf=True, nonzero=limit == 0)
+
+
+_STRETCHES: Mapping[type[cst.CSTNode], Callable[[float], Interval]] = {
+    cst.GreaterThan: _above,
+    cst.GreaterThanEqual: lambda limit: Interval(limit, INF, plus_inf=True),
+    cst.LessThan: _below,
+    cst.LessThanEqual: lambda limit: Interval(-INF, limit, minus_inf=True),
+    cst.Equal: lambda limit: Interval(limit, limit),
+    cst.NotEqual: lambda limit: replace(EVERYTHING, nonzero=limit == 0),
+}
+_MIRRORED: Mapping[type[cst.CSTNode], type[cst.CSTNode]] = {
+    cst.GreaterThan: cst.LessThan,
+    cst.GreaterThanEqual: cst.LessThanEqual,
+    cst.LessThan: cst.GreaterThan,
+    cst.LessThanEqual: cst.GreaterThanEqual,
+}
+_NEGATED: Mapping[type[cst.CSTNode], type[cst.CSTNode]] = {
+    cst.GreaterThan: cst.LessThanEqual,
+    cst.GreaterThanEqual: cst.LessThan,
+    cst.LessThan: cst.GreaterThanEqual,
+    cst.LessThanEqual: cst.GreaterThan,
+    cst.Equal: cst.NotEqual,
+    cst.NotEqual: cst.Equal,
+}

@@ -1,0 +1,98 @@
+"""Monotone functions lifted to intervals, and powers: exp, log, sqrt and their like in float arithmetic.
+
+Their bounds are rounded outward by what torch's own functions may be off. The values 0, 1 and -1 are exact: exp(x) of
+an x <= 0 does not pass 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nanlint.ops.arithmetic import End, absolute, between, div, square
+from nanlint.ops.interval import FINITE, INF, NONNEGATIVE, Interval, point
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanlint.ops.formats import Format
+
+# torch's transcendental functions are off by no more units in the last place than this.
+SLACK = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A monotone function: where it is defined, what it can return, and whether it overflows for large arguments.
+
+    `value` is called with infinities too and returns the limit there. `exact` functions are correctly rounded.
+    """
+
+    value: Callable[[float], float]
+    domain: Interval = FINITE
+    image: Interval = FINITE
+    falling: bool = False
+    overflows: bool = False
+    exact: bool = False
+
+
+def apply(form: Format, curve: Curve, a: Interval) -> Interval:
+    """What the curve makes of `a`; NaN where `a` leaves the domain."""
+    inside = a.finite().meet(curve.domain.finite())
+    ends = [_end(form, curve, inside, outward) for outward in (-1.0, 1.0)] if inside.has_finite else []
+    result = between(form, ends)
+    if result.has_finite:
+        image = curve.image
+        result = replace(result, low=max(result.low, image.low), high=min(result.high, image.high))
+    result = replace(result, nan=a.nan or not a.finite().is_subset(curve.domain.finite()))
+    if a.minus_inf:
+        result = result.join(point(curve.value(-INF) if curve.domain.low == -INF else math.nan))
+    if a.plus_inf:
+        result = result.join(point(curve.value(INF) if curve.domain.high == INF else math.nan))
+    return result
+
+
+def _end(form: Format, curve: Curve, inside: Interval, outward: float) -> End:
+    """The curve at the end of `inside` that gives its least (outward -1) or greatest (1) value."""
+    x = inside.low if (outward < 0) != curve.falling else inside.high
+    if x == 0 and inside.nonzero:
+        x = form.smallest if inside.high > 0 else -form.smallest
+    value = curve.value(x)
+    return (value if curve.exact else loosen(form, value, outward)), math.isinf(x) and not curve.overflows
+
+
+def loosen(form: Format, value: float, outward: float) -> float:
+    """`value` moved outward by what torch's function may be off; 0, 1, -1 and infinities are exact."""
+    if value in (0.0, 1.0, -1.0) or math.isinf(value):
+        return value
+    return value + outward * SLACK * (abs(value) * form.eps + form.smallest)
+
+
+def power(form: Format, a: Interval, exponent: float) -> Interval:
+    """The power `a ** exponent` for a number `exponent`."""
+    if exponent == math.floor(exponent):
+        return _whole_power(form, a, int(exponent))
+    return apply(form, Curve(lambda x: _pow(x, exponent), NONNEGATIVE, NONNEGATIVE, falling=exponent < 0), a)
+
+
+def _whole_power(form: Format, a: Interval, exponent: int) -> Interval:
+    if exponent == 0:
+        return point(1.0)
+    if exponent == 1:
+        return a
+    if exponent < 0:
+        return div(form, point(1.0), _whole_power(form, a, -exponent))
+    if exponent == 2:
+        return square(form, a)
+    size = absolute(a) if exponent % 2 == 0 else a
+    return apply(form, Curve(lambda x: _pow(x, exponent), image=NONNEGATIVE if size.low >= 0 else FINITE), size)
+
+
+def _pow(x: float, exponent: float) -> float:
+    try:
+        return x**exponent
+    except OverflowError:
+        return INF if x > 0 or exponent % 2 == 0 else -INF
+    except ZeroDivisionError:
+        return INF

@@ -1,0 +1,40 @@
+"""What every test may rely on: no leftovers of the developer's own environment, and a reason for each skipped test."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+import pytest
+from hypothesis import settings
+
+# On a loaded machine a single example can take a second: how long one takes is for benchmarks to judge.
+settings.register_profile("patient", deadline=None)
+if not os.environ.get("CI"):
+    settings.load_profile("patient")
+
+OF_THE_DEVELOPER = ("NANLINT_CACHE_DIR", "NANLINT_RAISE", "NO_COLOR", "FORCE_COLOR")
+
+
+@pytest.fixture(autouse=True)
+def neutral_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a developer has set for the own terminal changes no test."""
+    for variable in OF_THE_DEVELOPER:
+        monkeypatch.delenv(variable, raising=False)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs a CUDA device where there is none, and say so."""
+    needing = [item for item in items if "gpu" in item.keywords]
+    reason = _why_no_gpu() if needing else ""
+    if reason:
+        for item in needing:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _why_no_gpu() -> str:
+    if find_spec("torch") is None:
+        return "torch is not installed"
+    import torch  # noqa: PLC0415 - most machines that collect the tests have no use for it
+
+    return "" if torch.cuda.is_available() else "torch sees no CUDA device"
