@@ -62,9 +62,9 @@ class Sample(NamedTuple):
 
 @st.composite
 def intervals(draw: st.DrawFn) -> Interval:
-    ends = sorted((draw(VALUES), draw(VALUES)))
+    low, high = sorted((draw(VALUES), draw(VALUES)))
     flags = {name: draw(BITS) for name in ("minus_inf", "plus_inf", "nan", "nonzero", "integer")}
-    return draw(st.sampled_from([Interval(*ends, **flags), EMPTY, NAN, FINITE, UNIT, EVERYTHING]))
+    return draw(st.sampled_from([Interval(low, high, **flags), EMPTY, NAN, FINITE, UNIT, EVERYTHING]))
 
 
 def sample_of(draw: st.DrawFn, form: Format) -> Sample:

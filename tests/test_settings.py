@@ -454,6 +454,7 @@ def test_an_edit_anywhere_in_the_chain_is_seen(project: Path, name: str) -> None
         pytest.param(b'{"files": {}, "values": {"sources": {}, "preview": true}}', id="speaks of no file"),
         pytest.param(b"\xff\xfe", id="no text"),
         pytest.param(b'{"files": 3, "values": null}', id="wrong types"),
+        pytest.param(b'{"files": {"FILE": "DIGEST"}, "values": {"sources": {}, "colour": 1}}', id="unknown field"),
     ],
 )
 def test_a_broken_memo_is_ignored_and_replaced(project: Path, content: bytes) -> None:
@@ -461,7 +462,8 @@ def test_a_broken_memo_is_ignored_and_replaced(project: Path, content: bytes) ->
     expected = remembered(project / "memo")
     (memo,) = (project / "memo").iterdir()
     good = memo.read_bytes()
-    memo.write_bytes(content)
+    ((file, digest),) = json.loads(good)["files"].items()
+    memo.write_bytes(content.replace(b"FILE", file.encode()).replace(b"DIGEST", digest.encode()))
     assert (remembered(project / "memo"), memo.read_bytes()) == (expected, good)
 
 

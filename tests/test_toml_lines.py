@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import string
+import sys
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -71,6 +73,13 @@ def test_windows_line_ends_count_once() -> None:
 )
 def test_a_text_that_is_misread_has_no_lines(text: str, document: dict[str, Any]) -> None:
     assert lines_of(text, document) == {}
+
+
+def test_before_python_3_11_tomli_reads_toml(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    monkeypatch.setitem(sys.modules, "tomllib", None)
+    monkeypatch.setitem(sys.modules, "tomli", reader)
+    assert parse_toml("a = 1") == {"a": 1}
 
 
 KEYS = st.text(string.ascii_lowercase + '."# =[', min_size=1, max_size=4)

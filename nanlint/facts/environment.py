@@ -14,7 +14,6 @@ import libcst as cst
 from nanlint.facts.guards import Bound, tightened
 from nanlint.facts.names import dotted_text
 from nanlint.facts.values import UNKNOWN, Call, Value, join
-from nanlint.ops.interval import Interval
 
 _WRITER = cst.Module([])
 _SPACE = re.compile(r"\s+")
@@ -42,7 +41,7 @@ class Env:
         """The environment after any of these names may have been assigned."""
         env = self
         for name in touched:
-            env = env.bind(name, UNKNOWN)
+            env = env.bind(name, Value())
         return env
 
     def within(self, regions: Iterable[Call]) -> Env:
@@ -93,8 +92,3 @@ def text_of(node: cst.BaseExpression) -> str:
         return dotted
     text = _SPACE.sub("", _WRITER.code_for_node(node))
     return text[1:-1] if getattr(node, "lpar", ()) else text
-
-
-def everything_above(low: float) -> Interval:
-    """From `low` upward without a known bound."""
-    return Interval(low, float("inf"))

@@ -14,25 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from nanlint.facts.dtypes import dtype_named
 from nanlint.facts.environment import Env
 from nanlint.facts.guards import bounds
+from nanlint.facts.calculate import COUNT, range_of_constant, value_made_by
 from nanlint.facts.calls import bind_call, bind_operator, module_call
 from nanlint.facts.names import dotted_text
-from nanlint.ops.names import METHODS, SIGNATURES
+from nanlint.facts.relations import range_under
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value, join
+from nanlint.ops.interval import FINITE, Interval
+from nanlint.ops.names import ATTRIBUTES
 
 if TYPE_CHECKING:
     from nanlint.facts.module_facts import ModuleFacts
     from nanlint.source.parse import ParsedChunk
-
-# Operations whose result holds the values of their input and nothing else, whatever its shape or dtype.
-VIEWS = frozenset(
-    METHODS[name]
-    for name in (
-        "view", "reshape", "flatten", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "clone", "expand",
-        "select", "narrow", "gather", "index_select", "float", "double", "half", "bfloat16", "to", "detach", "cpu", "t",
-    )
-)  # fmt: skip
 
 _CONSTANTS: Mapping[str, object] = {"True": True, "False": False, "None": None}
 _DOTTED_CONSTANTS: Mapping[str, float] = {
@@ -48,6 +43,7 @@ _BINARY: Mapping[type[cst.BaseBinaryOp], Callable[[Any, Any], Any]] = {
     cst.FloorDivide: operator.floordiv,
     cst.Modulo: operator.mod,
 }
+BOOLEAN = Interval(0.0, 1.0, integer=True)
 # 10 ** 10 ** 10 in somebody's source must not keep us busy.
 _LARGEST_EXPONENT = 400
 
@@ -88,16 +84,18 @@ class Evaluator:
 
     def _name(self, node: cst.Name) -> Value:
         if node.value in _CONSTANTS:
-            return Value(Kind.NONE if node.value == "None" else Kind.NUMBER, constant=_CONSTANTS[node.value])
+            return _literal(_CONSTANTS[node.value])
         held = self.env.names.get(node.value)
         return held if held is not None else self.facts.global_value(node.value, self.parsed.chunk)
 
     def _attribute(self, node: cst.Attribute) -> Value:
-        self.evaluate(node.value)
+        base = self.evaluate(node.value)
         dotted = self.facts.imported(node, self.parsed.chunk)
         if dotted is not None:
-            constant = _DOTTED_CONSTANTS.get(dotted, NOTHING)
-            return Value(Kind.NUMBER, constant=constant) if constant is not NOTHING else UNKNOWN
+            return self._dotted(dotted)
+        part = self._part_of(base, node)
+        if part is not None:
+            return part
         text = dotted_text(node)
         if text is None:
             return UNKNOWN
@@ -107,6 +105,30 @@ class Evaluator:
         if text.startswith("self.") and text.count(".") == 1:
             return self.facts.attribute_value(self.parsed.chunk.owner, node.attr.value)
         return UNKNOWN
+
+    def _dotted(self, dotted: str) -> Value:
+        """`math.inf` is a number, `torch.float16` a dtype."""
+        if dotted in _DOTTED_CONSTANTS:
+            return _literal(_DOTTED_CONSTANTS[dotted])
+        dtype = dtype_named(dotted)
+        return Value(Kind.DTYPE, constant=dtype) if dtype else UNKNOWN
+
+    def _part_of(self, base: Value, node: cst.Attribute) -> Value | None:
+        """`x.shape` holds counts, `x.max(dim).values` the values, `x.T` and `x.data` what x holds."""
+        name = node.attr.value
+        if name == "shape":
+            return Value(Kind.TUPLE, range=COUNT)
+        if name in {"ndim"}:
+            return Value(Kind.NUMBER, range=COUNT)
+        if base.kind is Kind.TUPLE and len(base.parts) == 2 and name in {"values", "indices"}:
+            return base.parts[name == "indices"]
+        if name in ATTRIBUTES and base.kind is Kind.TENSOR:
+            return replace(base, same_as=base.identity)
+        return None
+
+    def range_of(self, node: cst.BaseExpression | None) -> Interval:
+        """Every number that an expression evaluated before can be."""
+        return self.values.get(node, UNKNOWN).range if node is not None else FINITE
 
     def _call(self, node: cst.Call) -> Value:
         function = self.evaluate(node.func)
@@ -126,15 +148,7 @@ class Evaluator:
             returned = self.facts.returned_by(self.parsed.chunk.owner, helper) if helper else None
             if returned is not None:
                 return returned
-        return self._made_by(call, given)
-
-    def _made_by(self, call: Call, given: tuple[Value, ...] = ()) -> Value:
-        """The value that `call` makes; one that only moves or casts values keeps their origin."""
-        if call.function.startswith("torch.nn.") and call.function.rpartition(".")[2][:1].isupper():
-            return Value(Kind.MODULE, call, call, parts=given)
-        kind = Kind.TENSOR if call.function in SIGNATURES else Kind.UNKNOWN
-        origin = self.values.get(call.subject, UNKNOWN).origin if call.function in VIEWS and call.subject else call
-        return Value(kind, call, origin)
+        return value_made_by(call, self, given)
 
     def _is_no_tensor(self, receiver: cst.BaseExpression) -> bool:
         value = self.values.get(receiver, UNKNOWN)
@@ -144,23 +158,26 @@ class Evaluator:
         inner = self.values.get(call.subject, UNKNOWN) if call.subject is not None else UNKNOWN
         if isinstance(inner.constant, (str, int, float)):
             try:
-                return Value(Kind.NUMBER, constant=float(inner.constant))
+                return _literal(float(inner.constant))
             except (ValueError, OverflowError):
                 return Value(Kind.NUMBER)
-        return Value(Kind.NUMBER, call, call)
+        return value_made_by(call, self)
 
     def _binary(self, node: cst.BinaryOperation) -> Value:
         left, right = self.evaluate(node.left), self.evaluate(node.right)
         constant = _fold(node.operator, left, right)
         if constant is not NOTHING:
-            return Value(Kind.NUMBER, constant=constant)
-        if Kind.TENSOR not in {left.kind, right.kind} and Kind.UNKNOWN not in {left.kind, right.kind}:
-            return Value(Kind.NUMBER) if left.kind is right.kind is Kind.NUMBER else UNKNOWN
+            return _literal(constant)
         call = bind_operator(node)
         if call is None:
             return UNKNOWN
         self.calls[node] = call
-        return Value(Kind.TENSOR if Kind.TENSOR in {left.kind, right.kind} else Kind.UNKNOWN, call, call)
+        value = value_made_by(call, self)
+        kinds = {left.kind, right.kind}
+        if Kind.TENSOR in kinds:
+            return value
+        # Two Python numbers make one; of two unknowns nobody can say what they make.
+        return replace(value, kind=Kind.NUMBER if kinds == {Kind.NUMBER} else Kind.UNKNOWN, dtype="")
 
     def _unary(self, node: cst.UnaryOperation) -> Value:
         inner = self.evaluate(node.expression)
@@ -168,11 +185,11 @@ class Evaluator:
             return Value(Kind.NUMBER)
         if isinstance(node.operator, cst.Minus):
             if inner.number is not None:
-                return Value(Kind.NUMBER, constant=-inner.number)
+                return _literal(-inner.number)
             call = Call("torch.neg", node, Form.OPERATOR, {"input": node.expression})
             self.calls[node] = call
-            return Value(inner.kind, call, call)
-        return Value(inner.kind)
+            return replace(value_made_by(call, self), kind=inner.kind)
+        return Value(inner.kind, dtype=inner.dtype)
 
     def _subscript(self, node: cst.Subscript) -> Value:
         base = self.evaluate(node.value)
@@ -181,10 +198,13 @@ class Evaluator:
         index = self._index_of(node)
         if base.parts and index is not None and -len(base.parts) <= index < len(base.parts):
             return base.parts[index]
+        if base.kind is Kind.TUPLE:
+            return Value(Kind.NUMBER, range=base.range) if base.range == COUNT else UNKNOWN
         if base.kind is not Kind.TENSOR:
             return UNKNOWN
         # A part of a tensor holds values of that tensor.
-        return Value(Kind.TENSOR, Call("subscript", node, Form.OPERATOR, {"input": node.value}), base.origin)
+        call = Call("subscript", node, Form.OPERATOR, {"input": node.value})
+        return Value(Kind.TENSOR, call, base.origin, range=base.range, dtype=base.dtype, learnable=base.learnable)
 
     def _index_of(self, node: cst.Subscript) -> int | None:
         first = node.slice[0].slice if len(node.slice) == 1 else None
@@ -196,7 +216,10 @@ class Evaluator:
     def _comparison(self, node: cst.Comparison) -> Value:
         self._evaluate_children(node)
         self.comparisons.append(node)
-        return UNKNOWN
+        operands = [node.left, *(target.comparator for target in node.comparisons)]
+        tensor = any(self.values.get(operand, UNKNOWN).kind is Kind.TENSOR for operand in operands)
+        call = Call("comparison", node, Form.OPERATOR, {"input": node.left})
+        return Value(Kind.TENSOR if tensor else Kind.UNKNOWN, call, call, range=BOOLEAN, dtype="bool")
 
     def under(self, test: cst.BaseExpression, *, holds: bool) -> Env:
         """The environment where `test`, which has been evaluated, holds or does not."""
@@ -234,7 +257,7 @@ class Evaluator:
     def _lambda(self, node: cst.Lambda) -> Value:
         outer = self.env
         for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params):
-            self.env = self.env.bind(parameter.name.value, UNKNOWN)
+            self.env = self.env.bind(parameter.name.value, Value())
         returned = self.evaluate(node.body)
         self.env = outer
         return Value(Kind.FUNCTION, parts=(returned,))
@@ -244,7 +267,7 @@ class Evaluator:
         clause: cst.CompFor | None = node.for_in
         while clause is not None:
             self.evaluate(clause.iter)
-            self.bind_target(clause.target, UNKNOWN)
+            self.bind_target(clause.target, Value())
             for condition in clause.ifs:
                 self.evaluate(condition.test)
                 self.env = self.under(condition.test, holds=True)
@@ -262,12 +285,12 @@ class Evaluator:
         if isinstance(target, (cst.Tuple, cst.List)):
             known = value.parts if len(value.parts) == len(target.elements) else ()
             for position, element in enumerate(target.elements):
-                self.bind_target(element.value, known[position] if known else UNKNOWN)
+                self.bind_target(element.value, known[position] if known else Value())
             return
         if isinstance(target, cst.Subscript):
             # x[mask] = 0 changes what x holds.
             self.evaluate(target)
-            target, value = target.value, Value(self.values.get(target.value, UNKNOWN).kind)
+            target, value = target.value, self._with_elements(target, value)
         text = dotted_text(target)
         if text is None:
             self.evaluate(target)
@@ -275,16 +298,30 @@ class Evaluator:
         self.values[target] = value
         self.env = self.env.bind(text, value)
 
+    def _with_elements(self, target: cst.Subscript, value: Value) -> Value:
+        """What `x` holds after `x[mask] = value`; `d[d == 0] = 1` leaves no 0."""
+        held = self.values.get(target.value, UNKNOWN)
+        index = target.slice[0].slice if len(target.slice) == 1 else None
+        kept = held.range
+        if isinstance(index, cst.Index):
+            kept = range_under(target.value, index.value, self, holds=False)
+        return Value(held.kind, range=kept.join(value.range), dtype=held.dtype)
+
+
+def _literal(constant: object) -> Value:
+    kind = Kind.NONE if constant is None else Kind.TEXT if isinstance(constant, str) else Kind.NUMBER
+    return Value(kind, constant=constant, range=range_of_constant(constant))
+
 
 def _number(node: cst.Integer | cst.Float | cst.Imaginary) -> Value:
     try:
-        return Value(Kind.NUMBER, constant=node.evaluated_value)
+        return _literal(node.evaluated_value)
     except ValueError:  # thousands of digits
         return Value(Kind.NUMBER)
 
 
 def _text(node: cst.SimpleString | cst.ConcatenatedString) -> Value:
-    return Value(Kind.TEXT, constant=node.evaluated_value)
+    return _literal(node.evaluated_value)
 
 
 def _fold(sign: cst.BaseBinaryOp, left: Value, right: Value) -> object:

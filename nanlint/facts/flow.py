@@ -59,10 +59,8 @@ class Flow(Evaluator):
 
     def _parameter_value(self, parameter: cst.Param) -> Value:
         """A parameter is unknown, but keeps a default number as what it is when the caller says nothing."""
-        if parameter.default is None:
-            return UNKNOWN
-        default = self.values.get(parameter.default, UNKNOWN)
-        return Value(Kind.UNKNOWN, constant=default.constant) if default.number is not None else UNKNOWN
+        default = self.values.get(parameter.default, UNKNOWN) if parameter.default is not None else UNKNOWN
+        return Value(Kind.UNKNOWN, constant=default.constant) if default.number is not None else Value()
 
     def _run(self, body: _Body) -> bool:
         """Interpret statements in order; False when control does not reach their end."""
@@ -148,7 +146,7 @@ class Flow(Evaluator):
         self.env = self.env.forget(_assigned_in(node))
         start = self.env
         if isinstance(node, cst.For):
-            self.bind_target(node.target, UNKNOWN)
+            self.bind_target(node.target, Value())
         else:
             self.evaluate(node.test)
             self.env = self.under(node.test, holds=True)
@@ -213,7 +211,7 @@ class Flow(Evaluator):
     def _nested_class(self, node: cst.ClassDef) -> bool:
         outer = self.env
         self._run(node.body.body)
-        self.env = outer.bind(node.name.value, UNKNOWN)
+        self.env = outer.bind(node.name.value, Value())
         return True
 
 

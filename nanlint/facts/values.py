@@ -26,6 +26,7 @@ class Kind(enum.Enum):
     TUPLE = "tuple"
     FUNCTION = "function"
     NONE = "none"
+    DTYPE = "dtype"
 
 
 class Form(enum.Enum):
@@ -79,6 +80,8 @@ class Value:
     """Every number that it, or an element of it, can be. FINITE, from -inf to inf, is what is said of the unknown."""
     dtype: str = ""
     """float16, bfloat16, float32, float64, int or bool; empty when nothing says."""
+    learnable: bool = False
+    """A parameter of the model, or a view of one: training moves it anywhere."""
     same_as: object = None
     """Set on a value that is another one under a guard; `identity` then is that of the other."""
 
@@ -104,6 +107,7 @@ class Value:
 
 
 UNKNOWN = Value()
+"""Nothing is known. A name that is bound to something unknown gets a `Value()` of its own, which equals only itself."""
 
 
 def join(first: Value, second: Value) -> Value:
@@ -122,5 +126,6 @@ def join(first: Value, second: Value) -> Value:
         same_constant,
         range=first.range.join(second.range),
         dtype=first.dtype if first.dtype == second.dtype else "",
+        learnable=first.learnable or second.learnable,
         same_as=first.identity if first.identity is second.identity else None,
     )

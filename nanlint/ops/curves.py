@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nanlint.ops.arithmetic import End, absolute, between, div, square
+from nanlint.ops.arithmetic import End, absolute, between, div, neg, square
 from nanlint.ops.interval import FINITE, INF, NONNEGATIVE, Interval, point
 
 if TYPE_CHECKING:
@@ -56,10 +56,17 @@ def apply(form: Format, curve: Curve, a: Interval) -> Interval:
 def _end(form: Format, curve: Curve, inside: Interval, outward: float) -> End:
     """The curve at the end of `inside` that gives its least (outward -1) or greatest (1) value."""
     x = inside.low if (outward < 0) != curve.falling else inside.high
-    if x == 0 and inside.nonzero:
+    beside_zero = x == 0 and inside.nonzero
+    if beside_zero:
         x = form.smallest if inside.high > 0 else -form.smallest
     value = curve.value(x)
-    return (value if curve.exact else loosen(form, value, outward)), math.isinf(x) and not curve.overflows
+    # A guard that excludes 0 is not asked about the subnormal values beside it.
+    is_open = math.isinf(form.round(value)) if beside_zero else math.isinf(x) and not curve.overflows
+    return (math.copysign(INF, value) if beside_zero and is_open else _loosened(form, curve, value, outward)), is_open
+
+
+def _loosened(form: Format, curve: Curve, value: float, outward: float) -> float:
+    return value if curve.exact else loosen(form, value, outward)
 
 
 def loosen(form: Format, value: float, outward: float) -> float:
@@ -81,18 +88,28 @@ def _whole_power(form: Format, a: Interval, exponent: int) -> Interval:
         return point(1.0)
     if exponent == 1:
         return a
+    if exponent == -1:
+        return div(form, point(1.0), a)
     if exponent < 0:
-        return div(form, point(1.0), _whole_power(form, a, -exponent))
+        return _inverse_power(form, a, exponent)
     if exponent == 2:
         return square(form, a)
     size = absolute(a) if exponent % 2 == 0 else a
     return apply(form, Curve(lambda x: _pow(x, exponent), image=NONNEGATIVE if size.low >= 0 else FINITE), size)
 
 
+def _inverse_power(form: Format, a: Interval, exponent: int) -> Interval:
+    curve = Curve(lambda x: _pow(x, exponent), NONNEGATIVE, NONNEGATIVE, falling=True)
+    if exponent % 2 == 0 or not a.has_negative:
+        return apply(form, curve, absolute(a))
+    half = Interval(0.0, INF, plus_inf=True, nan=True)
+    return apply(form, curve, a.meet(half)).join(neg(apply(form, curve, neg(a).meet(half))))
+
+
 def _pow(x: float, exponent: float) -> float:
     try:
-        return x**exponent
+        return math.pow(x, exponent)
     except OverflowError:
         return INF if x > 0 or exponent % 2 == 0 else -INF
-    except ZeroDivisionError:
+    except ValueError:
         return INF

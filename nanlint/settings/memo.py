@@ -16,6 +16,7 @@ from json import dumps, loads
 from typing import TYPE_CHECKING, Any
 
 import nanlint
+from nanlint.settings.resolved import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +36,8 @@ def recall(memo: str, config: str, data: bytes) -> tuple[bool, dict[str, Any] | 
         files, values = content["files"], content["values"]
         if config not in files or any(_digest(_bytes(path, config, data)) != seen for path, seen in files.items()):
             return False, None
-        if values is not None and not isinstance(values["sources"], dict):
+        # A checkout may change its fields without changing its version.
+        if values is not None and not values.keys() <= Settings.__dataclass_fields__.keys():
             return False, None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False, None

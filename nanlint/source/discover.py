@@ -172,6 +172,7 @@ class _Search:
     def _walk(self, top: str) -> dict[str, FoundFile]:
         """The checked files below an absolute folder, by absolute path."""
         settings = self._finder.for_directory(top)
+        # Whether ignore files count is asked once, at the top; a nested config file has no say in it, nor has it in ruff.
         ignores = ignores_above(top) if settings.respect_gitignore else None
         found: dict[str, FoundFile] = {}
         waiting = [_Folder(top, self._rules(settings), ignores)]

@@ -1,0 +1,104 @@
+"""The value that one operation makes of its operands: kind, range, dtype, origin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from nanlint.facts.dtypes import dtype_made_by, format_of
+from nanlint.facts.relations import related
+from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
+from nanlint.ops.interval import FINITE, INF, Interval, point
+from nanlint.ops.names import METHODS, SIGNATURES
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from nanlint.facts.evaluate import Evaluator
+    from nanlint.ops.signatures import Constant
+
+COUNT = Interval(0.0, INF, integer=True)
+"""A length, a number of elements, the sum of a mask."""
+
+# Operations whose result holds the values of their input and nothing else, whatever its shape or dtype.
+VIEWS = frozenset(
+    METHODS[name]
+    for name in (
+        "view", "reshape", "flatten", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "clone", "expand",
+        "select", "narrow", "gather", "index_select", "float", "double", "half", "bfloat16", "to", "detach", "cpu", "t",
+    )
+)  # fmt: skip
+_COUNTS = frozenset({METHODS["numel"], METHODS["size"], METHODS["dim"], "len"})
+_PYTHON_NUMBERS = frozenset({METHODS["item"], "float", "int"})
+# With a dimension these return values and indices.
+_PAIRS = frozenset({"torch.max", "torch.min", "torch.median", "torch.mode", "torch.cummax", "torch.cummin", "torch.sort"})
+_ALWAYS_PAIRS = frozenset({"torch.cummax", "torch.cummin", "torch.sort", "torch.topk", "torch.kthvalue", "torch.mode"})
+
+
+def value_made_by(call: Call, evaluator: Evaluator, given: tuple[Value, ...] = ()) -> Value:
+    """What `call` returns; one that only moves or casts values keeps their origin."""
+    if call.function in _COUNTS:
+        return Value(Kind.NUMBER, call, call, range=COUNT)
+    if call.function in _PYTHON_NUMBERS:
+        inner = evaluator.values.get(call.subject, UNKNOWN) if call.subject is not None else UNKNOWN
+        return Value(Kind.NUMBER, call, call, range=inner.range)
+    if call.function.startswith("torch.nn.") and call.function.rpartition(".")[2][:1].isupper():
+        return _constructed(call, evaluator, given)
+    if call.function not in SIGNATURES:
+        return Value(Kind.UNKNOWN, call, call)
+    value = _tensor(call, evaluator)
+    if call.function in _ALWAYS_PAIRS or (call.function in _PAIRS and "dim" in call.arguments):
+        return Value(Kind.TUPLE, call, call, parts=(value, Value(Kind.TENSOR, range=COUNT, dtype="int")))
+    return value
+
+
+def _constructed(call: Call, evaluator: Evaluator, given: tuple[Value, ...]) -> Value:
+    """A module, or a parameter with the values it starts from: training moves those anywhere."""
+    if call.function == "torch.nn.Parameter":
+        dtype = given[0].dtype if given else ""
+        return Value(Kind.TENSOR, call, call, dtype=dtype, learnable=True)
+    return Value(Kind.MODULE, call, call, parts=given)
+
+
+def _tensor(call: Call, evaluator: Evaluator) -> Value:
+    subject = evaluator.values.get(call.subject, UNKNOWN) if call.subject is not None else UNKNOWN
+    dtype = dtype_made_by(call, evaluator)
+    known = range_made_by(call, evaluator, dtype)
+    if call.function in VIEWS:
+        return Value(
+            Kind.TENSOR, call, subject.origin, range=known, dtype=dtype, same_as=subject.identity, learnable=subject.learnable
+        )
+    return Value(Kind.TENSOR, call, call, range=known, dtype=dtype)
+
+
+def range_made_by(call: Call, evaluator: Evaluator, dtype: str) -> Interval:
+    """Every number that the result of `call` can hold."""
+    known = related(call, evaluator)
+    if known is not None:
+        return known
+    operands = {name: evaluator.range_of(node) for name, node in call.arguments.items()}
+    constants = {name: _constant(node, evaluator) for name, node in call.arguments.items()}
+    return table_range(call.function, operands, {name: value for name, value in constants.items() if value is not NOTHING}, dtype)
+
+
+def _constant(node: cst.BaseExpression, evaluator: Evaluator) -> object:
+    return evaluator.values.get(node, UNKNOWN).constant
+
+
+def table_range(
+    function: str, operands: Mapping[str, Interval], constants: Mapping[str, Constant] | None = None, dtype: str = ""
+) -> Interval:
+    """What the op table says the operation returns; FINITE when it says nothing."""
+    return FINITE
+
+
+def range_of_constant(constant: object) -> Interval:
+    """The one value that a literal is; FINITE for what is no number."""
+    if isinstance(constant, bool):
+        return point(float(constant))
+    if isinstance(constant, (int, float)):
+        try:
+            return point(float(constant))
+        except OverflowError:
+            return FINITE
+    return FINITE

@@ -1,0 +1,106 @@
+"""The dtype in effect: what a cast, a dtype argument or an autocast region says; empty where nothing says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from nanlint.facts.values import UNKNOWN, Call, Kind, Value
+from nanlint.ops.formats import DTYPES, FLOAT32, FORMATS, Format, runs_in
+from nanlint.ops.names import METHODS
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from nanlint.facts.evaluate import Evaluator
+
+AUTOCASTS = frozenset({"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"})
+
+_CASTS: Mapping[str, str] = {
+    METHODS["half"]: "float16",
+    METHODS["bfloat16"]: "bfloat16",
+    METHODS["float"]: "float32",
+    METHODS["double"]: "float64",
+    METHODS["long"]: "int",
+    METHODS["int"]: "int",
+    METHODS["bool"]: "bool",
+}
+_BOOLEANS = frozenset(
+    METHODS[name]
+    for name in ("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not")
+)
+_INTEGERS = frozenset(METHODS[name] for name in ("argmax", "argmin", "argsort", "bincount", "count_nonzero"))
+_WORDS = {**DTYPES, "long": "int", "int": "int", "int8": "int", "int16": "int", "int32": "int", "int64": "int", "short": "int", "uint8": "int", "bool": "bool"}
+_WIDTH = {"bool": 0, "int": 1, "float16": 2, "bfloat16": 2, "float32": 3, "float64": 4}
+
+
+def dtype_named(dotted: str) -> str:
+    """`torch.float16` and `torch.half` -> float16; empty for what is no dtype."""
+    module, _, word = dotted.rpartition(".")
+    return _WORDS.get(word, "") if module == "torch" else ""
+
+
+def dtype_made_by(call: Call, evaluator: Evaluator) -> str:
+    """The dtype of what `call` returns; empty when it is not known."""
+    if call.function in _CASTS:
+        return _CASTS[call.function]
+    if call.function in _BOOLEANS:
+        return "bool"
+    if call.function in _INTEGERS:
+        return "int"
+    stated = _stated(call, evaluator)
+    if stated:
+        return stated
+    operands = [evaluator.values.get(node, UNKNOWN) for node in call.arguments.values()]
+    given = _promoted(operands)
+    region = autocast_dtype(evaluator.env.regions, evaluator.values)
+    if region and given in {"", "float16", "bfloat16", "float32"}:
+        # A tensor of unknown dtype in an autocast region stays unknown, unless the operation fixes its own.
+        computed = runs_in(call.function, given or "unknown", region)
+        return computed if computed != "unknown" else ""
+    return given
+
+
+def _stated(call: Call, evaluator: Evaluator) -> str:
+    node = call.arguments.get("dtype")
+    if node is None and call.function in {METHODS["to"], METHODS["type"]}:
+        for argument in list(call.arguments.values())[1:]:
+            value = evaluator.values.get(argument, UNKNOWN)
+            if value.kind is Kind.DTYPE:
+                return str(value.constant)
+            if value.kind is Kind.TENSOR and value.dtype:
+                return value.dtype
+        return ""
+    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
+    return str(value.constant) if value.kind is Kind.DTYPE else ""
+
+
+def _promoted(operands: Iterable[Value]) -> str:
+    """The dtype that torch gives to a mix; Python numbers do not take part, an unknown tensor makes it unknown."""
+    tensors = [value for value in operands if value.kind in {Kind.TENSOR, Kind.UNKNOWN}]
+    if not tensors or any(not value.dtype for value in tensors):
+        return ""
+    dtypes = {value.dtype for value in tensors}
+    if {"float16", "bfloat16"} <= dtypes:
+        return "float32"
+    return max(dtypes, key=lambda dtype: _WIDTH[dtype])
+
+
+def autocast_dtype(regions: Iterable[Call], values: Mapping[cst.CSTNode, Value]) -> str:
+    """The half dtype of the innermost autocast region; empty outside, or where it is switched off."""
+    active = ""
+    for region in regions:
+        if region.function not in AUTOCASTS:
+            continue
+        enabled = region.arguments.get("enabled")
+        if enabled is not None and values.get(enabled, UNKNOWN).constant is False:
+            active = ""
+            continue
+        chosen = values.get(region.arguments["dtype"], UNKNOWN) if "dtype" in region.arguments else UNKNOWN
+        active = str(chosen.constant) if chosen.kind is Kind.DTYPE else "float16"
+    return active
+
+
+def format_of(dtype: str) -> Format:
+    """The format to compute ranges in: float32 unless something else is known."""
+    return FORMATS.get(dtype, FLOAT32)

@@ -1,0 +1,214 @@
+"""The rooms of the house and the doors between them, read from the import statements themselves."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = sorted((ROOT / "nanlint").rglob("*.py"))
+RULES = sorted((ROOT / "rules").glob("*.py"))
+
+# A room is a package or a top-level module of nanlint. What everybody may import knows nobody.
+FOR_EVERYBODY = frozenset({"nanlint", "errors", "nearest"})
+# model <- source <- ops <- facts <- rule.py <- rules/*: imports point left, never right.
+LEFT_TO_RIGHT = ("model", "settings", "source", "ops", "facts", "rule", "engine")
+DOORS: dict[str, frozenset[str]] = {
+    **{room: frozenset(LEFT_TO_RIGHT[:place]) for place, room in enumerate(LEFT_TO_RIGHT)},
+    # What the user wrote is read before anything is known about findings.
+    "settings": frozenset(),
+    "report": frozenset({"model"}),
+    "api": frozenset(LEFT_TO_RIGHT),
+    "testing": frozenset({*LEFT_TO_RIGHT, "api"}),
+    "rule_pages": frozenset({"model", "rule", "engine"}),
+    "cli": frozenset({*LEFT_TO_RIGHT, "report", "api", "rule_pages"}),
+    "__main__": frozenset({"cli"}),
+}
+TORCH_ROOMS = ("confirm/worker/", "trace/", "checkpoint/")
+
+NO_REASON_IN_COMMON = frozenset({"utils", "util", "helpers", "helper", "common", "types", "base", "misc"})
+LONGEST_MODULE = 500
+LONG_MODULE = 300
+LONGEST_RULE = 150
+# Modules above 300 lines, each with the reason why it is one thing and not two.
+ONE_THING: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module, by its full name, and whether the import happens when the importing module is loaded."""
+
+    target: str
+    line: int
+    at_load: bool
+
+
+class _Reader(ast.NodeVisitor):
+    """Collects imports; those in functions and under TYPE_CHECKING do not happen at load."""
+
+    def __init__(self) -> None:
+        self.found: list[Import] = []
+        self._at_load = True
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self.found += [Import(alias.name, node.lineno, self._at_load) for alias in node.names]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        assert node.level == 0, "relative imports are not used here"
+        origin = node.module or ""
+        inner = [f"{origin}.{alias.name}" for alias in node.names]
+        targets = {name if _is_module(name) else origin for name in inner}
+        self.found += [Import(target, node.lineno, self._at_load) for target in sorted(targets)]
+
+    def visit_If(self, node: ast.If) -> None:
+        if ast.unparse(node.test) == "TYPE_CHECKING":
+            self._later(node.body)
+            for child in node.orelse:
+                self.visit(child)
+        else:
+            self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self._later(node.body)
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def _later(self, body: list[ast.stmt]) -> None:
+        before, self._at_load = self._at_load, False
+        for child in body:
+            self.visit(child)
+        self._at_load = before
+
+
+def _is_module(name: str) -> bool:
+    path = ROOT.joinpath(*name.split("."))
+    return name.startswith("nanlint") and (path.with_suffix(".py").is_file() or (path / "__init__.py").is_file())
+
+
+def imports_in(text: str) -> list[Import]:
+    reader = _Reader()
+    reader.visit(ast.parse(text))
+    return reader.found
+
+
+def imports_of(path: Path) -> list[Import]:
+    return imports_in(path.read_text(encoding="utf-8"))
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else "nanlint"
+
+
+def shown(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def wrong_doors(module: str, text: str) -> Iterator[str]:
+    room = room_of(module)
+    for found in imports_in(text):
+        other = room_of(found.target)
+        inside = found.target.split(".")[0] == "nanlint" and other not in FOR_EVERYBODY
+        if inside and other != room and other not in DOORS[room]:
+            yield f"{module}:{found.line} imports {found.target}: no door from {room} to {other}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("from nanlint.engine.rulebook import rulebook\n", id="at load"),
+        pytest.param("import nanlint.engine\n", id="a whole package"),
+        pytest.param("from nanlint import engine\n", id="from the root"),
+        pytest.param("def f():\n    from nanlint.engine import suppress\n", id="in a function"),
+        pytest.param("if TYPE_CHECKING:\n    from nanlint.engine import suppress\n", id="for types only"),
+    ],
+)
+def test_a_wrong_door_is_noticed(text: str) -> None:
+    assert len(list(wrong_doors("nanlint.report.text", text))) == 1
+
+
+def test_every_room_has_its_doors_stated() -> None:
+    rooms = {room_of(module_name(path)) for path in MODULES}
+    assert rooms - FOR_EVERYBODY <= DOORS.keys()
+
+
+def test_imports_point_left() -> None:
+    inside = [path for path in MODULES if room_of(module_name(path)) not in FOR_EVERYBODY]
+    assert [line for path in inside for line in wrong_doors(module_name(path), path.read_text("utf-8"))] == []
+
+
+@pytest.mark.parametrize("name", sorted(FOR_EVERYBODY))
+def test_what_everybody_imports_loads_nobody(name: str) -> None:
+    path = ROOT / "nanlint" / ("__init__.py" if name == "nanlint" else f"{name}.py")
+    assert [found.target for found in imports_of(path) if found.at_load and found.target.startswith("nanlint")] == []
+
+
+def test_no_module_waits_for_itself_to_be_loaded() -> None:
+    graph = {
+        module_name(path): {
+            found.target for found in imports_of(path) if found.at_load and found.target.startswith("nanlint")
+        }
+        for path in MODULES
+    }
+    try:
+        order = list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(f"circular import: {' -> '.join(error.args[1])}")
+    assert set(graph) <= set(order)
+
+
+def test_rules_import_the_contract_and_the_standard_library_only() -> None:
+    allowed = {"nanlint.rule", "__future__", *sys.stdlib_module_names}
+    strangers = [
+        f"{shown(path)}:{found.line} imports {found.target}"
+        for path in RULES
+        for found in imports_of(path)
+        if found.target not in allowed and found.target.split(".")[0] not in sys.stdlib_module_names
+    ]
+    assert RULES
+    assert strangers == []
+
+
+def test_torch_is_imported_in_its_three_rooms_only() -> None:
+    importers = {
+        path.relative_to(ROOT / "nanlint").as_posix()
+        for path in MODULES
+        for found in imports_of(path)
+        if found.target.split(".")[0] == "torch"
+    }
+    assert [path for path in sorted(importers) if not path.startswith(TORCH_ROOMS)] == []
+
+
+def test_no_module_is_above_its_size() -> None:
+    sizes = {shown(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert {path: size for path, size in sizes.items() if size > LONGEST_MODULE} == {}
+    long = {path for path, size in sizes.items() if size > LONG_MODULE}
+    assert long == ONE_THING.keys(), "a module above 300 lines states its reason in ONE_THING, and no other does"
+
+
+def test_a_rule_fits_on_two_screens() -> None:
+    sizes = {shown(path): len(path.read_text(encoding="utf-8").splitlines()) for path in RULES}
+    assert {path: size for path, size in sizes.items() if size > LONGEST_RULE} == {}
+
+
+def test_every_module_is_named_for_its_reason() -> None:
+    everything = [*MODULES, *RULES, *(ROOT / "tests").glob("*.py"), *(ROOT / "benchmarks").glob("*.py")]
+    assert [shown(path) for path in everything if path.stem.removeprefix("test_") in NO_REASON_IN_COMMON] == []
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    silent = [shown(path) for path in [*MODULES, *RULES] if not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
+    assert silent == []
