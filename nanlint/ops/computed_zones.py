@@ -1,0 +1,175 @@
+"""The zones that hang on a constant of the call: the exponent of a power, the eps of a norm or of a logit.
+
+Edges of powers are found by bisection over the values of the format, with torch's own order of rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanlint.ops.formats import FLOAT32, Format
+from nanlint.ops.interval import INF, Interval, point
+from nanlint.ops.signatures import PARAMETERS
+from nanlint.ops.zone import BACKWARD, FORWARD, Zone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from nanlint.model import Direction
+    from nanlint.ops.signatures import Constant
+
+NEGATIVE = Interval(-INF, 0.0, nonzero=True)
+
+
+def _zone(operation: str, form: Format, direction: Direction, result: str, *values: Interval) -> Zone:
+    return Zone(operation, "input", direction, form.name, result, values)
+
+
+def _power(operation: str, form: Format, constants: Mapping[str, Constant]) -> tuple[Zone, ...]:
+    exponent = constants.get("exponent")
+    if not isinstance(exponent, int | float):
+        # The gradient of a tensor exponent is x**y * log(x), whatever y is.
+        negative = _zone(operation, form, BACKWARD, "nan", NEGATIVE)
+        return (replace(negative, gradient="exponent"),)
+    return tuple(_power_zones(operation, form, float(exponent)))
+
+
+def _power_zones(operation: str, form: Format, exponent: float) -> Iterator[Zone]:
+    if exponent in (0.0, 1.0):
+        return
+    slope = form.round
+    curves: tuple[tuple[Direction, float, Callable[[float], float]], ...] = (
+        (FORWARD, exponent, lambda x: form.round(_pow(x, exponent))),
+        (BACKWARD, exponent - 1, lambda x: slope(exponent * slope(_pow(x, exponent - 1)))),
+    )
+    whole = exponent == math.floor(exponent)
+    for direction, growth, curve in curves:
+        if not whole:
+            yield _zone(operation, form, direction, "nan", NEGATIVE)
+        if growth < 0:
+            edge = _last_infinite(form, curve)
+            yield _zone(operation, form, direction, "inf", Interval(-edge if whole else 0.0, edge))
+        elif math.isinf(curve(form.max)):
+            edge = _first_infinite(form, curve)
+            sides = (Interval(-INF, -edge), Interval(edge, INF)) if whole else (Interval(edge, INF),)
+            yield _zone(operation, form, direction, "inf", *sides)
+
+
+def _pow(x: float, exponent: float) -> float:
+    try:
+        return math.pow(x, exponent)
+    except (OverflowError, ValueError):
+        return INF
+
+
+def _first_infinite(form: Format, curve: Callable[[float], float]) -> float:
+    """The smallest positive value at which a growing curve is infinite, by bisection over the format."""
+    low, high = form.smallest, form.max
+    while (middle := _between(form, low, high)) not in (low, high):
+        low, high = (low, middle) if math.isinf(curve(middle)) else (middle, high)
+    return high
+
+
+def _last_infinite(form: Format, curve: Callable[[float], float]) -> float:
+    """The greatest value at which a falling curve is infinite; 0 if none above it is."""
+    if not math.isinf(curve(form.smallest)):
+        return 0.0
+    low, high = form.smallest, form.max
+    while (middle := _between(form, low, high)) not in (low, high):
+        low, high = (middle, high) if math.isinf(curve(middle)) else (low, middle)
+    return low
+
+
+def _between(form: Format, low: float, high: float) -> float:
+    """A value of the format about half way, in orders of magnitude; `high` when there is none between."""
+    middle = form.round(math.sqrt(low) * math.sqrt(high))
+    return middle if low < middle < high else form.above(low)
+
+
+def _logit(operation: str, form: Format, constants: Mapping[str, Constant]) -> tuple[Zone, ...] | None:
+    """With an eps the input is clamped to [eps, 1 - eps]: what is left is where those round to 0 and 1."""
+    eps = constants.get("eps")
+    if not isinstance(eps, int | float):
+        return None
+    ends = [Interval(-INF, 0.0)] if form.round(eps) == 0 else []
+    ends += [Interval(1.0, INF)] if form.round(1 - eps) == 1 else []
+    return (_zone(operation, form, FORWARD, "inf", *ends),) if ends else ()
+
+
+def _poisson(operation: str, form: Format, constants: Mapping[str, Constant]) -> tuple[Zone, ...] | None:
+    """Without log_input the loss is that of log(input + eps)."""
+    if constants.get("log_input", True) is not False:
+        return None
+    eps = constants.get("eps", default_of(operation, "eps"))
+    edge = -form.round(eps) if isinstance(eps, int | float) else 0.0
+    return (_zone(operation, form, FORWARD, "nan", Interval(-INF, edge)),)
+
+
+def _small_norm(operation: str, form: Format, constants: Mapping[str, Constant]) -> tuple[Zone, ...]:
+    """A row of zeros is divided by its norm, which is 0 unless the eps survives the format."""
+    eps = constants.get("eps", default_of(operation, "eps"))
+    kept = (form if operation in _EPS_IN_FORMAT else max(form, FLOAT32, key=lambda each: each.digits)).round
+    if not isinstance(eps, int | float) or kept(eps) != 0:
+        return ()
+    operands = ("input", "other") if operation == "torch.cosine_similarity" else ("input",)
+    return tuple(
+        Zone(operation, operand, direction, form.name, "nan", (point(0.0),), row=True)
+        for operand in operands
+        for direction in (FORWARD, BACKWARD)
+    )
+
+
+def _infinite_product(operation: str, form: Format, _: Mapping[str, Constant]) -> tuple[Zone, ...]:
+    infinite, zero = (point(-INF), point(INF)), (point(0.0),)
+    names = [parameter.name for parameter in PARAMETERS[operation][:2]]
+    return tuple(
+        Zone(operation, operand, FORWARD, form.name, "nan", infinite, partner=partner, partner_values=zero)
+        for operand, partner in (names, names[::-1])
+    )
+
+
+def _infinite_sum(operation: str, form: Format, _: Mapping[str, Constant]) -> tuple[Zone, ...]:
+    sign = -1 if operation == "torch.add" else 1
+    return tuple(
+        Zone(
+            operation,
+            "input",
+            FORWARD,
+            form.name,
+            "nan",
+            (point(infinity),),
+            partner="other",
+            partner_values=(point(sign * infinity),),
+        )
+        for infinity in (-INF, INF)
+    )
+
+
+def default_of(operation: str, name: str) -> Constant:
+    """The default of a parameter of the operation."""
+    return next((parameter.default for parameter in PARAMETERS[operation] if parameter.name == name), None)
+
+
+# Their eps is rounded to the input's own format; the kernels of the other norms compute in float32 at least.
+_EPS_IN_FORMAT = frozenset({"torch.nn.functional.normalize", "torch.cosine_similarity"})
+COMPUTED: dict[str, Callable[[str, Format, Mapping[str, Constant]], tuple[Zone, ...] | None]] = {
+    "torch.pow": _power,
+    "torch.logit": _logit,
+    "torch.nn.functional.poisson_nll_loss": _poisson,
+    "torch.nn.functional.normalize": _small_norm,
+    "torch.cosine_similarity": _small_norm,
+    "torch.nn.functional.layer_norm": _small_norm,
+    "torch.nn.functional.group_norm": _small_norm,
+    "torch.nn.functional.instance_norm": _small_norm,
+    "torch.nn.functional.batch_norm": _small_norm,
+    "torch.nn.functional.rms_norm": _small_norm,
+    "torch.mul": _infinite_product,
+    "torch.matmul": _infinite_product,
+    "torch.mm": _infinite_product,
+    "torch.bmm": _infinite_product,
+    "torch.add": _infinite_sum,
+    "torch.sub": _infinite_sum,
+}
+"""The operations whose zones are computed; None from one of them leaves the measured zones."""
