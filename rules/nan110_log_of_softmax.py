@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Applicability, Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity
+from nanlint.rule import (
+    Applicability,
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Rule,
+    Severity,
+)
 
 LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
 BINARY_CROSS_ENTROPY = "torch.nn.functional.binary_cross_entropy"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanlint.facts.dtypes import dtype_made_by, format_of
@@ -30,8 +31,19 @@ VIEWS = frozenset(
 )  # fmt: skip
 _COUNTS = frozenset({METHODS["numel"], METHODS["size"], METHODS["dim"], "len"})
 _PYTHON_NUMBERS = frozenset({METHODS["item"], "float", "int"})
+# Fresh tensors, tests and indices carry no gradient.
+_WITHOUT_GRADIENT = frozenset(
+    f"torch.{name}"
+    for name in (
+        "zeros", "ones", "full", "rand", "randn", "arange", "linspace", "eye", "empty", "zeros_like", "ones_like", "full_like",
+        "rand_like", "randn_like", "randint", "randperm", "tensor", "as_tensor", "from_numpy", "argmax", "argmin", "isnan",
+        "isinf", "isfinite",
+    )
+)  # fmt: skip
 # With a dimension these return values and indices.
-_PAIRS = frozenset({"torch.max", "torch.min", "torch.median", "torch.mode", "torch.cummax", "torch.cummin", "torch.sort"})
+_PAIRS = frozenset(
+    {"torch.max", "torch.min", "torch.median", "torch.mode", "torch.cummax", "torch.cummin", "torch.sort"}
+)
 _ALWAYS_PAIRS = frozenset({"torch.cummax", "torch.cummin", "torch.sort", "torch.topk", "torch.kthvalue", "torch.mode"})
 
 
@@ -41,7 +53,7 @@ def value_made_by(call: Call, evaluator: Evaluator, given: tuple[Value, ...] = (
         return Value(Kind.NUMBER, call, call, range=COUNT)
     if call.function in _PYTHON_NUMBERS:
         inner = evaluator.values.get(call.subject, UNKNOWN) if call.subject is not None else UNKNOWN
-        return Value(Kind.NUMBER, call, call, range=inner.range)
+        return Value(Kind.NUMBER, call, inner.origin or call, range=inner.range, choices=_choices(call, inner))
     if call.function.startswith("torch.nn.") and call.function.rpartition(".")[2][:1].isupper():
         return _constructed(call, evaluator, given)
     if call.function not in SIGNATURES:
@@ -63,12 +75,47 @@ def _constructed(call: Call, evaluator: Evaluator, given: tuple[Value, ...]) -> 
 def _tensor(call: Call, evaluator: Evaluator) -> Value:
     subject = evaluator.values.get(call.subject, UNKNOWN) if call.subject is not None else UNKNOWN
     dtype = dtype_made_by(call, evaluator)
-    known = range_made_by(call, evaluator, dtype)
-    if call.function in VIEWS:
-        return Value(
-            Kind.TENSOR, call, subject.origin, range=known, dtype=dtype, same_as=subject.identity, learnable=subject.learnable
-        )
-    return Value(Kind.TENSOR, call, call, range=known, dtype=dtype)
+    value = Value(
+        Kind.TENSOR,
+        call,
+        subject.origin if call.function in VIEWS else call,
+        range=range_made_by(call, evaluator, dtype),
+        dtype=dtype,
+        detached=_is_detached(call, evaluator),
+    )
+    if call.function not in VIEWS:
+        return value
+    return replace(value, same_as=subject.identity, learnable=subject.learnable, choices=_choices(call, subject))
+
+
+def _choices(call: Call, subject: Value) -> tuple[Value, ...]:
+    """Where the subject can be one of several things, so can a view of it."""
+    return tuple(
+        Value(choice.kind, call, choice.origin, range=choice.range, dtype=choice.dtype) for choice in subject.choices
+    )
+
+
+def part_of_tensor(call: Call, whole: Value) -> Value:
+    """`x[...]` holds values of x."""
+    return Value(
+        Kind.TENSOR,
+        call,
+        whole.origin,
+        range=whole.range,
+        dtype=whole.dtype,
+        learnable=whole.learnable,
+        detached=whole.detached,
+        choices=_choices(call, whole),
+    )
+
+
+def _is_detached(call: Call, evaluator: Evaluator) -> bool:
+    """Whether all its tensors are; numbers have no gradient anyway, an unknown may have one."""
+    if call.function == METHODS["detach"] or call.function in _WITHOUT_GRADIENT:
+        return True
+    operands = [evaluator.values.get(node, UNKNOWN) for node in call.arguments.values()]
+    moving = [value for value in operands if value.kind in {Kind.TENSOR, Kind.UNKNOWN} and value.constant is NOTHING]
+    return bool(moving) and all(value.detached for value in moving)
 
 
 def range_made_by(call: Call, evaluator: Evaluator, dtype: str) -> Interval:
@@ -78,7 +125,9 @@ def range_made_by(call: Call, evaluator: Evaluator, dtype: str) -> Interval:
         return known
     operands = {name: evaluator.range_of(node) for name, node in call.arguments.items()}
     constants = {name: _constant(node, evaluator) for name, node in call.arguments.items()}
-    return table_range(call.function, operands, {name: value for name, value in constants.items() if value is not NOTHING}, dtype)
+    return table_range(
+        call.function, operands, {name: value for name, value in constants.items() if value is not NOTHING}, dtype
+    )
 
 
 def _constant(node: cst.BaseExpression, evaluator: Evaluator) -> object:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import libcst as cst
 
-from nanlint.facts.values import Call, Form, Value
+from nanlint.facts.values import Call, Form, Kind, Value
 from nanlint.ops.names import CANONICAL, METHODS, OPERATORS, SIGNATURES
-from nanlint.ops.signatures import MODULES, PARAMETERS, bind
+from nanlint.ops.signatures import MODULES, PARAMETERS, bind, bind_to
 
 _OPERATOR_SIGNS: Mapping[type[cst.CSTNode], str] = {
     cst.Add: "+",
@@ -59,14 +59,32 @@ def bind_operator(node: cst.BinaryOperation) -> Call | None:
 def module_call(node: cst.Call, module: Value) -> Call | None:
     """The operation that calling an nn.Module performs: that of its class, or of the last module of an nn.Sequential."""
     last = module
-    while last.made_by is not None and last.made_by.function == "torch.nn.Sequential" and last.parts:
+    while last.parts and (last.kind is Kind.TUPLE or _is_made_by(last, "torch.nn.Sequential")):
         last = last.parts[-1]
     form = MODULES.get(last.made_by.function) if last.made_by is not None else None
     if form is None:
         return None
     # What the modules before the last one make of the input has no expression of its own.
     arguments = _bound(form.operation, node.args) if last is module else {}
-    return Call(form.operation, node, Form.MODULE, arguments or {})
+    return Call(form.operation, node, Form.MODULE, arguments or {}, module=last)
+
+
+def _is_made_by(value: Value, function: str) -> bool:
+    return value.made_by is not None and value.made_by.function == function
+
+
+def constructed_with(module: Value) -> dict[str, Value]:
+    """What a module's constructor was given, by the constructor's own parameter names; {} when they do not fit."""
+    made_by = module.made_by
+    if made_by is None or made_by.function not in MODULES or not isinstance(made_by.node, cst.Call):
+        return {}
+    pairs = list(zip(made_by.node.args, module.parts, strict=False))
+    if any(arg.star for arg, _ in pairs):
+        return {}
+    positional = [value for arg, value in pairs if arg.keyword is None]
+    keywords = {arg.keyword.value: value for arg, value in pairs if arg.keyword is not None}
+    binding = bind_to(MODULES[made_by.function].constructor, positional, keywords)
+    return binding.arguments if binding is not None else {}
 
 
 def _bound(

@@ -27,10 +27,34 @@ _CASTS: Mapping[str, str] = {
 }
 _BOOLEANS = frozenset(
     METHODS[name]
-    for name in ("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not")
+    for name in (
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "logical_and",
+        "logical_or",
+        "logical_not",
+    )
 )
 _INTEGERS = frozenset(METHODS[name] for name in ("argmax", "argmin", "argsort", "bincount", "count_nonzero"))
-_WORDS = {**DTYPES, "long": "int", "int": "int", "int8": "int", "int16": "int", "int32": "int", "int64": "int", "short": "int", "uint8": "int", "bool": "bool"}
+_WORDS = {
+    **DTYPES,
+    "long": "int",
+    "int": "int",
+    "int8": "int",
+    "int16": "int",
+    "int32": "int",
+    "int64": "int",
+    "short": "int",
+    "uint8": "int",
+    "bool": "bool",
+}
 _WIDTH = {"bool": 0, "int": 1, "float16": 2, "bfloat16": 2, "float32": 3, "float64": 4}
 
 

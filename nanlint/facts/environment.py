@@ -1,13 +1,16 @@
 """What holds at one point of the code: the values of names, the guards passed, the regions around it.
 
-An environment is never changed, only replaced, so keeping one per expression costs a reference.
+An environment is never changed, only replaced, so keeping one per expression costs a reference. Binding a name copies
+a few others, never all: a module of 200,000 assignments must stay linear. Names are a stack of plain dicts, newest
+first; full ones are merged in pairs, as the digits of a binary counter are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import libcst as cst
 
@@ -19,23 +22,50 @@ _WRITER = cst.Module([])
 _SPACE = re.compile(r"\s+")
 _GUARDABLE = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BinaryOperation)
 
+# The newest dict is copied at every binding, so it stays small.
+_NEWEST = 16
+
+_Layers = tuple[dict[str, Value], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Env:
     """What each name holds here, what conditions have told, and the `with` regions around."""
 
-    names: Mapping[str, Value] = field(default_factory=dict)
+    layers: _Layers = ({},)
     regions: tuple[Call, ...] = ()
     guards: Mapping[str, Bound] = field(default_factory=dict)
     """The text of an expression -> what a condition has left of it."""
 
+    def get(self, name: str) -> Value | None:
+        """What `name` holds; None when nothing here has bound it."""
+        for layer in self.layers:
+            if name in layer:
+                return layer[name]
+        return None
+
+    @property
+    def size(self) -> int:
+        """How many names there are, at most."""
+        return sum(map(len, self.layers))
+
+    def items(self) -> Iterator[tuple[str, Value]]:
+        """Every name with what it holds."""
+        seen: set[str] = set()
+        for layer in self.layers:
+            for name, value in layer.items():
+                if name not in seen:
+                    seen.add(name)
+                    yield name, value
+
     def bind(self, name: str, value: Value) -> Env:
         """The environment after `name = value`; what was said of expressions with that name no longer holds."""
         guards = self.guards
-        if guards:
+        if guards and any(name in text for text in guards):
             word = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
             guards = {text: bound for text, bound in guards.items() if not word.search(text)}
-        return Env({**self.names, name: value}, self.regions, guards)
+        # Two names hold the same unknown thing only if one was assigned from the other.
+        return Env(_with(self.layers, name, Value() if value is UNKNOWN else value), self.regions, guards)
 
     def forget(self, touched: Iterable[str]) -> Env:
         """The environment after any of these names may have been assigned."""
@@ -68,21 +98,50 @@ class Env:
             return value
         return replace(value, range=tightened(value.range, bound), same_as=value.identity)
 
-    def joined(self, other: Env) -> Env:
-        """What holds whichever of the two it is."""
+    def joined(self, other: Env, *, new_object: bool = False) -> Env:
+        """What holds whichever of the two it is.
+
+        A name that only one of them has bound holds that one's value: with the other, reading it would fail. An
+        attribute may have had a value before, unless the object is new (`new_object`, in a constructor).
+        """
         if self is other:
             return self
-        names = dict(self.names)
-        if self.names is not other.names:
-            names = dict.fromkeys((*self.names, *other.names), UNKNOWN)
-            for name in self.names.keys() & other.names.keys():
-                names[name] = join(self.names[name], other.names[name])
+        layers = self.layers
+        for name in _differing(self.layers, other.layers):
+            here, there = self.get(name), other.get(name)
+            if here is not there:
+                layers = _with(layers, name, _either(here, there, may_lack=new_object or "." not in name))
         guards = {
             text: Bound(bound.node, bound.range.join(other.guards[text].range))
             for text, bound in self.guards.items()
             if text in other.guards
         }
-        return Env(names, self.regions, guards)
+        return Env(layers, self.regions, guards)
+
+
+def _with(layers: _Layers, name: str, value: Value) -> _Layers:
+    newest, *older = layers
+    if len(newest) < _NEWEST or name in newest:
+        return ({**newest, name: value}, *older)
+    # The newest is full. It joins the next older one as long as that is not much larger.
+    while older and len(older[0]) <= 2 * len(newest):
+        newest = {**older.pop(0), **newest}
+    return ({name: value}, newest, *older)
+
+
+def _differing(first: _Layers, second: _Layers) -> Iterable[str]:
+    """The names outside the oldest dicts that the two have in common."""
+    shared = 0
+    while shared < min(len(first), len(second)) and first[-1 - shared] is second[-1 - shared]:
+        shared += 1
+    return dict.fromkeys(chain(*first[: len(first) - shared], *second[: len(second) - shared]))
+
+
+def _either(here: Value | None, there: Value | None, *, may_lack: bool) -> Value:
+    if here is not None and there is not None:
+        return join(here, there)
+    known = here or there or Value()
+    return known if may_lack else join(known, Value())
 
 
 def text_of(node: cst.BaseExpression) -> str:

@@ -5,202 +5,103 @@ Terminates on anything: a loop body is interpreted once, with every name that it
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from nanlint.facts.annotations import annotated_kind
+from nanlint.facts.changes import assigned_in
 from nanlint.facts.environment import Env
-from nanlint.facts.evaluate import Evaluator
+from nanlint.facts.evaluate import Evaluator, parameters
+from nanlint.facts.imports import bindings
 from nanlint.facts.names import dotted_text
-from nanlint.facts.values import UNKNOWN, Call, Form, Kind, Value, join
-from nanlint.source.walk import walk
+from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value, joined
 
 if TYPE_CHECKING:
-    from nanlint.facts.module_facts import ModuleFacts
+    from nanlint.facts.reach import Reach
     from nanlint.source.parse import ParsedChunk
 
-_ASSIGNING = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor)
 _Body = Sequence[cst.BaseStatement | cst.BaseSmallStatement]
+_Path = tuple[bool, Env]
+"""Whether control reaches the end of a path, and what holds there."""
 
 
 class Flow(Evaluator):
     """A chunk, interpreted. `returned` is what its function gives back, `final` what names hold at its end."""
 
-    def __init__(self, parsed: ParsedChunk, facts: ModuleFacts) -> None:
-        super().__init__(parsed, facts)
+    def __init__(self, parsed: ParsedChunk, reach: Reach, *, follows_calls: bool = True) -> None:
+        super().__init__(parsed, reach, follows_calls=follows_calls)
         self._returns: list[Value] = []
+        self._exits: list[Env] = []
+        """What holds at each return."""
+        self._breaks: list[Env] = []
+        self._continues: list[Env] = []
         self.returned: Value | None = None
+        self.self_name = ""
         only = parsed.body[0] if len(parsed.body) == 1 else None
-        if isinstance(only, cst.FunctionDef):
-            self.returned = self._interpret_function(only)
+        if isinstance(only, cst.FunctionDef) and isinstance(parsed.chunk.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            self.returned = self._interpret_function(only, parsed.chunk.owner)
         else:
-            self._run(only.body.body if isinstance(only, cst.ClassDef) else parsed.body)
+            self._run(only.body.body if isinstance(only, cst.ClassDef) and parsed.chunk.owner else parsed.body)
         self.final = self.env
 
-    def _interpret_function(self, node: cst.FunctionDef) -> Value | None:
+    @property
+    def in_constructor(self) -> bool:
+        """Whether the object at hand is new, so that an attribute not set on a path is not there at all."""
+        return self.parsed.chunk.name == "__init__"
+
+    # -- functions --------------------------------------------------------------------------------------------
+
+    def _interpret_function(self, node: cst.FunctionDef, owner: str = "") -> Value | None:
         """Run a function's body in the environment where it is defined; the environment is left at the body's end."""
-        outer_returns, self._returns = self._returns, []
+        outer = self._returns, self._exits
+        self._returns, self._exits = [], []
         regions = tuple(call for decorator in node.decorators if (call := self._region(decorator.decorator)))
-        for default in _defaults(node.params):
-            self.evaluate(default)
+        declared = parameters(node.params)
+        for parameter in declared:
+            if parameter.default is not None:
+                self.evaluate(parameter.default)
         self.env = self.env.within(regions)
-        for parameter in _parameters(node.params):
-            self.env = self.env.bind(parameter.name.value, self._parameter_value(parameter))
-        self._run(node.body.body)
-        returns, self._returns = self._returns, outer_returns
-        if not returns:
-            return None
-        result = returns[0]
-        for value in returns[1:]:
-            result = join(result, value)
-        return result
+        for parameter in declared:
+            self.env = self.env.bind(parameter.name.value, self._parameter_value(parameter, node.name.value))
+        if owner and declared:
+            self._bind_self(node, declared[0].name.value, owner)
+        goes_on = self._run(node.body.body)
+        self._meet([(goes_on, self.env), *((True, env) for env in self._exits)])
+        returns = self._returns
+        self._returns, self._exits = outer
+        return joined(returns) if returns else None
 
-    def _parameter_value(self, parameter: cst.Param) -> Value:
-        """A parameter is unknown, but keeps a default number as what it is when the caller says nothing."""
-        default = self.values.get(parameter.default, UNKNOWN) if parameter.default is not None else UNKNOWN
-        return Value(Kind.UNKNOWN, constant=default.constant) if default.number is not None else Value()
-
-    def _run(self, body: _Body) -> bool:
-        """Interpret statements in order; False when control does not reach their end."""
-        return all(self._statement(statement) for statement in body)
-
-    def _statement(self, node: cst.CSTNode) -> bool:
-        handler = _STATEMENTS.get(type(node))
-        return handler(self, node) if handler is not None else self._small_statement(node)
-
-    def _block(self, node: cst.BaseSuite | cst.SimpleStatementLine) -> bool:
-        return self._run(node.body)  # type: ignore[arg-type] # libcst types a suite's body by its subclass
-
-    def _clause(self, node: cst.Else | cst.Finally) -> bool:
-        return self._statement(node.body)
-
-    def _small_statement(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, cst.Assign):
-            self._assign(node)
-        elif isinstance(node, cst.AnnAssign):
-            if node.value is not None:
-                self.bind_target(node.target, self.evaluate(node.value))
-        elif isinstance(node, cst.AugAssign):
-            self._augmented(node)
-        elif isinstance(node, cst.Expr):
-            self._expression_statement(node.value)
-        elif isinstance(node, cst.Return):
-            self._returns.append(self.evaluate(node.value) if node.value is not None else Value(Kind.NONE))
-            return False
-        elif isinstance(node, cst.Assert):
-            self._evaluate_children(node)
-            self.env = self.under(node.test, holds=True)
-        elif isinstance(node, (cst.Raise, cst.Break, cst.Continue)):
-            self._evaluate_children(node)
-            return False
-        else:
-            self._evaluate_children(node)
-        return True
-
-    def _assign(self, node: cst.Assign) -> None:
-        value = self.evaluate(node.value)
-        for target in node.targets:
-            self.bind_target(target.target, value)
-
-    def _augmented(self, node: cst.AugAssign) -> None:
-        self.evaluate(node.target)
-        self.evaluate(node.value)
-        kind = self.values[node.target].kind
-        self.bind_target(node.target, Value(kind))
-
-    def _expression_statement(self, node: cst.BaseExpression) -> None:
-        """Evaluate; `x.add_(1)` changes what x holds."""
-        value = self.evaluate(node)
-        call = self.calls.get(node)
-        if call is None or not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+    def _bind_self(self, node: cst.FunctionDef, name: str, owner: str) -> None:
+        words = {dotted_text(decorator.decorator) for decorator in node.decorators}
+        if "staticmethod" in words:
             return
-        if node.func.attr.value.endswith("_") and dotted_text(node.func.value) is not None:
-            self.bind_target(node.func.value, value)
+        self.self_name = name
+        kind = Kind.CLASS if "classmethod" in words or node.name.value == "__new__" else Kind.INSTANCE
+        self.env = self.env.bind(name, Value(kind, name=owner))
 
-    def _if(self, node: cst.If) -> bool:
-        self.evaluate(node.test)
-        start = self.env
-        self.env = self.under(node.test, holds=True)
-        then_goes_on = self._statement(node.body)
-        then_env, self.env = self.env, start
-        self.env = self.under(node.test, holds=False)
-        else_goes_on = self._statement(node.orelse) if node.orelse is not None else True
-        return self._meet([(then_goes_on, then_env), (else_goes_on, self.env)])
+    def _parameter_value(self, parameter: cst.Param, function: str) -> Value:
+        """A parameter is unknown, but keeps a default number as what it is when the caller says nothing.
 
-    def _meet(self, paths: Iterable[tuple[bool, Env]]) -> bool:
-        """Go on with what all paths that go on agree about."""
-        open_ends = [env for goes_on, env in paths if goes_on]
-        if not open_ends:
-            return False
-        self.env = open_ends[0]
-        for env in open_ends[1:]:
-            self.env = self.env.joined(env)
-        return True
-
-    def _loop(self, node: cst.For | cst.While) -> bool:
-        before = self.env
-        if isinstance(node, cst.For):
-            self.evaluate(node.iter)
-        self.env = self.env.forget(_assigned_in(node))
-        start = self.env
-        if isinstance(node, cst.For):
-            self.bind_target(node.target, Value())
-        else:
-            self.evaluate(node.test)
-            self.env = self.under(node.test, holds=True)
-        body_goes_on = self._statement(node.body)
-        self._meet([(True, before), (True, start), (body_goes_on, self.env)])
-        if isinstance(node, cst.While) and not any(isinstance(inner, cst.Break) for inner in walk(node.body)):
-            self.env = self.under(node.test, holds=False)
-        return self._statement(node.orelse) if node.orelse is not None else True
-
-    def _with(self, node: cst.With) -> bool:
-        outer = self.env.regions
-        for item in node.items:
-            value = self.evaluate(item.item)
-            call = self.calls.get(item.item)
-            if call is not None:
-                self.env = self.env.within([call])
-            if item.asname is not None:
-                self.bind_target(item.asname.name, value)
-        goes_on = self._statement(node.body)
-        self.env = replace(self.env, regions=outer)
-        return goes_on
+        It is a tensor if its annotation says so; what a method called `forward` is given without annotation is one too.
+        """
+        default = self.values.get(parameter.default, UNKNOWN) if parameter.default is not None else UNKNOWN
+        if default.number is not None:
+            return replace(default, kind=Kind.UNKNOWN, assumed=True, same_as=None)
+        if parameter.annotation is not None:
+            return Value(annotated_kind(parameter.annotation.annotation))
+        unstated = function == "forward" and parameter.name.value != "self" and default.constant is NOTHING
+        return Value(Kind.TENSOR if unstated else Kind.UNKNOWN)
 
     def _region(self, decorator: cst.BaseExpression) -> Call | None:
         """`@torch.no_grad()` and `@torch.no_grad` put the whole body into a region."""
-        self.evaluate(decorator)
+        value = self.evaluate(decorator)
         if decorator in self.calls:
             return self.calls[decorator]
-        dotted = self.facts.imported(decorator, self.parsed.chunk)
-        return Call(dotted, decorator, Form.FUNCTION) if dotted else None
-
-    def _try(self, node: cst.Try | cst.TryStar) -> bool:
-        before = self.env
-        goes_on = self._statement(node.body)
-        if goes_on and node.orelse is not None:
-            goes_on = self._statement(node.orelse)
-        paths = [(goes_on, self.env)]
-        for handler in node.handlers:
-            self.env = before.forget(_assigned_in(node.body))
-            paths.append((self._statement(handler.body), self.env))
-        if node.finalbody is None:
-            return self._meet(paths)
-        goes_on = self._meet(paths)
-        return self._statement(node.finalbody) and goes_on
-
-    def _match(self, node: cst.Match) -> bool:
-        self.evaluate(node.subject)
-        start = self.env.forget(_assigned_in(node))
-        paths = [(True, self.env)]
-        for case in node.cases:
-            self.env = start
-            if case.guard is not None:
-                self.evaluate(case.guard)
-            paths.append((self._statement(case.body), self.env))
-        return self._meet(paths)
+        return Call(value.name, decorator, Form.FUNCTION) if value.kind is Kind.REFERENCE else None
 
     def _nested_function(self, node: cst.FunctionDef) -> bool:
         outer = self.env
@@ -210,49 +111,180 @@ class Flow(Evaluator):
 
     def _nested_class(self, node: cst.ClassDef) -> bool:
         outer = self.env
+        self._class_header(node)
         self._run(node.body.body)
         self.env = outer.bind(node.name.value, Value())
         return True
 
+    def _class_header(self, node: cst.ClassDef) -> None:
+        for part in (*node.decorators, *node.bases, *node.keywords):
+            self.evaluate_below(part)
 
-def _assigned_in(node: cst.CSTNode) -> set[str]:
-    """Every name or attribute that something inside `node` assigns, grows or changes in place."""
-    found: set[str] = set()
-    for inner in walk(node):
-        if isinstance(inner, _ASSIGNING):
-            _note_target(inner.target, found)
-        elif isinstance(inner, cst.AsName):
-            _note_target(inner.name, found)
-        elif isinstance(inner, cst.MatchAs) and inner.name is not None:
-            found.add(inner.name.value)
-        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute):
-            if inner.func.attr.value.endswith("_"):
-                _note_target(inner.func.value, found)
-        elif isinstance(inner, (cst.FunctionDef, cst.ClassDef)):
-            found.add(inner.name.value)
-    return found
+    # -- statements -------------------------------------------------------------------------------------------
 
+    def _run(self, body: _Body) -> bool:
+        """Interpret statements in order; False when control does not reach their end."""
+        for statement in body:
+            if not self._statement(statement):
+                return False
+        return True
 
-def _note_target(target: cst.CSTNode, found: set[str]) -> None:
-    if isinstance(target, (cst.Tuple, cst.List)):
-        for element in target.elements:
-            _note_target(element.value, found)
-    elif isinstance(target, cst.Subscript):
-        _note_target(target.value, found)
-    elif isinstance(target, cst.BaseExpression):
-        text = dotted_text(target)
-        if text:
-            found.add(text)
+    def _statement(self, node: cst.CSTNode) -> bool:
+        handler = _STATEMENTS.get(type(node))
+        if handler is not None:
+            return handler(self, node)
+        self.evaluate_below(node)
+        return True
 
+    def _block(self, node: cst.BaseSuite | cst.SimpleStatementLine) -> bool:
+        return self._run(node.body)  # type: ignore[arg-type] # libcst types a suite's body by its subclass
 
-def _parameters(parameters: cst.Parameters) -> list[cst.Param]:
-    named = [*parameters.posonly_params, *parameters.params, *parameters.kwonly_params]
-    starred = [star for star in (parameters.star_arg, parameters.star_kwarg) if isinstance(star, cst.Param)]
-    return [*named, *starred]
+    def _clause(self, node: cst.Else | cst.Finally) -> bool:
+        return self._statement(node.body)
 
+    def _assign(self, node: cst.Assign) -> bool:
+        value = self.evaluate(node.value)
+        for target in node.targets:
+            self.bind_target(target.target, value)
+        return True
 
-def _defaults(parameters: cst.Parameters) -> list[cst.BaseExpression]:
-    return [parameter.default for parameter in _parameters(parameters) if parameter.default is not None]
+    def _annotated(self, node: cst.AnnAssign) -> bool:
+        if node.value is not None:
+            self.bind_target(node.target, self.evaluate(node.value))
+        return True
+
+    def _augmented(self, node: cst.AugAssign) -> bool:
+        kind = self.evaluate(node.target).kind
+        self.evaluate(node.value)
+        self.bind_target(node.target, Value(kind))
+        return True
+
+    def _delete(self, node: cst.Del) -> bool:
+        self.evaluate_below(node)
+        self.env = self.env.forget(assigned_in(node))
+        return True
+
+    def _return(self, node: cst.Return) -> bool:
+        self._returns.append(self.evaluate(node.value) if node.value is not None else Value(Kind.NONE))
+        self._exits.append(self.env)
+        return False
+
+    def _raise(self, node: cst.Raise) -> bool:
+        self.evaluate_below(node)
+        return False
+
+    def _assert(self, node: cst.Assert) -> bool:
+        self.evaluate_below(node)
+        self.env = self.under(node.test, holds=True)
+        return True
+
+    def _break(self, _: cst.Break) -> bool:
+        self._breaks.append(self.env)
+        return False
+
+    def _continue(self, _: cst.Continue) -> bool:
+        self._continues.append(self.env)
+        return False
+
+    def _import(self, node: cst.Import | cst.ImportFrom) -> bool:
+        """An import binds a name as any assignment does."""
+        for local, meant in bindings(node):
+            self.env = self.env.bind(local, Value(Kind.REFERENCE, name=meant))
+        return True
+
+    # -- branches ---------------------------------------------------------------------------------------------
+
+    def _if(self, node: cst.If) -> bool:
+        paths: list[_Path] = []
+        branch: cst.If | cst.Else | None = node
+        while isinstance(branch, cst.If):
+            self.evaluate(branch.test)
+            start = self.env
+            self.env = self.under(branch.test, holds=True)
+            paths.append((self._statement(branch.body), self.env))
+            self.env = start
+            self.env = self.under(branch.test, holds=False)
+            branch = branch.orelse
+        goes_on = self._statement(branch) if branch is not None else True
+        return self._meet([*paths, (goes_on, self.env)])
+
+    def _meet(self, paths: Iterable[_Path]) -> bool:
+        """Go on with what all paths that go on agree about."""
+        open_ends = [env for goes_on, env in paths if goes_on]
+        if not open_ends:
+            return False
+        self.env = open_ends[0]
+        for env in open_ends[1:]:
+            self.env = self.env.joined(env, new_object=self.in_constructor)
+        return True
+
+    def _loop(self, node: cst.For | cst.While) -> bool:
+        before = self.env
+        outer = self._breaks, self._continues
+        self._breaks, self._continues = [], []
+        endless = self._enter_loop(node)
+        goes_on = self._statement(node.body)
+        breaks = [(True, env) for env in self._breaks]
+        rounds = [(goes_on, self.env), *((True, env) for env in self._continues)]
+        self._breaks, self._continues = outer
+        # What follows `while True` is reached by break alone.
+        reached = self._meet(breaks if endless else [*rounds, *breaks, (True, before)])
+        self.env = replace(self.env, regions=before.regions)
+        if isinstance(node, cst.While) and not breaks:
+            self.env = self.under(node.test, holds=False)
+        return self._statement(node.orelse) and reached if node.orelse is not None else reached
+
+    def _enter_loop(self, node: cst.For | cst.While) -> bool:
+        """Stand at the top of the body, in any round; True when the loop has no end of its own."""
+        if isinstance(node, cst.For):
+            self.evaluate(node.iter)
+        self.env = self.env.forget(assigned_in(node))
+        if isinstance(node, cst.For):
+            self.bind_target(node.target, Value())
+            return False
+        test = self.evaluate(node.test)
+        self.env = self.under(node.test, holds=True)
+        return test.constant is not NOTHING and bool(test.constant) and not test.assumed
+
+    def _with(self, node: cst.With) -> bool:
+        outer = self.env.regions
+        for item in node.items:
+            value = self.evaluate(item.item)
+            region = self.calls.get(item.item) or value.made_by
+            if region is not None:
+                self.env = self.env.within([region])
+            if item.asname is not None:
+                self.bind_target(item.asname.name, value)
+        goes_on = self._statement(node.body)
+        self.env = replace(self.env, regions=outer)
+        return goes_on
+
+    def _try(self, node: cst.Try | cst.TryStar) -> bool:
+        before = self.env
+        goes_on = self._statement(node.body)
+        if goes_on and node.orelse is not None:
+            goes_on = self._statement(node.orelse)
+        paths = [(goes_on, self.env)]
+        # Nobody knows how far the body came; an import that failed has bound nothing.
+        interrupted = before.forget(assigned_in(node.body))
+        for handler in node.handlers:
+            self.env = interrupted
+            if handler.name is not None:
+                self.bind_target(handler.name.name, Value())
+            paths.append((self._statement(handler.body), self.env))
+        goes_on = self._meet(paths)
+        return self._statement(node.finalbody) and goes_on if node.finalbody is not None else goes_on
+
+    def _match(self, node: cst.Match) -> bool:
+        self.evaluate(node.subject)
+        start = self.env.forget(assigned_in(node))
+        paths = [(True, self.env)]
+        for case in node.cases:
+            self.env = start
+            if case.guard is not None:
+                self.evaluate(case.guard)
+            paths.append((self._statement(case.body), self.env))
+        return self._meet(paths)
 
 
 _STATEMENTS: Mapping[type[cst.CSTNode], Callable[[Flow, Any], bool]] = {
@@ -261,6 +293,17 @@ _STATEMENTS: Mapping[type[cst.CSTNode], Callable[[Flow, Any], bool]] = {
     cst.IndentedBlock: Flow._block,  # noqa: SLF001
     cst.Else: Flow._clause,  # noqa: SLF001
     cst.Finally: Flow._clause,  # noqa: SLF001
+    cst.Assign: Flow._assign,  # noqa: SLF001
+    cst.AnnAssign: Flow._annotated,  # noqa: SLF001
+    cst.AugAssign: Flow._augmented,  # noqa: SLF001
+    cst.Del: Flow._delete,  # noqa: SLF001
+    cst.Return: Flow._return,  # noqa: SLF001
+    cst.Raise: Flow._raise,  # noqa: SLF001
+    cst.Assert: Flow._assert,  # noqa: SLF001
+    cst.Break: Flow._break,  # noqa: SLF001
+    cst.Continue: Flow._continue,  # noqa: SLF001
+    cst.Import: Flow._import,  # noqa: SLF001
+    cst.ImportFrom: Flow._import,  # noqa: SLF001
     cst.If: Flow._if,  # noqa: SLF001
     cst.For: Flow._loop,  # noqa: SLF001
     cst.While: Flow._loop,  # noqa: SLF001

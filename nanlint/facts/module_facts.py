@@ -6,178 +6,186 @@ and interpreted when a rule asks for a value. Unknown stays unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.flow import Flow
-from nanlint.facts.names import imported_name
-from nanlint.facts.values import UNKNOWN, Call, Value
-from nanlint.source.walk import walk
-from nanlint.source.lines import split_lines
-from nanlint.source.outline import MODULE, Chunk, Outline
-from nanlint.source.parse import ParsedChunk, parse_chunk
+from nanlint.facts.code_questions import CodeQuestions
+from nanlint.facts.dtypes import autocast_dtype
+from nanlint.facts.evaluate import ANY_ATTRIBUTE
+from nanlint.facts.names import dotted_text
+from nanlint.facts.relations import same
+from nanlint.facts.values import UNKNOWN, Call, Form, Kind, Value
+from nanlint.ops.interval import FINITE, Interval
+from nanlint.ops.names import SIGNATURES
+from nanlint.source.walk import node_children, walk
 
 if TYPE_CHECKING:
-    from nanlint.model import Span
+    from collections.abc import Iterator
 
-# A message quotes at most this much of an expression.
-_QUOTED = 60
+_NO_GRADIENT = frozenset(
+    {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"}
+)
+# Lightning calls these without a gradient.
+_EVALUATION_STEPS = frozenset({"validation_step", "test_step", "predict_step"})
+_RANDOM = (
+    "rand",
+    "normal",
+    "bernoulli",
+    "multinomial",
+    "poisson",
+    "dropout",
+    "gumbel",
+    "rrelu",
+    "exponential",
+    "cauchy",
+)
 
 
-class ModuleFacts:
+class ModuleFacts(CodeQuestions):
     """One file: its chunks, and what is known about them."""
-
-    def __init__(self, text: str, outline: Outline) -> None:
-        self.outline = outline
-        self._lines = split_lines(text)
-        self._parsed: dict[str, ParsedChunk] = {}
-        self._flows: dict[str, Flow | None] = {}
-        self._current = ""
-
-    # -- what the engine uses ---------------------------------------------------------------------------------
-
-    def parse(self, qualname: str) -> ParsedChunk:
-        """The chunk as libcst sees it."""
-        if qualname not in self._parsed:
-            self._parsed[qualname] = parse_chunk(self.outline.chunks[qualname], self._lines)
-        return self._parsed[qualname]
-
-    def flow(self, qualname: str) -> Flow | None:
-        """The chunk, interpreted; None while that is under way (recursion) or if there is no such chunk."""
-        if qualname not in self._flows:
-            if qualname not in self.outline.chunks:
-                return None
-            self._flows[qualname] = None
-            self._flows[qualname] = Flow(self.parse(qualname), self)
-        return self._flows[qualname]
-
-    @property
-    def current_line(self) -> int:
-        """The first line of the chunk at hand."""
-        return self.outline.chunks[self._current].first_line
-
-    def forget(self) -> None:
-        """Let go of every tree. Facts and flows refer to each other, and worker processes run without the collector."""
-        self._parsed.clear()
-        self._flows.clear()
-
-    # -- what the evaluator uses ------------------------------------------------------------------------------
-
-    def imported(self, node: cst.BaseExpression, chunk: Chunk) -> str | None:
-        """The full dotted name behind `node`, if an import or a builtin says so."""
-        return imported_name(node, self.outline, chunk.bound)
-
-    def global_value(self, name: str, asking: Chunk) -> Value:
-        """What a module-level name holds when the module has been run; a function holds what it returns."""
-        if asking.name == MODULE or name in asking.bound:
-            return UNKNOWN
-        flow = self.flow(MODULE)
-        return flow.final.names.get(name, UNKNOWN) if flow is not None else UNKNOWN
-
-    def attribute_value(self, owner: str, attribute: str) -> Value:
-        """What `self.<attribute>` holds: set once in __init__ (or in the class body), and nowhere else."""
-        if not owner or self._is_set_elsewhere(owner, attribute):
-            return UNKNOWN
-        flow = self.flow(f"{owner}.__init__")
-        if flow is not None and f"self.{attribute}" in flow.final.names:
-            return flow.final.names[f"self.{attribute}"]
-        body = self.flow(owner)
-        return body.final.names.get(attribute, UNKNOWN) if body is not None else UNKNOWN
-
-    def _is_set_elsewhere(self, owner: str, attribute: str) -> bool:
-        return any(
-            attribute in chunk.stored_attributes
-            for chunk in self.outline.chunks.values()
-            if chunk.owner == owner and chunk.name not in {"__init__", owner}
-        )
-
-    def returned_by(self, owner: str, function: str) -> Value | None:
-        """The one value that a helper of this file, or a method of the same class, returns; None if it has none."""
-        qualname = f"{owner}.{function[5:]}" if function.startswith("self.") else function
-        if qualname not in self.outline.chunks or f"{qualname}#2" in self.outline.chunks:
-            return None
-        flow = self.flow(qualname)
-        return flow.returned if flow is not None else None
-
-    # -- what a rule asks -------------------------------------------------------------------------------------
-
-    def enter(self, qualname: str) -> ParsedChunk:
-        """Make `qualname` the chunk that the questions below are about."""
-        self._current = qualname
-        return self.parse(qualname)
 
     def value_of(self, node: cst.BaseExpression) -> Value:
         """All that is known of what `node` evaluates to."""
-        flow = self.flow(self._current)
-        return flow.values.get(node, UNKNOWN) if flow is not None else UNKNOWN
+        return self.here.values.get(node, UNKNOWN) if self.here is not None else UNKNOWN
 
     def call_of(self, node: cst.CSTNode) -> Call | None:
         """The operation that `node` is, whatever its spelling."""
-        flow = self.flow(self._current)
-        return flow.calls.get(node) if flow is not None else None
+        return self.here.calls.get(node) if self.here is not None else None
+
+    def calls_of(self, *functions: str) -> list[Call]:
+        """Every call of these operations in the chunk at hand, in the order in which they are evaluated."""
+        calls = self.here.calls.values() if self.here is not None else ()
+        return [call for call in calls if call.function in functions]
 
     def constant_of(self, node: cst.BaseExpression | None) -> float | None:
         """The number that `node` is, through names, defaults and arithmetic; None when it is not known."""
         return self.value_of(node).number if node is not None else None
 
+    def possible_values(self, node: cst.BaseExpression | None) -> tuple[Value, ...]:
+        """Each thing that `node` can be where paths met or a default was given; one of them may be unknown."""
+        return self.value_of(node).possible if node is not None else ()
+
     def origin_of(self, node: cst.BaseExpression | None) -> Call | None:
         """The operation that made the values of `node`, seen through names, attributes, views and casts."""
         return self.value_of(node).origin if node is not None else None
 
-    def is_here(self, node: cst.CSTNode) -> bool:
-        """Whether `node` stands in the chunk at hand, and not in a helper or constructor elsewhere."""
-        flow = self.flow(self._current)
-        return flow is not None and node in flow.values
+    def origins_of(self, node: cst.BaseExpression | None) -> tuple[Call, ...]:
+        """As `origin_of` on every path that leads here; () if it is unknown on one of them."""
+        origins = [value.origin for value in self.possible_values(node)]
+        return tuple(origin for origin in origins if origin is not None) if None not in origins else ()
 
-    def is_unchanged(self, node: cst.BaseExpression, at: cst.CSTNode) -> bool:
-        """Whether every name in `node` still holds, at `at`, what it held where `node` stands."""
-        flow = self.flow(self._current)
-        if flow is None or node not in flow.envs or at not in flow.envs:
-            return False
-        then, now = flow.envs[node].names, flow.envs[at].names
-        names = [inner.value for inner in walk(node) if isinstance(inner, cst.Name)]
-        return not _has_side_effect(node) and all(
-            then.get(name, UNKNOWN).identity is now.get(name, UNKNOWN).identity for name in names
-        )
+    def range_of(self, node: cst.BaseExpression | None) -> Interval:
+        """Every number that `node`, or an element of it, can be; FINITE when nothing is known."""
+        return self.value_of(node).range if node is not None else FINITE
+
+    def is_known(self, node: cst.BaseExpression | None) -> bool:
+        """Whether anything is known about the range of `node`."""
+        return node is not None and self.value_of(node).is_known
+
+    def is_tensor(self, node: cst.BaseExpression | None) -> bool:
+        """Whether `node` is a tensor for all that is known: Python's own numbers raise where tensors turn NaN."""
+        return node is not None and self.value_of(node).kind is Kind.TENSOR
+
+    def is_number(self, node: cst.BaseExpression | None) -> bool:
+        """Whether `node` is a Python number for all that is known."""
+        return node is not None and self.value_of(node).kind is Kind.NUMBER
+
+    def dtype_of(self, node: cst.BaseExpression | None) -> str:
+        """The dtype of `node`: float16, bfloat16, float32, float64, int or bool; empty when nothing says."""
+        return self.value_of(node).dtype if node is not None else ""
 
     def regions_at(self, node: cst.CSTNode) -> tuple[Call, ...]:
         """The `with` statements and decorators around `node`, outermost first."""
-        flow = self.flow(self._current)
-        return flow.envs[node].regions if flow is not None and node in flow.envs else ()
+        return self.here.envs[node].regions if self.here is not None and node in self.here.envs else ()
 
-    def parents_of(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """The nodes around `node`, innermost first, up to the chunk."""
-        parents = self.parse(self._current).parents
-        while (parent := parents.get(node)) is not None:
-            yield parent
-            node = parent
+    def autocast_at(self, node: cst.CSTNode) -> str:
+        """The half dtype that an autocast region around `node` computes in; empty outside of one."""
+        return autocast_dtype(self.regions_at(node), self.here.values) if self.here is not None else ""
 
-    def name_for(self, module: str) -> str | None:
-        """How this file spells `module`: `F` after `import torch.nn.functional as F`; None if it can't."""
-        for local, dotted in self.outline.imports.items():
-            if dotted == module:
-                return local
-        parent, _, last = module.rpartition(".")
-        spelled = self.name_for(parent) if parent else None
-        return f"{spelled}.{last}" if spelled else None
+    def has_gradient(self, node: cst.CSTNode) -> bool:
+        """Whether a backward can pass through `node`: not under no_grad or inference_mode, not detached."""
+        if self.function_name() in _EVALUATION_STEPS or _without_gradient(self.regions_at(node)):
+            return False
+        value = self.value_of(node) if isinstance(node, cst.BaseExpression) else UNKNOWN
+        return not value.detached
 
-    def source_of(self, node: cst.CSTNode) -> str:
-        """The text of `node` as it is written, without parentheses around it."""
-        bare = node.with_changes(lpar=(), rpar=()) if getattr(node, "lpar", ()) else node
-        return self.parse(self._current).source_of(bare)
+    def is_same(self, first: cst.BaseExpression | None, second: cst.BaseExpression | None) -> bool:
+        """Whether two expressions of the chunk read the same values."""
+        return self.here is not None and same(first, second, self.here)
 
-    def quote(self, node: cst.CSTNode) -> str:
-        """The text of `node` on one line, short enough for a message."""
-        text = " ".join(self.source_of(node).split())
-        return text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
+    def is_unchanged(self, node: cst.BaseExpression, at: cst.CSTNode) -> bool:
+        """Whether `node`, written at `at` instead of where it stands, would give the same value there."""
+        flow = self.here
+        if flow is None or node not in flow.envs or at not in flow.envs or self._has_side_effect(node):
+            return False
+        then, now = flow.envs[node], flow.envs[at]
+        return all(
+            (then.get(name) or UNKNOWN).identity is (now.get(name) or UNKNOWN).identity for name in _names_in(node)
+        )
 
-    def span_of(self, node: cst.CSTNode) -> Span:
-        """Where `node` stands in the file."""
-        return self.parse(self._current).span_of(node)
+    def _has_side_effect(self, node: cst.BaseExpression) -> bool:
+        """Whether writing `node` a second time could give another value: random numbers, calls of unknown things."""
+        for inner in walk(node):
+            if isinstance(inner, (cst.Await, cst.NamedExpr, cst.Yield)):
+                return True
+            if isinstance(inner, cst.Call):
+                call = self.call_of(inner)
+                if call is None or call.function not in SIGNATURES or call.form is Form.MODULE or _is_random(call):
+                    return True
+        return False
+
+    def backward_starts(self) -> list[cst.BaseExpression]:
+        """The expressions of the chunk at hand that a backward starts from: `loss` of `scaler.scale(loss).backward()`."""
+        found: list[cst.BaseExpression] = []
+        for call in self.calls_of(".backward", ".manual_backward", "torch.autograd.backward"):
+            start = call.subject if call.subject is not None else call.receiver
+            scaled = self.call_of(start) if start is not None else None
+            if scaled is not None and scaled.function == ".scale" and scaled.subject is not None:
+                start = scaled.subject
+            if start is not None:
+                found.append(start)
+        return found
+
+    def inside(self, node: cst.BaseExpression, *functions: str) -> Iterator[cst.BaseExpression]:
+        """`node`, then the operand of each of `functions` that it is a call of, from the outside in."""
+        yield node
+        call = self.call_of(node)
+        while call is not None and call.function in functions and call.subject is not None:
+            node = call.subject
+            yield node
+            call = self.call_of(node)
 
 
-def _has_side_effect(node: cst.BaseExpression) -> bool:
-    """Whether writing `node` a second time could give another value: random numbers, calls of unknown things."""
-    return any(isinstance(inner, (cst.Call, cst.Await, cst.NamedExpr, cst.Yield)) for inner in walk(node))
+def _without_gradient(regions: tuple[Call, ...]) -> bool:
+    """Whether the innermost region that says something about gradients switches them off."""
+    off = False
+    for region in regions:
+        if region.function in _NO_GRADIENT or region.function == "torch.set_grad_enabled":
+            mode = region.arguments.get("mode") or region.arguments.get("0")
+            said = mode.value if isinstance(mode, cst.Name) else ""
+            off = said == "False" if region.function == "torch.set_grad_enabled" else said != "False"
+        elif region.function in {"torch.enable_grad", "torch.autograd.enable_grad"}:
+            off = False
+    return off
+
+
+def _is_random(call: Call) -> bool:
+    word = call.function.rpartition(".")[2]
+    return any(part in word for part in _RANDOM)
+
+
+def _names_in(node: cst.CSTNode) -> Iterator[str]:
+    """Every name that evaluating `node` reads, attributes with all that precedes them."""
+    if isinstance(node, cst.Name):
+        yield node.value
+        return
+    text = dotted_text(node) if isinstance(node, cst.Attribute) else None
+    if text is not None:
+        parts = text.split(".")
+        yield from (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+        yield f"{parts[0]}.{ANY_ATTRIBUTE}"
+        return
+    below = [node.value] if isinstance(node, (cst.Attribute, cst.Arg)) else node_children(node)
+    for child in below:
+        yield from _names_in(child)

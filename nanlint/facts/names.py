@@ -1,7 +1,4 @@
-"""What a name or a dotted expression refers to: the import map instead of libcst's scope analysis.
-
-Imports anywhere in the file count for the whole file; a name that a chunk binds itself hides the import there.
-"""
+"""Names as they are written, and what a name means that no statement of the chunk has bound."""
 
 from __future__ import annotations
 
@@ -12,14 +9,17 @@ import libcst as cst
 from nanlint.ops.names import CANONICAL, MODULE_OPERATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterable
 
-    from nanlint.source.outline import Outline
+BUILTINS = frozenset(
+    {
+        "float", "int", "bool", "max", "min", "abs", "sum", "len", "print", "getattr", "round", "any", "all", "super",
+        "range", "enumerate", "zip", "isinstance", "sorted", "map", "filter", "str", "list", "tuple", "dict", "set",
+    }
+)  # fmt: skip
 
-_BUILTINS = frozenset({"float", "int", "bool", "max", "min", "abs", "sum", "len", "print", "getattr", "round", "any", "all"})
 
-
-def dotted_text(node: cst.BaseExpression) -> str | None:
+def dotted_text(node: cst.CSTNode) -> str | None:
     """`a.b.c` for a chain of plain names, None for anything else."""
     parts: list[str] = []
     while isinstance(node, cst.Attribute):
@@ -31,18 +31,9 @@ def dotted_text(node: cst.BaseExpression) -> str | None:
     return ".".join(reversed(parts))
 
 
-def imported_name(node: cst.BaseExpression, outline: Outline, bound: Collection[str]) -> str | None:
-    """The full dotted name that `node` refers to through an import or a builtin; None for local things."""
-    text = dotted_text(node)
-    if text is None:
-        return None
-    root, dot, rest = text.partition(".")
-    if root in bound:
-        return None
-    if root in outline.imports:
-        return f"{outline.imports[root]}{dot}{rest}"
-    if not dot and root not in _BUILTINS:
-        for module in outline.stars:
-            if f"{module}.{root}" in CANONICAL or f"{module}.{root}" in MODULE_OPERATIONS:
-                return f"{module}.{root}"
-    return root if root in _BUILTINS and not dot else None
+def from_star(name: str, stars: Iterable[str]) -> str | None:
+    """The full name of an operation that `from torch.nn.functional import *` brings in; None for other names."""
+    for module in stars:
+        if f"{module}.{name}" in CANONICAL or f"{module}.{name}" in MODULE_OPERATIONS:
+            return f"{module}.{name}"
+    return None

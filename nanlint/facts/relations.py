@@ -54,12 +54,12 @@ def same(first: cst.BaseExpression | None, second: cst.BaseExpression | None, ev
 def _reads_the_same(first: cst.BaseExpression, second: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """Whether the names behind two equal texts were not assigned in between."""
     then, now = evaluator.envs.get(first), evaluator.envs.get(second)
-    if then is None or now is None or then.names is now.names:
+    if then is None or now is None or then.layers is now.layers:
         return then is not None
     root = text_of(first).partition(".")[0].partition("[")[0].partition("(")[0]
     return all(
-        now.names.get(name, UNKNOWN).identity is value.identity
-        for name, value in then.names.items()
+        (now.get(name) or UNKNOWN).identity is value.identity
+        for name, value in then.items()
         if name.partition(".")[0] == root
     )
 
@@ -105,7 +105,9 @@ def _quotient(call: Call, evaluator: Evaluator) -> Interval | None:
     added = _made(whole, frozenset({"torch.add"}), evaluator)
     if added and share.low >= 0:
         terms = (added.arguments.get("input"), added.arguments.get("other"))
-        if all(evaluator.range_of(term).low >= 0 for term in terms) and any(same(term, part, evaluator) for term in terms):
+        if all(evaluator.range_of(term).low >= 0 for term in terms) and any(
+            same(term, part, evaluator) for term in terms
+        ):
             return UNIT.join(nothing)
     return None
 
@@ -143,9 +145,7 @@ def _definition(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpre
     return value.made_by.node if value.made_by is not None else node
 
 
-def range_under(
-    node: cst.BaseExpression, test: cst.BaseExpression, evaluator: Evaluator, *, holds: bool
-) -> Interval:
+def range_under(node: cst.BaseExpression, test: cst.BaseExpression, evaluator: Evaluator, *, holds: bool) -> Interval:
     """The range of `node` where `test` holds, for operands that the test names."""
     known = evaluator.range_of(node)
     for bound in bounds(test, holds=holds, read=lambda part: evaluator.values.get(part, UNKNOWN).number):

@@ -7,8 +7,8 @@ object hold the same value, and `is` answers "was it touched in between?".
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
@@ -23,8 +23,16 @@ class Kind(enum.Enum):
     NUMBER = "number"
     TEXT = "text"
     MODULE = "module"
+    """An object of one of torch's own nn.Module classes."""
     TUPLE = "tuple"
     FUNCTION = "function"
+    """A function, method or lambda of this file."""
+    CLASS = "class"
+    """A class of this file."""
+    INSTANCE = "instance"
+    """An object of a class of this file."""
+    REFERENCE = "reference"
+    """Something imported or built in, known by its name."""
     NONE = "none"
     DTYPE = "dtype"
 
@@ -49,6 +57,8 @@ class Call:
     """By parameter name; arguments that no signature names are "0", "1", … in order."""
     receiver: cst.BaseExpression | None = None
     """What a method is called on, when the op table does not make it the subject."""
+    module: Value | None = None
+    """The nn.Module behind a call of Form.MODULE."""
 
     @property
     def subject(self) -> cst.BaseExpression | None:
@@ -82,6 +92,16 @@ class Value:
     """float16, bfloat16, float32, float64, int or bool; empty when nothing says."""
     learnable: bool = False
     """A parameter of the model, or a view of one: training moves it anywhere."""
+    detached: bool = False
+    """Whether no backward passes through it."""
+    name: str = ""
+    """The full name of what is imported or built in; the qualified name of a function or class of this file, or of an object's class."""
+    choices: tuple[Value, ...] = ()
+    """Where paths met: each thing that it can be. Empty when there is one."""
+    assumed: bool = False
+    """Whether the constant is a default, which holds as long as nobody says otherwise."""
+    node: cst.BaseExpression | None = None
+    """The expression that a constant is written as."""
     same_as: object = None
     """Set on a value that is another one under a guard; `identity` then is that of the other."""
 
@@ -94,6 +114,11 @@ class Value:
     def is_known(self) -> bool:
         """Whether the range says more than that it is a number."""
         return self.range != FINITE
+
+    @property
+    def possible(self) -> tuple[Value, ...]:
+        """Each thing that it can be: one, unless paths met."""
+        return self.choices or (self,)
 
     @property
     def number(self) -> float | None:
@@ -110,10 +135,17 @@ UNKNOWN = Value()
 """Nothing is known. A name that is bound to something unknown gets a `Value()` of its own, which equals only itself."""
 
 
+# A value that can be more things than this is called unknown.
+_MOST_CHOICES = 8
+
+
 def join(first: Value, second: Value) -> Value:
     """What is true whichever of the two it is."""
     if first is second:
         return first
+    choices = tuple(dict.fromkeys((*first.possible, *second.possible)))
+    if len(choices) > _MOST_CHOICES:
+        choices = (UNKNOWN,)
     same_kind = first.kind if first.kind is second.kind else Kind.UNKNOWN
     same_call = first.made_by if first.made_by is second.made_by else None
     # 1 and True, 0.0 and -0.0 compare equal and are not the same constant.
@@ -127,5 +159,33 @@ def join(first: Value, second: Value) -> Value:
         range=first.range.join(second.range),
         dtype=first.dtype if first.dtype == second.dtype else "",
         learnable=first.learnable or second.learnable,
+        name=first.name if first.name == second.name else "",
+        parts=_joined_parts(first, second),
+        choices=choices,
+        assumed=first.assumed or second.assumed,
+        detached=first.detached and second.detached,
         same_as=first.identity if first.identity is second.identity else None,
     )
+
+
+def joined(values: Sequence[Value]) -> Value:
+    """What is true whichever of them it is; UNKNOWN of none."""
+    result = values[0] if values else UNKNOWN
+    for value in values[1:]:
+        result = join(result, value)
+    return result
+
+
+def _joined_parts(first: Value, second: Value) -> tuple[Value, ...]:
+    if first.kind is not second.kind or first.kind is not Kind.TUPLE or len(first.parts) != len(second.parts):
+        return ()
+    return tuple(join(one, other) for one, other in zip(first.parts, second.parts, strict=True))
+
+
+def without_defaults(value: Value) -> Value:
+    """What a caller knows of a value that a function returns: constants that rest on the function's own defaults go."""
+    if value.choices:
+        return joined([without_defaults(choice) for choice in value.choices])
+    if value.kind is Kind.TUPLE and value.parts:
+        return replace(value, parts=tuple(without_defaults(part) for part in value.parts))
+    return replace(value, constant=NOTHING, range=FINITE, assumed=False, node=None) if value.assumed else value

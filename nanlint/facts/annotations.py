@@ -1,0 +1,26 @@
+"""What an annotation says about a parameter."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from nanlint.facts.values import Kind
+from nanlint.source.walk import walk
+
+_TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
+_NUMBERS = frozenset({"int", "float", "bool", "Optional", "None", "Union"})
+_CONTAINERS = frozenset(
+    {"list", "List", "tuple", "Tuple", "dict", "Dict", "Sequence", "Iterable", "Mapping", "Callable", "int", "float"}
+)
+
+
+def annotated_kind(annotation: cst.BaseExpression) -> Kind:
+    """`torch.Tensor`, `Tensor | None`, `Optional[Tensor]`, `Float[Tensor, "b n"]`: a tensor. `int`, `float`: a number."""
+    words = {inner.value for inner in walk(annotation) if isinstance(inner, cst.Name)}
+    if isinstance(annotation, cst.SimpleString):
+        words = set(re.findall(r"\w+", annotation.raw_value))
+    if words & _TENSORS and not words & _CONTAINERS:
+        return Kind.TENSOR
+    return Kind.NUMBER if words and words <= _NUMBERS else Kind.UNKNOWN

@@ -1,0 +1,85 @@
+"""What a statement or a call changes besides the value it gives: names assigned, tensors changed in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from nanlint.facts.names import dotted_text
+from nanlint.source.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.facts.values import Call
+
+_ASSIGNING = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor)
+# Their names end like those of methods that change a tensor's values, and they change none.
+_KEEP_VALUES = frozenset(
+    {"requires_grad_", "share_memory_", "clip_grad_norm_", "clip_grad_value_", "unscale_", "apply_"}
+)
+
+
+def assigned_in(node: cst.CSTNode) -> set[str]:
+    """Every name or attribute that something inside `node` assigns, grows or changes in place."""
+    found: set[str] = set()
+    for inner in walk(node):
+        if isinstance(inner, _ASSIGNING):
+            _note_target(inner.target, found)
+        elif isinstance(inner, (cst.WithItem, cst.ExceptHandler, cst.ExceptStarHandler)):
+            name = inner.asname if isinstance(inner, cst.WithItem) else inner.name
+            if name is not None:
+                _note_target(name.name, found)
+        elif isinstance(inner, (cst.MatchAs, cst.MatchStar)) and inner.name is not None:
+            found.add(inner.name.value)
+        elif isinstance(inner, cst.MatchMapping) and inner.rest is not None:
+            found.add(inner.rest.value)
+        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute):
+            if _changes_its_receiver(inner.func.attr.value):
+                _note_target(inner.func.value, found)
+        elif isinstance(inner, (cst.FunctionDef, cst.ClassDef)):
+            found.add(inner.name.value)
+        elif isinstance(inner, cst.Del):
+            _note_target(inner.target, found)
+    return found
+
+
+def _note_target(target: cst.CSTNode, found: set[str]) -> None:
+    if isinstance(target, (cst.Tuple, cst.List)):
+        for element in target.elements:
+            _note_target(element.value, found)
+    elif isinstance(target, cst.Subscript):
+        _note_target(target.value, found)
+    elif isinstance(target, cst.BaseExpression):
+        text = dotted_text(target)
+        if text:
+            found.add(text)
+
+
+def _changes_its_receiver(method: str) -> bool:
+    return method.endswith("_") and not method.endswith("__") and method not in _KEEP_VALUES
+
+
+def changed_by(call: Call) -> Iterator[cst.BaseExpression]:
+    """What `call` changes in place: `x` in `x.clamp_(0)`, `nn.init.zeros_(x)` and `F.relu(x, inplace=True)`."""
+    node = call.node
+    if not isinstance(node, cst.Call):
+        return
+    word = node.func.attr.value if isinstance(node.func, cst.Attribute) else dotted_text(node.func) or ""
+    inplace = call.arguments.get("inplace")
+    subject = call.subject if call.receiver is None else call.receiver
+    if subject is not None and (
+        _changes_its_receiver(word) or (isinstance(inplace, cst.Name) and inplace.value == "True")
+    ):
+        yield subject
+    if "out" in call.arguments:
+        yield call.arguments["out"]
+
+
+def may_set_attributes(call: Call) -> str | None:
+    """The name whose attributes `call` may set, being a method of an object nobody knows; None for other calls."""
+    if not call.function.startswith(".") or call.receiver is None:
+        return None
+    text = dotted_text(call.receiver)
+    return text.partition(".")[0] if text else None

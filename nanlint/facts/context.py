@@ -1,0 +1,211 @@
+"""Where an expression stands and what becomes of its value: conditions, branches, statements, uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from nanlint.facts.names import dotted_text
+from nanlint.source.walk import walk
+
+if TYPE_CHECKING:
+    from nanlint.facts.flow import Flow
+
+Parents = Mapping[cst.CSTNode, cst.CSTNode]
+
+# Methods and functions that carry a truth value on: `torch.isnan(x).any().item()`.
+_CARRIERS = frozenset(
+    {
+        "any",
+        "all",
+        "item",
+        "bool",
+        "sum",
+        "max",
+        "cpu",
+        "detach",
+        "numpy",
+        "int",
+        "float",
+        "to",
+        "tolist",
+        "count_nonzero",
+    }
+)
+_LEAVING = (cst.Raise, cst.Break, cst.Continue, cst.Return)
+_EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A test that decides what happens next."""
+
+    test: cst.BaseExpression
+    decides: cst.CSTNode
+    """The `if`, `while`, `assert`, conditional expression or `case` that it belongs to."""
+
+    @property
+    def is_assert(self) -> bool:
+        """Whether it stops the program where it fails."""
+        return isinstance(self.decides, cst.Assert)
+
+    @property
+    def leaves(self) -> bool:
+        """Whether its body leaves the normal course: raise, break, continue, return or exit, at its own level."""
+        if not isinstance(self.decides, (cst.If, cst.While)):
+            return False
+        return any(_is_leaving(statement) for statement in _small_statements(self.decides.body))
+
+
+def _small_statements(suite: cst.BaseSuite) -> Iterator[cst.CSTNode]:
+    for statement in suite.body:
+        if isinstance(statement, cst.SimpleStatementLine):
+            yield from statement.body
+        else:
+            yield statement
+
+
+def _is_leaving(statement: cst.CSTNode) -> bool:
+    if isinstance(statement, cst.Expr) and isinstance(statement.value, cst.Call):
+        return dotted_text(statement.value.func) in _EXITS
+    return isinstance(statement, _LEAVING)
+
+
+def condition_at(node: cst.BaseExpression, parents: Parents, flow: Flow) -> Condition | None:
+    """The condition that the truth of `node` decides, directly or through a name it is assigned to; None for no such one."""
+    whole, place = carried(node, parents)
+    if isinstance(place, (cst.If, cst.While, cst.Assert, cst.IfExp)) and place.test is whole:
+        return Condition(whole, place)
+    if isinstance(place, cst.MatchCase) and place.guard is whole:
+        return Condition(whole, place)
+    if isinstance(place, (cst.Assign, cst.AnnAssign, cst.NamedExpr)):
+        for use in reads_of(whole, flow):
+            found = condition_at(use, parents, flow)
+            if found is not None:
+                return found
+    return None
+
+
+def carried(node: cst.BaseExpression, parents: Parents) -> tuple[cst.BaseExpression, cst.CSTNode | None]:
+    """The largest expression whose truth is that of `node` (or its opposite), and the node around it."""
+    while True:
+        around = parents.get(node)
+        larger = _carries(node, around, parents) if around is not None else None
+        if larger is None:
+            return node, around
+        node = larger
+
+
+def _carries(node: cst.BaseExpression, around: cst.CSTNode, parents: Parents) -> cst.BaseExpression | None:
+    """The expression around `node` that carries its truth on, if there is one."""
+    if isinstance(around, cst.Attribute) and around.attr.value in _CARRIERS:
+        call = parents.get(around)
+        return call if isinstance(call, cst.Call) and call.func is around else None
+    if isinstance(around, cst.Arg):
+        call = parents.get(around)
+        word = (dotted_text(call.func) or "").rpartition(".")[2] if isinstance(call, cst.Call) else ""
+        return call if isinstance(call, cst.Call) and word in _CARRIERS else None
+    if isinstance(around, cst.Comparison):
+        return around if _is_about_truth(around, node) else None
+    if isinstance(around, cst.UnaryOperation) and isinstance(around.operator, (cst.Not, cst.BitInvert)):
+        return around
+    if isinstance(around, cst.BooleanOperation):
+        return around
+    if isinstance(around, cst.BinaryOperation) and isinstance(around.operator, (cst.BitOr, cst.BitAnd)):
+        return around
+    if isinstance(around, (cst.GeneratorExp, cst.ListComp)) and around.elt is node:
+        return around
+    return None
+
+
+def _is_about_truth(comparison: cst.Comparison, node: cst.BaseExpression) -> bool:
+    """`isnan(x).sum() > 0`, `isnan(x) == True`: compared with 0, 1 or a truth value."""
+    if comparison.left is not node or len(comparison.comparisons) != 1:
+        return False
+    other = comparison.comparisons[0].comparator
+    if isinstance(other, cst.Name):
+        return other.value in {"True", "False"}
+    return isinstance(other, cst.Integer) and other.value in {"0", "1"}
+
+
+def reads_of(node: cst.BaseExpression, flow: Flow) -> Iterator[cst.BaseExpression]:
+    """Every place of the chunk where a name that holds the value of `node` is read."""
+    value = flow.values.get(node)
+    if value is None:
+        return
+    for name, held in flow.values.items():
+        if not isinstance(name, (cst.Name, cst.Attribute)) or name in flow.targets:
+            continue
+        if held.identity is value.identity or any(choice.identity is value.identity for choice in held.choices):
+            yield name
+
+
+def is_used(node: cst.BaseExpression, parents: Parents, flow: Flow) -> bool:
+    """Whether anything is done with the value of `node`: not a statement of its own, nor a name nobody reads."""
+    around = parents.get(node)
+    if isinstance(around, cst.Expr):
+        return False
+    if isinstance(around, cst.Assign):
+        targets = [target.target for target in around.targets]
+    elif isinstance(around, cst.AnnAssign):
+        targets = [around.target]
+    else:
+        return True
+    return not all(isinstance(target, cst.Name) for target in targets) or next(reads_of(node, flow), None) is not None
+
+
+def statement_of(node: cst.CSTNode, parents: Parents) -> cst.CSTNode:
+    """The statement that `node` is written in; of a compound one, that is its header."""
+    while not isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite, cst.BaseCompoundStatement)):
+        around = parents.get(node)
+        if around is None:
+            return node
+        node = around
+    return node
+
+
+def are_alternatives(first: cst.CSTNode, second: cst.CSTNode, parents: Parents) -> bool:
+    """Whether the two stand in different branches of one `if`, so that only one of them is run."""
+    branches = dict(_branches(first, parents))
+    return any(branches.get(statement, branch) is not branch for statement, branch in _branches(second, parents))
+
+
+def _branches(node: cst.CSTNode, parents: Parents) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+    """Each `if` around `node` with the branch of it that holds `node`."""
+    below = node
+    for around in ancestors(node, parents):
+        if isinstance(around, cst.If) and below is not around.test:
+            yield around, below
+        below = around
+
+
+def ancestors(node: cst.CSTNode, parents: Parents) -> Iterator[cst.CSTNode]:
+    """The nodes around `node`, innermost first, up to the chunk."""
+    around = parents.get(node)
+    while around is not None:
+        yield around
+        around = parents.get(around)
+
+
+def comments_at(node: cst.CSTNode, parents: Parents) -> str:
+    """What the comments say that belong to the statement around `node`: above it, behind it, between its lines."""
+    statement = statement_of(node, parents)
+    if isinstance(statement, cst.BaseCompoundStatement):
+        return ""
+    # Comments are whitespace to libcst, which `walk` leaves out.
+    found: list[str] = []
+    waiting: list[cst.CSTNode] = [statement]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, cst.Comment):
+            found.append(current.value)
+        waiting.extend(current.children)
+    return " ".join(reversed(found))
+
+
+def calls_in(node: cst.CSTNode, flow: Flow) -> Iterator[cst.CSTNode]:
+    """The nodes below `node` that are calls."""
+    return (inner for inner in walk(node) if inner in flow.calls)

@@ -1,0 +1,119 @@
+"""What operators and conditions make of their operands, when `Evaluator` meets them.
+
+Chains of thousands of operators are walked along, not down into: Python's stack would not hold them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from nanlint.facts.calculate import COUNT, part_of_tensor, value_made_by
+from nanlint.facts.calls import bind_operator
+from nanlint.facts.literals import folded, literal
+from nanlint.facts.values import UNKNOWN, Call, Form, Kind, Value, join
+from nanlint.ops.interval import Interval
+
+if TYPE_CHECKING:
+    from nanlint.facts.evaluate import Evaluator
+
+BOOLEAN = Interval(0.0, 1.0, integer=True)
+
+
+def binary(evaluator: Evaluator, node: cst.BinaryOperation) -> Value:
+    """`a + b * c - d`: the value of the whole; that of each left part is recorded."""
+    chain = [node]
+    while isinstance(chain[-1].left, cst.BinaryOperation):
+        chain.append(chain[-1].left)
+    value = evaluator.evaluate(chain[-1].left)
+    for inner in reversed(chain):
+        value = _operated(evaluator, inner, value, evaluator.evaluate(inner.right))
+        if inner is not node:
+            value = evaluator.record(inner, value)
+    return value
+
+
+def _operated(evaluator: Evaluator, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
+    constant = folded(node, left, right)
+    if constant is not None:
+        return constant
+    call = bind_operator(node)
+    if call is None:
+        return UNKNOWN
+    evaluator.calls[node] = call
+    value = value_made_by(call, evaluator)
+    kinds = {left.kind, right.kind}
+    if Kind.TENSOR in kinds:
+        return value
+    # Two Python numbers make one; of two unknowns nobody can say what they make.
+    return replace(value, kind=Kind.NUMBER if kinds == {Kind.NUMBER} else Kind.UNKNOWN, dtype="")
+
+
+def unary(evaluator: Evaluator, node: cst.UnaryOperation) -> Value:
+    """`-x` is an operation on x, `not x` a truth value."""
+    inner = evaluator.evaluate(node.expression)
+    if isinstance(node.operator, cst.Not):
+        return Value(Kind.NUMBER)
+    if isinstance(node.operator, cst.Minus):
+        if inner.number is not None:
+            return replace(literal(-inner.number, node), assumed=inner.assumed)
+        call = Call("torch.neg", node, Form.OPERATOR, {"input": node.expression})
+        evaluator.calls[node] = call
+        return replace(value_made_by(call, evaluator), kind=inner.kind)
+    return Value(inner.kind, dtype=inner.dtype)
+
+
+def subscript(evaluator: Evaluator, node: cst.Subscript) -> Value:
+    """An element of a known tuple, or a part of a tensor."""
+    base = evaluator.evaluate(node.value)
+    for element in node.slice:
+        evaluator.evaluate_below(element)
+    index = _index_of(evaluator, node)
+    if base.parts and index is not None and -len(base.parts) <= index < len(base.parts):
+        return base.parts[index]
+    if base.kind is Kind.TUPLE:
+        return Value(Kind.NUMBER, range=base.range) if base.range == COUNT else UNKNOWN
+    if base.kind is not Kind.TENSOR:
+        return UNKNOWN
+    return part_of_tensor(Call("subscript", node, Form.OPERATOR, {"input": node.value}), base)
+
+
+def _index_of(evaluator: Evaluator, node: cst.Subscript) -> int | None:
+    first = node.slice[0].slice if len(node.slice) == 1 else None
+    if not isinstance(first, cst.Index):
+        return None
+    constant = evaluator.values.get(first.value, UNKNOWN).constant
+    return constant if type(constant) is int else None
+
+
+def comparison(evaluator: Evaluator, node: cst.Comparison) -> Value:
+    """A truth value, or a mask where a tensor is compared."""
+    evaluator.evaluate_below(node)
+    evaluator.comparisons.append(node)
+    operands = [node.left, *(target.comparator for target in node.comparisons)]
+    tensor = any(evaluator.values.get(operand, UNKNOWN).kind is Kind.TENSOR for operand in operands)
+    call = Call("comparison", node, Form.OPERATOR, {"input": node.left})
+    return Value(Kind.TENSOR if tensor else Kind.UNKNOWN, call, call, range=BOOLEAN, dtype="bool")
+
+
+def boolean(evaluator: Evaluator, node: cst.BooleanOperation) -> Value:
+    """`a or b` is one of the two; each part is seen under what the parts before it have told."""
+    chain = [node]
+    while isinstance(chain[-1].left, cst.BooleanOperation):
+        chain.append(chain[-1].left)
+    value = evaluator.evaluate(chain[-1].left)
+    for inner in reversed(chain):
+        holds = isinstance(inner.operator, cst.And)
+        value = join(value, evaluator.evaluate_under(inner.right, inner.left, holds=holds))
+        if inner is not node:
+            value = evaluator.record(inner, value)
+    return value
+
+
+def conditional(evaluator: Evaluator, node: cst.IfExp) -> Value:
+    """`a if test else b` is one of the two."""
+    evaluator.evaluate(node.test)
+    then = evaluator.evaluate_under(node.body, node.test, holds=True)
+    return join(then, evaluator.evaluate_under(node.orelse, node.test, holds=False))

@@ -1,0 +1,201 @@
+"""What the names of a file stand for beyond one chunk: its globals, the attributes of its objects, its functions' results.
+
+Everything is worked out when it is first asked for. Functions may call each other in circles: what is asked for while it
+is being worked out is unknown, and a result that rests on such an unknown is not kept, so that no answer depends on
+which question came first.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanlint.facts.flow import Flow
+from nanlint.facts.names import BUILTINS, from_star
+from nanlint.facts.values import UNKNOWN, Kind, Value
+from nanlint.source.lines import split_lines
+from nanlint.source.outline import MODULE, Chunk, Outline
+from nanlint.source.parse import ParsedChunk, parse_chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Longer chains of helpers that call helpers are cut, long before Python's own stack ends.
+_DEEPEST = 30
+# In a file with more functions that call each other in circles than this, drafts are kept: time is worth more there.
+_MOST_DRAFTS = 500
+_GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
+_PROPERTIES = frozenset({"property", "cached_property"})
+
+
+class _Draft(NamedTuple):
+    """A result that holds only until the chunk at place `rests_on` has its own."""
+
+    flow: Flow
+    rests_on: int
+
+
+class Reach:
+    """One file: its chunks, parsed and interpreted when somebody needs them."""
+
+    def __init__(self, text: str, outline: Outline) -> None:
+        self.outline = outline
+        self._lines = split_lines(text)
+        self._parsed: dict[str, ParsedChunk] = {}
+        self._flows: dict[str, Flow] = {}
+        self._globals: Flow | None = None
+        self._under_way: list[str] = []
+        self._drafts: dict[str, _Draft] = {}
+        self._rests_on = _DEEPEST
+        """The outermost place in `_under_way` that was asked for its result before it had one."""
+        self._discarded = 0
+        self._rebound: frozenset[str] | None = None
+        self._set_outside_init: dict[str, set[str]] = {}
+
+    def parse(self, qualname: str) -> ParsedChunk:
+        """The chunk as libcst sees it."""
+        if qualname not in self._parsed:
+            self._parsed[qualname] = parse_chunk(self.outline.chunks[qualname], self._lines)
+        return self._parsed[qualname]
+
+    def flow(self, qualname: str) -> Flow | None:
+        """The chunk, interpreted; None while that is under way (recursion) or if there is no such chunk."""
+        if qualname in self._flows:
+            return self._flows[qualname]
+        if qualname in self._drafts:
+            self._rests_on = min(self._rests_on, self._drafts[qualname].rests_on)
+            return self._drafts[qualname].flow
+        if qualname not in self.outline.chunks:
+            return None
+        if qualname in self._under_way or len(self._under_way) == _DEEPEST:
+            asked = self._under_way.index(qualname) if qualname in self._under_way else 0
+            self._rests_on = min(self._rests_on, asked)
+            return None
+        return self._interpret(qualname, len(self._under_way))
+
+    def _interpret(self, qualname: str, place: int) -> Flow:
+        """Interpret a chunk; what rests on one further out that has no result yet is a draft until that has one."""
+        outer, self._rests_on = self._rests_on, _DEEPEST
+        self._under_way.append(qualname)
+        try:
+            flow = Flow(self.parse(qualname), self)
+        finally:
+            self._under_way.pop()
+        if self._rests_on < place and self._discarded < _MOST_DRAFTS:
+            self._drafts[qualname] = _Draft(flow, self._rests_on)
+        else:
+            self._flows[qualname] = flow
+            stale = [name for name, draft in self._drafts.items() if draft.rests_on >= place]
+            self._discarded += len(stale)
+            for name in stale:
+                del self._drafts[name]
+            self._rests_on = _DEEPEST
+        self._rests_on = min(outer, self._rests_on)
+        return flow
+
+    def forget(self) -> None:
+        """Let go of every tree. Facts and flows refer to each other, and worker processes run without the collector."""
+        self._parsed.clear()
+        self._flows.clear()
+        self._drafts.clear()
+        self._globals = None
+
+    # -- globals ----------------------------------------------------------------------------------------------
+
+    def global_value(self, name: str, asking: Chunk) -> Value:
+        """What a name that the chunk has not bound stands for: a global, something imported, something built in."""
+        if name in self.outline.chunks and "." not in name:
+            is_class = name in self.outline.classes
+            return Value(Kind.CLASS if is_class else Kind.FUNCTION, name=name)
+        imported = self.outline.imports.get(name)
+        if asking.name != MODULE and name in self.outline.chunks[MODULE].bound:
+            held = self._module_level().final.get(name)
+            if held is not None and (held.kind is not Kind.UNKNOWN or held.choices or imported is None):
+                return held if name not in self._declared_global() else UNKNOWN
+        if imported is not None:
+            return Value(Kind.REFERENCE, name=imported)
+        if name in BUILTINS:
+            return Value(Kind.REFERENCE, name=name)
+        starred = from_star(name, self.outline.stars)
+        return Value(Kind.REFERENCE, name=starred) if starred is not None else UNKNOWN
+
+    def _module_level(self) -> Flow:
+        """The module's own statements, without what its functions return: those may ask for globals themselves."""
+        if self._globals is None:
+            self._globals = Flow(self.parse(MODULE), self, follows_calls=False)
+        return self._globals
+
+    def _declared_global(self) -> frozenset[str]:
+        """Names that some function may assign: nobody can say what the module's own value of them is."""
+        if self._rebound is None:
+            names = (match[1].split(",") for match in _GLOBAL.finditer("".join(self._lines)))
+            self._rebound = frozenset(name.strip() for group in names for name in group)
+        return self._rebound
+
+    # -- classes ----------------------------------------------------------------------------------------------
+
+    def lineage(self, class_name: str) -> list[str]:
+        """A class and the classes above it, as far as they are of this file."""
+        found: list[str] = []
+        waiting = [class_name]
+        while waiting:
+            name = waiting.pop(0)
+            node = self.outline.classes.get(name)
+            if node is not None and name not in found:
+                found.append(name)
+                waiting = [*(base.id for base in node.bases if isinstance(base, ast.Name)), *waiting]
+        return found
+
+    def attribute_value(self, class_name: str, attribute: str) -> Value:
+        """What an object's attribute holds: set in __init__ (or in the class body) and nowhere else, or a method."""
+        lineage = self.lineage(class_name)
+        if any(attribute in self.set_later(name) for name in lineage):
+            return UNKNOWN
+        for name in lineage:
+            constructor = self.outline.chunks.get(f"{name}.__init__")
+            if constructor is not None and attribute in constructor.stored_attributes:
+                flow = self.flow(f"{name}.__init__")
+                held = flow.final.get(f"{flow.self_name}.{attribute}") if flow is not None else None
+                return held if held is not None else UNKNOWN
+        return self._class_attribute(lineage, attribute)
+
+    def _class_attribute(self, lineage: list[str], attribute: str) -> Value:
+        for name in lineage:
+            method = self.outline.chunks.get(f"{name}.{attribute}")
+            if method is not None:
+                return self._method(f"{name}.{attribute}", method)
+            if attribute in self.outline.chunks[name].bound:
+                body = self.flow(name)
+                return (body.final.get(attribute) if body is not None else None) or UNKNOWN
+        return UNKNOWN
+
+    def _method(self, qualname: str, chunk: Chunk) -> Value:
+        if not _PROPERTIES.isdisjoint(_decorators(chunk)):
+            return self.returned_by(qualname) or UNKNOWN
+        return Value(Kind.FUNCTION, name=qualname)
+
+    def set_later(self, class_name: str) -> set[str]:
+        """The attributes that methods other than __init__ set."""
+        if class_name not in self._set_outside_init:
+            self._set_outside_init[class_name] = {
+                attribute
+                for chunk in self.outline.chunks.values()
+                if chunk.owner == class_name and chunk.name not in {"__init__", class_name}
+                for attribute in chunk.stored_attributes
+            }
+        return self._set_outside_init[class_name]
+
+    # -- functions --------------------------------------------------------------------------------------------
+
+    def returned_by(self, function: str) -> Value | None:
+        """The one value that a function of this file returns; None if there is none, or several such functions."""
+        if function not in self.outline.chunks or f"{function}#2" in self.outline.chunks:
+            return None
+        flow = self.flow(function)
+        return flow.returned if flow is not None else None
+
+
+def _decorators(chunk: Chunk) -> Iterator[str]:
+    for decorator in getattr(chunk.node, "decorator_list", ()):
+        yield getattr(decorator, "id", None) or getattr(decorator, "attr", "")
