@@ -1,5 +1,8 @@
 """`nanlint check`: find, report, and on request fix, suppress or remember."""
 
+# pathlib is not imported on a clean run.
+# ruff: noqa: PTH100, PTH109, PTH112
+
 from __future__ import annotations
 
 import os
@@ -7,16 +10,19 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 from nanlint.cli.check_options import EPILOG, add_options, plan_of
-from nanlint.cli.terminal import Waiting, wants_colour
+from nanlint.cli.terminal import Waiting
 from nanlint.engine.check_paths import Run
-from nanlint.errors import ExitCode, UsageError
+from nanlint.errors import ExitCode
 from nanlint.model import Severity
 from nanlint.settings.paths import shown_path
+from nanlint.source.discover import STDIN
 
 if TYPE_CHECKING:
     import argparse
 
+    from nanlint.engine.check_file import FileResult
     from nanlint.model import Report
+    from nanlint.settings import Settings
     from nanlint.source.discover import Discovery
 
 __all__ = ["EPILOG", "add_options", "run"]
@@ -28,70 +34,95 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     if options.show_settings:
         from nanlint.settings.show import show_settings  # noqa: PLC0415 - for this option only
 
-        show_settings(session.settings, out)
+        show_settings(_settings_of_first(session), out)
         return ExitCode.CLEAN
     discovery = session.discover()
-    named = {shown_path(os.path.abspath(path)) for path in options.paths}
-    missing = [error for error in discovery.errors if error.path in named]
-    if missing:
-        raise UsageError("\n".join(f"{error.path}: {error.message}" for error in missing))
     if options.show_files:
         out.writelines(f"{file.path}\n" for file in discovery.files)
-        return ExitCode.CLEAN
+        err.writelines(f"{error.path}: {error.message}\n" for error in discovery.errors)
+        return ExitCode.FAILED if _named_in_vain(discovery, options) else ExitCode.CLEAN
     return _check(session, discovery, options, (out, err))
 
 
-def _check(
-    session: Run, discovery: Discovery, options: argparse.Namespace, streams: tuple[TextIO, TextIO]
-) -> ExitCode:
+def _settings_of_first(session: Run) -> Settings:
+    """The settings of the first path, a file or a folder; of the working directory if none is named."""
+    first = next(iter(session.plan.paths), "")
+    if first == STDIN:
+        first = session.plan.stdin_filename
+    if not first:
+        return session.settings
+    path = os.path.abspath(first)
+    return session.finder.for_directory(path) if os.path.isdir(path) else session.finder.for_path(path)
+
+
+def _check(session: Run, discovery: Discovery, options: argparse.Namespace, streams: tuple[TextIO, TextIO]) -> ExitCode:
     out, err = streams
+    results = _results(session, discovery, options, err)
+    diffs: list[str] = []
+    rewriting = options.diff or options.add_ignores or session.settings.fix
+    if rewriting:
+        from nanlint.cli.rewrite import print_stdin, rewrite  # noqa: PLC0415 - for runs that change files
+
+        diffs = rewrite(session, discovery, results, options, err)
+        if session.plan.stdin is not None and not options.diff:
+            print_stdin(session, out)
+            out = err
+    report = session.assemble(discovery, results)
+    failed = _named_in_vain(discovery, options) or (options.strict and bool(report.errors))
+    if options.diff:
+        out.writelines(diffs)
+        err.writelines(f"{error.path}: {error.message}\n" for error in report.errors)
+        found = bool(diffs)
+    else:
+        report = _without_known(report, session, discovery, options, err)
+        _print(report, session, options, (out, err))
+        found = _is_failing(report, session.settings.fail_on)
+    if failed:
+        return ExitCode.FAILED
+    return ExitCode.FINDINGS if found and not options.exit_zero else ExitCode.CLEAN
+
+
+def _results(session: Run, discovery: Discovery, options: argparse.Namespace, err: TextIO) -> dict[str, FileResult]:
     waiting = Waiting(err, shown=not options.quiet)
     try:
         results = session.check(discovery, waiting)
     finally:
         waiting.stop()
-    settings = session.settings
-    if options.diff or options.add_ignores is not None or settings.fix:
-        from nanlint.cli.rewrite import rewrite  # noqa: PLC0415 - for runs that change files
-
-        code = rewrite(session, discovery, results, options, streams)
-        if code is not None:
-            return code
-    report = session.assemble(discovery, results)
-    if options.write_baseline is not None or settings.baseline:
-        from nanlint.cli.known import with_baseline  # noqa: PLC0415 - for runs with a baseline
-
-        report = with_baseline(report, session, discovery, options, err)
     if options.verbose:
-        err.write(f"{len(discovery.files)} files, {session.recalled} from the cache in {session.cache_folder}\n")
-    _print(report, session, options, streams)
-    return exit_code(report, settings.fail_on, options)
+        from nanlint.cli.check_output import account  # noqa: PLC0415 - for this option only
+
+        err.writelines(f"{line}\n" for line in account(session, discovery))
+    if not options.quiet and any(result.noqa for result in results.values()):
+        from nanlint.cli.beside_ruff import warning  # noqa: PLC0415 - few repositories use noqa for us
+
+        text = warning(os.getcwd())
+        err.write(f"warning: {text}\n" if text else "")
+    return results
 
 
-def exit_code(report: Report, fail_on: str, options: argparse.Namespace) -> ExitCode:
-    """1 for findings at or above `fail_on`; files that could not be checked make it 2 only with --strict."""
-    if options.strict and report.errors:
-        return ExitCode.FAILED
+def _named_in_vain(discovery: Discovery, options: argparse.Namespace) -> bool:
+    """Whether a path that the user named could not be read: a mistake in the command line, not in one file."""
+    named = {shown_path(path) for path in options.paths} if discovery.errors else set()
+    return any(error.path in named for error in discovery.errors)
+
+
+def _without_known(
+    report: Report, session: Run, discovery: Discovery, options: argparse.Namespace, err: TextIO
+) -> Report:
+    if not options.write_baseline and not session.settings.baseline:
+        return report
+    from nanlint.cli.known import with_baseline  # noqa: PLC0415 - for runs with a baseline
+
+    return with_baseline(report, session, discovery, options, err)
+
+
+def _is_failing(report: Report, fail_on: str) -> bool:
     mildest = Severity(fail_on).rank
-    failing = any(finding.severity.rank >= mildest for finding in report.findings)
-    return ExitCode.FINDINGS if failing and not options.exit_zero else ExitCode.CLEAN
+    return any(finding.severity.rank >= mildest for finding in report.findings)
 
 
 def _print(report: Report, session: Run, options: argparse.Namespace, streams: tuple[TextIO, TextIO]) -> None:
-    out, err = streams
-    from nanlint.report import FOR_PEOPLE, render, render_statistics  # noqa: PLC0415 - `run` may end without a report
+    from nanlint.cli.check_output import print_report  # noqa: PLC0415 - a run may end without a report
 
-    chosen = session.settings.output_format or ("full" if out.isatty() and not options.output_file else "concise")
-    coloured = wants_colour(options.color, out)
-    if options.output_file:
-        try:
-            with open(options.output_file, "w", encoding="utf-8", newline="\n") as file:
-                render(report, chosen, file, colour=options.color == "always", closing=not options.quiet)
-        except OSError as error:
-            raise UsageError(f"--output-file {options.output_file}: {error.strerror}") from None
-    elif not (options.statistics and chosen in FOR_PEOPLE):
-        render(report, chosen, out, colour=coloured, closing=not options.quiet)
-    if options.statistics:
-        # Beside a report for programs the table must not spoil stdout.
-        table_out = out if chosen in FOR_PEOPLE or options.output_file else err
-        render_statistics(report, table_out, colour=wants_colour(options.color, table_out))
+    chosen = session.settings.output_format
+    print_report(report, chosen, options, streams)

@@ -9,6 +9,7 @@ from nanlint.cli.terminal import add_colour
 from nanlint.engine.check_paths import Plan
 from nanlint.errors import UsageError
 from nanlint.settings import OUTPUT_FORMATS, SEVERITIES
+from nanlint.source.discover import STDIN
 
 EPILOG = """\
 examples:
@@ -22,8 +23,12 @@ examples:
   nanlint check --add-ignores src/               silence what is found today, in the source
   nanlint check --write-baseline src/            silence what is found today, in a file
 
-A file that cannot be checked (syntax error, unreadable) is reported and the others are checked; it makes the
-exit code 2 only with --strict. A path that does not exist or a wrong setting makes it 2 always.
+exit codes: 0 nothing found, 1 findings (with --diff: something to change), 2 the run itself failed.
+A file that cannot be checked (syntax error, unreadable, a rule that crashes on it) is reported and the others are
+checked; it makes the exit code 2 only with --strict. A path on the command line that does not exist, a wrong setting
+or a broken rule file makes it 2 always.
+
+With `-` and --fix or --add-ignores the changed source goes to stdout and the report to stderr.
 """
 
 
@@ -47,17 +52,31 @@ def _add_rules(group: argparse._ArgumentGroup) -> None:
         ("--extend-select", "run these rules too"),
         ("--ignore", "leave these rules out"),
     ):
-        group.add_argument(flag, action="extend", type=_selectors, metavar="RULE[,…]", help=f"{what}: codes, prefixes (NAN1), names, ALL")
+        group.add_argument(
+            flag,
+            action="extend",
+            type=_selectors,
+            metavar="RULE[,…]",
+            help=f"{what}: codes, prefixes (NAN1), names, ALL",
+        )
     group.add_argument("--preview", action=argparse.BooleanOptionalAction, default=None, help="run preview rules too")
     group.add_argument("--severity", choices=SEVERITIES, help="the mildest severity to show (default: warning)")
 
 
 def _add_files(group: argparse._ArgumentGroup) -> None:
     switch = argparse.BooleanOptionalAction
-    group.add_argument("--include", action="extend", type=_selectors, metavar="GLOB[,…]", help="files to look for in folders")
-    group.add_argument("--exclude", action="extend", type=_selectors, metavar="GLOB[,…]", help="replace the excluded paths")
-    group.add_argument("--extend-exclude", action="extend", type=_selectors, metavar="GLOB[,…]", help="exclude these too")
-    group.add_argument("--force-exclude", action=switch, default=None, help="exclude even files named on the command line")
+    group.add_argument(
+        "--include", action="extend", type=_selectors, metavar="GLOB[,…]", help="files to look for in folders"
+    )
+    group.add_argument(
+        "--exclude", action="extend", type=_selectors, metavar="GLOB[,…]", help="replace the excluded paths"
+    )
+    group.add_argument(
+        "--extend-exclude", action="extend", type=_selectors, metavar="GLOB[,…]", help="exclude these too"
+    )
+    group.add_argument(
+        "--force-exclude", action=switch, default=None, help="exclude even files named on the command line"
+    )
     group.add_argument("--respect-gitignore", action=switch, default=None, help="leave out what git ignores (default)")
     group.add_argument("--stdin-filename", default="", metavar="PATH", help="the name of what comes through stdin")
     group.add_argument("--show-files", action="store_true", help="print the files that would be checked, and stop")
@@ -67,15 +86,16 @@ def _add_changes(group: argparse._ArgumentGroup) -> None:
     switch = argparse.BooleanOptionalAction
     group.add_argument("--fix", action=switch, default=None, help="apply the fixes that change no finite result")
     group.add_argument("--unsafe-fixes", action=switch, default=None, help="with --fix: also those that change some")
-    group.add_argument("--diff", action="store_true", help="print what --fix would change, write nothing; exit 1 if anything")
-    group.add_argument("--add-ignores", nargs="?", const="", metavar="REASON", help="write a suppression for everything found")
+    group.add_argument(
+        "--diff", action="store_true", help="print what --fix would change, write nothing; exit 1 if anything"
+    )
+    group.add_argument("--add-ignores", action="store_true", help="write a suppression behind everything found")
+    group.add_argument("--reason", default="", metavar="TEXT", help="with --add-ignores: the reason to write with it")
     group.add_argument("--baseline", metavar="FILE", help="keep the findings listed in FILE quiet")
     group.add_argument(
         "--write-baseline",
-        nargs="?",
-        const="",
-        metavar="FILE",
-        help="list everything found in FILE (default: the baseline setting, else nanlint-baseline.json)",
+        action="store_true",
+        help="list everything found in the baseline (default: nanlint-baseline.json)",
     )
 
 
@@ -85,7 +105,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--statistics", action="store_true", help="print how often each rule fired")
     group.add_argument("-q", "--quiet", action="store_true", help="findings only, no closing line, no progress")
     group.add_argument("-v", "--verbose", action="store_true", help="tell what was done, on stderr")
-    add_colour(group)  # type: ignore[arg-type] # a group adds arguments just as a parser does
+    add_colour(group)
 
 
 def _add_running(group: argparse._ArgumentGroup) -> None:
@@ -95,10 +115,16 @@ def _add_running(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--config", metavar="FILE", help="settings from this pyproject.toml or nanlint.toml")
     group.add_argument("--isolated", action="store_true", help="read no settings files")
     group.add_argument("--show-settings", action="store_true", help="print the settings in force, and stop")
-    group.add_argument("-j", "--jobs", type=int, default=0, metavar="N", help="processes (default: by the work there is)")
+    group.add_argument(
+        "-j", "--jobs", type=int, default=0, metavar="N", help="processes (default: by the work there is)"
+    )
     group.add_argument("--no-cache", action="store_true", help="neither read nor write the cache")
-    group.add_argument("--cache-dir", metavar="DIR", help="the cache's place (default: .nanlint_cache; or NANLINT_CACHE_DIR)")
-    group.add_argument("--no-gate", action="store_true", help="analyse every function; slow, for debugging nanlint itself")
+    group.add_argument(
+        "--cache-dir", metavar="DIR", help="the cache's place (default: .nanlint_cache; or NANLINT_CACHE_DIR)"
+    )
+    group.add_argument(
+        "--no-gate", action="store_true", help="analyse every function; slow, for debugging nanlint itself"
+    )
 
 
 _SETTINGS = (
@@ -107,24 +133,44 @@ _SETTINGS = (
 )  # fmt: skip
 
 
-def plan_of(options: argparse.Namespace, stdin: TextIO) -> Plan:
+def plan_of(options: argparse.Namespace, stdin: TextIO | None) -> Plan:
     """The run that these options ask for; settings that were not given are left to the settings files."""
+    _require_sense(options)
     given = {name: getattr(options, name) for name in _SETTINGS}
-    if options.jobs < 0:
-        raise UsageError(f"--jobs {options.jobs}: give a number of processes, or 0 to let nanlint choose")
-    reads_stdin = "-" in options.paths
-    if reads_stdin and len(options.paths) > 1:
-        raise UsageError("`-` (stdin) cannot be combined with other paths")
-    if reads_stdin and (options.fix or options.add_ignores is not None) and not options.diff:
-        raise UsageError("stdin cannot be rewritten; use --diff, or name the file")
     return Plan(
         paths=options.paths,
-        overrides={name: tuple(value) if isinstance(value, list) else value for name, value in given.items() if value is not None},
+        overrides={name: _plain(value) for name, value in given.items() if value is not None},
         config=options.config,
         isolated=options.isolated,
         jobs=options.jobs,
         use_cache=not options.no_cache,
         gated=not options.no_gate,
-        stdin=stdin.read() if reads_stdin else None,
+        stdin=_content(stdin) if STDIN in options.paths else None,
         stdin_filename=options.stdin_filename,
     )
+
+
+def _require_sense(options: argparse.Namespace) -> None:
+    """Refuse what cannot be meant."""
+    if options.jobs < 0:
+        raise UsageError(f"--jobs {options.jobs}: give a number of processes, or 0 to let nanlint choose")
+    if STDIN in options.paths and len(options.paths) > 1:
+        raise UsageError("`-` (stdin) cannot be combined with other paths")
+    if options.stdin_filename and STDIN not in options.paths:
+        raise UsageError("--stdin-filename names what comes through stdin; pass `-` as the path, too")
+    if options.fix and options.add_ignores:
+        raise UsageError("--fix and --add-ignores: choose one; fix first, then suppress what is left")
+    if options.reason and not options.add_ignores:
+        raise UsageError("--reason is written by --add-ignores; pass that, too")
+
+
+def _plain(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _content(stdin: TextIO | None) -> bytes:
+    if stdin is None:
+        raise UsageError("`-` means stdin, which is closed")
+    binary = getattr(stdin, "buffer", None)
+    data: bytes = stdin.read().encode("utf-8", "surrogateescape") if binary is None else binary.read()
+    return data

@@ -1,5 +1,8 @@
 """`nanlint clean`: delete the cache."""
 
+# pathlib is not imported by any command that a hook runs, and the settings' paths are strings.
+# ruff: noqa: PTH112
+
 from __future__ import annotations
 
 import os
@@ -7,6 +10,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from nanlint.engine.check_paths import Plan, Run
 from nanlint.errors import ExitCode, NanlintError
+from nanlint.settings.paths import shown_path
+from nanlint.source.cache import made_by_us
 
 if TYPE_CHECKING:
     import argparse
@@ -31,8 +36,11 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     if not os.path.isdir(folder):
         out.write("No cache to delete.\n")
         return ExitCode.CLEAN
-    if not os.path.exists(os.path.join(folder, "CACHEDIR.TAG")):
-        raise NanlintError(f"{folder} was not made by nanlint (it has no CACHEDIR.TAG); delete it by hand if you mean it")
-    rmtree(folder)
-    out.write(f"Deleted {folder}\n")
+    if not made_by_us(folder):
+        raise NanlintError(f"{shown_path(folder)} was not made by nanlint; delete it by hand if you mean it")
+    try:
+        rmtree(folder)
+    except OSError as error:
+        raise NanlintError(f"{shown_path(folder)} cannot be deleted: {error.strerror or error}") from None
+    out.write(f"Deleted {shown_path(folder)}\n")
     return ExitCode.CLEAN

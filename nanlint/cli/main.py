@@ -3,17 +3,22 @@
 The parser is built for the one command that was asked for; a hook that runs on every commit waits for it.
 """
 
+# pathlib is not imported on a clean run.
+# ruff: noqa: PTH110, PTH123
+
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, NoReturn, Protocol, TextIO, cast
 
 import nanlint
-from nanlint.errors import ExitCode, NanlintError
+from nanlint.errors import ExitCode, NanlintError, UsageError
 from nanlint.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _SUMMARIES = {
     "check": "find code that turns a training run into NaN or Inf",
@@ -33,45 +38,126 @@ examples:
 exit codes: 0 nothing found, 1 findings, 2 the run itself failed
 """
 
+INTERRUPTED = 130
+"""What a shell expects of a program that Ctrl-C ended."""
+
+
+class _Command(Protocol):
+    """What a module of `nanlint.cli` has to offer."""
+
+    EPILOG: str
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, options: argparse.Namespace, out: TextIO, err: TextIO) -> int: ...
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code for the shell."""
+    out, err = _stream(sys.stdout), _stream(sys.stderr)
     try:
-        return _run(list(sys.argv[1:] if argv is None else argv), sys.stdout, sys.stderr)
+        code = _run(list(sys.argv[1:] if argv is None else argv), out, err)
+        out.flush()
     except NanlintError as error:
-        print(f"nanlint: {error}", file=sys.stderr)
+        err.write(f"nanlint: {error}\n")
         return ExitCode.FAILED
     except BrokenPipeError:
         # `nanlint check | head` closed the pipe; leave quietly, and give the interpreter nothing to flush into it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
         return ExitCode.FAILED
     except KeyboardInterrupt:
-        print("nanlint: interrupted; files already fixed stay fixed, no file is half-written", file=sys.stderr)
-        return 130
+        err.write("nanlint: interrupted; files already fixed stay fixed, no file is half-written\n")
+        return INTERRUPTED
+    except Exception:  # noqa: BLE001 - Python's own exit code for a crash is 1, which here means findings
+        import traceback  # noqa: PLC0415 - for crashes only
+
+        traceback.print_exc(file=err)
+        err.write(f"nanlint: crashed; please report the lines above, with nanlint {nanlint.__version__}\n")
+        return ExitCode.FAILED
+    return code
+
+
+def _stream(stream: TextIO | None) -> TextIO:
+    """The stream, made to print whatever a file may be called or hold; nowhere, if it is closed."""
+    if stream is None:
+        return open(os.devnull, "w", encoding="utf-8")
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+    return stream
 
 
 def _run(argv: list[str], out: TextIO, err: TextIO) -> int:
-    command = next((word for word in argv if not word.startswith("-")), "")
-    if command and command not in _SUMMARIES:
-        raise NanlintError(f"there is no command `{command}`{did_you_mean(command, _SUMMARIES)} (see nanlint --help)")
-    options = parser(command).parse_args(argv)
-    if not command:
-        parser().print_help(out)
+    if argv[:1] in (["--version"], ["-V"]):
+        out.write(f"nanlint {nanlint.__version__}\n")
         return ExitCode.CLEAN
-    run: Callable[[argparse.Namespace, TextIO, TextIO], int] = _module(command).run
-    return run(options, out, err)
+    command = argv[0] if argv and not argv[0].startswith("-") else ""
+    if command and command not in _SUMMARIES:
+        raise UsageError(f"there is no command `{command}`{_meant(command)} (see nanlint --help)")
+    try:
+        options = parser(command).parse_args(argv)
+    except SystemExit as stop:  # argparse has printed the help
+        return int(stop.code or 0)
+    if not command:
+        out.write(parser().format_help())
+        return ExitCode.CLEAN
+    return _module(command).run(options, out, err)
+
+
+def _meant(command: str) -> str:
+    near = did_you_mean(command, _SUMMARIES)
+    if not near and os.path.exists(command):
+        return f"; did you mean nanlint check {command}?"
+    return near
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, whose complaints become ours: one line, with the nearest right option."""
+
+    def error(self, message: str) -> NoReturn:
+        """Fail as every wrong command line does."""
+        wrong = message.partition("unrecognized arguments: ")[2].partition(" ")[0].partition("=")[0]
+        right = [flag for flag in self._flags() if flag.startswith("--")]
+        hint = did_you_mean(wrong, right) if wrong.startswith("-") else ""
+        raise UsageError(f"{message}{hint} (see {self.prog} --help)")
+
+    def _flags(self) -> list[str]:
+        """The options of this parser and of those below it."""
+        flags = list(self._option_string_actions)
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - argparse has no public way
+                flags += [flag for sub in action.choices.values() for flag in sub._option_string_actions]  # noqa: SLF001 - as above
+        return flags
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal; argparse asks shutil for that, and imports three compression libraries with it."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    try:
+        return int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        pass
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 80
+    except (OSError, ValueError):
+        return 80
 
 
 def parser(command: str = "") -> argparse.ArgumentParser:
     """The parser for one command, or with "" for all of them (help and completion)."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="nanlint",
         description="Finds the code that will turn a PyTorch training run into NaN or Inf, proves it, and fixes it.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
         allow_abbrev=False,
     )
-    top.add_argument("--version", action="version", version=f"nanlint {nanlint.__version__}")
+    top.add_argument("-V", "--version", action="version", version=f"nanlint {nanlint.__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for name, summary in _SUMMARIES.items():
         if command in {"", name}:
@@ -81,14 +167,14 @@ def parser(command: str = "") -> argparse.ArgumentParser:
                 help=summary,
                 description=f"{summary[0].upper()}{summary[1:]}.",
                 epilog=module.EPILOG,
-                formatter_class=argparse.RawDescriptionHelpFormatter,
+                formatter_class=_Formatter,
                 allow_abbrev=False,
             )
             module.add_options(sub)
     return top
 
 
-def _module(command: str):  # type: ignore[no-untyped-def] # noqa: ANN202 - a command module; its three names are the contract
+def _module(command: str) -> _Command:
     from importlib import import_module  # noqa: PLC0415 - the point of this function
 
-    return import_module(f"nanlint.cli.{command}")
+    return cast("_Command", import_module(f"nanlint.cli.{command}"))

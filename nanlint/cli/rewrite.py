@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
-from nanlint.engine.fix_paths import Document, Rewritten, fix_document, fix_file, ignore_in_file, wanted_fixes
-from nanlint.errors import ExitCode
+from nanlint.engine.checker import on_one_file
+from nanlint.engine.fix_paths import Document, Rewritten, fixed, wanted_fixes, with_ignores
+from nanlint.model import FileError
+from nanlint.report.wording import counted, place
+from nanlint.source.read import UnreadableSource, UnwritableSource, read_bytes
 
 if TYPE_CHECKING:
     import argparse
@@ -16,45 +19,77 @@ if TYPE_CHECKING:
 
 
 def rewrite(
-    session: Run,
-    discovery: Discovery,
-    results: dict[str, FileResult],
-    options: argparse.Namespace,
-    streams: tuple[TextIO, TextIO],
-) -> ExitCode | None:
-    """Rewrite the files with findings and bring `results` up to date; an exit code if the command ends here."""
-    out, err = streams
-    diffs = []
+    session: Run, discovery: Discovery, results: dict[str, FileResult], options: argparse.Namespace, err: TextIO
+) -> list[str]:
+    """Rewrite the files with findings and bring `results` up to date; with --diff only tell the diffs."""
+    diffs: list[str] = []
+    handled = 0
     for file in discovery.files:
-        if not _worth_rewriting(results[file.path], options, session):
+        if not _is_worth_it(results[file.path], options, session):
             continue
-        rewritten = _rewritten(file, session, options)
-        results[file.path] = rewritten.result
-        session.forget(file)
-        diffs.append(rewritten.diff)
-        session.fixed += len(rewritten.applied)
-        for finding in rewritten.withdrawn:
-            place = f"{finding.path}:{finding.span.line}"
-            err.write(f"{place}: {finding.code} was not fixed: the fix would not parse, or would wake another finding\n")
-    if not options.diff:
-        return None
-    out.writelines(diffs)
-    return ExitCode.FINDINGS if any(diffs) else ExitCode.CLEAN
+        outcome = on_one_file(file.path, lambda file=file: _rewritten(file, session, options))  # type: ignore[misc]
+        if isinstance(outcome, FileError):
+            # What was found stays found: nothing has been done about it.
+            results[file.path].errors.append(outcome)
+            continue
+        for finding in outcome.withdrawn:
+            why = "the fix would not parse, or would wake another finding"
+            err.write(f"{place(finding)}: {finding.code} was not fixed: {why}\n")
+        handled += outcome.handled
+        if options.diff:
+            diffs += [outcome.diff()] if outcome.changed else []
+        else:
+            results[file.path] = outcome.result
+    _tell(handled, session, options, err)
+    return diffs
 
 
-def _worth_rewriting(result: FileResult, options: argparse.Namespace, session: Run) -> bool:
-    if options.add_ignores is not None:
+def _tell(handled: int, session: Run, options: argparse.Namespace, err: TextIO) -> None:
+    """Fixes are told by the closing line; what has none is told here."""
+    what = counted(handled, "finding")
+    if not options.diff and not options.add_ignores:
+        session.fixed += handled
+    elif handled and not options.quiet:
+        verb = ("Would suppress" if options.diff else "Suppressed") if options.add_ignores else "Would fix"
+        err.write(f"{verb} {what}.\n")
+
+
+def print_stdin(session: Run, out: TextIO) -> None:
+    """Print what came through stdin as it is now, to the byte."""
+    data = next(iter(session.contents.values()), session.plan.stdin or b"")
+    binary = getattr(out, "buffer", None)
+    if binary is None:
+        out.write(data.decode("utf-8", "surrogateescape"))
+    else:
+        out.flush()
+        binary.write(data)
+
+
+def _is_worth_it(result: FileResult, options: argparse.Namespace, session: Run) -> bool:
+    if options.add_ignores:
         return bool(result.findings)
     wanted = wanted_fixes(unsafe=session.settings.unsafe_fixes)
     return any(finding.fix is not None and wanted(finding.fix) for finding in result.findings)
 
 
-def _rewritten(file: FoundFile, session: Run, options: argparse.Namespace) -> Rewritten:
-    ruleset = session.checker.ruleset_for(file)
-    unsafe = session.settings.unsafe_fixes
-    if file.is_stdin:
-        document = Document(file.path, (session.plan.stdin or "").encode("utf-8", "surrogatepass"))
-        return fix_document(document, ruleset, unsafe=unsafe)[1]
-    if options.add_ignores is not None and not options.diff:
-        return ignore_in_file(file.path, ruleset, reason=options.add_ignores)
-    return fix_file(file.path, ruleset, unsafe=unsafe, write=not options.diff)
+def _rewritten(file: FoundFile, session: Run, options: argparse.Namespace) -> Rewritten | FileError:
+    """The file with its fixes or suppressions, written unless only the diff is wanted."""
+    try:
+        stdin = session.contents.get(file.path)
+        document = Document(file.path, read_bytes(file.path) if stdin is None else stdin)
+        ruleset = session.checker.ruleset_for(file)
+        if options.add_ignores:
+            rewritten = with_ignores(document, ruleset, reason=options.reason)
+        else:
+            rewritten = fixed(document, ruleset, unsafe=session.settings.unsafe_fixes)
+        if options.diff:
+            return rewritten
+        if stdin is None:
+            rewritten.write()
+        else:
+            session.contents[file.path] = rewritten.data
+    except UnreadableSource as error:
+        return FileError(file.path, error.line, f"not changed: {error.message}")
+    except UnwritableSource as error:
+        return FileError(file.path, None, f"not changed: {error}")
+    return rewritten

@@ -41,8 +41,9 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     elif wants_colour(options.color, out):
         _print_table(infos, out)
     else:
-        for info in infos:
-            out.write(f"{info.code}  {info.severity.value:<7}  {info.name}{_mark(info)}: {info.summary}\n")
+        out.writelines(
+            f"{info.code}  {info.severity.value:<7}  {info.name}{_mark(info)}: {info.summary}\n" for info in infos
+        )
     return ExitCode.CLEAN
 
 

@@ -1,30 +1,28 @@
-"""One text, all rules: gate, outline, facts, rules, suppression.
-
-This is one of the two borders where anything may be caught: a rule that raises is named in an error, and the other
-rules go on.
-"""
+"""One file, all rules: bytes to text, gate, outline, rules, suppression. What cannot be read is an error in the result."""
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from nanlint.engine import suppress
-from nanlint.model import FileError, Finding, Severity
-from nanlint.source.gate import TORCH_AND_KIN, Gate, Interest
+from nanlint.engine.ruleset import Ruleset
+from nanlint.model import FileError, Finding, Span
+from nanlint.source.cache import digest_of
+from nanlint.source.discover import kind_of
+from nanlint.source.gate import TORCH_AND_KIN
 from nanlint.source.mentions import mentions_suppression
-from nanlint.source.outline import MODULE, outline
-from nanlint.source.read import SourceFile, UnreadableSource, read_source
+from nanlint.source.outline import outline
+from nanlint.source.read import UnreadableSource, decode, read_bytes
 
 if TYPE_CHECKING:
-    from nanlint.facts.flow import Flow
-    from nanlint.facts.module_facts import ModuleFacts
-    from nanlint.rule import Rule
+    from collections.abc import Iterable, Iterator
+
     from nanlint.source.notebook import Notebook
     from nanlint.source.outline import Outline
+
+__all__ = ["FileResult", "Ruleset", "check_bytes", "check_notebook", "check_path", "check_text", "in_cell"]
 
 # The outline recurses once per nesting level; libcst's native parser is at ease far beyond this depth.
 RECURSION_LIMIT = 3000
@@ -38,78 +36,45 @@ class FileResult:
     errors: list[FileError] = field(default_factory=list)
     quiet: int = 0
     """How many findings a suppression kept out."""
+    noqa: bool = False
+    """Whether a `# noqa` that names our codes kept one out."""
+    digest: str = ""
+    """The hash of the bytes that were checked; empty if they could not be read."""
 
 
-class Ruleset:
-    """The rules of one run as the engine uses them: by operation, with the gate that their words make."""
-
-    def __init__(
-        self,
-        rules: Sequence[Rule],
-        *,
-        known: Mapping[str, str],
-        gated: bool = True,
-        severities: Mapping[str, Severity] | None = None,
-    ) -> None:
-        self.rules = {rule.code: rule for rule in rules}
-        self.known = known
-        self.gated = gated
-        self.severities = severities or {}
-        self.gate = Gate(interest(rule) for rule in rules)
-        self.by_function: dict[str, list[Rule]] = {}
-        for rule in rules:
-            for function in rule.calls:
-                self.by_function.setdefault(function, []).append(rule)
-        self.for_comparisons = [rule for rule in rules if rule.comparisons]
-
-    def without(self, codes: frozenset[str]) -> Ruleset:
-        """The same rules less those with `codes`, as per-file-ignores ask for."""
-        left = [rule for code, rule in self.rules.items() if code not in codes]
-        if len(left) == len(self.rules):
-            return self
-        return Ruleset(left, known=self.known, gated=self.gated, severities=self.severities)
-
-
-def interest(rule: Rule) -> Interest:
-    """The words that `rule` reacts to: every spelling of its operations."""
-    from nanlint.ops.names import SIGNATURES, spellings  # noqa: PLC0415 - no rule of a local rulebook may need it
-
-    words: set[str] = set()
-    for function in rule.calls:
-        words |= spellings(function) if function in SIGNATURES else {function.rpartition(".")[2]}
-    if rule.comparisons:
-        words |= {"<", ">", "==", "!="}
-    return Interest(frozenset(words), rule.beside)
-
-
-def check_path(path: str, shown: str, ruleset: Ruleset) -> FileResult:
-    """Check the file at `path`; findings and errors carry `shown` as its name."""
+def check_path(path: str, ruleset: Ruleset) -> FileResult:
+    """Check the file at `path`; one that cannot be read is an error in the result."""
     try:
-        source = read_source(path)
-        if path.endswith(".ipynb"):
-            return check_notebook(source, shown, ruleset)
-        return check_text(source.text, shown, ruleset)
+        data = read_bytes(path)
     except UnreadableSource as error:
-        return FileResult(errors=[FileError(shown, error.line, error.message)])
+        return FileResult(errors=[FileError(path, error.line, error.message)])
+    return check_bytes(data, path, ruleset)
 
 
-def check_stdin(text: str, shown: str, ruleset: Ruleset) -> FileResult:
-    """Check a text that came through stdin under the name `shown`."""
+def check_bytes(data: bytes, path: str, ruleset: Ruleset) -> FileResult:
+    """Check what a file holds, as its suffix says that it is to be read."""
+    kind = kind_of(path)
     try:
-        if shown.endswith(".ipynb"):
-            return check_notebook(SourceFile(text), shown, ruleset)
-        return check_text(text, shown, ruleset)
+        if kind == "config":  # no rule reads these yet
+            result = FileResult()
+        elif kind == "notebook":
+            result = check_notebook(data, path, ruleset)
+        else:
+            result = check_text(decode(data, path).text, path, ruleset)
     except UnreadableSource as error:
-        return FileResult(errors=[FileError(shown, error.line, error.message)])
+        return FileResult(errors=[FileError(path, error.line, error.message)])
+    result.digest = digest_of(data)
+    return result
 
 
-def check_notebook(source: SourceFile, path: str, ruleset: Ruleset) -> FileResult:
+def check_notebook(data: bytes, path: str, ruleset: Ruleset) -> FileResult:
     """Check the code cells of a notebook as one text; places are told by cell and line within it."""
     from nanlint.source.notebook import Notebook  # noqa: PLC0415 - imports json; few runs meet a notebook
 
-    notebook = Notebook.parse(source.encode(source.text), path)
+    notebook = Notebook.parse(data, path)
     result = check_text(notebook.text, path, ruleset)
     result.findings = [in_cell(finding, notebook) for finding in result.findings]
+    result.errors = [_error_in_cell(error, notebook) for error in result.errors]
     return result
 
 
@@ -122,8 +87,16 @@ def in_cell(finding: Finding, notebook: Notebook) -> Finding:
     return replace(finding, span=span, cell=cell, fix=fix)
 
 
+def _error_in_cell(error: FileError, notebook: Notebook) -> FileError:
+    """An error has no cell of its own, and a line of the joined cells is nobody's: both go into the message."""
+    if error.line is None or not notebook.cells:
+        return error
+    cell, span = notebook.locate(Span(error.line, 1, error.line, 1))
+    return FileError(error.path, None, f"cell {cell}, line {span.line}: {error.message}")
+
+
 def check_text(text: str, path: str, ruleset: Ruleset) -> FileResult:
-    """Every finding of the ruleset in `text`, in reading order, suppressed ones left out."""
+    """Every finding of the ruleset in `text` that is shown, in reading order, suppressed ones left out."""
     data = text.encode("utf-8", "surrogatepass")
     markers = mentions_suppression(data)
     relevant = TORCH_AND_KIN.search(data) is not None and (not ruleset.gated or ruleset.gate.admits(data))
@@ -143,19 +116,25 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, *, relevant: bool) -
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return FileResult(errors=[_not_python(error, path)])
     result = FileResult()
-    if relevant:
-        _run_rules(plan, text, path, ruleset, result)
-    result.findings = [_stamp(finding, path, ruleset) for finding in result.findings]
-    judged = suppress.apply(
-        sorted(result.findings, key=lambda finding: finding.sort_key),
-        text,
-        active=frozenset(ruleset.rules),
-        known=ruleset.known,
-    )
-    unused = [replace(finding, path=path) for finding in judged.unused if finding.code in ruleset.rules]
-    result.findings = sorted([*judged.kept, *unused], key=lambda finding: finding.sort_key)
+    names = _chunks_to_walk(plan, ruleset) if relevant else []
+    if names:
+        from nanlint.engine.run_rules import run_rules  # noqa: PLC0415 - libcst is loaded here and not before
+
+        result.findings, result.errors = run_rules(names, plan, text, path, ruleset)
+    found = sorted(result.findings, key=lambda finding: finding.sort_key)
+    judged = suppress.apply(found, text, active=frozenset(ruleset.rules), known=ruleset.known)
+    unused = [finding for finding in judged.unused if finding.code in ruleset.rules]
+    result.findings = ruleset.shown(_stamped([*judged.kept, *unused], path, ruleset))
     result.quiet = judged.quiet
+    if judged.quiet and "noqa" in text.lower():
+        from nanlint.engine.noqa import quiets_one  # noqa: PLC0415 - few files use noqa for us
+
+        result.noqa = quiets_one(found, judged.kept, text, ruleset.known)
     return result
+
+
+def _chunks_to_walk(plan: Outline, ruleset: Ruleset) -> list[str]:
+    return ruleset.gate.chunks(plan) if ruleset.gated else list(plan.chunks)
 
 
 def _not_python(error: Exception, path: str) -> FileError:
@@ -168,65 +147,7 @@ def _not_python(error: Exception, path: str) -> FileError:
     return FileError(path, None, "nested too deeply to be read; the file was not checked")
 
 
-def _stamp(finding: Finding, path: str, ruleset: Ruleset) -> Finding:
-    severity = ruleset.severities.get(finding.code, finding.severity)
-    return replace(finding, path=path, severity=severity)
-
-
-def _run_rules(plan: Outline, text: str, path: str, ruleset: Ruleset, result: FileResult) -> None:
-    names = ruleset.gate.chunks(plan) if ruleset.gated else list(plan.chunks)
-    if not names:
-        return
-    from nanlint.facts.module_facts import ModuleFacts  # noqa: PLC0415 - libcst is loaded here and not before
-
-    facts = ModuleFacts(text, plan)
-    for name in names:
-        function = "" if name == MODULE else plan.chunks[name].qualname
-        try:
-            facts.enter(name)
-            flow = facts.flow(name)
-            if flow is None:
-                continue
-            found = list(_run_on_chunk(flow, facts, ruleset, path, result.errors))
-        except RecursionError:
-            line = plan.chunks[name].first_line
-            result.errors.append(FileError(path, line, f"`{name}` is nested too deeply to be analysed; it was not checked"))
-            continue
-        result.findings.extend(replace(finding, function=function) for finding in found)
-    facts.forget()
-
-
-def _run_on_chunk(
-    flow: Flow, facts: ModuleFacts, ruleset: Ruleset, path: str, errors: list[FileError]
-) -> Iterator[Finding]:
-    for call in list(flow.calls.values()):
-        for rule in ruleset.by_function.get(call.function, ()):
-            yield from _guarded(rule, lambda rule=rule, call=call: rule.check_call(call, facts), facts, path, errors)  # type: ignore[misc]
-    if ruleset.for_comparisons:
-        for node in flow.comparisons:
-            for rule in ruleset.for_comparisons:
-                yield from _guarded(
-                    rule,
-                    lambda rule=rule, node=node: rule.check_comparison(node, facts),  # type: ignore[misc]
-                    facts,
-                    path,
-                    errors,
-                )
-
-
-def _guarded(
-    rule: Rule, check: Callable[[], Iterator[Finding]], facts: ModuleFacts, path: str, errors: list[FileError]
-) -> list[Finding]:
-    """What the rule yields; if it raises, that is an error of its own and nobody else's trouble."""
-    try:
-        return list(check())
-    except RecursionError:
-        raise
-    except Exception as error:  # noqa: BLE001 - the border: one rule on one file
-        if os.environ.get("NANLINT_RAISE"):
-            raise
-        message = f"rule {rule.code} {rule.name} failed here ({type(error).__name__}: {error}); the other rules went on"
-        entry = FileError(path, facts.current_line, message)
-        if entry not in errors:
-            errors.append(entry)
-        return []
+def _stamped(findings: Iterable[Finding], path: str, ruleset: Ruleset) -> Iterator[Finding]:
+    """The findings with the file's name, and with the severity that the user gave to their rule."""
+    for finding in findings:
+        yield replace(finding, path=path, severity=ruleset.severities.get(finding.code, finding.severity))

@@ -1,33 +1,28 @@
-"""Fixes and suppressions written into files: whole files, atomically, or not at all."""
+"""Fixes and suppressions in whole documents, files and notebooks alike: what the new text is, and the way to write it.
+
+A file is written whole and atomically, or not at all.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nanlint.engine.add_ignores import add_ignores
 from nanlint.engine.apply_fixes import fix_text
-from nanlint.engine.check_file import FileResult, check_text, in_cell
+from nanlint.engine.check_file import FileResult, check_bytes, check_text, in_cell
 from nanlint.engine.diff import notebook_diff, unified_diff
-from nanlint.model import Applicability, FileError, Finding, Fix
+from nanlint.model import Applicability, Finding, Fix
+from nanlint.source.discover import kind_of
 from nanlint.source.notebook import Notebook
-from nanlint.source.read import SourceFile, UnreadableSource, UnwritableSource, decode
+from nanlint.source.read import SourceFile, decode
 from nanlint.source.write import write_atomically
 
 if TYPE_CHECKING:
-    from nanlint.engine.check_file import Ruleset
+    from collections.abc import Callable, Sequence
 
-
-@dataclass(slots=True)
-class Rewritten:
-    """What rewriting one file came to; `diff` is empty if nothing changed."""
-
-    result: FileResult
-    diff: str = ""
-    applied: list[Finding] = field(default_factory=list)
-    withdrawn: list[Finding] = field(default_factory=list)
+    from nanlint.engine.ruleset import Ruleset
 
 
 def wanted_fixes(*, unsafe: bool) -> Callable[[Fix], bool]:
@@ -37,23 +32,14 @@ def wanted_fixes(*, unsafe: bool) -> Callable[[Fix], bool]:
 
 
 class Document:
-    """A file as it is edited: a notebook's cells, or the text itself, and the way back to bytes."""
+    """What a file holds as it is edited: a notebook's cells, or the text itself, and the way back to bytes."""
 
     def __init__(self, path: str, data: bytes) -> None:
         self.path = path
         self.data = data
-        self.notebook = Notebook.parse(data, path) if path.endswith(".ipynb") else None
+        self.notebook = Notebook.parse(data, path) if kind_of(path) == "notebook" else None
         self._source = decode(data, path) if self.notebook is None else SourceFile(self.notebook.text)
         self.text = self._source.text
-
-    @classmethod
-    def read(cls, path: str) -> Document:
-        """The file at `path`; raises UnreadableSource."""
-        try:
-            with open(path, "rb") as source:
-                return cls(path, source.read())
-        except OSError as error:
-            raise UnreadableSource(f"cannot be read: {error.strerror}") from None
 
     def parses(self, text: str) -> bool:
         """Whether `text` is still Python, and can be brought back into the file."""
@@ -80,46 +66,55 @@ class Document:
         return [in_cell(finding, self.notebook) for finding in findings]
 
 
-def fix_document(document: Document, ruleset: Ruleset, *, unsafe: bool) -> tuple[str, Rewritten]:
-    """The fixed text, and what is left to report; nothing is written."""
-    last = FileResult()
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A document with another text, and what is found in that."""
+
+    document: Document
+    text: str
+    data: bytes
+    result: FileResult
+    handled: int
+    """How many findings were fixed or suppressed."""
+    withdrawn: list[Finding] = field(default_factory=list)
+    """Those whose fix was tried and taken back."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is anything to write."""
+        return self.text != self.document.text
+
+    def diff(self) -> str:
+        """What changes, as a unified diff."""
+        return self.document.diff(self.text) if self.changed else ""
+
+    def write(self) -> None:
+        """Replace the file on disk, if it still is what was read; raises UnwritableSource."""
+        if self.changed:
+            write_atomically(self.document.path, self.data, expected=self.document.data)
+
+
+def fixed(document: Document, ruleset: Ruleset, *, unsafe: bool) -> Rewritten:
+    """The document with the wanted fixes; raises UnwritableSource if they cannot be brought back into the file."""
 
     def check(text: str) -> list[Finding]:
-        nonlocal last
-        last = check_text(text, document.path, ruleset)
-        return last.findings
+        return check_text(text, document.path, ruleset).findings
 
-    fixed = fix_text(document.text, check, wanted_fixes(unsafe=unsafe), parses=document.parses)
-    result = FileResult(fixed.remaining, last.errors, last.quiet)
-    return fixed.text, Rewritten(result, document.diff(fixed.text), fixed.applied, fixed.withdrawn)
-
-
-def fix_file(path: str, ruleset: Ruleset, *, unsafe: bool, write: bool) -> Rewritten:
-    """Apply the wanted fixes to the file; without `write` only tell the diff."""
-    try:
-        document = Document.read(path)
-        text, rewritten = fix_document(document, ruleset, unsafe=unsafe)
-        if write and rewritten.diff:
-            data = document.encode(text)
-            write_atomically(path, data, expected=document.data)
-            document = Document(path, data)
-    except (UnreadableSource, UnwritableSource) as error:
-        return Rewritten(FileResult(errors=[FileError(path, None, f"not fixed: {error}")]))
-    rewritten.result.findings = document.placed(rewritten.result.findings)
-    return rewritten
+    outcome = fix_text(document.text, check, wanted_fixes(unsafe=unsafe), parses=document.parses)
+    data, result = _checked(document, outcome.text, ruleset)
+    withdrawn = Document(document.path, data).placed(outcome.withdrawn)
+    return Rewritten(document, outcome.text, data, result, len(outcome.applied), withdrawn)
 
 
-def ignore_in_file(path: str, ruleset: Ruleset, *, reason: str) -> Rewritten:
-    """Write a suppression for everything that is found in the file today."""
-    try:
-        document = Document.read(path)
-        findings = check_text(document.text, path, ruleset).findings
-        text = add_ignores(document.text, findings, reason=reason)
-        diff = document.diff(text)
-        if diff:
-            write_atomically(path, document.encode(text), expected=document.data)
-    except (UnreadableSource, UnwritableSource) as error:
-        return Rewritten(FileResult(errors=[FileError(path, None, f"not changed: {error}")]))
-    left = check_text(text, path, ruleset)
-    left.findings = document.placed(left.findings)
-    return Rewritten(left, diff, applied=findings if diff else [])
+def with_ignores(document: Document, ruleset: Ruleset, *, reason: str) -> Rewritten:
+    """The document with a suppression for everything that is found in it today; raises as `fixed` does."""
+    findings = check_text(document.text, document.path, ruleset).findings
+    text = add_ignores(document.text, findings, reason=reason)
+    data, result = _checked(document, text, ruleset)
+    return Rewritten(document, text, data, result, len(findings) - len(result.findings))
+
+
+def _checked(document: Document, text: str, ruleset: Ruleset) -> tuple[bytes, FileResult]:
+    """The bytes of the document with `text`, and what is found in them."""
+    data = document.data if text == document.text else document.encode(text)
+    return data, check_bytes(data, document.path, ruleset)

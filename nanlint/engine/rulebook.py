@@ -4,24 +4,26 @@ The folder is found from this file's own place: inside the package in a wheel, b
 rule by name; ask the rulebook for its code.
 """
 
+# pathlib is not imported on a clean run.
+# ruff: noqa: PTH100, PTH112, PTH118, PTH120
+
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING
+from zlib import crc32
 
+from nanlint.engine.rule_files import rules_in_folder
 from nanlint.errors import RuleContractError, SettingsError, UsageError
 from nanlint.model import RuleInfo, Severity
 from nanlint.nearest import did_you_mean
-from nanlint.rule import Option, Rule
+from nanlint.settings.paths import shown_path
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
+    from nanlint.rule import Option, Rule
     from nanlint.settings import Settings
 
 PAGES = "https://github.com/nanlint/nanlint/blob/main/docs/rules"
@@ -52,11 +54,10 @@ class Rulebook:
 
     def find(self, selector: str) -> type[Rule]:
         """The one rule with this code or name; a near miss is told in the error."""
-        wanted = selector.strip()
         for code, rule in self.rules.items():
-            if wanted.upper() == code or wanted.lower() == rule.name:
+            if selector.strip().upper() == code or _as_name(selector) == rule.name:
                 return rule
-        raise UsageError(f"there is no rule {selector}{did_you_mean(wanted, self._words())}")
+        raise UsageError(f"there is no rule {selector}{did_you_mean(selector.strip(), self._words())}")
 
     def info(self, code: str) -> RuleInfo:
         """A rule as its readers know it."""
@@ -71,7 +72,8 @@ class Rulebook:
             summary=docs.partition("\n")[0],
             why=" ".join(rule.section("Why it hurts").split()),
             docs=docs,
-            url=f"{PAGES}/{code}.md",
+            # A user's own rule has no page of ours.
+            url=f"{PAGES}/{code}.md" if os.path.dirname(self.sources[code]) == rules_folder() else "",
             fix=" ".join(rule.section("Fix").split()),
             preview=rule.preview,
         )
@@ -82,6 +84,8 @@ class Rulebook:
         for key, selectors in (("select", settings.select), ("extend-select", settings.extend_select)):
             self._require(selectors, key, settings)
         self._require(settings.ignore, "ignore", settings)
+        for selectors in settings.per_file_ignores.values():
+            self._require(selectors, "per-file-ignores", settings)
         options = self._options(settings)
         selected = []
         for code, rule in self.rules.items():
@@ -108,7 +112,7 @@ class Rulebook:
                 closest = max(closest, 1)
             elif upper and rule.code.startswith(upper):
                 closest = max(closest, len(upper))
-            elif selector.strip().lower() == rule.name:
+            elif _as_name(selector) == rule.name:
                 closest = max(closest, len(rule.code))
         return closest
 
@@ -125,24 +129,39 @@ class Rulebook:
         """The options of each rule by code, checked against what the rule declares."""
         result: dict[str, dict[str, Option]] = {}
         for selector, given in settings.rules.items():
-            self._require([selector], "rules", settings)
-            rule = self.find(selector)
-            where = settings.origin("rules", selector)
-            for key, value in given.items():
-                if key == "severity":
-                    continue
-                if key not in rule.options:
-                    raise SettingsError(f"{where} {key}: {rule.code} has no such option{did_you_mean(key, rule.options)}")
-                if not _fits(value, rule.options[key]):
-                    kind = type(rule.options[key]).__name__
-                    raise SettingsError(f"{where} {key}: {rule.code} takes a {kind} here, not {value!r}")
-            result[rule.code] = {key: value for key, value in given.items() if key != "severity"}
+            try:
+                rule = self.find(selector)
+            except UsageError as error:
+                raise SettingsError(f"{settings.origin('rules', selector)}: {error}") from None
+            options = {key: value for key, value in given.items() if key != "severity"}
+            for key, value in options.items():
+                problem = _problem(rule, key, value)
+                if problem:
+                    raise SettingsError(f"{settings.origin(f'rules.{selector}', key)}: {problem}")
+            result.setdefault(rule.code, {}).update(options)
         return result
 
     def severities(self, settings: Settings) -> dict[str, Severity]:
         """The severities that the user gave to rules, by code."""
         given = {self.find(selector).code: options.get("severity") for selector, options in settings.rules.items()}
         return {code: Severity(severity) for code, severity in given.items() if severity}
+
+
+def _as_name(selector: str) -> str:
+    return selector.strip().lower().replace("_", "-")
+
+
+def _problem(rule: type[Rule], key: str, value: object) -> str:
+    """What is wrong with an option; nothing if it is right."""
+    if key not in rule.options:
+        others = f"; it has {', '.join(rule.options)}" if rule.options else "; it has none"
+        return f"{rule.code} has no such option{did_you_mean(key, rule.options) or others}"
+    if not _fits(value, rule.options[key]):
+        return f"{rule.code} takes {_KINDS[type(rule.options[key])]} here, not {value!r}"
+    return ""
+
+
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
 def _fits(value: object, default: Option) -> bool:
@@ -158,52 +177,53 @@ def rulebook(local_folders: tuple[str, ...] = ()) -> Rulebook:
     """The shipped rules and those of the user's own folders."""
     rules: dict[str, type[Rule]] = {}
     sources: dict[str, str] = {}
-    for number, folder in enumerate((rules_folder(), *local_folders)):
-        package = "nanlint.rules" if number == 0 else f"nanlint_local_rules_{number}"
-        for path in _rule_files(folder):
-            for rule in _rules_in(_load(path, package), path):
-                if rule.code in rules:
-                    raise RuleContractError(f"{path}: the code {rule.code} is taken by {sources[rule.code]}; choose another")
-                rules[rule.code] = rule
-                sources[rule.code] = path
+    for folder in (rules_folder(), *local_folders):
+        package = (
+            "nanlint.rules" if folder == rules_folder() else f"nanlint_local_rules_{crc32(os.fsencode(folder)):08x}"
+        )
+        for rule, path in rules_in_folder(folder, package):
+            for taken, source in (
+                (rule.code, sources.get(rule.code)),
+                (rule.name, _source_of(rule.name, rules, sources)),
+            ):
+                if source is not None:
+                    raise RuleContractError(
+                        f"{shown_path(path)}: {taken} is taken by {shown_path(source)}; choose another"
+                    )
+            rules[rule.code] = rule
+            sources[rule.code] = path
     return Rulebook(dict(sorted(rules.items())), sources)
 
 
-def _rule_files(folder: str) -> list[str]:
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError as error:
-        raise RuleContractError(f"{folder}: cannot read this folder of rules ({error.strerror})") from None
-    return [os.path.join(folder, name) for name in names if name.endswith(".py") and not name.startswith("_")]
+def _source_of(name: str, rules: Mapping[str, type[Rule]], sources: Mapping[str, str]) -> str | None:
+    return next((sources[code] for code, rule in rules.items() if rule.name == name), None)
 
 
-def _load(path: str, package: str) -> ModuleType:
-    """Import the rule file at `path` as a module of `package`."""
-    name = f"{package}.{os.path.basename(path)[:-3]}"
-    spec = spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise RuleContractError(f"{path}: not a Python file")
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # a user's own file may fail in any way
-        raise RuleContractError(f"{path}: cannot be imported ({type(error).__name__}: {error})") from error
-    return module
+class RuleInfos(Mapping[str, RuleInfo]):
+    """What readers may want to know about the rules behind findings; the rules are loaded when one is asked for.
 
+    A warm run that prints plain lines asks for none.
+    """
 
-def _rules_in(module: ModuleType, path: str) -> list[type[Rule]]:
-    found = [
-        entry
-        for entry in vars(module).values()
-        if isinstance(entry, type) and issubclass(entry, Rule) and entry.__module__ == module.__name__
-    ]
-    if not found:
-        raise RuleContractError(f"{path}: holds no rule; a rule is a class that inherits from nanlint.rule.Rule")
-    for rule in found:
-        for attribute in ("code", "name", "severity"):
-            if not hasattr(rule, attribute):
-                raise RuleContractError(f"{path}: {rule.__name__} lacks `{attribute}`")
-        if not rule.__doc__:
-            raise RuleContractError(f"{path}: {rule.__name__} lacks a docstring, which is its page")
-    return found
+    def __init__(self, codes: Sequence[str], local_folders: Iterable[tuple[str, ...]]) -> None:
+        self._codes = codes
+        self._local_folders = sorted(local_folders)
+        self._known: dict[str, RuleInfo] | None = None
+
+    def _infos(self) -> dict[str, RuleInfo]:
+        if self._known is None:
+            books = [rulebook(folders) for folders in self._local_folders] if self._codes else []
+            self._known = {code: book.info(code) for book in books for code in self._codes if code in book.rules}
+        return self._known
+
+    def __getitem__(self, code: str) -> RuleInfo:
+        """The info of one rule."""
+        return self._infos()[code]
+
+    def __iter__(self) -> Iterator[str]:
+        """The codes, in order."""
+        return iter(sorted(self._infos()))
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._infos())

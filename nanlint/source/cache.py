@@ -1,17 +1,19 @@
 """Findings remembered between runs: one JSON file per rule set, keyed by what could change its findings.
 
-A file is known by its time and size, else by the hash of its bytes. Writing goes through a temporary file and a rename, so a run that is
-killed leaves the old cache or the new one, and runs side by side cost each other at most a re-check. A cache that cannot be read or
-written is no cache, and no error.
+A file is known by its time and size, else by the hash of its bytes. Writing goes through a temporary file and a
+rename, so a run that is killed leaves the old cache or the new one, and runs side by side cost each other at most a
+re-check. A cache that cannot be read or written, or that somebody else wrote, is no cache, and no error.
 """
+
+# pathlib is not imported on a clean run.
+# ruff: noqa: PTH100, PTH103, PTH105, PTH108, PTH110, PTH116, PTH118, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
-from hashlib import blake2b
+from contextlib import suppress
 from typing import Any
 
 import nanlint
@@ -21,15 +23,23 @@ FOLDER = ".nanlint_cache"
 # A file written this shortly before it was checked may change again within the same tick of the clock.
 _SETTLED_NS = 2_000_000_000
 
+# What nobody wrote for so long belongs to settings or versions that are gone, or to a run that was killed.
+_STALE_SECONDS = 30 * 24 * 3600
+
+_TAG = "CACHEDIR.TAG"
+_TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Written by nanlint; safe to delete.\n"
+
 Entry = list[Any]
 """[time of last change, size, hash of the bytes, what was found]: the first three as of when it was checked."""
 
 
-def engine_stamp(folders: tuple[str, ...] = ()) -> str:
-    """Changes when nanlint, its rules, the user's own rules in `folders` or the Python grammar change."""
+def engine_stamp(rule_folders: tuple[str, ...]) -> str:
+    """Changes when nanlint, the rules in `rule_folders` or the Python grammar change."""
+    from hashlib import blake2b  # noqa: PLC0415 - a run without a cache needs no hash
+
     package = os.path.dirname(os.path.abspath(nanlint.__file__))
     stamp = blake2b(f"{nanlint.__version__} {sys.version_info[:2]}".encode(), digest_size=16)
-    for top in (package, os.path.join(os.path.dirname(package), "rules"), *folders):
+    for top in (package, *rule_folders):
         for path, _, names in sorted(os.walk(top)):
             for name in sorted(names):
                 if name.endswith(".py"):
@@ -38,86 +48,125 @@ def engine_stamp(folders: tuple[str, ...] = ()) -> str:
     return stamp.hexdigest()
 
 
+def digest_of(data: bytes) -> str:
+    """The hash by which the content of a file is known."""
+    from hashlib import blake2b  # noqa: PLC0415 - as above
+
+    return blake2b(data, digest_size=16).hexdigest()
+
+
 class Cache:
-    """What earlier runs found with the same rules, settings and version."""
+    """What earlier runs found with the same rules, settings and version. Paths are absolute."""
 
     def __init__(self, folder: str, key: str) -> None:
-        self._path = os.path.join(folder, nanlint.__version__, f"{key}.json")
         self._folder = folder
+        self._path = os.path.join(folder, nanlint.__version__, f"{key}.json")
         self._entries = _load(self._path)
         self._changed: dict[str, Entry] = {}
+        self._seen: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
     def look_up(self, path: str, mtime_ns: int, size: int) -> Any:
         """What was found in the file when it last was as it is now; None if that is not known."""
+        self._seen.add(path)
         entry = self._entries.get(path)
-        if entry is None or entry[1] != size:
+        if type(entry) is not list or len(entry) != 4 or entry[1] != size:
             return None
-        if entry[0] == mtime_ns:
-            return entry[3]
-        if _hash_of(path) != entry[2]:
-            return None
-        self._note(path, [_settled(mtime_ns), size, entry[2], entry[3]])
+        if entry[0] != mtime_ns:
+            if _digest_at(path) != entry[2]:
+                return None
+            self._changed[path] = [_settled(mtime_ns), *entry[1:]]
         return entry[3]
 
-    def store(self, path: str, mtime_ns: int, size: int, found: Any) -> None:
-        """Remember what was found in the file."""
-        digest = _hash_of(path)
-        if digest:
-            self._note(path, [_settled(mtime_ns), size, digest, found])
+    def store(self, path: str, mtime_ns: int, size: int, found: tuple[str, Any]) -> None:
+        """Remember the hash of the bytes that were checked and what was found in them.
 
-    def _note(self, path: str, entry: Entry) -> None:
-        self._changed[path] = entry
-
-    def drop(self, path: str) -> None:
-        """Forget a file that has just been rewritten; its old entry could match by time and size."""
-        self._note(path, [0, -1, "", 0])
+        A file that is no longer what it was when the run found it is left for the next run.
+        """
+        try:
+            now = os.stat(path)
+        except OSError:
+            return
+        if (now.st_mtime_ns, now.st_size) == (mtime_ns, size):
+            self._changed[path] = [_settled(mtime_ns), size, *found]
 
     def save(self) -> None:
         """Write what is new, on top of what other runs have written meanwhile; vanished files are dropped."""
         if not self._changed:
             return
+        from json import dumps  # noqa: PLC0415 - a run without a cache need not load it
+
         entries = {**_load(self._path), **self._changed}
-        kept = {path: entry for path, entry in entries.items() if path in self._entries or os.path.exists(path)}
+        kept = {path: entry for path, entry in entries.items() if path in self._seen or os.path.exists(path)}
+        temporary = f"{self._path}.{os.getpid()}"
         try:
             _prepare(self._folder, os.path.dirname(self._path))
-            temporary = f"{self._path}.{os.getpid()}"
             with open(temporary, "w", encoding="utf-8", errors="surrogatepass") as out:
-                out.write(json.dumps({"files": kept}, separators=(",", ":")))
+                out.write(dumps({"files": kept}, separators=(",", ":")))
             os.replace(temporary, self._path)
         except OSError:
-            return
+            with suppress(OSError):
+                os.unlink(temporary)
+
+
+def made_by_us(folder: str) -> bool:
+    """Whether the folder is a cache that nanlint made, and so may be deleted."""
+    try:
+        with open(os.path.join(folder, _TAG), encoding="utf-8") as tag:
+            return tag.read() == _TAG_TEXT
+    except (OSError, ValueError):
+        return False
 
 
 def _settled(mtime_ns: int) -> int:
-    """The time by which the file may be recognised; 0, which no file has, while it is too fresh to trust."""
-    return mtime_ns if time.time_ns() - mtime_ns > _SETTLED_NS else 0
+    """The time by which the file may be recognised; -1, which no file has, while it is too fresh to trust."""
+    return mtime_ns if time.time_ns() - mtime_ns > _SETTLED_NS else -1
 
 
-def _load(path: str) -> dict[str, Entry]:
+def _load(path: str) -> dict[str, Any]:
     try:
         with open(path, encoding="utf-8", errors="surrogatepass") as source:
-            entries = json.load(source)["files"]
-    except (OSError, ValueError, KeyError, TypeError):
+            text = source.read()
+    except (OSError, ValueError):
+        return {}
+    from json import loads  # noqa: PLC0415 - without a cache there is nothing to read
+
+    try:
+        entries = loads(text)["files"]
+    except (ValueError, KeyError, TypeError, RecursionError):
         return {}
     return entries if isinstance(entries, dict) else {}
 
 
-def _hash_of(path: str) -> str:
+def _digest_at(path: str) -> str:
     try:
         with open(path, "rb") as source:
-            return blake2b(source.read(), digest_size=16).hexdigest()
+            return digest_of(source.read())
     except OSError:
         return ""
 
 
 def _prepare(folder: str, inner: str) -> None:
-    """Make the folder, tell git to ignore it and backup tools to skip it."""
+    """Make the folder, tell git to ignore it and backup tools to skip it; clear what is stale.
+
+    A folder that was there before, with things of others in it, is used but not marked: it is not ours to delete.
+    """
+    os.makedirs(folder, exist_ok=True)
+    if made_by_us(folder) or not os.listdir(folder):
+        for name, text in ((_TAG, _TAG_TEXT), (".gitignore", "*\n")):
+            if not os.path.exists(os.path.join(folder, name)):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
+                    out.write(text)
     os.makedirs(inner, exist_ok=True)
-    for name, text in (
-        (".gitignore", "*\n"),
-        ("CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# Written by nanlint; safe to delete.\n"),
-    ):
-        path = os.path.join(folder, name)
-        if not os.path.exists(path):
-            with open(path, "w", encoding="utf-8") as out:
-                out.write(text)
+    with suppress(OSError):  # another run may be clearing, too
+        _clear_stale(inner)
+
+
+def _clear_stale(folder: str) -> None:
+    now = time.time()
+    with os.scandir(folder) as entries:
+        stale = [entry.path for entry in entries if now - entry.stat().st_mtime > _STALE_SECONDS]
+    for path in stale:
+        os.unlink(path)

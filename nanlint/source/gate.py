@@ -8,15 +8,24 @@ test over real packages compares a gated run with an ungated one.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     from nanlint.source.outline import Outline
 
 # A file that names none of these is no PyTorch code, gated or not.
 TORCH_AND_KIN = re.compile(rb"torch|lightning|accelerate|deepspeed")
+
+# Whether a byte can be part of a name; the letters outside ASCII can.
+_JOINS = [byte > 127 or byte == ord("_") or chr(byte).isalnum() for byte in range(256)]
+
+# What may stand between `import` and `*`.
+_GAP = b" \t\f\\\r\n"
+
+_ANYTHING = (frozenset[bytes](), frozenset[bytes]())
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +40,17 @@ class Gate:
     """The words of all selected rules, as one quick test on bytes and one test on an outline."""
 
     def __init__(self, interests: Iterable[Interest]) -> None:
-        self._interests = tuple(interests)
-        names = sorted({word for interest in self._interests for word in interest.words if word.isidentifier()})
-        operators = {word for interest in self._interests for word in interest.words} - set(names)
-        # An operator is in every file, so the quick test has nothing to say then.
-        self._trigger = None if operators or not names else re.compile(rb"\b(?:%s)\b" % "|".join(names).encode())
+        self._interests = tuple(interest for interest in interests if interest.words)
+        self._quick = {(_in_bytes(interest.words), _in_bytes(interest.beside)) for interest in self._interests}
 
     def admits(self, data: bytes) -> bool:
         """Whether a rule could fire anywhere in the file."""
-        return bool(self._interests) and (self._trigger is None or self._trigger.search(data) is not None)
+        if _ANYTHING in self._quick:
+            return True
+        return any(
+            (not beside or _has_word(data, beside) or _has_star_import(data)) and (not words or _has_word(data, words))
+            for words, beside in self._quick
+        )
 
     def chunks(self, outline: Outline) -> list[str]:
         """The qualified names of the chunks in which a rule could fire, in reading order."""
@@ -50,21 +61,44 @@ class Gate:
             if not interest.beside or not everything.isdisjoint(interest.beside) or outline.stars:
                 wanted |= interest.words
         wanted |= _aliases(outline, wanted)
-        kept = [(chunk.first_line, name) for name, chunk in outline.chunks.items() if chunk.words & wanted]
+        kept = [
+            (chunk.first_line, name) for name, chunk in outline.chunks.items() if not wanted.isdisjoint(chunk.words)
+        ]
         return [name for _, name in sorted(kept)]
+
+
+def _in_bytes(words: Collection[str]) -> frozenset[bytes]:
+    """`words` as they stand in a file; empty, which asks for nothing, with an operator among them: no file lacks those."""
+    return frozenset(word.encode() for word in words) if all(word.isidentifier() for word in words) else frozenset()
+
+
+def _has_word(data: bytes, words: Iterable[bytes]) -> bool:
+    """Whether one of `words` occurs, and not as part of a longer one; four times as fast as a regular expression."""
+    for word in words:
+        start = data.find(word)
+        while start >= 0:
+            end = start + len(word)
+            joined_before = start > 0 and _JOINS[data[start - 1]]
+            joined_after = end < len(data) and _JOINS[data[end]]
+            if not joined_before and not joined_after:
+                return True
+            start = data.find(word, end)
+    return False
+
+
+def _has_star_import(data: bytes) -> bool:
+    return any(rest.lstrip(_GAP).startswith(b"*") for rest in data.split(b"import")[1:])
 
 
 def _aliases(outline: Outline, wanted: Collection[str]) -> set[str]:
     """Local names under which a wanted word can be called: import aliases, `f = torch.log`, `self.act = nn.Sigmoid()`."""
     found = {local for local, dotted in outline.imports.items() if dotted.rpartition(".")[2] in wanted}
+    renames = [rename for chunk in outline.chunks.values() for rename in chunk.renames]
+    renamed: set[str] = set()
     while True:
-        known = found | set(wanted)
-        more = {
-            target
-            for chunk in outline.chunks.values()
-            for target, sources in chunk.renames
-            if target not in known and not known.isdisjoint(sources)
-        }
+        # What a renamed function returns may be a wanted one too: `make = lambda: nn.Sigmoid()`, then `act = make()`.
+        known = {*wanted, *found, *renamed, *(f"{name}()" for name in renamed)}
+        more = {target for target, sources in renames if target not in known and not known.isdisjoint(sources)}
         if not more:
-            return found
-        found |= more
+            return found | renamed
+        renamed |= more

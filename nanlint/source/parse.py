@@ -1,14 +1,13 @@
 """libcst on one chunk, with the lines and columns of the whole file.
 
-A method is parsed inside a one-line wrapper so that its indentation stays what it is; class and module bodies are parsed with
-the chunks inside them blanked out. libcst nodes carry no positions: they are computed for the few nodes that somebody
-asks about, by one pass of libcst's own code generator over the chunk.
+A method is parsed inside a one-line wrapper so that its indentation stays what it is; class and module bodies are
+parsed without the lines of the chunks inside them. libcst nodes carry no positions: they are computed for the few nodes
+that somebody asks about, by one pass of libcst's own code generator over the chunk.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,9 +16,12 @@ import libcst as cst
 from libcst.metadata.position_provider import PositionProvidingCodegenState
 
 from nanlint.model import Span
+from nanlint.source.outline import first_line
 from nanlint.source.walk import node_children, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
     from nanlint.source.outline import Chunk
 
 # `if` needs no name, binds nothing, and its body may stand at any indentation.
@@ -33,7 +35,8 @@ class ParsedChunk:
     chunk: Chunk
     module: cst.Module
     body: tuple[cst.BaseStatement | cst.BaseSmallStatement, ...]
-    line_shift: int
+    numbers: Sequence[int]
+    """The line of the file that each parsed line is; 0 for the wrapper's."""
     _spans: dict[cst.CSTNode, Span] = field(default_factory=dict)
     _parents: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
 
@@ -61,58 +64,68 @@ class ParsedChunk:
         state = _SpanState(
             default_indent=self.module.default_indent,
             default_newline=self.module.default_newline,
-            provider=_Wanted(set(nodes)),
+            provider=_Wanted(set(nodes)),  # type: ignore[arg-type] # it hands out places as a provider does
         )
         self.module._codegen(state)  # noqa: SLF001 - libcst's position providers start at this same method
         for node, (line, column, end_line, end_column) in state.provider.found.items():
-            self._spans[node] = Span(line + self.line_shift, column + 1, end_line + self.line_shift, end_column + 1)
+            self._spans[node] = Span(self.numbers[line - 1], column + 1, self.numbers[end_line - 1], end_column + 1)
 
 
-def parse_chunk(chunk: Chunk, lines: list[str]) -> ParsedChunk:
+def parse_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
     """Parse `chunk` out of the file's `lines` (each with its line end)."""
-    if isinstance(chunk.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return _parse_function(chunk, lines)
-    kept = list(lines[chunk.first_line - 1 : chunk.last_line])
-    inner = [
-        node for node in chunk.node.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-    ]  # type: ignore[attr-defined]
-    return _parse_body(chunk, kept, inner)
+    node = chunk.node
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        numbers: Sequence[int] = range(chunk.first_line, chunk.last_line + 1)
+        return _parse(chunk, "".join(lines[chunk.first_line - 1 : chunk.last_line]), numbers)
+    numbers = _body_numbers(chunk, node)
+    text = "".join(lines[number - 1] for number in numbers)
+    if isinstance(node, ast.ClassDef) and numbers[-1] < node.body[0].lineno:
+        # Nothing of the body is left, and a class must have one.
+        numbers.append(node.body[0].lineno)
+        text += _indentation(lines[node.body[0].lineno - 1]) + "pass\n"
+    return _parse(chunk, text, numbers)
 
 
-def _parse_function(chunk: Chunk, lines: list[str]) -> ParsedChunk:
-    text = "".join(lines[chunk.first_line - 1 : chunk.last_line])
-    if not text[:1].isspace():
+def _parse(chunk: Chunk, text: str, numbers: Sequence[int]) -> ParsedChunk:
+    if not _indentation(text):
         module = cst.parse_module(text)
-        return ParsedChunk(chunk, module, tuple(module.body), chunk.first_line - 1)
+        return ParsedChunk(chunk, module, tuple(module.body), numbers)
     module = cst.parse_module(_WRAPPER + text)
     wrapper = module.body[0]
     assert isinstance(wrapper, cst.If)  # noqa: S101 - the wrapper is ours
-    return ParsedChunk(chunk, module, tuple(wrapper.body.body), chunk.first_line - 2)
+    return ParsedChunk(chunk, module, tuple(wrapper.body.body), [0, *numbers])
 
 
-def _parse_body(chunk: Chunk, kept: list[str], inner: list[ast.stmt]) -> ParsedChunk:
-    """A class or module body without the functions and classes in it: their lines become blank, or `pass`."""
-    shift = chunk.first_line - 1
-    for node in inner:
-        first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
-        for number in range(first, (node.end_lineno or node.lineno) + 1):
-            kept[number - 1 - shift] = "\n"
-        # A body must not become empty, and one-line bodies (`class A: x = 1`) have nothing to blank.
-        kept[first - 1 - shift] = " " * node.col_offset + "pass\n"
-    text = "".join(kept)
-    if not isinstance(chunk.node, ast.ClassDef):
-        module = cst.parse_module(text)
-        return ParsedChunk(chunk, module, tuple(module.body), shift)
-    if text[:1].isspace():
-        module = cst.parse_module(_WRAPPER + text)
-        wrapper = module.body[0]
-        assert isinstance(wrapper, cst.If)  # noqa: S101 - the wrapper is ours
-        class_def, shift = wrapper.body.body[0], shift - 1
-    else:
-        module = cst.parse_module(text)
-        class_def = module.body[0]
-    assert isinstance(class_def, cst.ClassDef)  # noqa: S101 - the chunk's node is a ClassDef
-    return ParsedChunk(chunk, module, (class_def,), shift)
+def _indentation(line: str) -> str:
+    # A form feed moves the tokenizer back to the line's beginning.
+    bare = line.lstrip("\f")
+    return bare[: len(bare) - len(bare.lstrip(" \t"))]
+
+
+def _body_numbers(chunk: Chunk, node: ast.ClassDef | ast.Module) -> list[int]:
+    """The lines of a class or module without those that are other chunks, imports, docstrings, blank or comments."""
+    numbers: list[int] = []
+    body = node.body
+    if isinstance(node, ast.ClassDef):
+        numbers.extend(range(chunk.first_line, max(first_line(body[0]), node.lineno + 1)))
+    for position, statement in enumerate(body):
+        last = statement.end_lineno or statement.lineno
+        # `import a; x = 1`: statements that share a line stay together.
+        shares_before = position > 0 and (body[position - 1].end_lineno or 0) >= statement.lineno
+        shares_after = position + 1 < len(body) and body[position + 1].lineno <= last
+        if shares_before or shares_after or not _is_elsewhere(statement):
+            numbers.extend(range(max(statement.lineno, numbers[-1] + 1 if numbers else 1), last + 1))
+    return numbers
+
+
+def _is_elsewhere(statement: ast.stmt) -> bool:
+    """Whether nobody looks for the statement here: it has a chunk of its own, the outline knows it, or it does nothing."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    return isinstance(
+        statement,
+        (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass),
+    )
 
 
 @dataclass(slots=True)
@@ -129,10 +142,15 @@ class _SpanState(PositionProvidingCodegenState):
     provider: _Wanted  # type: ignore[assignment] # libcst's own provider would record every node
 
     def before_codegen(self, node: cst.CSTNode) -> None:
-        """Nothing: only syntactic positions, without whitespace and parentheses, are of interest."""
+        """Note where a wanted node begins; some kinds of node (`Arg`, `Param`) have no other place than this."""
+        if node in self.provider.nodes:
+            super().before_codegen(node)
 
     def after_codegen(self, node: cst.CSTNode) -> None:
-        """Nothing, as before."""
+        """Note where a wanted node ends, unless a place without the whitespace around it is known."""
+        if node in self.provider.nodes:
+            start = self._stack.pop()
+            self.provider.found.setdefault(node, (start.line, start.column, self.line, self.column))
 
     @contextmanager
     def record_syntactic_position(
@@ -142,10 +160,19 @@ class _SpanState(PositionProvidingCodegenState):
         start_node: cst.CSTNode | None = None,
         end_node: cst.CSTNode | None = None,
     ) -> Iterator[None]:
-        """Note where the code that is generated meanwhile begins and ends, if `node` is wanted."""
+        """Note where the code that is generated meanwhile begins and ends, if `node` is wanted.
+
+        A statement begins and ends where its first and last parts do, without the comment behind it.
+        """
         if node not in self.provider.nodes:
             yield
             return
-        line, column = self.line, self.column
+        self.provider.nodes.update(part for part in (start_node, end_node) if part is not None)
+        start = (self.line, self.column)
         yield
-        self.provider.found[node] = (line, column, self.line, self.column)
+        end = (self.line, self.column)
+        found = self.provider.found
+        found[node] = (
+            *(start if start_node is None else found[start_node][:2]),
+            *(end if end_node is None else found[end_node][2:]),
+        )

@@ -7,9 +7,12 @@ once per node type from libcst's own definitions.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import libcst as cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SKIPPED_FIELDS = frozenset(
     {

@@ -1,0 +1,113 @@
+"""One found file with the rules of its settings. A border: what fails on one file is told of it, and the others go on."""
+
+# pathlib is not imported on a clean run.
+# ruff: noqa: PTH123
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from nanlint.engine.check_file import FileResult, check_bytes, check_path
+from nanlint.engine.rulebook import rulebook
+from nanlint.engine.ruleset import Ruleset
+from nanlint.model import FileError, Severity
+from nanlint.source.cache import digest_of
+from nanlint.source.gate import TORCH_AND_KIN
+from nanlint.source.mentions import mentions_suppression
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanlint.settings import Settings
+    from nanlint.source.discover import FoundFile
+
+Outcome = TypeVar("Outcome")
+
+
+def on_one_file(path: str, work: Callable[[], Outcome]) -> Outcome | FileError:
+    """What `work` on the file gives; whatever fails becomes one line about it."""
+    try:
+        return work()
+    except Exception as error:
+        if os.environ.get("NANLINT_RAISE"):
+            raise
+        reason = f"{type(error).__name__}: {error}"
+        return FileError(path, None, f"nanlint failed on this file ({reason}); please report it")
+
+
+class Checker:
+    """Checks one found file; knows the rules of every settings it meets. Pickled without them for a new interpreter."""
+
+    def __init__(self, *, gated: bool) -> None:
+        self.gated = gated
+        self._rulesets: dict[int, tuple[Settings, Ruleset]] = {}
+        self._narrowed: dict[tuple[int, frozenset[str]], Ruleset] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"gated": self.gated, "_rulesets": {}, "_narrowed": {}}
+
+    def __call__(self, file: FoundFile) -> FileResult:
+        """What is found in the file on disk."""
+        return _result(on_one_file(file.path, lambda: check_path(file.path, self.ruleset_for(file))))
+
+    def check_bytes(self, file: FoundFile, data: bytes) -> FileResult:
+        """What is found in `data`, which came through stdin under the file's name."""
+        return _result(on_one_file(file.path, lambda: check_bytes(data, file.path, self.ruleset_for(file))))
+
+    def has_nothing_for(self, file: FoundFile) -> FileResult | None:
+        """The empty result, if the bytes of the file alone tell that nothing can be found in it; else None."""
+        if file.kind == "notebook":
+            return None
+        try:
+            with open(file.path, "rb") as source:
+                data = source.read()
+        except OSError:
+            return None
+        if mentions_suppression(data) or not _is_plain_text(data):
+            return None
+        if TORCH_AND_KIN.search(data) and self.ruleset_for(file).gate.admits(data):
+            return None
+        return FileResult(digest=digest_of(data))
+
+    def ruleset(self, settings: Settings) -> Ruleset:
+        """The rules that `settings` select, ready to run; wrong selectors and options are an error."""
+        # All files of a folder share one settings object, so its identity will do.
+        known = self._rulesets.get(id(settings))
+        if known is None:
+            book = rulebook(settings.local_rules)
+            ruleset = Ruleset(
+                book.select(settings),
+                known=book.names,
+                gated=self.gated,
+                severities=book.severities(settings),
+                mildest=Severity(settings.severity),
+            )
+            known = self._rulesets[id(settings)] = settings, ruleset
+        return known[1]
+
+    def ruleset_for(self, file: FoundFile) -> Ruleset:
+        """The rules for one file: those of its settings, less what per-file-ignores switches off there."""
+        ruleset = self.ruleset(file.settings)
+        ignored = file.settings.ignored_for(file.path)
+        if not ignored:
+            return ruleset
+        key = id(file.settings), rulebook(file.settings.local_rules).codes(ignored)
+        if key not in self._narrowed:
+            self._narrowed[key] = ruleset.without(key[1])
+        return self._narrowed[key]
+
+
+def _result(outcome: FileResult | FileError) -> FileResult:
+    return FileResult(errors=[outcome]) if isinstance(outcome, FileError) else outcome
+
+
+def _is_plain_text(data: bytes) -> bool:
+    """Whether nothing about the bytes themselves is wrong; what is has to be reported by the full check."""
+    if b"\0" in data:
+        return False
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,98 @@
+"""What earlier runs found, asked by file: one cache for each set of settings that a run meets.
+
+A result with errors is not remembered: what kept a file from being checked (a permission, a rule's crash) may be gone
+next time without the file having changed.
+"""
+
+# pathlib is not imported on a clean run.
+# ruff: noqa: PTH109, PTH117, PTH118
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from nanlint.engine.check_file import FileResult
+from nanlint.engine.rulebook import rules_folder
+from nanlint.model import Finding
+from nanlint.source.cache import Cache, engine_stamp
+
+if TYPE_CHECKING:
+    from nanlint.settings import Settings
+    from nanlint.source.discover import FoundFile
+
+
+class Memory:
+    """The caches in one folder. `variant` keeps runs apart that could find different things with the same settings."""
+
+    def __init__(self, folder: str, *, variant: str = "") -> None:
+        self.folder = folder
+        self.recalled = 0
+        """How many files needed no check."""
+        self._variant = variant
+        self._here = os.path.join(os.getcwd(), "")
+        self._caches: dict[str, Cache] = {}
+        self._by_settings: dict[int, tuple[Settings, Cache]] = {}
+        self._stamps: dict[tuple[str, ...], str] = {}
+
+    def knows(self, settings: Settings) -> bool:
+        """Whether an earlier run used the very same settings and rules, and so found them right."""
+        return len(self._cache(settings)) > 0
+
+    def recall(self, file: FoundFile) -> FileResult | None:
+        """What was found in the file as it is now; None if that is not known."""
+        found = self._cache(file.settings).look_up(self._absolute(file), file.mtime_ns, file.size)
+        result = None if found is None else _thawed(found, file.path)
+        self.recalled += result is not None
+        return result
+
+    def remember(self, file: FoundFile, result: FileResult) -> None:
+        """Keep what was found for the next run."""
+        if result.digest and not result.errors:
+            found = (result.digest, _frozen(result))
+            self._cache(file.settings).store(self._absolute(file), file.mtime_ns, file.size, found)
+
+    def save(self) -> None:
+        """Write what is new."""
+        for cache in self._caches.values():
+            cache.save()
+
+    def _absolute(self, file: FoundFile) -> str:
+        # A shown path is absolute, or relative to the working directory and free of dots.
+        return file.path if os.path.isabs(file.path) else self._here + file.path
+
+    def _cache(self, settings: Settings) -> Cache:
+        # All files of a folder share one settings object, and its fingerprint costs more than the look-up.
+        known = self._by_settings.get(id(settings))
+        if known is None:
+            key = f"{self._stamp(settings.local_rules)}-{settings.fingerprint()}{self._variant}"
+            if key not in self._caches:
+                self._caches[key] = Cache(self.folder, key)
+            known = self._by_settings[id(settings)] = settings, self._caches[key]
+        return known[1]
+
+    def _stamp(self, local_rules: tuple[str, ...]) -> str:
+        if local_rules not in self._stamps:
+            self._stamps[local_rules] = engine_stamp((rules_folder(), *local_rules))
+        return self._stamps[local_rules]
+
+
+def _frozen(result: FileResult) -> Any:
+    """The result as the cache stores it: 0 for nothing at all, which is what most files come to."""
+    if not result.findings and not result.quiet:
+        return 0
+    return [[finding.to_json() for finding in result.findings], result.quiet, result.noqa]
+
+
+def _thawed(found: Any, path: str) -> FileResult | None:
+    """The inverse of `_frozen`, None for what it never wrote; `path` is how the file is called this time."""
+    if found == 0:
+        return FileResult()
+    try:
+        findings, quiet, noqa = found
+        return FileResult(
+            [replace(Finding.from_json(entry), path=path) for entry in findings], quiet=int(quiet), noqa=bool(noqa)
+        )
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return None

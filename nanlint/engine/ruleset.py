@@ -1,0 +1,63 @@
+"""The rules of a run as the engine uses them: by operation, with the gate that their words make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.model import Finding, Severity
+from nanlint.source.gate import Gate, Interest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from nanlint.rule import Rule
+
+
+class Ruleset:
+    """Some rules with their options, ready to run."""
+
+    def __init__(
+        self,
+        rules: Sequence[Rule],
+        *,
+        known: Mapping[str, str],
+        gated: bool = True,
+        severities: Mapping[str, Severity] | None = None,
+        mildest: Severity = Severity.INFO,
+    ) -> None:
+        self.rules = {rule.code: rule for rule in rules}
+        self.known = known
+        self.gated = gated
+        self.severities = severities or {}
+        self.mildest = mildest
+        """Findings below it are not shown, so they are neither fixed nor remembered either."""
+        self.gate = Gate(interest(rule) for rule in rules)
+        self.by_function: dict[str, list[Rule]] = {}
+        for rule in rules:
+            for function in rule.calls:
+                self.by_function.setdefault(function, []).append(rule)
+        self.for_comparisons = [rule for rule in rules if rule.comparisons]
+
+    def without(self, codes: frozenset[str]) -> Ruleset:
+        """The same rules less those with `codes`, as per-file-ignores ask for."""
+        left = [rule for code, rule in self.rules.items() if code not in codes]
+        if len(left) == len(self.rules):
+            return self
+        return Ruleset(left, known=self.known, gated=self.gated, severities=self.severities, mildest=self.mildest)
+
+    def shown(self, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings that are severe enough, in reading order."""
+        loud = [finding for finding in findings if finding.severity.rank >= self.mildest.rank]
+        return sorted(loud, key=lambda finding: finding.sort_key)
+
+
+def interest(rule: Rule) -> Interest:
+    """The words that `rule` reacts to: every spelling of its operations."""
+    from nanlint.ops.names import SIGNATURES, spellings  # noqa: PLC0415 - no rule of a local rulebook may need it
+
+    words: set[str] = set()
+    for function in rule.calls:
+        words |= spellings(function) if function in SIGNATURES else {function.rpartition(".")[2]}
+    if rule.comparisons:
+        words |= {"<", ">", "==", "!="}
+    return Interest(frozenset(words), rule.beside)
