@@ -77,10 +77,11 @@ class _Reader(ast.NodeVisitor):
         else:
             self.generic_visit(node)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self._later(node.body)
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self._later(node.body)
 
     def _later(self, body: list[ast.stmt]) -> None:
         before, self._at_load = self._at_load, False
