@@ -12,8 +12,10 @@ import io
 import json
 import sys
 import time
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -62,7 +64,7 @@ class Phases:
 
 def watch_nanlint(phases: Phases) -> None:
     """Wrap the functions on nanlint's lint path. Imports here are what is measured as `import`."""
-    from nanlint.engine import check_file  # noqa: PLC0415 - timed
+    from nanlint.engine import check_file, suppress  # noqa: PLC0415 - timed
     from nanlint.engine.check_paths import Checker, Run  # noqa: PLC0415 - timed
     from nanlint.source.cache import Cache  # noqa: PLC0415 - timed
     from nanlint.source.gate import Gate  # noqa: PLC0415 - timed
@@ -74,7 +76,7 @@ def watch_nanlint(phases: Phases) -> None:
     phases.watch("ast.parse", ast, "parse")
     phases.watch("outline", check_file, "outline")
     phases.watch("gate on chunks", Gate, "chunks")
-    phases.watch("suppression", check_file.suppress, "apply")
+    phases.watch("suppression", suppress, "apply")
 
 
 def watch_libcst(phases: Phases) -> None:

@@ -13,17 +13,20 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.realcode import bugs, corpus  # noqa: E402 - found through the line above
-from benchmarks.realcode.archives import DEFAULT_WORK, NotAvailable, unpacked  # noqa: E402 - as above
-from benchmarks.realcode.bugs import Case, Judgement, Side  # noqa: E402 - as above
-from benchmarks.realcode.corpus import Found, NanlintFailed, PackageResult  # noqa: E402 - as above
+from benchmarks.realcode import bugs, corpus
+from benchmarks.realcode.archives import NotAvailable, unpacked
+from benchmarks.realcode.bugs import Case, Judgement, Side
+from benchmarks.realcode.corpus import Found, NanlintFailed, PackageResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 LEAST_FOUND = 0.75
 LEAST_SILENT = 0.90
@@ -59,7 +62,10 @@ class Bench:
     def judge(self, case: Case) -> Judgement:
         """The verdict on one case; a release that can't be had or read is said so."""
         try:
-            sources = tuple((self.tree(side) / side.file).read_bytes().decode("utf-8", "replace") for side in (case.faulty, case.cured))
+            sources = tuple(
+                (self.tree(side) / side.file).read_bytes().decode("utf-8", "replace")
+                for side in (case.faulty, case.cured)
+            )
             return bugs.judge(case, self.findings(case.faulty), self.findings(case.cured), (sources[0], sources[1]))
         except (NotAvailable, NanlintFailed) as error:
             return Judgement(case, failure=str(error))
@@ -72,8 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--preview", action="store_true", help="preview rules too")
     parser.add_argument("--case", default="", metavar="ID[,…]", help="these cases only")
     parser.add_argument("--show", metavar="ID", help="print the code around the lines of one case, and stop")
-    parser.add_argument("--work", type=Path, default=DEFAULT_WORK, metavar="DIR", help="releases are unpacked here")
-    parser.add_argument("--wheels", type=Path, metavar="DIR", help="a folder of archives to take before the index is asked")
+    corpus.add_places(parser)
     options = parser.parse_args(arguments)
     chosen = [*(["--select", options.select] if options.select else []), *(["--preview"] if options.preview else [])]
     bench = Bench(options.work.expanduser().resolve(), options.wheels, tuple(chosen))
@@ -144,11 +149,11 @@ def _cured(judgement: Judgement) -> str:
 def summary(judgements: Sequence[Judgement]) -> Iterator[str]:
     """Found and silent by class, by visibility and against the targets."""
     checked = [judgement for judgement in judgements if not judgement.failure]
-    for title, group_of in (("class", lambda case: case.kind), ("visibility", lambda case: case.visibility)):
+    for title, attribute in (("class", "kind"), ("visibility", "visibility")):
         yield f"| {title} | cases | found | silent after the cure |"
         yield "|---|--:|--:|--:|"
-        for group in sorted({group_of(judgement.case) for judgement in checked}):
-            members = [judgement for judgement in checked if group_of(judgement.case) == group]
+        for group in sorted({getattr(judgement.case, attribute) for judgement in checked}):
+            members = [judgement for judgement in checked if getattr(judgement.case, attribute) == group]
             found = sum(bool(judgement.found) for judgement in members)
             silent = sum(not judgement.noisy for judgement in members)
             yield f"| {group} | {len(members)} | {_share(found, len(members))} | {_share(silent, len(members))} |"

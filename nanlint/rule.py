@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 
     Node = cst.CSTNode
     Expression = cst.BaseExpression
+    Comparison = cst.Comparison
 else:
     # Rules name these in annotations alone, which are never evaluated.
-    Call = Facts = Form = Value = Node = Expression = object
+    Call = Facts = Form = Value = Node = Expression = Comparison = object
 
 __all__ = [
     "Applicability",
     "Call",
+    "Comparison",
     "Direction",
     "Edit",
     "Expression",
@@ -42,10 +44,28 @@ __all__ = [
     "Severity",
     "Span",
     "Value",
+    "safe",
+    "show",
+    "unsafe",
 ]
 
 Option = int | float | str | bool
 FORMATS: tuple[str, ...] = ("float16", "bfloat16", "float32", "float64")
+
+
+def safe(title: str, *edits: Edit) -> Fix:
+    """A fix that keeps every finite result and its gradient, up to rounding."""
+    return Fix(title, Applicability.SAFE, edits)
+
+
+def unsafe(title: str, *edits: Edit) -> Fix:
+    """A fix that moves some results; it is applied to those who ask for it."""
+    return Fix(title, Applicability.UNSAFE, edits)
+
+
+def show(title: str, *edits: Edit) -> Fix:
+    """A sketch of a fix, which is never applied."""
+    return Fix(title, Applicability.SHOW, edits)
 
 
 class Rule:
@@ -63,8 +83,10 @@ class Rule:
     """The operations `check_call` is shown: the op table's names, dotted names (`math.isnan`), methods (`.step`)."""
     beside: ClassVar[frozenset[str]] = frozenset()
     """Words of which the file must hold one before the rule can fire at all; empty for no such condition."""
-    comparisons: ClassVar[bool] = False
-    """Whether `check_comparison` is shown the comparisons of a file that calls one of `beside`."""
+    comparisons: ClassVar[frozenset[str]] = frozenset()
+    """Words of which a function must hold one before `check_comparison` is shown its comparisons; empty for none at all."""
+    yields_to: ClassVar[frozenset[str]] = frozenset()
+    """Codes of rules that tell of the same defect more precisely: where one of them fires, this one is silent."""
     options: ClassVar[Mapping[str, Option]] = {}
     """Names and defaults of what `[tool.nanlint.rules.CODE]` may set."""
 
@@ -80,7 +102,7 @@ class Rule:
         del call, facts
         return iter(())
 
-    def check_comparison(self, node: cst.Comparison, facts: Facts) -> Iterator[Finding]:
+    def check_comparison(self, node: Comparison, facts: Facts) -> Iterator[Finding]:
         """Judge one comparison."""
         del node, facts
         return iter(())

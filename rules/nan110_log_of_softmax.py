@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    Applicability,
-    Call,
-    Direction,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Iterator,
-    Rule,
-    Severity,
-)
+from typing import NamedTuple
 
-LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
-BINARY_CROSS_ENTROPY = "torch.nn.functional.binary_cross_entropy"
-AUTOCAST = frozenset({"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast"})
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, safe
+
+LOGS = frozenset({"torch.log", "torch.log1p", "torch.log2", "torch.log10"})
+SOFTMAX, SIGMOID = "torch.softmax", "torch.sigmoid"
+KINDS = {SOFTMAX: "softmax", SIGMOID: "sigmoid", "torch.nn.functional.softmin": "softmin"}
+LOG_SOFTMAX, LOG_SIGMOID = "torch.log_softmax", "torch.nn.functional.logsigmoid"
+ENTROPY = "torch.nn.functional.binary_cross_entropy"
+# A longer quotation would carry the message past 100 characters.
+QUOTED = 40
+
+
+class Log(NamedTuple):
+    """A logarithm of the probability `of`, or of what is left of it to 1; `made_by` is its softmax or sigmoid."""
+
+    call: Call
+    made_by: Call
+    of: Expression
+    is_of_rest: bool
 
 
 class LogOfSoftmax(Rule):
@@ -39,21 +41,119 @@ class LogOfSoftmax(Rule):
 
     ## Silent when
     the logarithm is taken by `log_softmax`, `logsigmoid` or a `*_with_logits` loss; when the probability was clamped or
-    got an eps first (NAN102 judges that eps); when `BCELoss` and `Categorical(probs=...)` are used outside autocast, since they
-    clamp inside.
+    got an eps first on some path (NAN102 judges that eps); under `no_grad` and in tests, where -inf is a result like any
+    other; when `BCELoss` and `Categorical(probs=...)` are used outside autocast, since they clamp inside. Under autocast on
+    a GPU `BCELoss` raises, so there a sigmoid given to it is flagged.
 
     ## Fix
-    Safe: `log_softmax` and `logsigmoid` are the same function computed without the detour; a BCELoss under autocast is
-    shown as `binary_cross_entropy_with_logits`.
+    Safe: `log_softmax`, `logsigmoid` and `binary_cross_entropy_with_logits` are the same functions computed without the
+    detour. There is none where the logits are out of reach or may have changed since, nor for `log2` and `log10`.
     """
 
     code = "NAN110"
     name = "log-of-softmax"
     severity = Severity.ERROR
     direction = Direction.BOTH
-    calls = LOGARITHMS | {"torch.log1p", BINARY_CROSS_ENTROPY}
-    beside = frozenset({"softmax", "sigmoid", "Softmax", "Softmax2d", "Sigmoid", "expit"})
+    calls = LOGS | {ENTROPY}
+    beside = frozenset(
+        {"softmax", "softmin", "sigmoid", "sigmoid_", "expit", "Softmax", "Softmax2d", "Softmin", "Sigmoid"}
+    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one logarithm, or one BCE on probabilities."""
-        ...
+        """Judge one logarithm, or one cross entropy of probabilities."""
+        if call.function == ENTROPY:
+            yield from self._check_entropy(call, facts)
+            return
+        log = _log(call, facts)
+        if log is None or facts.is_test() or not facts.is_recorded(call.node):
+            return
+        # y * log(p) + (1 - y) * log(1 - p) is one mistake, told where it begins.
+        logs = _logs_like(log, facts)
+        if logs[0].call is call:
+            zone = "-1" if call.function == "torch.log1p" else "0"
+            hazard = Hazard(call.function, facts.source_of(call.arguments["input"]), zone)
+            yield self.finding(
+                facts.span_of(call.node), _message(logs, zone, facts), fix=_fix(logs, facts), hazard=hazard
+            )
+
+    def _check_entropy(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        made_by = facts.origins_of(call.subject)
+        if not made_by or call.subject is None or any(each.function != SIGMOID for each in made_by):
+            return
+        if not facts.autocast_at(call.node, device="cuda"):
+            return
+        message = f"`{facts.quote(call.subject, QUOTED)}` is a sigmoid, and its cross entropy raises under autocast"
+        text = None
+        if _can_be_repeated(made_by[0], call.subject, call, facts) and made_by[0].subject is not None:
+            text = facts.text_as(call, f"{ENTROPY}_with_logits", input=facts.source_of(made_by[0].subject))
+        fix = safe("Use binary_cross_entropy_with_logits", Edit(facts.span_of(call.node), text)) if text else None
+        yield self.finding(
+            facts.span_of(call.node), message, fix=fix, direction=Direction.FORWARD, dtypes=("float16", "bfloat16")
+        )
+
+
+def _log(call: Call, facts: Facts) -> Log | None:
+    is_log1p = call.function == "torch.log1p"
+    rest = facts.operand_of(call.subject, "torch.neg") if is_log1p else facts.rest_to_one(call.subject)
+    of = call.subject if rest is None and not is_log1p else rest
+    made_by = facts.origins_of(of)
+    if of is None or not made_by or any(each.function not in KINDS for each in made_by):
+        return None
+    return Log(call, made_by[0], of, rest is not None)
+
+
+def _logs_like(log: Log, facts: Facts) -> list[Log]:
+    """The logarithms in the same statement of the same probability."""
+    statement = facts.statement_of(log.call.node)
+    beside = [_log(call, facts) for call in facts.calls_of(*LOGS) if facts.statement_of(call.node) is statement]
+    return [other for other in beside if other is not None and _is_same(log.made_by, other.made_by, facts)]
+
+
+def _is_same(first: Call, second: Call, facts: Facts) -> bool:
+    return first is second or (
+        first.function == second.function == SIGMOID and facts.is_same(first.subject, second.subject)
+    )
+
+
+def _message(logs: list[Log], zone: str, facts: Facts) -> str:
+    log, kind = logs[0], KINDS[logs[0].made_by.function]
+    if len({each.is_of_rest for each in logs}) == 2:
+        return f"`{facts.quote(log.of, QUOTED)}` is a {kind} and can be exactly 0 or 1, so its logarithms can be -inf"
+    operand = facts.quote(log.call.arguments["input"], QUOTED)
+    reason = f"is {zone} where the {kind} rounds to 1" if log.is_of_rest else f"is a {kind} and can be exactly 0"
+    return f"`{operand}` {reason}, so its logarithm can be -inf"
+
+
+def _fix(logs: list[Log], facts: Facts) -> Fix | None:
+    texts = [(log, _text(log, facts)) for log in logs]
+    edits = [Edit(facts.span_of(log.call.node), text) for log, text in texts if text is not None]
+    better = "log_softmax" if logs[0].made_by.function == SOFTMAX else "logsigmoid"
+    return safe(f"Use {better}", *edits) if len(edits) == len(logs) else None
+
+
+def _text(log: Log, facts: Facts) -> str | None:
+    """What to write instead of the logarithm."""
+    call, made_by, root = log.call, log.made_by, facts.root_of(log.of)
+    if call.function not in {"torch.log", "torch.log1p"} or len(call.arguments) > 1 or facts.changes_its_operand(call):
+        return None
+    if made_by.subject is None or not _can_be_repeated(made_by, root, call, facts):
+        return None
+    text, spelled = None, facts.spelling_of(LOG_SIGMOID)
+    if made_by.function == SIGMOID and spelled is not None:
+        text = f"{spelled}({facts.negated(made_by.subject) if log.is_of_rest else facts.source_of(made_by.subject)})"
+    elif made_by.function == SOFTMAX and not log.is_of_rest:
+        text = facts.text_as(made_by, LOG_SOFTMAX)
+    if text is not None and root is not made_by.node:
+        text = facts.on_one_line(text)
+    return facts.text_in_place_of(call.node, log.of, root, text) if text is not None else None
+
+
+def _can_be_repeated(made_by: Call, root: Expression, at: Call, facts: Facts) -> bool:
+    """Whether the probability `root` is what `made_by` makes, and would make again at the logarithm."""
+    if (
+        not facts.is_here(made_by.node)
+        or facts.value_of(root).made_by is not made_by
+        or facts.changes_its_operand(made_by)
+    ):
+        return False
+    return root is made_by.node or all(facts.is_unchanged(each, at.node) for each in made_by.arguments.values())

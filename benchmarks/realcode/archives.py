@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import tarfile
 import tempfile
+import threading
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -23,6 +23,9 @@ from pathlib import Path
 DEFAULT_WORK = Path.home() / ".cache" / "nanlint-benchmarks"
 SDIST_ENDINGS = (".tar.gz", ".tgz", ".tar.bz2", ".zip")
 TIMEOUT_SECONDS = 180
+
+# Cases run side by side and may need the same release.
+_ONE_AT_A_TIME = threading.Lock()
 
 
 class NotAvailable(Exception):  # noqa: N818 - it reads as the sentence it prints
@@ -55,17 +58,29 @@ class Link:
 def unpacked(release: Release, work: Path, wheels: Path | None = None) -> Path:
     """The folder with the release's files, `work/<name>-<version>`; fetched and unpacked unless it is there."""
     target = work / release.folder
-    if target.is_dir():
-        return target
-    archive = _local(release, work / "archives") or (_local(release, wheels) if wheels else None) or _download(release, work / "archives")
-    work.mkdir(parents=True, exist_ok=True)
-    # Unpacked beside its place and renamed, so that an interrupted run leaves no half of a tree behind.
-    with tempfile.TemporaryDirectory(dir=work, prefix=".unpack-") as scratch:
-        inside = Path(scratch) / "tree"
-        unpack(archive, inside)
-        shutil.rmtree(target, ignore_errors=True)
-        inside.rename(target)
+    with _ONE_AT_A_TIME:
+        if not target.is_dir():
+            archive = (
+                _local(release, work / "archives") or _local(release, wheels) or _download(release, work / "archives")
+            )
+            try:
+                _unpack_into_place(archive, target)
+            except (tarfile.TarError, zipfile.BadZipFile, OSError) as error:
+                raise NotAvailable(f"{archive.name} could not be unpacked: {error}") from error
     return target
+
+
+def _unpack_into_place(archive: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Unpacked beside its place and renamed, so that an interrupted run leaves no half of a tree behind.
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".unpack-") as scratch:
+        unpack(archive, Path(scratch) / "tree")
+        try:
+            (Path(scratch) / "tree").rename(target)
+        except OSError:
+            # Another run on the same folder was faster; its tree is as good.
+            if not target.is_dir():
+                raise
 
 
 def unpack(archive: Path, target: Path) -> None:
@@ -73,7 +88,7 @@ def unpack(archive: Path, target: Path) -> None:
     target.mkdir(parents=True)
     if archive.suffix in {".whl", ".zip"}:
         with zipfile.ZipFile(archive) as wheel:
-            wheel.extractall(target)
+            wheel.extractall(target)  # noqa: S202 - zipfile keeps every member below the target
     else:
         with tarfile.open(archive) as sdist:
             sdist.extractall(target, filter="data")
@@ -92,8 +107,8 @@ def _drop_top_folder(target: Path) -> None:
     top.rmdir()
 
 
-def _local(release: Release, folder: Path) -> Path | None:
-    if not folder.is_dir():
+def _local(release: Release, folder: Path | None) -> Path | None:
+    if folder is None or not folder.is_dir():
         return None
     links = [Link(entry.name, "") for entry in sorted(folder.iterdir())]
     chosen = choose(release, links)
@@ -184,4 +199,6 @@ class _Links(HTMLParser):
             return
         url, _, fragment = urllib.parse.urljoin(self._page, href).partition("#")
         filename = urllib.parse.unquote(url.rpartition("/")[2])
-        self.links.append(Link(filename, url, fragment.removeprefix("sha256=") if fragment.startswith("sha256=") else ""))
+        self.links.append(
+            Link(filename, url, fragment.removeprefix("sha256=") if fragment.startswith("sha256=") else "")
+        )

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.realcode.archives import Release
 from benchmarks.realcode.corpus import HERE, Found
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
 CASES = HERE / "real-bugs.json"
 # A statement over several lines is named by one of them, and a finding may start on another.
@@ -109,7 +112,9 @@ def judge(case: Case, before: Sequence[Found], after: Sequence[Found], sources: 
 
 def touches(finding: Found, lines: Iterable[int]) -> bool:
     """Whether the finding lies on one of `lines` or beside it."""
-    return any(finding.line - SLACK_LINES <= line <= max(finding.line, finding.end_line) + SLACK_LINES for line in lines)
+    return any(
+        finding.line - SLACK_LINES <= line <= max(finding.line, finding.end_line) + SLACK_LINES for line in lines
+    )
 
 
 def _rules(findings: Iterable[Found]) -> tuple[str, ...]:
@@ -123,7 +128,12 @@ def function_lines(source: str, qualname: str) -> range:
     except SyntaxError:
         return range(0)
     for name in qualname.split("."):
-        bodies = [node for body in bodies for node in ast.walk(body) if getattr(node, "name", None) == name and node is not body]
+        bodies = [
+            node
+            for body in bodies
+            for node in ast.walk(body)
+            if getattr(node, "name", None) == name and node is not body
+        ]
     for node in bodies:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

@@ -6,7 +6,6 @@ is told `last`, the findings of the last run with the same selection are read ba
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import os
@@ -15,17 +14,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.realcode.archives import DEFAULT_WORK, NotAvailable, Release, unpacked
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]
@@ -116,7 +115,9 @@ class NanlintFailed(Exception):  # noqa: N818 - it reads as the sentence it prin
 
 def document(path: Path = PACKAGES) -> dict[str, Any]:
     """The data file of packages."""
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    return content
 
 
 def pinned() -> list[Release]:
@@ -124,10 +125,17 @@ def pinned() -> list[Release]:
     return [Release(entry["name"], entry["version"], entry["kind"]) for entry in document()["package"]]
 
 
+def add_places(parser: argparse.ArgumentParser) -> None:
+    """The options that say where releases come from and where they are put."""
+    parser.add_argument("--work", type=Path, default=DEFAULT_WORK, metavar="DIR", help="releases are unpacked here")
+    parser.add_argument(
+        "--wheels", type=Path, metavar="DIR", help="a folder of archives to take before the index is asked"
+    )
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options that every command on the corpus has."""
-    parser.add_argument("--work", type=Path, default=DEFAULT_WORK, metavar="DIR", help="packages are unpacked here")
-    parser.add_argument("--wheels", type=Path, metavar="DIR", help="a folder of archives to take before the index is asked")
+    add_places(parser)
     parser.add_argument("--only", default="", metavar="NAME[,…]", help="these packages only")
     parser.add_argument("--last", action="store_true", help="read the findings of the last run instead of running")
 
@@ -187,7 +195,7 @@ def _line_count(path: Path) -> int:
 
 @functools.cache
 def _copy() -> tempfile.TemporaryDirectory[str]:
-    """nanlint and its rules as they are now: a run takes minutes, and measures one state of the code."""
+    """A copy of nanlint and its rules as they are now: a run takes minutes, and measures one state of the code."""
     copy = tempfile.TemporaryDirectory(prefix="nanlint-")
     for part in ("nanlint", "rules"):
         shutil.copytree(CHECKOUT / part, Path(copy.name) / part, ignore=shutil.ignore_patterns("__pycache__"))
@@ -200,7 +208,13 @@ def nanlint(arguments: Sequence[str], folder: Path) -> str:
     command = [sys.executable, "-m", "nanlint", *arguments]
     try:
         run = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=TIMEOUT_SECONDS, check=False
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=TIMEOUT_SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise NanlintFailed(f"nanlint was stopped after {TIMEOUT_SECONDS} s") from error

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.realcode import corpus, reviews  # noqa: E402 - found through the line above
-from benchmarks.realcode.reviews import LEAST_PRECISION_OVER_ALL, Score  # noqa: E402 - as above
+from benchmarks.realcode import corpus, reviews
+from benchmarks.realcode.reviews import LEAST_PRECISION_OVER_ALL, Score
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

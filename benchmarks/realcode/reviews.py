@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.realcode.corpus import HERE, Found
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
 REVIEWED = HERE / "reviewed"
 FIELDS = ("rule", "package", "version", "path", "line", "code", "verdict", "reason")
@@ -67,7 +70,9 @@ def parse(line: str, where: str, rule: str) -> Review:
     if not isinstance(entry["verdict"], bool):
         raise BadReview(f"{where}: the verdict is true or false, not {json.dumps(entry['verdict'])}")
     if not isinstance(entry["line"], int) or any(
-        not isinstance(entry[name], str) or not entry[name].strip() for name in FIELDS if name not in {"line", "verdict"}
+        not isinstance(entry[name], str) or not entry[name].strip()
+        for name in FIELDS
+        if name not in {"line", "verdict"}
     ):
         raise BadReview(f"{where}: `line` is a number, the other fields are text and none is empty")
     if entry["rule"] != rule:

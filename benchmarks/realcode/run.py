@@ -11,13 +11,16 @@ import argparse
 import platform
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.realcode import corpus  # noqa: E402 - found through the line above
-from benchmarks.realcode.corpus import CHECKOUT, PackageResult  # noqa: E402 - as above
+from benchmarks.realcode import corpus
+from benchmarks.realcode.corpus import CHECKOUT, PackageResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 RESULTS = CHECKOUT / "benchmarks" / "results" / "realcode.md"
 TARGET_PER_THOUSAND = 1.0
@@ -25,7 +28,7 @@ SHOWN_ERRORS = 20
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse, run, print; 1 when a package could not be checked."""
+    """Parse, run, print; 1 when a package could not be checked, or nanlint failed on a part of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--select", default="", metavar="CODES", help="these rules only: codes, prefixes, names")
     corpus.add_options(parser)
@@ -38,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results.append(result)
     page = "\n".join(report(results, rules, options.select)) + "\n"
     print(page)
-    complete = not any(result.failure for result in results)
+    complete = not any(result.failure or result.crashes for result in results)
     if complete and not options.select and not options.only:
         RESULTS.parent.mkdir(parents=True, exist_ok=True)
         RESULTS.write_text(page, encoding="utf-8")
@@ -100,7 +103,12 @@ def _verdict(results: Sequence[PackageResult], total: PackageResult) -> str:
 
 def _package_row(result: PackageResult) -> str:
     count = len(result.findings)
-    cells = [f"{result.package} {result.version}".strip(), f"{result.lines:,}", str(count), per_thousand(count, result.lines)]
+    cells = [
+        f"{result.package} {result.version}".strip(),
+        f"{result.lines:,}",
+        str(count),
+        per_thousand(count, result.lines),
+    ]
     return f"| {' | '.join([*cells, str(len(result.errors)), f'{result.seconds:.1f}'])} |"
 
 

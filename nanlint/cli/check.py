@@ -19,9 +19,10 @@ from nanlint.source.discover import STDIN
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from nanlint.engine.check_file import FileResult
-    from nanlint.model import Report
+    from nanlint.model import FileError, Report
     from nanlint.settings import Settings
     from nanlint.source.discover import Discovery
 
@@ -39,7 +40,7 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     discovery = session.discover()
     if options.show_files:
         out.writelines(f"{file.path}\n" for file in discovery.files)
-        err.writelines(f"{error.path}: {error.message}\n" for error in discovery.errors)
+        err.writelines(f"{line}\n" for line in _error_lines(discovery.errors))
         return ExitCode.FAILED if _named_in_vain(discovery, options) else ExitCode.CLEAN
     return _check(session, discovery, options, (out, err))
 
@@ -71,11 +72,13 @@ def _check(session: Run, discovery: Discovery, options: argparse.Namespace, stre
     failed = _named_in_vain(discovery, options) or (options.strict and bool(report.errors))
     if options.diff:
         out.writelines(diffs)
-        err.writelines(f"{error.path}: {error.message}\n" for error in report.errors)
+        err.writelines(f"{line}\n" for line in _error_lines(report.errors))
         found = bool(diffs)
     else:
         report = _without_known(report, session, discovery, options, err)
-        _print(report, session, options, (out, err))
+        from nanlint.cli.check_output import print_report  # noqa: PLC0415 - a run may end without a report
+
+        print_report(report, session.settings.output_format, options, (out, err))
         found = _is_failing(report, session.settings.fail_on)
     if failed:
         return ExitCode.FAILED
@@ -106,6 +109,12 @@ def _named_in_vain(discovery: Discovery, options: argparse.Namespace) -> bool:
     return any(error.path in named for error in discovery.errors)
 
 
+def _error_lines(errors: Iterable[FileError]) -> list[str]:
+    from nanlint.report.wording import error_place, one_line  # noqa: PLC0415 - a report has its own way to tell errors
+
+    return [f"{error_place(error)}: {one_line(error.message)}" for error in errors]
+
+
 def _without_known(
     report: Report, session: Run, discovery: Discovery, options: argparse.Namespace, err: TextIO
 ) -> Report:
@@ -119,10 +128,3 @@ def _without_known(
 def _is_failing(report: Report, fail_on: str) -> bool:
     mildest = Severity(fail_on).rank
     return any(finding.severity.rank >= mildest for finding in report.findings)
-
-
-def _print(report: Report, session: Run, options: argparse.Namespace, streams: tuple[TextIO, TextIO]) -> None:
-    from nanlint.cli.check_output import print_report  # noqa: PLC0415 - a run may end without a report
-
-    chosen = session.settings.output_format
-    print_report(report, chosen, options, streams)

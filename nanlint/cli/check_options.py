@@ -100,7 +100,13 @@ def _add_changes(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_output(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("-f", "--output-format", choices=OUTPUT_FORMATS, help="full on a terminal, concise elsewhere")
+    group.add_argument(
+        "-f",
+        "--output-format",
+        choices=OUTPUT_FORMATS,
+        metavar="FORMAT",
+        help=f"{', '.join(OUTPUT_FORMATS)} (default: full on a terminal, concise elsewhere)",
+    )
     group.add_argument("-o", "--output-file", metavar="FILE", help="write the report to FILE")
     group.add_argument("--statistics", action="store_true", help="print how often each rule fired")
     group.add_argument("-q", "--quiet", action="store_true", help="findings only, no closing line, no progress")

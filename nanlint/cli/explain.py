@@ -28,10 +28,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     """Print the pages, rendered on a terminal and as plain Markdown elsewhere."""
     del err
+    book = rulebook(SettingsFinder({}).for_directory(".").local_rules)
+    infos = [book.info(book.find(rule).code) for rule in options.rule]
     from nanlint.rule_pages import page  # noqa: PLC0415 - no other command prints pages
 
-    book = rulebook(SettingsFinder({}).for_directory(".").local_rules)
-    text = "\n".join(page(book.info(book.find(rule).code)) for rule in options.rule)
+    text = "\n".join(map(page, infos))
     if not wants_colour(options.color, out):
         out.write(text)
         return ExitCode.CLEAN

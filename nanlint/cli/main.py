@@ -18,7 +18,7 @@ from nanlint.errors import ExitCode, NanlintError, UsageError
 from nanlint.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _SUMMARIES = {
     "check": "find code that turns a training run into NaN or Inf",
@@ -119,15 +119,18 @@ class _Parser(argparse.ArgumentParser):
         wrong = message.partition("unrecognized arguments: ")[2].partition(" ")[0].partition("=")[0]
         right = [flag for flag in self._flags() if flag.startswith("--")]
         hint = did_you_mean(wrong, right) if wrong.startswith("-") else ""
-        raise UsageError(f"{message}{hint} (see {self.prog} --help)")
+        subs = list(self._subs())
+        raise UsageError(f"{message}{hint} (see {subs[0].prog if len(subs) == 1 else self.prog} --help)")
 
     def _flags(self) -> list[str]:
         """The options of this parser and of those below it."""
-        flags = list(self._option_string_actions)
+        return [flag for each in (self, *self._subs()) for flag in each._option_string_actions]  # noqa: SLF001 - argparse has no public way
+
+    def _subs(self) -> Iterator[argparse.ArgumentParser]:
+        """The parsers of the commands."""
         for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - argparse has no public way
-                flags += [flag for sub in action.choices.values() for flag in sub._option_string_actions]  # noqa: SLF001 - as above
-        return flags
+            if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - as above
+                yield from action.choices.values()
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

@@ -58,6 +58,4 @@ def interest(rule: Rule) -> Interest:
     words: set[str] = set()
     for function in rule.calls:
         words |= spellings(function) if function in SIGNATURES else {function.rpartition(".")[2]}
-    if rule.comparisons:
-        words |= {"<", ">", "==", "!="}
-    return Interest(frozenset(words), rule.beside)
+    return Interest(frozenset(words | rule.comparisons), rule.beside)

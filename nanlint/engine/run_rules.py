@@ -65,7 +65,14 @@ class _Run:
         for node in flow.comparisons if self.ruleset.for_comparisons else ():
             for rule in self.ruleset.for_comparisons:
                 found += self._guarded(rule, node, rule.check_comparison, node)
-        return found
+        return [finding for finding in found if not self._yields(finding, found)]
+
+    def _yields(self, finding: Finding, found: Sequence[Finding]) -> bool:
+        """Whether another rule, to which this one yields, tells of the same expression: one defect, one finding."""
+        winners = self.ruleset.rules[finding.code].yields_to
+        return bool(winners) and any(
+            other.code in winners and other.span.overlaps(finding.span) for other in found
+        )
 
     def _guarded(
         self,
@@ -78,8 +85,7 @@ class _Run:
         found: list[Finding] = []
         try:
             for finding in check(subject, self.facts):
-                if not isinstance(finding, Finding):
-                    raise TypeError(f"it yields {type(finding).__name__}, and a rule yields Finding")  # noqa: TRY301 - a rule's fault like any other
+                _require_own(finding, rule)
                 found.append(finding)
         except (Exception, SystemExit) as error:
             if os.environ.get("NANLINT_RAISE"):
@@ -97,3 +103,11 @@ class _Run:
         except RecursionError:
             line = self.facts.current_line
         self.errors.append(FileError(self.path, line, message))
+
+
+def _require_own(finding: object, rule: Rule) -> None:
+    """What a rule yields must be findings, and its own; anything else is its fault like a crash."""
+    if not isinstance(finding, Finding):
+        raise TypeError(f"it yields {type(finding).__name__}, and a rule yields Finding")
+    if finding.code != rule.code:
+        raise ValueError(f"it yields a finding of {finding.code}")

@@ -53,7 +53,10 @@ def value_made_by(call: Call, evaluator: Evaluator, given: tuple[Value, ...] = (
         return Value(Kind.NUMBER, call, call, range=COUNT)
     if call.function in _PYTHON_NUMBERS:
         inner = evaluator.values.get(call.subject, UNKNOWN) if call.subject is not None else UNKNOWN
-        return Value(Kind.NUMBER, call, inner.origin or call, range=inner.range, choices=_choices(call, inner))
+        # `x.item()` is x as a number; what is unknown is the same as nothing.
+        same_as = inner.identity if inner is not UNKNOWN else None
+        choices = _choices(call, inner)
+        return Value(Kind.NUMBER, call, inner.origin or call, range=inner.range, choices=choices, same_as=same_as)
     if call.function.startswith("torch.nn.") and call.function.rpartition(".")[2][:1].isupper():
         return _constructed(call, evaluator, given)
     if call.function not in SIGNATURES:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 import libcst as cst
 
-from nanlint.facts.values import Call, Form, Kind, Value
+from nanlint.facts.values import NOTHING, Call, Form, Kind, Value
 from nanlint.ops.names import CANONICAL, METHODS, OPERATORS, SIGNATURES
 from nanlint.ops.signatures import MODULES, PARAMETERS, bind, bind_to
 
@@ -19,6 +20,14 @@ _OPERATOR_SIGNS: Mapping[type[cst.CSTNode], str] = {
     cst.Modulo: "%",
     cst.Power: "**",
     cst.MatrixMultiply: "@",
+}
+
+_AUGMENTED_SIGNS: Mapping[type[cst.CSTNode], str] = {
+    cst.AddAssign: "+",
+    cst.SubtractAssign: "-",
+    cst.MultiplyAssign: "*",
+    cst.DivideAssign: "/",
+    cst.PowerAssign: "**",
 }
 
 
@@ -56,6 +65,16 @@ def bind_operator(node: cst.BinaryOperation) -> Call | None:
     return Call(function, node, Form.OPERATOR, {first: node.left, second: node.right})
 
 
+def bind_augmented(node: cst.AugAssign) -> Call | None:
+    """The operation behind `a /= b`. Its node is the whole statement."""
+    function = OPERATORS.get(_AUGMENTED_SIGNS.get(type(node.operator), ""))
+    if function is None:
+        return None
+    first, second = (parameter.name for parameter in PARAMETERS[function][:2])
+    statement = cast("cst.BaseExpression", node)
+    return Call(function, statement, Form.OPERATOR, {first: node.target, second: node.value})
+
+
 def module_call(node: cst.Call, module: Value) -> Call | None:
     """The operation that calling an nn.Module performs: that of its class, or of the last module of an nn.Sequential."""
     last = module
@@ -73,18 +92,27 @@ def _is_made_by(value: Value, function: str) -> bool:
     return value.made_by is not None and value.made_by.function == function
 
 
-def constructed_with(module: Value) -> dict[str, Value]:
-    """What a module's constructor was given, by the constructor's own parameter names; {} when they do not fit."""
+def operation_settings(module: Value) -> dict[str, object] | None:
+    """What a module's class and constructor set of its operation, by parameter; None when something of it is unknown.
+
+    A setting that was left out and has no usual value (`nn.Softmax()` has no dim) is unknown too.
+    """
     made_by = module.made_by
     if made_by is None or made_by.function not in MODULES or not isinstance(made_by.node, cst.Call):
-        return {}
+        return None
     pairs = list(zip(made_by.node.args, module.parts, strict=False))
-    if any(arg.star for arg, _ in pairs):
-        return {}
     positional = [value for arg, value in pairs if arg.keyword is None]
     keywords = {arg.keyword.value: value for arg, value in pairs if arg.keyword is not None}
-    binding = bind_to(MODULES[made_by.function].constructor, positional, keywords)
-    return binding.arguments if binding is not None else {}
+    form = MODULES[made_by.function]
+    binding = bind_to(form.constructor, positional, keywords)
+    if binding is None or any(arg.star for arg, _ in pairs):
+        return None
+    settings: dict[str, object] = dict(form.fixed)
+    for parameter in form.constructor:
+        if parameter.name in form.binds:
+            given = binding.arguments.get(parameter.name)
+            settings[form.binds[parameter.name]] = given.constant if given is not None else parameter.default
+    return None if any(value is NOTHING or value is None for value in settings.values()) else settings
 
 
 def _bound(

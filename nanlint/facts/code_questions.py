@@ -5,15 +5,20 @@ The other half of `ModuleFacts`, which answers what is known of values.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts import context, naming, rewrite
-from nanlint.facts.calls import constructed_with
+from nanlint.facts import aftermath, context, naming, rewrite
+from nanlint.facts import inversion as inversions
+from nanlint.facts.calls import operation_settings
+from nanlint.facts.changes import changed_by
 from nanlint.facts.imports import global_imports
 from nanlint.facts.reach import Reach
-from nanlint.facts.values import NOTHING, Form
+from nanlint.facts.relations import same
+from nanlint.facts.values import Form, Kind
+from nanlint.model import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,11 +107,35 @@ class CodeQuestions(Reach):
         flow = self.here
         return flow is not None and context.is_used(node, self.parse(self._current).parents, flow)
 
+    def is_mended(self, node: cst.CSTNode) -> bool:
+        """Whether what is not finite in `node` is replaced, or asked for, behind it: `where`, `nan_to_num`, `x[mask] = 0`."""
+        flow = self.here
+        return flow is not None and aftermath.is_mended(node, self.parse(self._current).parents, flow)
+
+    def changes_its_operand(self, call: Call) -> bool:
+        """Whether `call` works in place, or writes into an argument."""
+        return next(changed_by(call), None) is not None
+
     # -- what it is called ------------------------------------------------------------------------------------
 
     def words_of(self, node: cst.BaseExpression) -> tuple[str, ...]:
-        """The words of the name that `node` goes by: ("total", "loss") for `self.total_loss.item()`."""
-        return naming.words_of(node)
+        """The words of the name that `node` goes by: ("total", "loss") for `self.total_loss.item()`.
+
+        What a loop takes out of something goes by that as well: `v` of `for v in losses`.
+        """
+        thing = naming.thing_of(node)
+        words = naming.words_of(node)
+        source = naming.loop_source_of(thing, self.parents_of(node)) if isinstance(thing, cst.Name) else None
+        return (*words, *naming.words_of(source)) if source is not None else words
+
+    def is_same_thing(self, first: cst.BaseExpression, second: cst.BaseExpression) -> bool:
+        """Whether two expressions are about one thing: `loss` and `loss.detach().item()`, `p.grad` and `p.grad.sum()`."""
+        one, other = naming.thing_of(first), naming.thing_of(second)
+        return self.source_of(one) == self.source_of(other) or self.is_same(one, other)
+
+    def is_same(self, first: cst.BaseExpression | None, second: cst.BaseExpression | None) -> bool:
+        """Whether two expressions of the chunk read the same values."""
+        return self.here is not None and same(first, second, self.here)
 
     def comments_at(self, node: cst.CSTNode) -> str:
         """What the comments of the statement around `node` say."""
@@ -114,11 +143,12 @@ class CodeQuestions(Reach):
 
     def source_of(self, node: cst.CSTNode) -> str:
         """The text of `node` as it is written, without parentheses around it."""
-        return self.parse(self._current).source_of(rewrite.bare(node))
+        return rewrite.code(rewrite.bare(node), node, self.parse(self._current))
 
     def quote(self, node: cst.CSTNode, longest: int = _QUOTED) -> str:
         """The text of `node` on one line, short enough for a message."""
-        text = " ".join(self.source_of(node).split())
+        text = self.source_of(node)
+        text = " ".join((rewrite.on_one_line(text) or text).split())
         return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
     # -- how to write it --------------------------------------------------------------------------------------
@@ -140,40 +170,70 @@ class CodeQuestions(Reach):
         names = [self.name_for(f"{module}.{function}") for module, function in rewrite.spellings(operation)]
         return min((name for name in names if name is not None), key=len, default=None)
 
-    def text_as(self, call: Call, operation: str) -> str | None:
-        """The text of `call` with the same operands but of another operation, in the same form; None if there is none.
+    def text_as(self, call: Call, operation: str, **operands: str) -> str | None:
+        """The text of `call` as a call of another operation, in the same form, with new text for some operands.
 
-        An nn.Module that is not written out here becomes a function, with the settings that its constructor was given.
+        An nn.Module becomes a function with the settings that its constructor was given. None where that can't be told.
         """
-        word = operation.rpartition(".")[2]
-        node = rewrite.renamed(call, word)
-        if node is not None:
-            return self.parse(self._current).source_of(rewrite.bare(node))
-        spelled = self.spelling_of(operation)
-        if spelled is None or not isinstance(call.node, cst.Call):
+        node = rewrite.renamed(call, operation.rpartition(".")[2]) if self._is_spelled_out(call) else None
+        if node is None and call.form is Form.MODULE:
+            return self._text_of_module(call, operation)
+        if node is None and isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Name):
+            # A bare name, as after `from torch.nn.functional import softmax`.
+            spelled = self.spelling_of(operation)
+            node = call.node.with_changes(func=cst.parse_expression(spelled)) if spelled is not None else None
+        if node is None:
             return None
-        if call.form is Form.MODULE:
-            return self._text_of_module(call, spelled)
-        # A bare name, as after `from torch.nn.functional import softmax`.
-        if not isinstance(call.node.func, cst.Name):
-            return None
-        return self.parse(self._current).source_of(
-            rewrite.bare(call.node.with_changes(func=cst.parse_expression(spelled)))
-        )
+        changed: cst.CSTNode = rewrite.bare(node)
+        for name, text in operands.items():
+            changed = rewrite.with_text(changed, call.arguments[name], text)
+        return rewrite.code(changed, call.node, self.parse(self._current))
 
-    def _text_of_module(self, call: Call, spelled: str) -> str | None:
-        if call.subject is None or call.module is None or len(call.arguments) != 1:
+    def _is_spelled_out(self, call: Call) -> bool:
+        """Whether a function is written as an attribute of torch's module, not as one of `self` that holds it."""
+        function = call.node.func if isinstance(call.node, cst.Call) else None
+        if call.form is not Form.FUNCTION or not isinstance(function, cst.Attribute) or self.here is None:
+            return True
+        module = self.here.values.get(function.value)
+        return module is not None and module.kind is Kind.REFERENCE
+
+    def _text_of_module(self, call: Call, operation: str) -> str | None:
+        spelled = self.spelling_of(operation)
+        settings = operation_settings(call.module) if call.module is not None else None
+        if spelled is None or settings is None or call.subject is None or len(call.arguments) != 1:
             return None
-        settings = [f"{name}={value.constant!r}" for name, value in constructed_with(call.module).items()]
-        if any(value.constant is NOTHING for value in constructed_with(call.module).values()):
-            return None
-        return f"{spelled}({', '.join([self.source_of(call.subject), *settings])})"
+        stated = [f"{name}={value!r}" for name, value in settings.items()]
+        return f"{spelled}({', '.join([self.source_of(call.subject), *stated])})"
 
     def text_in_place_of(
         self, outer: cst.BaseExpression, inner: cst.BaseExpression, base: cst.BaseExpression, text: str
     ) -> str | None:
         """What to write for `outer` so that only `inner` is left of it, with `text` for `base`; None if that is lossy."""
-        return rewrite.in_place_of(outer, inner, base, text, self.parse(self._current))
+        new = rewrite.in_place_of(outer, inner, base, text, self.parse(self._current))
+        # `return(x).log()`: a bracket may be all that keeps two words apart.
+        span = self.span_of(outer)
+        before = self.line(span.line)[: span.column - 1][-1:]
+        return f"({new})" if new is not None and (before.isalnum() or before == "_") and new[0] != "(" else new
+
+    def as_receiver(self, node: cst.BaseExpression) -> str:
+        """The text of `node` as `.method()` can follow it: in brackets where it is no name or call."""
+        return rewrite.as_receiver(self.source_of(node), node)
+
+    def has_stars(self, call: Call) -> bool:
+        """Whether not all arguments are written out: `f(*args, **kwargs)`."""
+        return isinstance(call.node, cst.Call) and any(arg.star for arg in call.node.args)
+
+    def add_keyword(self, call: Call, keyword: str, text: str) -> Edit | None:
+        """Give the call a further argument; None for what is no call in brackets."""
+        if not isinstance(call.node, cst.Call):
+            return None
+        whole, args = self.span_of(call.node), call.node.args
+        if args and not args[-1].value.lpar and not args[-1].star:
+            last = self.span_of(args[-1].value)
+            return Edit(last.behind, f", {keyword}={text}")
+        comma = ", " if args and not isinstance(args[-1].comma, cst.Comma) else ""
+        bracket = replace(whole.behind, column=whole.end_column - 1, end_column=whole.end_column - 1)
+        return Edit(bracket, f"{comma}{keyword}={text}")
 
     def negated(self, node: cst.BaseExpression) -> str:
         """The text of `-node`."""
@@ -182,3 +242,34 @@ class CodeQuestions(Reach):
     def on_one_line(self, text: str) -> str | None:
         """An expression's text without line breaks and comments, for a copy of it elsewhere."""
         return rewrite.on_one_line(text)
+
+    def inverted_test(self, call: Call, opposite: str) -> Edit | None:
+        """Write the test `call` as the denial of `opposite`, the dotted name of a test that holds where it does not."""
+        node = self._respelled(call, opposite)
+        if node is None or not isinstance(call.node, cst.Call):
+            return None
+        parsed = self.parse(self._current)
+        is_bool = opposite.startswith("math.")
+        inversion = inversions.inverted(call.node, node, parsed.parents, is_bool=is_bool)
+        if inversion is None:
+            return None
+        return Edit(parsed.span_of(inversion.node), rewrite.code(inversion.new, call.node, parsed))
+
+    def _respelled(self, call: Call, dotted: str) -> cst.Call | None:
+        """The call with another function: `math.isfinite(x)` for `math.isnan(x)`, `x.isfinite()` for `x.isnan()`."""
+        node = call.node
+        if not isinstance(node, cst.Call):
+            return None
+        word = dotted.rpartition(".")[2]
+        if isinstance(node.func, cst.Attribute):
+            return node.with_changes(func=node.func.with_changes(attr=cst.Name(word)))
+        spelled = self.name_for(dotted)
+        return node.with_changes(func=cst.parse_expression(spelled)) if spelled is not None else None
+
+    def comparison_of(self, node: cst.Comparison) -> context.Compared | None:
+        """The two sides and the sign of a comparison; None for a chain of them."""
+        return context.compared(node)
+
+    def is_condition(self, node: cst.BaseExpression) -> bool:
+        """Whether nothing but the truth of `node` counts where it stands."""
+        return inversions.is_condition(node, self.parse(self._current).parents)

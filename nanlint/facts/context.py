@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
 from nanlint.facts.names import dotted_text
-from nanlint.source.walk import walk
+from nanlint.facts.values import UNKNOWN
 
 if TYPE_CHECKING:
     from nanlint.facts.flow import Flow
@@ -134,7 +134,7 @@ def _is_about_truth(comparison: cst.Comparison, node: cst.BaseExpression) -> boo
 def reads_of(node: cst.BaseExpression, flow: Flow) -> Iterator[cst.BaseExpression]:
     """Every place of the chunk where a name that holds the value of `node` is read."""
     value = flow.values.get(node)
-    if value is None:
+    if value is None or value is UNKNOWN:
         return
     for name, held in flow.values.items():
         if not isinstance(name, (cst.Name, cst.Attribute)) or name in flow.targets:
@@ -206,6 +206,31 @@ def comments_at(node: cst.CSTNode, parents: Parents) -> str:
     return " ".join(reversed(found))
 
 
-def calls_in(node: cst.CSTNode, flow: Flow) -> Iterator[cst.CSTNode]:
-    """The nodes below `node` that are calls."""
-    return (inner for inner in walk(node) if inner in flow.calls)
+class Compared(NamedTuple):
+    """The two sides of one comparison, and its sign as it is written."""
+
+    left: cst.BaseExpression
+    sign: str
+    right: cst.BaseExpression
+
+
+_SIGNS: Mapping[type[cst.CSTNode], str] = {
+    cst.Equal: "==",
+    cst.NotEqual: "!=",
+    cst.LessThan: "<",
+    cst.LessThanEqual: "<=",
+    cst.GreaterThan: ">",
+    cst.GreaterThanEqual: ">=",
+    cst.Is: "is",
+    cst.IsNot: "is not",
+    cst.In: "in",
+    cst.NotIn: "not in",
+}
+
+
+def compared(node: cst.Comparison) -> Compared | None:
+    """The sides and the sign of a comparison; None for a chain such as `0 < x < 1`."""
+    if len(node.comparisons) != 1:
+        return None
+    target = node.comparisons[0]
+    return Compared(node.left, _SIGNS[type(target.operator)], target.comparator)

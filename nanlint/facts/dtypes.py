@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from nanlint.facts.values import UNKNOWN, Call, Kind, Value
+from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
 from nanlint.ops.formats import DTYPES, FLOAT32, FORMATS, Format, runs_in
 from nanlint.ops.names import METHODS
 
@@ -110,11 +110,14 @@ def _promoted(operands: Iterable[Value]) -> str:
     return max(dtypes, key=lambda dtype: _WIDTH[dtype])
 
 
-def autocast_dtype(regions: Iterable[Call], values: Mapping[cst.CSTNode, Value]) -> str:
-    """The half dtype of the innermost autocast region; empty outside, or where it is switched off."""
+def autocast_dtype(regions: Iterable[Call], values: Mapping[cst.CSTNode, Value], device: str = "") -> str:
+    """The half dtype of the innermost autocast region; empty outside, or where it is switched off.
+
+    A region that is known to be for another device than `device` (if one is given) does not count.
+    """
     active = ""
     for region in regions:
-        if region.function not in AUTOCASTS:
+        if region.function not in AUTOCASTS or (device and _device_of(region, values) not in {device, ""}):
             continue
         enabled = region.arguments.get("enabled")
         if enabled is not None and values.get(enabled, UNKNOWN).constant is False:
@@ -123,6 +126,15 @@ def autocast_dtype(regions: Iterable[Call], values: Mapping[cst.CSTNode, Value])
         chosen = values.get(region.arguments["dtype"], UNKNOWN) if "dtype" in region.arguments else UNKNOWN
         active = str(chosen.constant) if chosen.kind is Kind.DTYPE else "float16"
     return active
+
+
+def _device_of(region: Call, values: Mapping[cst.CSTNode, Value]) -> str:
+    """The device that an autocast region is for; empty when it is not known."""
+    if region.function in {"torch.cuda.amp.autocast", "torch.cpu.amp.autocast"}:
+        return region.function.split(".")[1]
+    stated = region.arguments.get("device_type") or region.subject
+    device = values.get(stated, UNKNOWN).constant if stated is not None else NOTHING
+    return device if isinstance(device, str) else ""
 
 
 def format_of(dtype: str) -> Format:

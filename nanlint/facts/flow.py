@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from nanlint.facts import operators
 from nanlint.facts.annotations import annotated_kind
 from nanlint.facts.changes import assigned_in
 from nanlint.facts.environment import Env
@@ -154,9 +155,7 @@ class Flow(Evaluator):
         return True
 
     def _augmented(self, node: cst.AugAssign) -> bool:
-        kind = self.evaluate(node.target).kind
-        self.evaluate(node.value)
-        self.bind_target(node.target, Value(kind))
+        self.bind_target(node.target, operators.augmented(self, node))
         return True
 
     def _delete(self, node: cst.Del) -> bool:

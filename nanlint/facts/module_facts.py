@@ -6,16 +6,18 @@ and interpreted when a rule asks for a value. Unknown stays unknown.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.facts.calculate import VIEWS
 from nanlint.facts.code_questions import CodeQuestions
 from nanlint.facts.dtypes import autocast_dtype
 from nanlint.facts.evaluate import ANY_ATTRIBUTE
 from nanlint.facts.names import dotted_text
-from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind, Value
+from nanlint.facts.zeros import reaches_zero
 from nanlint.ops.interval import FINITE, Interval
 from nanlint.ops.names import SIGNATURES
 from nanlint.source.walk import node_children, walk
@@ -28,6 +30,12 @@ _NO_GRADIENT = frozenset(
 )
 # Lightning calls these without a gradient.
 _EVALUATION_STEPS = frozenset({"validation_step", "test_step", "predict_step"})
+VALUE_KEEPING = VIEWS | {"subscript"}
+# Conditions on these tell nothing about values or sizes.
+_SAYS_NOTHING = re.compile(
+    r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_\w+)|len\(\w+\.shape\)|isinstance\(|hasattr\("
+)
+_MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})
 _RANDOM = (
     "rand",
     "normal",
@@ -58,6 +66,19 @@ class ModuleFacts(CodeQuestions):
         calls = self.here.calls.values() if self.here is not None else ()
         return [call for call in calls if call.function in functions]
 
+    def calls_with(self, node: cst.BaseExpression) -> list[Call]:
+        """Every call in the chunk at hand that is given the thing `node` is about, or is made on it."""
+        calls = self.here.calls.values() if self.here is not None else ()
+        return [
+            call
+            for call in calls
+            if any(self.is_same_thing(node, given) for given in (*call.arguments.values(), call.receiver) if given)
+        ]
+
+    def comparisons(self) -> list[cst.Comparison]:
+        """Every comparison in the chunk at hand."""
+        return self.here.comparisons if self.here is not None else []
+
     def constant_of(self, node: cst.BaseExpression | None) -> float | None:
         """The number that `node` is, through names, defaults and arithmetic; None when it is not known."""
         return self.value_of(node).number if node is not None else None
@@ -79,6 +100,10 @@ class ModuleFacts(CodeQuestions):
         """Every number that `node`, or an element of it, can be; FINITE when nothing is known."""
         return self.value_of(node).range if node is not None else FINITE
 
+    def reaches_zero(self, node: cst.BaseExpression | None) -> bool:
+        """Whether `node` can be exactly 0 for all that is known, and not by underflow alone, as exp(x) is."""
+        return self.here is not None and reaches_zero(node, self.here)
+
     def is_known(self, node: cst.BaseExpression | None) -> bool:
         """Whether anything is known about the range of `node`."""
         return node is not None and self.value_of(node).is_known
@@ -99,20 +124,23 @@ class ModuleFacts(CodeQuestions):
         """The `with` statements and decorators around `node`, outermost first."""
         return self.here.envs[node].regions if self.here is not None and node in self.here.envs else ()
 
-    def autocast_at(self, node: cst.CSTNode) -> str:
-        """The half dtype that an autocast region around `node` computes in; empty outside of one."""
-        return autocast_dtype(self.regions_at(node), self.here.values) if self.here is not None else ""
+    def autocast_at(self, node: cst.CSTNode, *, device: str = "") -> str:
+        """The half dtype that an autocast region around `node` computes in; empty outside of one.
+
+        With a `device` given, regions that are known to be for another one do not count.
+        """
+        return autocast_dtype(self.regions_at(node), self.here.values, device) if self.here is not None else ""
+
+    def is_recorded(self, node: cst.CSTNode) -> bool:
+        """Whether autograd records what happens at `node`: not under no_grad, inference_mode, or in an evaluation step."""
+        return self.function_name() not in _EVALUATION_STEPS and not _without_gradient(self.regions_at(node))
 
     def has_gradient(self, node: cst.CSTNode) -> bool:
         """Whether a backward can pass through `node`: not under no_grad or inference_mode, not detached."""
-        if self.function_name() in _EVALUATION_STEPS or _without_gradient(self.regions_at(node)):
+        if not self.is_recorded(node):
             return False
         value = self.value_of(node) if isinstance(node, cst.BaseExpression) else UNKNOWN
         return not value.detached
-
-    def is_same(self, first: cst.BaseExpression | None, second: cst.BaseExpression | None) -> bool:
-        """Whether two expressions of the chunk read the same values."""
-        return self.here is not None and same(first, second, self.here)
 
     def is_unchanged(self, node: cst.BaseExpression, at: cst.CSTNode) -> bool:
         """Whether `node`, written at `at` instead of where it stands, would give the same value there."""
@@ -135,6 +163,35 @@ class ModuleFacts(CodeQuestions):
                     return True
         return False
 
+    def is_tested(self, node: cst.BaseExpression) -> bool:
+        """Whether a condition that was passed on the way to `node` asks for the values or the size of something in it.
+
+        `if mask.any():` is about `mask.sum()` and about `n`, if that was made from `mask`. What asks for a number of
+        dimensions, a device or a mode says nothing about values.
+        """
+        flow = self.here
+        guards = flow.envs[node].guards if flow is not None and node in flow.envs else {}
+        asked = [text for text in guards if not _SAYS_NOTHING.search(text)]
+        return bool(asked) and any(_mentions(text, name) for name in self._behind(node) for text in asked)
+
+    def _behind(self, node: cst.BaseExpression) -> set[str]:
+        """The names that `node` is made of, and those that these were made of in the chunk at hand."""
+        found: set[str] = set()
+        waiting, seen = [node], {node}
+        while waiting:
+            current = waiting.pop()
+            for inner in walk(current):
+                if not isinstance(inner, (cst.Name, cst.Attribute)):
+                    continue
+                text = dotted_text(inner)
+                if text is not None:
+                    found.add(text)
+                made_by = self.value_of(inner).made_by
+                if made_by is not None and made_by.node not in seen and self.is_here(made_by.node):
+                    seen.add(made_by.node)
+                    waiting.append(made_by.node)
+        return found - _MODULE_NAMES
+
     def backward_starts(self) -> list[cst.BaseExpression]:
         """The expressions of the chunk at hand that a backward starts from: `loss` of `scaler.scale(loss).backward()`."""
         found: list[cst.BaseExpression] = []
@@ -147,14 +204,29 @@ class ModuleFacts(CodeQuestions):
                 found.append(start)
         return found
 
-    def inside(self, node: cst.BaseExpression, *functions: str) -> Iterator[cst.BaseExpression]:
-        """`node`, then the operand of each of `functions` that it is a call of, from the outside in."""
-        yield node
+    def root_of(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """What `node` is a view, a part or a cast of, as far as it is written there: `p` of `p[:, 1].float()`."""
         call = self.call_of(node)
-        while call is not None and call.function in functions and call.subject is not None:
+        while call is not None and call.function in VALUE_KEEPING and call.subject is not None:
             node = call.subject
-            yield node
             call = self.call_of(node)
+        return node
+
+    def operand_of(self, node: cst.BaseExpression | None, function: str) -> cst.BaseExpression | None:
+        """`x`, if `node` is `function` of x here or was made so in this chunk; None otherwise."""
+        made_by = self.value_of(node).made_by if node is not None else None
+        if made_by is None or made_by.function != function or not self.is_here(made_by.node):
+            return None
+        return made_by.subject
+
+    def rest_to_one(self, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
+        """`p`, if `node` is `1 - p` here or was made so in this chunk; None otherwise."""
+        whole = self.operand_of(node, "torch.sub")
+        made_by = self.value_of(node).made_by if node is not None else None
+        if whole is None or made_by is None:
+            return None
+        is_one = self.constant_of(whole) == 1 or self.operand_of(whole, "torch.ones_like") is not None
+        return made_by.arguments.get("other") if is_one else None
 
 
 def _without_gradient(regions: tuple[Call, ...]) -> bool:
@@ -168,6 +240,10 @@ def _without_gradient(regions: tuple[Call, ...]) -> bool:
         elif region.function in {"torch.enable_grad", "torch.autograd.enable_grad"}:
             off = False
     return off
+
+
+def _mentions(text: str, name: str) -> bool:
+    return name in text and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text) is not None
 
 
 def _is_random(call: Call) -> bool:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from nanlint.facts.names import dotted_text
+from nanlint.source.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # Methods and functions after which a thing is still called what it was: `loss.detach().mean().item()` is a loss.
 _STILL_THE_SAME = frozenset(
@@ -21,29 +26,47 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 def words_of(node: cst.BaseExpression) -> tuple[str, ...]:
     """The words of the name that `node` goes by, in order: ("total", "loss") for `self.total_loss.item()`; () for none."""
-    name = _name_of(node)
-    return tuple(word.lower() for word in _WORD.findall(name))
+    return tuple(word.lower() for word in _WORD.findall(_name_of(thing_of(node))))
+
+
+def thing_of(node: cst.BaseExpression) -> cst.BaseExpression:
+    """What an expression is about: `loss` of `loss.detach().mean().item()`, `p.grad` of `p.grad.data.sum()`."""
+    inner = _inside(node)
+    while inner is not None:
+        node, inner = inner, _inside(inner)
+    return node
 
 
 def _name_of(node: cst.BaseExpression) -> str:
-    while True:
-        if isinstance(node, cst.Name):
-            return node.value
-        if isinstance(node, cst.Subscript):
-            return f"{_name_of(node.value)}_{_key_of(node)}"
-        if isinstance(node, cst.Attribute) and node.attr.value != "data":
-            return node.attr.value
-        inner = _inside(node)
-        if inner is None:
-            function = dotted_text(node.func) if isinstance(node, cst.Call) else None
-            return (function or "").rpartition(".")[2]
-        node = inner
+    if isinstance(node, cst.Name):
+        return node.value
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    if isinstance(node, cst.Subscript):
+        return f"{_name_of(thing_of(node.value))}_{_key_of(node)}"
+    function = dotted_text(node.func) if isinstance(node, cst.Call) else None
+    return (function or "").rpartition(".")[2]
+
+
+def loop_source_of(name: cst.Name, around: Iterable[cst.CSTNode]) -> cst.BaseExpression | None:
+    """What the loop or comprehension around that sets `name` runs over; None if none does."""
+    for node in around:
+        loop: cst.For | cst.CompFor | None = None
+        if isinstance(node, cst.For):
+            loop = node
+        elif isinstance(node, (cst.BaseSimpleComp, cst.DictComp)):
+            loop = node.for_in
+        while loop is not None:
+            if any(isinstance(inner, cst.Name) and inner.value == name.value for inner in walk(loop.target)):
+                return loop.iter
+            loop = loop.inner_for_in if isinstance(loop, cst.CompFor) else None
+    return None
 
 
 def _inside(node: cst.BaseExpression) -> cst.BaseExpression | None:
     """The expression that `node` only reads, moves or reduces."""
     if isinstance(node, cst.Attribute):
-        return node.value
+        return node.value if node.attr.value == "data" else None
     if isinstance(node, cst.Await):
         return node.expression
     if not isinstance(node, cst.Call):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.calculate import COUNT, part_of_tensor, value_made_by
-from nanlint.facts.calls import bind_operator
+from nanlint.facts.calls import bind_augmented, bind_operator
 from nanlint.facts.literals import folded, literal
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind, Value, join
 from nanlint.ops.interval import Interval
@@ -43,6 +43,22 @@ def _operated(evaluator: Evaluator, node: cst.BinaryOperation, left: Value, righ
     if call is None:
         return UNKNOWN
     evaluator.calls[node] = call
+    return _made_of(call, left, right, evaluator)
+
+
+def augmented(evaluator: Evaluator, node: cst.AugAssign) -> Value:
+    """`x /= y`: what x holds afterwards. The call is recorded under the statement, which stands for its value."""
+    left, right = evaluator.evaluate(node.target), evaluator.evaluate(node.value)
+    call = bind_augmented(node)
+    if call is None:
+        return Value(left.kind)
+    evaluator.calls[node] = call
+    evaluator.envs[node] = evaluator.env
+    value = evaluator.values[node] = _made_of(call, left, right, evaluator)
+    return value
+
+
+def _made_of(call: Call, left: Value, right: Value, evaluator: Evaluator) -> Value:
     value = value_made_by(call, evaluator)
     kinds = {left.kind, right.kind}
     if Kind.TENSOR in kinds:
@@ -57,8 +73,8 @@ def unary(evaluator: Evaluator, node: cst.UnaryOperation) -> Value:
     if isinstance(node.operator, cst.Not):
         return Value(Kind.NUMBER)
     if isinstance(node.operator, cst.Minus):
-        if inner.number is not None:
-            return replace(literal(-inner.number, node), assumed=inner.assumed)
+        if isinstance(inner.constant, (int, float)):
+            return replace(literal(-inner.constant, node), assumed=inner.assumed)
         call = Call("torch.neg", node, Form.OPERATOR, {"input": node.expression})
         evaluator.calls[node] = call
         return replace(value_made_by(call, evaluator), kind=inner.kind)
@@ -77,7 +93,8 @@ def subscript(evaluator: Evaluator, node: cst.Subscript) -> Value:
         return Value(Kind.NUMBER, range=base.range) if base.range == COUNT else UNKNOWN
     if base.kind is not Kind.TENSOR:
         return UNKNOWN
-    return part_of_tensor(Call("subscript", node, Form.OPERATOR, {"input": node.value}), base)
+    call = evaluator.calls[node] = Call("subscript", node, Form.OPERATOR, {"input": node.value})
+    return part_of_tensor(call, base)
 
 
 def _index_of(evaluator: Evaluator, node: cst.Subscript) -> int | None:

@@ -53,6 +53,10 @@ class Reach:
         self._rebound: frozenset[str] | None = None
         self._set_outside_init: dict[str, set[str]] = {}
 
+    def line(self, number: int) -> str:
+        """A line of the file with its end; numbers count from 1."""
+        return self._lines[number - 1]
+
     def parse(self, qualname: str) -> ParsedChunk:
         """The chunk as libcst sees it."""
         if qualname not in self._parsed:

@@ -10,14 +10,15 @@ import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
+from libcst._nodes.internal import CodegenState
 
-from nanlint.facts.names import dotted_text
+from nanlint.facts.context import ancestors
+from nanlint.facts.values import Call, Form
 from nanlint.ops.names import CANONICAL, METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nanlint.facts.values import Call
     from nanlint.source.parse import ParsedChunk
 
 _COMMENT = re.compile(r"#[^\n]*")
@@ -37,22 +38,20 @@ def bare(node: cst.CSTNode) -> cst.CSTNode:
 
 
 def renamed(call: Call, word: str) -> cst.Call | None:
-    """The call as it is written, but of the operation `word`; None where its last word is not what names it."""
+    """The call as it is written, but of the operation `word`; None where its last word is not what names it.
+
+    Of a function, what stands before the last word must be a module of torch; the caller knows.
+    """
     node = call.node
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
         return None
-    known = METHODS if node.func.attr.value in METHODS and call.arguments.get("input") is node.func.value else CANONICAL
-    dotted = word if known is METHODS else f"{_module_of(call)}.{word}"
-    if dotted not in known:
-        return None
-    return node.with_changes(func=node.func.with_changes(attr=cst.Name(word)))
-
-
-def _module_of(call: Call) -> str:
-    """A module that has the operation of `call` under its last word, as `torch.nn.functional` has softmax."""
-    node = call.node
-    word = node.func.attr.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else ""
-    return next((module for module, function in spellings(call.function) if function == word), "")
+    old = node.func.attr.value
+    if call.form is Form.METHOD:
+        fits = word in METHODS
+    else:
+        modules = [module for module, function in spellings(call.function) if function == old]
+        fits = call.form is Form.FUNCTION and any(f"{module}.{word}" in CANONICAL for module in modules)
+    return node.with_changes(func=node.func.with_changes(attr=cst.Name(word))) if fits else None
 
 
 def negated(text: str, node: cst.BaseExpression) -> str:
@@ -61,6 +60,12 @@ def negated(text: str, node: cst.BaseExpression) -> str:
         return text.lstrip("-").lstrip()
     simple = isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Float))
     return f"-{text}" if simple else f"-({text})"
+
+
+def as_receiver(text: str, node: cst.BaseExpression) -> str:
+    """The text of the node, `text`, in brackets where `.method()` could not follow it otherwise."""
+    simple = isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
+    return text if simple else f"({text})"
 
 
 def on_one_line(text: str) -> str | None:
@@ -80,40 +85,51 @@ def in_place_of(
 
     None where a comment of `outer` would be lost.
     """
-    old = parsed.source_of(bare(outer))
-    new_inner = _replaced(bare(inner), bare(base) if inner is base else base, cst.parse_expression(text))
-    new = parsed.source_of(new_inner)
+    old = code(bare(outer), outer, parsed)
+    new_inner = bare(with_text(inner, base, text, "".join(_indents(outer, parsed))))
+    new = code(new_inner, outer, parsed)
     if not _keeps_comments(old, new):
         kept = _with_parentheses_of(outer, inner, new_inner)
-        new = parsed.source_of(kept) if kept is not None else ""
+        new = code(kept, outer, parsed) if kept is not None else ""
         return new if kept is not None and _keeps_comments(old, new) else None
-    # Line breaks may have relied on the brackets of `outer`; a keyword may touch the bracket that `outer` begins with.
-    needs_brackets = ("\n" in new and not _is_expression(new)) or (old.startswith("(") and not new.startswith("("))
-    return f"({new})" if needs_brackets else new
+    # Line breaks may have relied on the brackets of `outer`.
+    return f"({new})" if "\n" in new and not _is_expression(new) else new
 
 
-def _replaced(node: cst.CSTNode, old: cst.CSTNode, new: cst.BaseExpression) -> cst.BaseExpression:
-    result = (
-        new if node is old or isinstance(old, type(node)) and node.deep_equals(old) else node.deep_replace(old, new)
-    )
-    assert isinstance(result, cst.BaseExpression)  # noqa: S101 - an expression replaces an expression
-    return result
+def code(node: cst.CSTNode, at: cst.CSTNode, parsed: ParsedChunk) -> str:
+    """The text of `node`, be it new, with further lines indented as they have to be where `at` stands."""
+    indents = _indents(at, parsed)
+    state = CodegenState(parsed.module.default_indent, parsed.module.default_newline, indent_tokens=indents)
+    node._codegen(state)  # noqa: SLF001 - as libcst's own code_for_node does
+    return "".join(state.tokens)
+
+
+def _indents(at: cst.CSTNode, parsed: ParsedChunk) -> list[str]:
+    """What every line of the block around `at` begins with, block by block."""
+    blocks = [around for around in ancestors(at, parsed.parents) if isinstance(around, cst.IndentedBlock)]
+    return [block.indent or parsed.module.default_indent for block in reversed(blocks)]
+
+
+def with_text(node: cst.CSTNode, part: cst.BaseExpression, text: str, indent: str = "") -> cst.CSTNode:
+    """The node with `text` for one part of it. Further lines of the text begin with `indent`, which `code` adds again."""
+    new = cst.parse_expression(text.replace(f"\n{indent}", "\n"))
+    return new if node is part else cst.ensure_type(node.deep_replace(part, new), cst.CSTNode)
 
 
 def _with_parentheses_of(
-    outer: cst.BaseExpression, inner: cst.BaseExpression, new_inner: cst.BaseExpression
-) -> cst.BaseExpression | None:
+    outer: cst.BaseExpression, inner: cst.BaseExpression, new_inner: cst.CSTNode
+) -> cst.CSTNode | None:
     """`(inner  # comment\n)` for `f(inner  # comment\n)`: the comments stay where they are."""
     if not isinstance(outer, cst.Call) or len(outer.args) != 1 or outer.args[0].value is not inner:
         return None
     arg = outer.args[0]
-    if arg.keyword is not None or arg.star or not isinstance(arg.comma, cst.MaybeSentinel):
+    if arg.keyword is not None or arg.star:
         return None
-    whitespace_before = outer.whitespace_before_args
-    whitespace_after = arg.whitespace_after_arg
+    # Behind a comma stands what would otherwise stand behind the argument; with the comma it would be a tuple.
+    after = arg.comma.whitespace_after if isinstance(arg.comma, cst.Comma) else arg.whitespace_after_arg
     return new_inner.with_changes(
-        lpar=(cst.LeftParen(whitespace_after=whitespace_before),),
-        rpar=(cst.RightParen(whitespace_before=whitespace_after),),
+        lpar=(cst.LeftParen(whitespace_after=outer.whitespace_before_args),),
+        rpar=(cst.RightParen(whitespace_before=after),),
     )
 
 
@@ -128,12 +144,3 @@ def _is_expression(text: str) -> bool:
     except SyntaxError:
         return False
     return True
-
-
-def function_word(node: cst.BaseExpression) -> str:
-    """The last word of what is called: `any` of `torch.any(x)` and of `x.any()`."""
-    if not isinstance(node, cst.Call):
-        return ""
-    if isinstance(node.func, cst.Attribute):
-        return node.func.attr.value
-    return dotted_text(node.func) or ""

@@ -22,6 +22,18 @@ class Span:
     end_line: int
     end_column: int
 
+    @property
+    def behind(self) -> Span:
+        """The empty stretch right behind it, where something can be inserted."""
+        return Span(self.end_line, self.end_column, self.end_line, self.end_column)
+
+    def overlaps(self, other: Span) -> bool:
+        """Whether some character is in both."""
+        return (self.line, self.column) < (other.end_line, other.end_column) and (other.line, other.column) < (
+            self.end_line,
+            self.end_column,
+        )
+
     def to_json(self) -> Json:
         """The four numbers under their contract names."""
         return {

@@ -39,10 +39,9 @@ def _power(operation: str, form: Format, constants: Mapping[str, Constant]) -> t
 def _power_zones(operation: str, form: Format, exponent: float) -> Iterator[Zone]:
     if exponent in (0.0, 1.0):
         return
-    slope = form.round
     curves: tuple[tuple[Direction, float, Callable[[float], float]], ...] = (
-        (FORWARD, exponent, lambda x: form.round(_pow(x, exponent))),
-        (BACKWARD, exponent - 1, lambda x: slope(exponent * slope(_pow(x, exponent - 1)))),
+        (FORWARD, exponent, lambda x: _power_of(form, x, exponent)),
+        (BACKWARD, exponent - 1, lambda x: form.round(exponent * _power_of(form, x, exponent - 1))),
     )
     whole = exponent == math.floor(exponent)
     for direction, growth, curve in curves:
@@ -57,10 +56,15 @@ def _power_zones(operation: str, form: Format, exponent: float) -> Iterator[Zone
             yield _zone(operation, form, direction, "inf", *sides)
 
 
-def _pow(x: float, exponent: float) -> float:
+def _power_of(form: Format, x: float, exponent: float) -> float:
+    """`x ** exponent` as torch computes it: cubes and inverse squares by multiplication, half types in float32."""
+    work = max(form, FLOAT32, key=lambda each: each.digits)
+    square = work.round(x * x)
     try:
-        return math.pow(x, exponent)
-    except (OverflowError, ValueError):
+        if exponent == 3:
+            return form.round(work.round(square * x))
+        return form.round(1 / square if exponent == -2 else math.pow(x, exponent))
+    except (OverflowError, ValueError, ZeroDivisionError):
         return INF
 
 

@@ -1,0 +1,64 @@
+"""What becomes of a value that may have turned NaN or infinite: whether the code behind it looks for that or replaces it.
+
+Only the forward is meant: a replaced NaN still passes its gradient on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from nanlint.facts.context import reads_of
+from nanlint.ops.names import METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.facts.context import Parents
+    from nanlint.facts.flow import Flow
+
+_MENDING = frozenset(
+    {
+        *(
+            METHODS[name]
+            for name in ("nan_to_num", "where", "masked_fill", "isnan", "isinf", "isfinite", "nanmean", "nansum", "nanmedian")
+        ),
+        "math.isnan",
+        "math.isinf",
+        "math.isfinite",
+        "numpy.isnan",
+        "numpy.isfinite",
+        "numpy.nan_to_num",
+    }
+)  # fmt: skip
+# How many names a value is followed through.
+_NAMES = 3
+
+
+def is_mended(node: cst.CSTNode, parents: Parents, flow: Flow, names: int = _NAMES) -> bool:
+    """Whether what is not finite in `node` is replaced, or asked for, behind it: `where`, `nan_to_num`, `x[mask] = 0`."""
+    below, around = node, parents.get(node)
+    while around is not None and not isinstance(around, cst.BaseStatement):
+        if _mends(below, around, flow):
+            return True
+        if isinstance(around, (cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign)):
+            return names > 0 and any(is_mended(use, parents, flow, names - 1) for use in _reads(below, around, flow))
+        below, around = around, parents.get(around)
+    return False
+
+
+def _mends(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
+    """Whether `around` replaces what is not finite in `below`, a part of it."""
+    call = flow.calls.get(around)
+    if call is not None and call.function in _MENDING:
+        return True
+    # x[n == 0] = 0
+    return isinstance(around, cst.AssignTarget) and isinstance(below, cst.Subscript)
+
+
+def _reads(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> Iterator[cst.CSTNode]:
+    if isinstance(around, cst.AugAssign):
+        yield from (name for name in reads_of(around.target, flow) if name is not around.target)
+    elif isinstance(below, cst.BaseExpression):
+        yield from reads_of(below, flow)

@@ -1,0 +1,134 @@
+"""NAN301 root-gradient-at-zero."""
+
+from __future__ import annotations
+
+from nanlint.rule import (
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Rule,
+    Severity,
+    safe,
+    unsafe,
+)
+
+SQRT, RSQRT, POWER, HYPOT = "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.hypot"
+NORM = "torch.linalg.vector_norm"
+SUM, SQUARE = "torch.sum", "torch.square"
+# relu's own backward is 0 at 0, whatever comes in; the others round to 0 far from ordinary values.
+HARMLESS = frozenset({"torch.relu", "torch.nn.functional.relu6"})
+# Small beside any length that matters, and its root's gradient is 5e5: finite in every format but float16.
+FLOOR = "1e-12"
+QUOTED = 40
+
+
+class RootGradientAtZero(Rule):
+    """The root of a value that can be exactly 0, on the way of a gradient.
+
+    ## Why it hurts
+    The slope of `sqrt` at 0 is infinite. The forward is a harmless 0; the backward multiplies that slope by the gradient
+    of a square, which is 0 there, and `inf * 0` is NaN. Two equal points, a padded row or a silent clip are enough.
+
+    ## Flagged
+        distance = ((a - b) ** 2).sum(dim=-1).sqrt()
+
+    ## Instead
+        distance = torch.linalg.vector_norm(a - b, dim=-1)
+        spread = (x.var(dim=-1) + 1e-6).sqrt()
+
+    ## Silent when
+    something above 0 is added or clamped to inside the root; under `no_grad`, on detached values, counts and in tests;
+    for norms, `std`, `cdist` and `relu(x).sqrt()`, whose gradient torch defines at 0; when only underflow could
+    make the value 0, as of `exp(x)`; when nothing is known of the value.
+
+    ## Fix
+    Safe for the root of a sum of squares: `torch.linalg.vector_norm` is the same function with a gradient of 0 at 0.
+    Elsewhere unsafe: `clamp_min(1e-12)` inside the root moves what lies below it. An eps after the root does not help.
+    """
+
+    code = "NAN301"
+    name = "root-gradient-at-zero"
+    severity = Severity.ERROR
+    direction = Direction.BACKWARD
+    calls = frozenset({SQRT, RSQRT, POWER, HYPOT})
+    beside = frozenset({"sqrt", "sqrt_", "rsqrt", "rsqrt_", "pow", "pow_", "hypot", "hypot_", "**"})
+    yields_to = frozenset({"NAN103", "NAN210"})
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one root."""
+        inner = call.subject
+        if inner is None or facts.is_test() or not facts.is_tensor(call.node) or not _is_root(call, facts):
+            return
+        if not facts.has_gradient(call.node) or not facts.has_gradient(inner) or not _can_be_zero(call, inner, facts):
+            return
+        is_inverse = call.function == RSQRT or (call.function == POWER and (facts.constant_of(call.arguments.get("exponent")) or 0) < 0)
+        result = "the root is inf" if is_inverse else "the gradient of its root is inf or NaN"
+        message = f"`{facts.quote(inner, QUOTED)}` can be 0 (range {facts.range_of(inner)}), where {result}"
+        yield self.finding(
+            facts.span_of(call.node),
+            message,
+            fix=_fix(call, inner, facts),
+            hazard=Hazard(call.function, facts.source_of(inner), "0"),
+            direction=Direction.BOTH if is_inverse else Direction.BACKWARD,
+        )
+
+
+def _is_root(call: Call, facts: Facts) -> bool:
+    if call.function != POWER:
+        return True
+    exponent = facts.constant_of(call.arguments.get("exponent"))
+    return exponent is not None and exponent < 1 and exponent != int(exponent)
+
+
+def _can_be_zero(call: Call, inner: Expression, facts: Facts) -> bool:
+    operands = [inner, call.arguments["other"]] if call.function == HYPOT else [inner]
+    for operand in operands:
+        reach, origin = facts.range_of(operand), facts.origin_of(operand)
+        if call.function != HYPOT and (not facts.is_known(operand) or reach.low < 0 or reach.integer):
+            return False
+        if not facts.reaches_zero(operand) or (origin is not None and origin.function in HARMLESS):
+            return False
+    return True
+
+
+def _fix(call: Call, inner: Expression, facts: Facts) -> Fix | None:
+    if facts.changes_its_operand(call) or call.function == HYPOT:
+        return None
+    norm = _norm(call, inner, facts)
+    if norm is not None:
+        return safe("Use vector_norm", Edit(facts.span_of(call.node), norm))
+    text = f"{facts.as_receiver(inner)}.clamp_min({FLOOR})"
+    return unsafe("Keep the value under the root above 0", Edit(facts.span_of(inner), text))
+
+
+def _norm(call: Call, inner: Expression, facts: Facts) -> str | None:
+    """`torch.linalg.vector_norm(x, dim=1)` for `x.pow(2).sum(dim=1).sqrt()` as it is written."""
+    total, spelled = facts.call_of(inner), facts.spelling_of(NORM)
+    if total is None or total.function != SUM or total.subject is None or spelled is None:
+        return None
+    if call.function == RSQRT or (call.function == POWER and facts.constant_of(call.arguments["exponent"]) != 0.5):
+        return None
+    rest = {name: node for name, node in total.arguments.items() if name not in {"input", "dtype"}}
+    squared = _squared(total.subject, facts)
+    if squared is None or len(rest) + 1 != len(total.arguments) or "#" in facts.source_of(call.node):
+        return None
+    given = [facts.source_of(squared), *(f"{name}={facts.source_of(node)}" for name, node in rest.items())]
+    return f"{spelled}({', '.join(given)})"
+
+
+def _squared(node: Expression, facts: Facts) -> Expression | None:
+    """`x` of `x ** 2`, `x.square()` and `x * x`."""
+    call = facts.call_of(node)
+    if call is None:
+        return None
+    if call.function == POWER and facts.constant_of(call.arguments.get("exponent")) == 2:
+        return call.subject
+    if call.function == "torch.mul" and facts.is_same(call.subject, call.arguments.get("other")):
+        return call.subject
+    return call.subject if call.function == SQUARE else None

@@ -1,0 +1,133 @@
+"""NAN404 nan-check-misses-inf."""
+
+from __future__ import annotations
+
+import math
+
+from nanlint.rule import Call, Comparison, Direction, Edit, Expression, Facts, Finding, Iterator, Rule, Severity, safe
+
+FINITE = frozenset({"torch.isfinite", "math.isfinite", "numpy.isfinite"})
+NAN = frozenset({"torch.isnan", "math.isnan", "numpy.isnan"})
+INF = frozenset({"torch.isinf", "math.isinf", "numpy.isinf"})
+WATCHED = frozenset({"loss", "losses", "grad", "grads", "gradient", "gradients", "norm", "norms", "gnorm", "gradnorm"})
+# `loss_weight`, `grad_scale` and `norm_type` are something else.
+UNWATCHED = frozenset(
+    {"fn", "func", "mask", "masks", "weight", "weights", "scale", "scaler", "type", "layer", "module", "name"}
+)
+CLIPS = frozenset({"torch.nn.utils.clip_grad_norm_", ".clip_grad_norm_"})
+CHECKING = ("finite", "nan", "inf", "overflow")
+DIVERGED = 1e3
+
+
+class NanCheckMissesInf(Rule):
+    """A check for NaN that lets inf pass, or the other way round.
+
+    ## Why it hurts
+    An overflow gives inf one step before it gives NaN: `isnan(loss)` is False, the backward turns inf into NaN
+    gradients, and the step writes them into every weight. A check for inf alone, or `loss > 1e6`, is False for NaN.
+
+    ## Flagged
+        if torch.isnan(loss):
+            optimizer.zero_grad()
+            continue
+        loss.backward()
+
+    ## Instead
+        if not torch.isfinite(loss):
+            optimizer.zero_grad()
+            continue
+        loss.backward()
+
+    ## Silent when
+    `isfinite` is asked, or both `isnan` and `isinf` (or a threshold beside `isnan`) about the same thing in one function;
+    when the thing is not a loss, a gradient or a norm of one, by its name or because `backward()` starts there; when the
+    test decides nothing, as in a log line or a mask; in tests. `loss > 1e6` is flagged where it leaves the loop or the
+    function, a comparison with NaN itself wherever it stands.
+
+    ## Fix
+    Safe: `not isfinite(...)` is the same answer for every finite value.
+    """
+
+    code = "NAN404"
+    name = "nan-check-misses-inf"
+    severity = Severity.WARNING
+    direction = Direction.LOOP
+    calls = NAN | INF
+    comparisons = frozenset({"nan", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one call of isnan or isinf."""
+        subject = call.subject
+        if subject is None or facts.is_test() or not _is_watched(subject, facts):
+            return
+        if facts.condition_at(call.node) is None or _is_completed(
+            call.node, subject, facts, has_nan=call.function in NAN
+        ):
+            return
+        missed = "inf" if call.function in NAN else "NaN"
+        edit = facts.inverted_test(call, f"{call.function.rpartition('.')[0]}.isfinite")
+        yield self._missing(call.node, subject, missed, facts, edit)
+
+    def check_comparison(self, node: Comparison, facts: Facts) -> Iterator[Finding]:
+        """Judge `x == nan`, `x != x` and `x > 1e6`."""
+        sides = facts.comparison_of(node)
+        if sides is None or not facts.mentions(*self.comparisons):
+            return
+        left, sign, right = sides
+        if sign in {"==", "!="} and any(_is_nan(side, facts) for side in (left, right)):
+            always = "True" if sign == "!=" else "False"
+            yield self.finding(facts.span_of(node), f"`{facts.quote(node)}` is {always} for every value, NaN included")
+        elif facts.is_test() or not _is_watched(left, facts) or _is_completed(node, left, facts, has_nan=sign == "!="):
+            return
+        elif sign == "!=" and facts.source_of(left) == facts.source_of(right) and facts.condition_at(node):
+            yield self._missing(node, left, "inf", facts)
+        elif sign in {">", ">="} and (facts.constant_of(right) or 0.0) >= DIVERGED:
+            condition = facts.condition_at(node)
+            if condition is not None and condition.leaves and facts.is_condition(node):
+                opposite = f"not {facts.source_of(left)} {'<=' if sign == '>' else '<'} {facts.source_of(right)}"
+                yield self._missing(node, left, "NaN", facts, Edit(facts.span_of(node), opposite))
+
+    def _missing(
+        self, node: Expression, subject: Expression, missed: str, facts: Facts, edit: Edit | None = None
+    ) -> Finding:
+        thing = facts.quote(subject, 25)
+        message = f"`{facts.quote(node, 40)}` is False for {missed}, so a `{thing}` of {missed} passes this check"
+        fix = safe("Ask whether it is finite", edit) if edit is not None else None
+        return self.finding(facts.span_of(node), message, fix=fix)
+
+
+def _is_watched(subject: Expression, facts: Facts) -> bool:
+    """Whether it is a loss, a gradient or a norm of one."""
+    words = facts.words_of(subject)
+    if words and words[-1] not in UNWATCHED and not WATCHED.isdisjoint(words):
+        return True
+    clipped = facts.origin_of(subject)
+    if clipped is not None and clipped.function in CLIPS:
+        return True
+    return any(facts.is_same_thing(subject, start) for start in facts.backward_starts())
+
+
+def _is_completed(test: Expression, subject: Expression, facts: Facts, *, has_nan: bool) -> bool:
+    """Whether something else in the function asks the other half about the same thing."""
+    for call in facts.calls_with(subject):
+        if call.function in FINITE or call.function in (INF if has_nan else NAN):
+            return True
+        # A helper that says what it looks for.
+        if call.function not in NAN | INF and any(word in call.function.lower() for word in CHECKING):
+            return True
+    return any(
+        _asks_the_rest(node, subject, facts, has_nan=has_nan) for node in facts.comparisons() if node is not test
+    )
+
+
+def _asks_the_rest(node: Comparison, subject: Expression, facts: Facts, *, has_nan: bool) -> bool:
+    sides = facts.comparison_of(node)
+    if sides is None or not facts.is_same_thing(sides.left, subject):
+        return False
+    is_self = facts.source_of(sides.left) == facts.source_of(sides.right)
+    return not is_self and facts.constant_of(sides.right) is not None if has_nan else is_self
+
+
+def _is_nan(node: Expression, facts: Facts) -> bool:
+    number = facts.constant_of(node)
+    return number is not None and math.isnan(number)
