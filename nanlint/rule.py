@@ -15,6 +15,7 @@ from nanlint.model import Applicability, Direction, Edit, Finding, Fix, Hazard, 
 if TYPE_CHECKING:
     import libcst as cst
 
+    from nanlint.facts.by_hand import ByHand
     from nanlint.facts.module_facts import ModuleFacts as Facts
     from nanlint.facts.values import Call, Form, Value
 
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     Comparison = cst.Comparison
 else:
     # Rules name these in annotations alone, which are never evaluated.
-    Call = Facts = Form = Value = Node = Expression = Comparison = object
+    ByHand = Call = Facts = Form = Value = Node = Expression = Comparison = object
 
 __all__ = [
     "Applicability",
+    "ByHand",
     "Call",
     "Comparison",
     "Direction",

@@ -160,7 +160,7 @@ class _Folder:
             return
         given = self._fixed(source.read_bytes().decode("utf-8"))
         if given != text:
-            diff = "".join(unified_diff(text, given, path.name))
+            diff = unified_diff(path.name, text, given)
             yield f"{path.name}: the fixes of {source.name} give something else\n{diff}"
         for finding in _findings(text, self.code, self.settings):
             yield f"{path.name}:{finding.span.line}: is fixed and yet {finding.code} says: {finding.message}"

@@ -44,7 +44,9 @@ class CtcInfiniteLoss(Rule):
         # An nn.CTCLoss is judged where it is made.
         if call.module is not None or facts.has_stars(call) or facts.is_test() or facts.is_mended(call.node):
             return
-        setting = call.arguments.get(SETTING) or (call.arguments.get(PLACE_IN_CLASS) if call.function == CLASS else None)
+        setting = call.arguments.get(SETTING) or (
+            call.arguments.get(PLACE_IN_CLASS) if call.function == CLASS else None
+        )
         if setting is not None and facts.value_of(setting).constant is not False:
             return
         edit = Edit(facts.span_of(setting), "True") if setting is not None else facts.add_keyword(call, SETTING, "True")

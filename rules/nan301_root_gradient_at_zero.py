@@ -63,11 +63,13 @@ class RootGradientAtZero(Rule):
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one root."""
         inner = call.subject
-        if inner is None or facts.is_test() or not facts.is_tensor(call.node) or not _is_root(call, facts):
+        if inner is None or not facts.may_train() or not facts.is_tensor(call.node) or not _is_root(call, facts):
             return
         if not facts.has_gradient(call.node) or not facts.has_gradient(inner) or not _can_be_zero(call, inner, facts):
             return
-        is_inverse = call.function == RSQRT or (call.function == POWER and (facts.constant_of(call.arguments.get("exponent")) or 0) < 0)
+        is_inverse = call.function == RSQRT or (
+            call.function == POWER and (facts.constant_of(call.arguments.get("exponent")) or 0) < 0
+        )
         result = "the root is inf" if is_inverse else "the gradient of its root is inf or NaN"
         message = f"`{facts.quote(inner, QUOTED)}` can be 0 (range {facts.range_of(inner)}), where {result}"
         yield self.finding(

@@ -48,7 +48,7 @@ class NoOpClip(Rule):
 
     ## Fix
     Unsafe: the bound becomes 1.0, which changes every step with a larger gradient. Only a bound that is written at the
-    call is changed.
+    call is changed, and none that is reported as info.
     """
 
     code = "NAN401"
@@ -67,9 +67,8 @@ class NoOpClip(Rule):
         severity = self._severity(call, bound, largest, facts)
         if severity is None:
             return
-        yield self.finding(
-            facts.span_of(bound), _message(bound, largest, facts), fix=_fix(bound, largest, facts), severity=severity
-        )
+        fix = _fix(bound, largest, facts) if severity is not Severity.INFO else None
+        yield self.finding(facts.span_of(bound), _message(bound, largest, facts), fix=fix, severity=severity)
 
     def _largest(self, bound: Expression | None, facts: Facts) -> Value | None:
         """The value of the bound that clips nothing, if it has one."""

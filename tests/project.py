@@ -110,7 +110,7 @@ from nanlint.cli.main import main
 
 # The first run, as root, imports everything: the interpreter itself may be closed to nobody.
 with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-    main([*sys.argv[1:], "--no-cache"])
+    main([*(word.replace("--fix", "--diff") for word in sys.argv[1:]), "--no-cache"])
 os.setegid(65534)
 os.seteuid(65534)
 sys.exit(main(sys.argv[1:]))

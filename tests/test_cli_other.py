@@ -86,7 +86,11 @@ def test_help_is_as_wide_as_the_terminal(project: Project, monkeypatch: pytest.M
     [
         pytest.param(["chekc"], "there is no command `chekc`; did you mean check?", id="a near miss"),
         pytest.param(["zzz"], "there is no command `zzz`", id="no near one"),
-        pytest.param(["nanlint.toml"], "there is no command `nanlint.toml`; did you mean nanlint check nanlint.toml?", id="a path"),
+        pytest.param(
+            ["nanlint.toml"],
+            "there is no command `nanlint.toml`; did you mean nanlint check nanlint.toml?",
+            id="a path",
+        ),
     ],
 )
 def test_a_wrong_command_is_one_line(project: Project, words: list[str], complaint: str) -> None:
@@ -119,7 +123,9 @@ def test_a_crash_ends_in_exit_code_2_and_asks_for_a_report(project: Project, mon
     outcome = project.run("rules")
     assert (outcome.code, outcome.out) == (2, "")
     assert "ZeroDivisionError" in outcome.err
-    assert outcome.err.endswith(f"nanlint: crashed; please report the lines above, with nanlint {nanlint.__version__}\n")
+    assert outcome.err.endswith(
+        f"nanlint: crashed; please report the lines above, with nanlint {nanlint.__version__}\n"
+    )
 
 
 # -- rules and explain --------------------------------------------------------------------------------------------
@@ -397,7 +403,7 @@ sys.stderr.write(f"{code} {' '.join(sorted(name for name in sys.modules if '.' n
 
 def block(number: int) -> str:
     """Ten lines of ordinary model code that holds the words of no rule."""
-    return f'''
+    return f"""
 
 class Block{number}(nn.Module):
     def __init__(self, width: int) -> None:
@@ -407,7 +413,7 @@ class Block{number}(nn.Module):
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         return hidden + self.second(torch.relu(self.first(hidden)))
-'''
+"""
 
 
 MODEL = "import torch\nfrom torch import nn\n" + "".join(map(block, range(140)))

@@ -4,7 +4,7 @@ The parser is built for the one command that was asked for; a hook that runs on 
 """
 
 # pathlib is not imported on a clean run.
-# ruff: noqa: PTH110, PTH123
+# ruff: noqa: PTH109, PTH110, PTH123
 
 from __future__ import annotations
 
@@ -101,6 +101,10 @@ def _run(argv: list[str], out: TextIO, err: TextIO) -> int:
     if not command:
         out.write(parser().format_help())
         return ExitCode.CLEAN
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise NanlintError(f"the working directory is gone or closed to you: {error.strerror}") from None
     return _module(command).run(options, out, err)
 
 

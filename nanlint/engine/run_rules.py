@@ -70,9 +70,7 @@ class _Run:
     def _yields(self, finding: Finding, found: Sequence[Finding]) -> bool:
         """Whether another rule, to which this one yields, tells of the same expression: one defect, one finding."""
         winners = self.ruleset.rules[finding.code].yields_to
-        return bool(winners) and any(
-            other.code in winners and other.span.overlaps(finding.span) for other in found
-        )
+        return bool(winners) and any(other.code in winners and other.span.overlaps(finding.span) for other in found)
 
     def _guarded(
         self,

@@ -11,6 +11,7 @@ from nanlint.facts.relations import related
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
 from nanlint.ops.interval import FINITE, INF, Interval, point
 from nanlint.ops.names import METHODS, SIGNATURES
+from nanlint.ops.ranges import transfer
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -141,7 +142,7 @@ def table_range(
     function: str, operands: Mapping[str, Interval], constants: Mapping[str, Constant] | None = None, dtype: str = ""
 ) -> Interval:
     """What the op table says the operation returns; FINITE when it says nothing."""
-    return FINITE
+    return transfer(function, operands, constants or {}, format_of(dtype))
 
 
 def range_of_constant(constant: object) -> Interval:

@@ -62,8 +62,10 @@ def _changes_its_receiver(method: str) -> bool:
 
 
 def changed_by(call: Call) -> Iterator[cst.BaseExpression]:
-    """What `call` changes in place: `x` in `x.clamp_(0)`, `nn.init.zeros_(x)` and `F.relu(x, inplace=True)`."""
-    node = call.node
+    """What `call` changes in place: `x` in `x.clamp_(0)`, `x /= 2`, `nn.init.zeros_(x)` and `F.relu(x, inplace=True)`."""
+    node: cst.CSTNode = call.node
+    if isinstance(node, cst.AugAssign):
+        yield node.target
     if not isinstance(node, cst.Call):
         return
     word = node.func.attr.value if isinstance(node.func, cst.Attribute) else dotted_text(node.func) or ""

@@ -17,6 +17,7 @@ from nanlint.facts.changes import changed_by
 from nanlint.facts.imports import global_imports
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
+from nanlint.facts.training_code import may_train
 from nanlint.facts.values import Form, Kind
 from nanlint.model import Edit
 
@@ -74,6 +75,11 @@ class CodeQuestions(Reach):
         """The statement that `node` is written in; of a compound one, its header."""
         return context.statement_of(node, self.parse(self._current).parents)
 
+    def function_around(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """The innermost function or lambda that `node` is in."""
+        inside = (around for around in self.parents_of(node) if isinstance(around, (cst.FunctionDef, cst.Lambda)))
+        return next(inside, None)
+
     def are_alternatives(self, first: cst.CSTNode, second: cst.CSTNode) -> bool:
         """Whether the two stand in different branches of one `if`, so that only one of them is run."""
         return context.are_alternatives(first, second, self.parse(self._current).parents)
@@ -90,6 +96,10 @@ class CodeQuestions(Reach):
         """Whether the function at hand is a test, or a method of a test class."""
         chunk = self.outline.chunks[self._current]
         return chunk.name.startswith("test_") or chunk.owner.rpartition(".")[2].startswith("Test")
+
+    def may_train(self) -> bool:
+        """Whether a backward may pass through the code at hand, by its names: not in metrics, schedulers, data sets."""
+        return not self.is_test() and may_train(self.outline.chunks[self._current], self.outline)
 
     def mentions(self, *words: str) -> bool:
         """Whether one of these names or attributes occurs in the chunk at hand."""
@@ -111,6 +121,10 @@ class CodeQuestions(Reach):
         """Whether what is not finite in `node` is replaced, or asked for, behind it: `where`, `nan_to_num`, `x[mask] = 0`."""
         flow = self.here
         return flow is not None and aftermath.is_mended(node, self.parse(self._current).parents, flow)
+
+    def is_cut_off(self, node: cst.BaseExpression) -> bool:
+        """Whether the value of `node` goes on without its gradient at once: `x.sqrt().item()`, `x.log().detach()`."""
+        return context.is_cut_off(node, self.parse(self._current).parents)
 
     def changes_its_operand(self, call: Call) -> bool:
         """Whether `call` works in place, or writes into an argument."""

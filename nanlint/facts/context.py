@@ -35,6 +35,9 @@ _CARRIERS = frozenset(
         "count_nonzero",
     }
 )
+# After these no backward passes through what came before.
+_CUTTING = frozenset({"item", "detach", "tolist", "numpy", "float", "int", "bool", "print"})
+_CARRYING_ON = frozenset({"mean", "sum", "max", "min", "cpu", "to", "squeeze", "view", "reshape", "torch.mean", "torch.sum"})
 _LEAVING = (cst.Raise, cst.Break, cst.Continue, cst.Return)
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
 
@@ -119,6 +122,26 @@ def _carries(node: cst.BaseExpression, around: cst.CSTNode, parents: Parents) ->
     if isinstance(around, (cst.GeneratorExp, cst.ListComp)) and around.elt is node:
         return around
     return None
+
+
+def is_cut_off(node: cst.BaseExpression, parents: Parents) -> bool:
+    """Whether the value of `node` goes on without its gradient at once: `x.sqrt().mean().item()`, `float(x.sqrt())`."""
+    while True:
+        around = parents.get(node)
+        call = parents.get(around) if around is not None else None
+        if not isinstance(call, cst.Call):
+            return isinstance(around, cst.Comparison)
+        if isinstance(around, cst.Attribute) and call.func is around:
+            word = around.attr.value
+        elif isinstance(around, cst.Arg):
+            word = dotted_text(call.func) or ""
+        else:
+            return False
+        if word in _CUTTING:
+            return True
+        if word not in _CARRYING_ON:
+            return False
+        node = call
 
 
 def _is_about_truth(comparison: cst.Comparison, node: cst.BaseExpression) -> bool:

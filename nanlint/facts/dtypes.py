@@ -90,13 +90,13 @@ def _stated(call: Call, evaluator: Evaluator) -> str:
     if node is None and call.function in {METHODS["to"], METHODS["type"]}:
         for argument in list(call.arguments.values())[1:]:
             value = evaluator.values.get(argument, UNKNOWN)
-            if value.kind is Kind.DTYPE:
+            if value.kind is Kind.DTYPE and value.constant is not NOTHING:
                 return str(value.constant)
             if value.kind is Kind.TENSOR and value.dtype:
                 return value.dtype
         return ""
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
-    return str(value.constant) if value.kind is Kind.DTYPE else ""
+    return str(value.constant) if value.kind is Kind.DTYPE and value.constant is not NOTHING else ""
 
 
 def _promoted(operands: Iterable[Value]) -> str:
@@ -124,7 +124,7 @@ def autocast_dtype(regions: Iterable[Call], values: Mapping[cst.CSTNode, Value],
             active = ""
             continue
         chosen = values.get(region.arguments["dtype"], UNKNOWN) if "dtype" in region.arguments else UNKNOWN
-        active = str(chosen.constant) if chosen.kind is Kind.DTYPE else "float16"
+        active = str(chosen.constant) if chosen.kind is Kind.DTYPE and chosen.constant is not NOTHING else "float16"
     return active
 
 

@@ -99,7 +99,7 @@ class Evaluator:
             return held
         if base.kind in {Kind.INSTANCE, Kind.CLASS}:
             return self.reach.attribute_value(base.name, name)
-        return UNKNOWN
+        return Value(Kind.TENSOR, detached=True) if name == "grad" else UNKNOWN
 
     def _part_of(self, base: Value, name: str) -> Value | None:
         """`x.shape` holds counts, `x.max(dim).values` the values, `x.T` and `x.data` what x holds."""
@@ -237,7 +237,7 @@ class Evaluator:
         if isinstance(target, (cst.Tuple, cst.List)):
             known = value.parts if len(value.parts) == len(target.elements) else ()
             for position, element in enumerate(target.elements):
-                self.bind_target(element.value, known[position] if known else Value())
+                self.bind_target(element.value, known[position] if known else _part_of_unknown(value))
             return
         if isinstance(target, cst.Subscript):
             # x[mask] = 0 changes what x holds.
@@ -270,6 +270,12 @@ def parameters(declared: cst.Parameters) -> list[cst.Param]:
     named = [*declared.posonly_params, *declared.params, *declared.kwonly_params]
     starred = [star for star in (declared.star_arg, declared.star_kwarg) if isinstance(star, cst.Param)]
     return [*named, *starred]
+
+
+def _part_of_unknown(whole: Value) -> Value:
+    """One of the sizes that `b, c, h, w = x.shape` unpacks, or something unknown."""
+    is_shape = whole.kind in {Kind.TUPLE, Kind.NUMBER} and whole.range == COUNT
+    return Value(Kind.NUMBER, range=COUNT) if is_shape else Value()
 
 
 def _callable_choice(value: Value) -> Value:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.facts.by_hand import ByHand, by_hand
 from nanlint.facts.calculate import VIEWS
 from nanlint.facts.code_questions import CodeQuestions
 from nanlint.facts.dtypes import autocast_dtype
 from nanlint.facts.evaluate import ANY_ATTRIBUTE
+from nanlint.facts.exponents import is_shifted
 from nanlint.facts.names import dotted_text
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind, Value
 from nanlint.facts.zeros import reaches_zero
@@ -104,6 +106,14 @@ class ModuleFacts(CodeQuestions):
         """Whether `node` can be exactly 0 for all that is known, and not by underflow alone, as exp(x) is."""
         return self.here is not None and reaches_zero(node, self.here)
 
+    def by_hand(self, call: Call) -> ByHand | None:
+        """The function that a logarithm or a quotient of exponentials is written out for; None if it is no such."""
+        return by_hand(call, self.here) if self.here is not None else None
+
+    def is_shifted(self, node: cst.BaseExpression | None) -> bool:
+        """Whether a maximum was subtracted on the way to `node`, so that its exponential cannot overflow."""
+        return self.here is not None and is_shifted(node, self.here)
+
     def is_known(self, node: cst.BaseExpression | None) -> bool:
         """Whether anything is known about the range of `node`."""
         return node is not None and self.value_of(node).is_known
@@ -139,13 +149,17 @@ class ModuleFacts(CodeQuestions):
         """Whether a backward can pass through `node`: not under no_grad or inference_mode, not detached."""
         if not self.is_recorded(node):
             return False
-        value = self.value_of(node) if isinstance(node, cst.BaseExpression) else UNKNOWN
-        return not value.detached
+        if not isinstance(node, cst.BaseExpression):
+            return True
+        return not self.value_of(node).detached and not self.is_cut_off(node)
 
     def is_unchanged(self, node: cst.BaseExpression, at: cst.CSTNode) -> bool:
         """Whether `node`, written at `at` instead of where it stands, would give the same value there."""
         flow = self.here
         if flow is None or node not in flow.envs or at not in flow.envs or self._has_side_effect(node):
+            return False
+        # An inner function runs later, when names of the outer one may hold something else.
+        if self.function_around(node) is not self.function_around(at):
             return False
         then, now = flow.envs[node], flow.envs[at]
         return all(

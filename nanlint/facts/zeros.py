@@ -6,18 +6,17 @@ is an everyday event.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from nanlint.facts.values import UNKNOWN, Call
+from nanlint.facts.naming import words_of
+from nanlint.facts.values import UNKNOWN, Form, Kind
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from nanlint.facts.evaluate import Evaluator
-
-_Ask = Callable[["cst.BaseExpression | None"], bool]
 
 # They round to 0 far out alone. A softmax is not among them: it is a share, and a confident model drives it to 0.
 _UNDERFLOWING = frozenset(
@@ -32,6 +31,7 @@ _CARRYING = frozenset(
         "select", "narrow", "gather", "index_select", "float", "double", "half", "bfloat16", "to", "detach", "cpu", "t",
     )
 ) | {"subscript"}  # fmt: skip
+_EPS = frozenset({"eps", "epsilon", "tiny", "jitter"})
 # Deeper than people nest; past it a 0 counts as ordinary.
 _DEEPEST = 20
 
@@ -47,26 +47,39 @@ def reaches_zero(node: cst.BaseExpression | None, evaluator: Evaluator, depth: i
     if made_by.function in _UNDERFLOWING:
         return evaluator.range_of(made_by.subject).minus_inf
 
-    def ask(operand: cst.BaseExpression | None) -> bool:
-        return reaches_zero(operand, evaluator, depth + 1)
-
     if made_by.function in _CARRYING:
-        return made_by.subject not in evaluator.values or ask(made_by.subject)
+        return made_by.subject not in evaluator.values or reaches_zero(made_by.subject, evaluator, depth + 1)
     combine = _COMBINING.get(made_by.function)
-    return combine is None or combine(made_by, ask)
+    if combine is None:
+        return True
+    operands = [made_by.arguments.get(name) for name in ("input", "other")]
+    if made_by.function in _ADDING and _has_constant_part(operands, evaluator):
+        return False
+    return combine(reaches_zero(operand, evaluator, depth + 1) for operand in operands)
 
 
-def _sum(call: Call, ask: _Ask) -> bool:
-    return all(ask(call.arguments.get(name)) for name in ("input", "other"))
+def _has_constant_part(operands: list[cst.BaseExpression | None], evaluator: Evaluator) -> bool:
+    """Whether one term is called an eps, or a setting for all that is known while the other is a tensor: sigma ** 2 + data ** 2."""
+    if any(operand is not None and not _EPS.isdisjoint(words_of(operand)) for operand in operands):
+        return True
+    kinds = [_kind(operand, evaluator) for operand in operands]
+    return Kind.TENSOR in kinds and Kind.UNKNOWN in kinds
 
 
-def _product(call: Call, ask: _Ask) -> bool:
-    return any(ask(call.arguments.get(name)) for name in ("input", "other"))
+def _kind(node: cst.BaseExpression | None, evaluator: Evaluator) -> Kind:
+    """The kind of what `node` is computed from: that of `data` for `data ** 2`."""
+    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
+    made_by = value.made_by
+    if made_by is not None and made_by.form is Form.OPERATOR and made_by.subject in evaluator.values:
+        return _kind(made_by.subject, evaluator)
+    return value.kind
 
 
-_COMBINING: Mapping[str, Callable[[Call, _Ask], bool]] = {
-    "torch.add": _sum,
-    "torch.mul": _product,
-    "torch.div": lambda call, ask: ask(call.arguments.get("input")),
+_ADDING = frozenset({"torch.add", "torch.maximum", "torch.max"})
+_COMBINING: Mapping[str, Callable[[Iterable[bool]], bool]] = {
+    "torch.add": all,
+    "torch.maximum": all,
+    "torch.mul": any,
+    "torch.div": lambda zeros: next(iter(zeros)),
 }
 """What makes a result 0 whose operands are not negative; of others nothing is known here, and a 0 counts as ordinary."""

@@ -57,7 +57,8 @@ def _power_zones(operation: str, form: Format, exponent: float) -> Iterator[Zone
 
 
 def _power_of(form: Format, x: float, exponent: float) -> float:
-    """`x ** exponent` as torch computes it: cubes and inverse squares by multiplication, half types in float32."""
+    """`x ** exponent` as torch computes it: the exponent is rounded too, and cubes are products."""
+    exponent = form.round(exponent)
     work = max(form, FLOAT32, key=lambda each: each.digits)
     square = work.round(x * x)
     try:
@@ -166,8 +167,6 @@ COMPUTED: dict[str, Callable[[str, Format, Mapping[str, Constant]], tuple[Zone, 
     "torch.cosine_similarity": _small_norm,
     "torch.nn.functional.layer_norm": _small_norm,
     "torch.nn.functional.group_norm": _small_norm,
-    "torch.nn.functional.instance_norm": _small_norm,
-    "torch.nn.functional.batch_norm": _small_norm,
     "torch.nn.functional.rms_norm": _small_norm,
     "torch.mul": _infinite_product,
     "torch.matmul": _infinite_product,

@@ -1,0 +1,169 @@
+"""Whether the gate drops only what no rule would have found: `python benchmarks/gate.py [WHEEL or FOLDER ...]`.
+
+Two questions about the pinned packages and whatever else is named. Findings: does a gated run find exactly what an
+ungated run finds, with all rules? Operations: is each call that facts see in a chunk shown to a rule that reacts to that
+call's operation alone? The second question holds the gate to rules that are not yet written. Exits with 1 if not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from multiprocessing import Pool
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.packages import DEFAULT_WORK, PACKAGES, Package, Source, Workshop
+from benchmarks.table import table
+from nanlint.engine.check_file import RECURSION_LIMIT, check_text
+from nanlint.engine.checker import Checker
+from nanlint.engine.ruleset import interest
+from nanlint.facts.module_facts import ModuleFacts
+from nanlint.rule import Rule
+from nanlint.settings import Settings
+from nanlint.source.gate import TORCH_AND_KIN, Gate
+from nanlint.source.outline import outline
+from nanlint.source.read import UnreadableSource, read_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nanlint.source.outline import Outline
+
+# How facts note an index; no rule reacts to it.
+SUBSCRIPT = "subscript"
+
+EVERY_RULE = Settings(select=("ALL",), preview=True, severity="info")
+
+
+@dataclass
+class Comparison:
+    """What gated and ungated runs made of some files."""
+
+    files: int = 0
+    lines: int = 0
+    findings: int = 0
+    calls: int = 0
+    differences: list[str] = field(default_factory=list)
+
+    def add(self, other: Comparison) -> None:
+        """Count `other` in."""
+        self.files += other.files
+        self.lines += other.lines
+        self.findings += other.findings
+        self.calls += other.calls
+        self.differences += other.differences
+
+
+def compare(path: Path) -> Comparison:
+    """One file, both questions. A file that is no Python 3 source, or no PyTorch code, has nothing to compare."""
+    try:
+        text = read_source(path).text
+    except UnreadableSource:
+        return Comparison()
+    result = Comparison(1, text.count("\n"))
+    if TORCH_AND_KIN.search(text.encode("utf-8", "surrogatepass")) is None:
+        return result
+    try:
+        result.findings, result.differences = compare_findings(text, str(path))
+        seen, overlooked = compare_calls(text)
+    except Exception as error:  # noqa: BLE001 - a file on which nanlint fails is told like a difference
+        result.differences = [f"{path}: {type(error).__name__}: {error}"]
+        return result
+    result.calls = seen.total()
+    result.differences += [f"{path}: {entry}" for entry in overlooked]
+    return result
+
+
+def compare_findings(text: str, path: str, settings: Settings = EVERY_RULE) -> tuple[int, list[str]]:
+    """How many findings an ungated run has, and each that only one of the two runs has."""
+    gated, ungated = (
+        Counter(
+            f"{path}:{finding.span.line}:{finding.span.column} {finding.code} {finding.message} {finding.fix}"
+            for finding in check_text(text, path, Checker(gated=gated).ruleset(settings)).findings
+        )
+        for gated in (True, False)
+    )
+    lost = [f"lost by the gate: {entry}" for entry in (ungated - gated).elements()]
+    added = [f"only with the gate: {entry}" for entry in (gated - ungated).elements()]
+    return ungated.total(), lost + added
+
+
+def compare_calls(text: str) -> tuple[Counter[str], list[str]]:
+    """The operations of all calls that facts see, and each call that a rule for its operation would not be shown."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        return _compare_calls(text, outline(text))
+    except (SyntaxError, ValueError, RecursionError):
+        return Counter(), []
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _compare_calls(text: str, plan: Outline) -> tuple[Counter[str], list[str]]:
+    facts = ModuleFacts(text, plan)
+    shown: dict[str, frozenset[str]] = {}
+    seen: Counter[str] = Counter()
+    overlooked = []
+    for name, chunk in plan.chunks.items():
+        facts.enter(name)
+        flow = facts.flow(name)
+        for call in flow.calls.values() if flow is not None else ():
+            if call.function == SUBSCRIPT:
+                continue
+            seen[call.function] += 1
+            if call.function not in shown:
+                shown[call.function] = frozenset(_gate_for(call.function).chunks(plan))
+            if name not in shown[call.function]:
+                overlooked.append(f"{call.function} in {chunk.qualname} (line {facts.span_of(call.node).line})")
+    facts.forget()
+    return seen, overlooked
+
+
+def _gate_for(function: str) -> Gate:
+    """The gate of a rule that reacts to one operation."""
+    rule: type[Rule] = type("OneOperation", (Rule,), {"calls": frozenset({function})})
+    return Gate([interest(rule())])
+
+
+def sources(workshop: Workshop, named: Iterable[Path]) -> list[Source]:
+    """The pinned packages and what the user named."""
+    found = [workshop.source(package) for package in PACKAGES]
+    for path in named:
+        package = Package(path.name.partition("-")[0], path.suffix.strip(".") or "folder", ".")
+        found.append(Source(package, path) if path.is_dir() else workshop.unpack(path, package))
+    return found
+
+
+def main() -> int:
+    """Compare every file, print what differs and how much was compared."""
+    options = _options()
+    rows, differs = [], False
+    for source in sources(Workshop(options.work, options.wheels), options.paths):
+        total = Comparison()
+        with Pool() as pool:
+            for result in pool.imap_unordered(compare, source.files(), chunksize=4):
+                total.add(result)
+        print(*sorted(total.differences), sep="\n", end="\n" if total.differences else "")
+        counts = (total.files, total.lines, total.findings, total.calls, len(total.differences))
+        rows.append((source.package.name, *(f"{count:,}" for count in counts)))
+        differs = differs or bool(total.differences)
+    print(*table(("package", "files", "lines", "findings", "calls", "differences"), rows), sep="\n")
+    return int(differs)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("paths", nargs="*", type=Path, help="further wheels or folders")
+    parser.add_argument("--work", type=Path, default=DEFAULT_WORK, help=f"the working folder (default: {DEFAULT_WORK})")
+    parser.add_argument("--wheels", type=Path, help="a folder that holds the wheels of the packages already")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

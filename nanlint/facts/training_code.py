@@ -1,0 +1,101 @@
+"""Whether a backward passes through the code at hand, judged by what it is called.
+
+Nothing in a function says that its caller trains with it. Models and losses are trained; metrics, schedulers, feature extractors
+and data sets are not, and people name them so. A judgement, used where a finding is about the gradient alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from nanlint.source.outline import MODULE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.source.outline import Chunk, Outline
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_NOT_TRAINED = frozenset(
+    {
+        "metric", "metrics", "scheduler", "sampler", "sampling", "sample", "processor", "preprocess", "processing", "extractor",
+        "dataset", "datasets", "augment", "augmentation", "augmentations", "evaluate", "evaluation", "evaluator", "eval", "diagnostics", "env",
+        "planner", "planning", "optimizer", "plot", "visualize", "corrector", "collator", "collate", "pipeline", "detect", "detector",
+        "init", "initialize", "reset", "stats", "statistics", "callback", "monitor", "score", "scores", "benchmark", "convert",
+        "export", "calibrate", "calibration", "generate", "decode", "search", "fit", "suppression", "nms", "quantize", "prune",
+        "pruning", "inference", "predict", "infer", "logging", "summary", "report", "load", "save", "test", "tests", "check",
+        "update", "compute", "running", "tokenizer", "postprocess", "solver", "fbank", "spectrogram", "stft",
+    }
+)  # fmt: skip
+_TRAINED = frozenset(
+    {
+        "module", "loss", "losses", "model", "layer", "net", "network", "encoder", "decoder", "block", "pooling", "kernel",
+        "criterion", "attention", "transformer", "embedding", "head", "policy", "actor", "critic", "backbone", "flow", "likelihood",
+    }
+)  # fmt: skip
+_TRAINED_FUNCTIONS = frozenset(
+    {
+        "loss", "losses", "distance", "dist", "cdist", "penalty", "regularize", "regularization", "divergence", "kl", "entropy",
+        "forward", "norm", "normalize", "similarity", "training", "train", "kernel", "nll", "prob", "objective",
+    }
+)  # fmt: skip
+_NETWORKS = ("torch.nn", "torch.autograd")
+
+
+def may_train(chunk: Chunk, outline: Outline) -> bool:
+    """Whether a backward may pass through the chunk."""
+    if chunk.name == MODULE:
+        return True
+    bases = list(_bases(chunk.owner, outline))
+    named = set(_words(chunk.owner.rpartition(".")[2], *bases))
+    if not named.isdisjoint(_NOT_TRAINED) or "function" in set(_words(*bases)):
+        return False
+    function = set(_words(chunk.name))
+    if not function.isdisjoint(_TRAINED_FUNCTIONS):
+        return True
+    if not function.isdisjoint(_NOT_TRAINED):
+        return False
+    if chunk.owner and (_has_forward(chunk.owner, outline) or not named.isdisjoint(_TRAINED)):
+        return True
+    return _is_about_networks(outline) or _takes_tensors(chunk)
+
+
+def _words(*names: str) -> Iterator[str]:
+    for name in names:
+        yield from (word.lower() for word in _WORD.findall(name))
+
+
+def _bases(class_name: str, outline: Outline) -> Iterator[str]:
+    """The last word of each class above, as far as this file tells."""
+    waiting, seen = [class_name], set[str]()
+    while waiting:
+        name = waiting.pop()
+        node = outline.classes.get(name)
+        if node is None or name in seen:
+            continue
+        seen.add(name)
+        for base in node.bases:
+            text = base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else ""
+            yield text
+            waiting.append(text)
+
+
+def _has_forward(class_name: str, outline: Outline) -> bool:
+    return any(f"{name}.forward" in outline.chunks for name in (class_name, *_bases(class_name, outline)))
+
+
+def _takes_tensors(chunk: Chunk) -> bool:
+    """Whether a function's parameters are tensors by their annotations."""
+    if not isinstance(chunk.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    stated = [parameter.annotation for parameter in chunk.node.args.args if parameter.annotation is not None]
+    return any("Tensor" in ast.dump(annotation) for annotation in stated)
+
+
+def _is_about_networks(outline: Outline) -> bool:
+    """Whether the file imports torch.nn, or has a class that is called as one."""
+    if any(dotted.startswith(_NETWORKS) for dotted in outline.imports.values()):
+        return True
+    return any(f"{name}.forward" in outline.chunks for name in outline.classes)

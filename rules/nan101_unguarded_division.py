@@ -1,0 +1,163 @@
+"""NAN101 unguarded-division."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+
+DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
+SUMS = frozenset({"torch.sum", "torch.nansum", "torch.count_nonzero", "torch.bincount"})
+NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
+NORMALIZE = "torch.nn.functional.normalize"
+# A sum of these is a count or a total weight, whatever made them.
+MASKS = frozenset({"mask", "masks", "valid", "weight", "weights", "indicator", "adj"})
+# Shares of a whole: not all of a row are 0, and picking the largest of them leaves some.
+SHARES = frozenset({"torch.softmax", "torch.nn.functional.gumbel_softmax", "torch.nn.functional.softmin", "torch.ones"})
+PICKS = frozenset({"torch.topk", "torch.sort", "torch.gather", "torch.max", "torch.amax"})
+PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.bmm", "torch.einsum"})
+# Survives in every format, unlike 1e-8, and is far below any norm or spread that matters.
+FLOOR = "1e-6"
+QUOTED = 40
+
+
+class UnguardedDivision(Rule):
+    """A division by a tensor that can be 0.
+
+    ## Why it hurts
+    Tensors do not raise: `x / 0` is inf and `0 / 0` is NaN. An empty mask, a batch without positives, a zero row, a silent
+    clip or a constant image is enough, and one NaN in a loss is NaN in every weight after the next step.
+
+    ## Flagged
+        loss = (losses * mask).sum() / mask.sum()
+
+    ## Instead
+        loss = (losses * mask).sum() / mask.sum().clamp(min=1)
+
+    ## Silent when
+    the denominator is known to stay away from 0 in the dtype in effect: clamped, `+ eps`, `1 + x ** 2`, `exp(x)`; when a
+    condition on the way asks for it or for what it is made of; when the result is replaced behind it (`where`,
+    `nan_to_num`, `x[n == 0] = 0`); for Python's own numbers, `len` and shapes; for parameters, buffers and everything of
+    which nothing is known; in tests. A denominator used several times is told once.
+
+    ## Fix
+    Unsafe: `clamp(min=1)` for a count (exact where there is something to count), `F.normalize` for `x / x.norm()`,
+    `clamp_min(1e-6)` for norms and spreads, which moves results below that.
+    """
+
+    code = "NAN101"
+    name = "unguarded-division"
+    severity = Severity.WARNING
+    calls = frozenset({DIV, RECIPROCAL, POWER})
+    beside = frozenset(
+        {
+            "sum",
+            "count_nonzero",
+            "bincount",
+            "norm",
+            "vector_norm",
+            "std",
+            "var",
+            "max",
+            "amax",
+            "abs",
+            "relu",
+            "square",
+        }
+    )
+    yields_to = frozenset({"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one division."""
+        below = _denominator(call, facts)
+        if below is None or facts.is_test() or not _is_unguarded(call, below, facts):
+            return
+        # One denominator that can be 0 is one defect, however many things are divided by it.
+        for other in facts.calls_of(*self.calls):
+            again = _denominator(other, facts)
+            if again is not None and facts.is_same(again, below) and _is_unguarded(other, again, facts):
+                if other is not call:
+                    return
+                break
+        is_count = _is_count(below, facts)
+        reach = facts.range_of(below)
+        range_text = f" (range {reach})" if facts.is_known(below) else ""
+        yield self.finding(
+            facts.span_of(below),
+            f"`{facts.quote(below, QUOTED)}` can be 0{range_text}, so the quotient can be NaN or inf",
+            fix=_fix(call, below, facts, is_count=is_count),
+            hazard=Hazard(call.function, facts.source_of(below), "0"),
+            severity=Severity.ERROR if is_count else Severity.WARNING,
+        )
+
+
+def _denominator(call: Call, facts: Facts) -> Expression | None:
+    if call.function == POWER:
+        exponent = facts.constant_of(call.arguments.get("exponent"))
+        return call.subject if exponent is not None and exponent < 0 else None
+    return call.arguments.get("other") if call.function == DIV else call.subject
+
+
+def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:
+    if not facts.is_tensor(below) or facts.value_of(below).learnable:
+        return False
+    if not (_touches_zero(below, facts) or _is_sum_of_weights(call, below, facts)):
+        return False
+    return not facts.is_tested(below) and not facts.is_mended(call.node)
+
+
+def _touches_zero(below: Expression, facts: Facts) -> bool:
+    """Whether 0 is the end of a known range: what may have either sign is unknown, and its zeros are no event."""
+    reach = facts.range_of(below)
+    if not facts.is_known(below) or not reach.has_zero or 0 not in (reach.low, reach.high) or reach.low == reach.high:
+        return False
+    return facts.reaches_zero(below) and not _is_of_shares(below, facts)
+
+
+def _is_of_shares(below: Expression, facts: Facts) -> bool:
+    """`w / w.sum()` where w is a softmax, or the largest values of one."""
+    origin = facts.origin_of(below)
+    while origin is not None and (origin.function in SUMS or origin.function in PICKS):
+        origin = facts.origin_of(origin.subject)
+    return origin is not None and origin.function in SHARES
+
+
+def _is_sum_of_weights(call: Call, below: Expression, facts: Facts) -> bool:
+    """Whether it is the sum of a mask by its name, or of what the numerator was weighted with: `(x * w).sum() / w.sum()`."""
+    total = facts.origin_of(below)
+    if total is None or total.function not in SUMS or total.subject is None or facts.is_known(below):
+        return False
+    if _is_of_shares(below, facts) or facts.value_of(total.subject).learnable:
+        return False
+    if not MASKS.isdisjoint(facts.words_of(total.subject)):
+        return True
+    above = facts.origin_of(call.arguments.get("input"))
+    product = facts.origin_of(above.subject) if above is not None and above.function in SUMS else above
+    if product is None or product.function not in PRODUCTS:
+        return False
+    return any(facts.is_same(factor, total.subject) for factor in product.arguments.values())
+
+
+def _is_count(below: Expression, facts: Facts) -> bool:
+    total = facts.origin_of(below)
+    if facts.range_of(below).integer and facts.is_known(below):
+        return True
+    return total is not None and total.function in SUMS and "mask" in facts.words_of(total.subject or below)
+
+
+def _fix(call: Call, below: Expression, facts: Facts, *, is_count: bool) -> Fix | None:
+    normalized = _normalized(call, below, facts)
+    if normalized is not None:
+        return unsafe("Use F.normalize", Edit(facts.span_of(call.node), normalized))
+    floor = "clamp(min=1)" if is_count else f"clamp_min({FLOOR})"
+    return unsafe("Keep the denominator above 0", Edit(facts.span_of(below), f"{facts.as_receiver(below)}.{floor}"))
+
+
+def _normalized(call: Call, below: Expression, facts: Facts) -> str | None:
+    """`F.normalize(x, dim=1)` for `x / x.norm(dim=1, keepdim=True)` as it is written."""
+    norm, spelled, above = facts.call_of(below), facts.spelling_of(NORMALIZE), call.arguments.get("input")
+    if norm is None or norm.function not in NORMS or spelled is None or call.function != DIV or above is None:
+        return None
+    if set(norm.arguments) != {"input", "dim", "keepdim"} or not facts.is_same(above, norm.subject):
+        return None
+    if facts.value_of(norm.arguments["keepdim"]).constant is not True or facts.changes_its_operand(call):
+        return None
+    return f"{spelled}({facts.source_of(above)}, dim={facts.source_of(norm.arguments['dim'])})"

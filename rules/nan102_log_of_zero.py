@@ -1,0 +1,80 @@
+"""NAN102 log-of-zero."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+
+# The operation -> the largest argument at which it is -inf.
+LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": -1}
+# NAN110, NAN112 and NAN202 tell of these, and what to write instead.
+TOLD_ELSEWHERE = frozenset(
+    {"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod"}
+)
+FLOOR = "1e-12"
+QUOTED = 50
+
+
+class LogOfZero(Rule):
+    """The argument of a logarithm can be 0, or negative.
+
+    ## Why it hurts
+    `log(0)` is -inf and its slope is inf; below 0 it is NaN. A silent clip, an empty class or a mask of zeros makes the
+    argument 0, the loss -inf, and every gradient of the step NaN.
+
+    ## Flagged
+        energy = frames.pow(2).sum(dim=-1)
+        level = 10 * torch.log10(energy)
+
+    ## Instead
+        level = 10 * torch.log10(energy.clamp_min(1e-12))
+        density = torch.log1p(counts.abs())
+
+    ## Silent when
+    the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; when only underflow
+    could make it 0, as of `exp(x)`; when nothing is known of it; under `no_grad` and in tests, where -inf is a result like any other.
+    The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.
+
+    ## Fix
+    Unsafe: `clamp_min(1e-12)` changes the result wherever the argument was below that.
+    """
+
+    code = "NAN102"
+    name = "log-of-zero"
+    severity = Severity.ERROR
+    direction = Direction.BOTH
+    calls = frozenset(LOGARITHMS)
+    beside = frozenset({"log", "log_", "log2", "log2_", "log10", "log10_", "log1p", "log1p_"})
+    yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN210", "NAN302"})
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one logarithm."""
+        inner, edge = call.subject, LOGARITHMS[call.function]
+        if inner is None or not facts.is_tensor(call.node) or not facts.is_known(inner):
+            return
+        if facts.is_test() or not facts.is_recorded(call.node) or not _can_reach(inner, edge, facts):
+            return
+        origin, reach = facts.origin_of(inner), facts.range_of(inner)
+        if origin is not None and origin.function in TOLD_ELSEWHERE:
+            return
+        result = "can be NaN" if reach.least < edge else "can be -inf"
+        message = f"`{facts.quote(inner, QUOTED)}` can be {edge} (range {reach}), so its logarithm {result}"
+        yield self.finding(
+            facts.span_of(call.node),
+            message,
+            fix=_fix(call, inner, edge, facts),
+            hazard=Hazard(call.function, facts.source_of(inner), str(edge)),
+        )
+
+
+def _can_reach(inner: Expression, edge: int, facts: Facts) -> bool:
+    reach = facts.range_of(inner)
+    if reach.low == -float("inf") and reach.high == float("inf"):
+        return False
+    return facts.reaches_zero(inner) if edge == 0 and reach.low >= 0 else reach.low <= edge
+
+
+def _fix(call: Call, inner: Expression, edge: int, facts: Facts) -> Fix | None:
+    if edge or facts.changes_its_operand(call):
+        return None
+    text = f"{facts.as_receiver(inner)}.clamp_min({FLOOR})"
+    return unsafe("Keep the argument of the logarithm above 0", Edit(facts.span_of(inner), text))

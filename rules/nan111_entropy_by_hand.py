@@ -1,0 +1,94 @@
+"""NAN111 entropy-by-hand."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, safe
+
+LOG, PRODUCT, QUOTIENT, DIFFERENCE = "torch.log", "torch.mul", "torch.div", "torch.sub"
+LOGARITHMS = frozenset({LOG, "torch.log2", "torch.log10"})
+QUOTED = 40
+
+
+class EntropyByHand(Rule):
+    """A value times the logarithm of itself, or a mask times a logarithm: 0 * log(0) is NaN.
+
+    ## Why it hurts
+    The limit of p * log(p) at 0 is 0, but floats compute `0 * -inf`, which is NaN. One probability that is exactly 0, as in
+    every one-hot target and every saturated softmax, makes the whole sum NaN.
+
+    ## Flagged
+        entropy = -(p * torch.log(p)).sum(dim=-1)
+        divergence = (t * torch.log(t / q)).sum()
+
+    ## Instead
+        entropy = -torch.xlogy(p, p).sum(dim=-1)
+        divergence = torch.nn.functional.kl_div(q.log(), t, reduction="sum")
+
+    ## Silent when
+    the argument of the logarithm is known to stay above 0 (clamped, + eps); for `xlogy`, `special.entr` and `kl_div`; under a guard.
+    Of p * log(p) the shape itself says that p is a probability, so nothing more needs to be known of it.
+
+    ## Fix
+    Safe: `xlogy(p, p)` is the same function with the value 0 at 0. Its gradient at 0 is still infinite, as that of entropy is: where
+    p has a gradient and can be 0, compute from logits with `log_softmax`.
+    """
+
+    code = "NAN111"
+    name = "entropy-by-hand"
+    severity = Severity.ERROR
+    calls = frozenset({PRODUCT})
+    beside = frozenset({"log", "log2", "log10"})
+    yields_to = frozenset({"NAN110"})
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one product."""
+        if facts.is_test() or not facts.is_recorded(call.node):
+            return
+        first, second = call.arguments.get("input"), call.arguments.get("other")
+        for factor, other in ((first, second), (second, first)):
+            log = _log(other, facts)
+            argument = log.subject if log is not None else None
+            if factor is None or log is None or argument is None or not _can_both_be_zero(factor, argument, facts):
+                continue
+            quoted = facts.quote(factor, QUOTED)
+            message = f"`{quoted}` can be 0, and 0 times the logarithm of `{facts.quote(argument, QUOTED)}` is NaN"
+            yield self.finding(
+                facts.span_of(call.node),
+                message,
+                fix=_fix(call, factor, log, facts),
+                hazard=Hazard(log.function, facts.source_of(argument), "0"),
+            )
+            return
+
+
+def _log(node: Expression | None, facts: Facts) -> Call | None:
+    """The logarithm that `node` is, or from which something is taken away: `t * (t.log() - y)`."""
+    made_by = facts.value_of(node).made_by if node is not None else None
+    if made_by is not None and made_by.function == DIFFERENCE:
+        made_by = facts.value_of(made_by.subject).made_by if made_by.subject is not None else None
+    if made_by is None or made_by.function not in LOGARITHMS or not facts.is_here(made_by.node):
+        return None
+    return made_by
+
+
+def _can_both_be_zero(factor: Expression, argument: Expression, facts: Facts) -> bool:
+    if not facts.range_of(factor).has_zero or not facts.range_of(argument).has_zero:
+        return False
+    if facts.is_number(factor) or not facts.is_tensor(argument):
+        return False
+    divided = facts.operand_of(argument, QUOTIENT)
+    if facts.is_same(factor, argument) or (divided is not None and facts.is_same(factor, divided)):
+        return facts.reaches_zero(factor)
+    is_mask = facts.dtype_of(factor) == "bool" or (facts.is_known(factor) and facts.range_of(factor).integer)
+    return is_mask and facts.is_known(argument) and facts.reaches_zero(argument)
+
+
+def _fix(call: Call, factor: Expression, log: Call, facts: Facts) -> Fix | None:
+    """`torch.xlogy(p, p)` where the logarithm is written in the product itself."""
+    spelled = facts.spelling_of("torch.xlogy")
+    if log.function != LOG or log.node not in call.arguments.values() or spelled is None or log.subject is None:
+        return None
+    text = f"{spelled}({facts.source_of(factor)}, {facts.source_of(log.subject)})"
+    if facts.changes_its_operand(call) or facts.changes_its_operand(log) or "#" in facts.source_of(call.node):
+        return None
+    return safe("Use xlogy, which is 0 where its first argument is", Edit(facts.span_of(call.node), text))
