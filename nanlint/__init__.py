@@ -25,10 +25,12 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name from its home the first time it is asked for."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'nanlint' has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415 - the point of this function
+if not TYPE_CHECKING:  # or a type checker would take every misspelt name for an object
 
-    return getattr(import_module(_HOMES[name]), name)
+    def __getattr__(name: str) -> object:
+        """Import a public name from its home the first time it is asked for."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'nanlint' has no attribute {name!r}")
+        from importlib import import_module  # noqa: PLC0415 - the point of this function
+
+        return getattr(import_module(_HOMES[name]), name)

@@ -5,17 +5,16 @@ from __future__ import annotations
 from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
 
 DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
-SUMS = frozenset({"torch.sum", "torch.nansum", "torch.count_nonzero", "torch.bincount"})
+SUMS = frozenset({"torch.sum", "torch.nansum", "torch.count_nonzero"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
-NORMALIZE = "torch.nn.functional.normalize"
-# A sum of these is a count or a total weight, whatever made them.
-MASKS = frozenset({"mask", "masks", "valid", "weight", "weights", "indicator", "adj"})
-# Shares of a whole: not all of a row are 0, and picking the largest of them leaves some.
-SHARES = frozenset({"torch.softmax", "torch.nn.functional.gumbel_softmax", "torch.nn.functional.softmin", "torch.ones"})
-PICKS = frozenset({"torch.topk", "torch.sort", "torch.gather", "torch.max", "torch.amax"})
+LARGEST = frozenset({"torch.max", "torch.amax"})
 PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.bmm", "torch.einsum"})
+NORMALIZE = "torch.nn.functional.normalize"
+# A module that is built or initialised is the same in every run: what fails there fails at once.
+BUILDING = frozenset({"__init__", "reset_parameters", "_reset_parameters", "init_weights", "_init_weights"})
 # Survives in every format, unlike 1e-8, and is far below any norm or spread that matters.
 FLOOR = "1e-6"
+COUNT, SPREAD, TOTAL = "count", "spread", "total"
 QUOTED = 40
 
 
@@ -68,7 +67,7 @@ class UnguardedDivision(Rule):
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one division."""
         below = _denominator(call, facts)
-        if below is None or facts.is_test() or not _is_unguarded(call, below, facts):
+        if below is None or facts.is_test() or facts.function_name() in BUILDING or not _is_unguarded(call, below, facts):
             return
         # One denominator that can be 0 is one defect, however many things are divided by it.
         for other in facts.calls_of(*self.calls):
@@ -77,15 +76,14 @@ class UnguardedDivision(Rule):
                 if other is not call:
                     return
                 break
-        is_count = _is_count(below, facts)
-        reach = facts.range_of(below)
-        range_text = f" (range {reach})" if facts.is_known(below) else ""
+        kind = _kind(call, below, facts)
+        known = f" (range {facts.range_of(below)})" if facts.is_known(below) else ""
         yield self.finding(
             facts.span_of(below),
-            f"`{facts.quote(below, QUOTED)}` can be 0{range_text}, so the quotient can be NaN or inf",
-            fix=_fix(call, below, facts, is_count=is_count),
+            f"`{facts.quote(below, QUOTED)}` can be 0{known}, so the quotient can be NaN or inf",
+            fix=_fix(call, below, kind, facts),
             hazard=Hazard(call.function, facts.source_of(below), "0"),
-            severity=Severity.ERROR if is_count else Severity.WARNING,
+            severity=Severity.ERROR if kind == COUNT else Severity.WARNING,
         )
 
 
@@ -97,57 +95,35 @@ def _denominator(call: Call, facts: Facts) -> Expression | None:
 
 
 def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:
-    if not facts.is_tensor(below) or facts.value_of(below).learnable:
-        return False
-    if not (_touches_zero(below, facts) or _is_sum_of_weights(call, below, facts)):
+    if not facts.is_tensor(below) or not _kind(call, below, facts):
         return False
     return not facts.is_tested(below) and not facts.is_mended(call.node)
 
 
-def _touches_zero(below: Expression, facts: Facts) -> bool:
-    """Whether 0 is the end of a known range: what may have either sign is unknown, and its zeros are no event."""
-    reach = facts.range_of(below)
-    if not facts.is_known(below) or not reach.has_zero or 0 not in (reach.low, reach.high) or reach.low == reach.high:
-        return False
-    return facts.reaches_zero(below) and not _is_of_shares(below, facts)
+def _kind(call: Call, below: Expression, facts: Facts) -> str:
+    """What the denominator is, if everyday input makes it 0; by what it is, or by what it is to the numerator."""
+    found = facts.vanishes_as(below)
+    if found or facts.is_known(below):
+        return found
+    measured, above = facts.origin_of(below), call.arguments.get("input")
+    if measured is None or above is None:
+        return ""
+    if measured.function in LARGEST:
+        # x / x.max()
+        return SPREAD if facts.is_same(above, measured.subject) else ""
+    made = facts.origin_of(above)
+    product = facts.origin_of(made.subject) if made is not None and made.function in SUMS else made
+    if measured.function not in SUMS or product is None or product.function not in PRODUCTS:
+        return ""
+    # (x * w).sum() / w.sum()
+    return TOTAL if any(facts.is_same(factor, measured.subject) for factor in product.arguments.values()) else ""
 
 
-def _is_of_shares(below: Expression, facts: Facts) -> bool:
-    """`w / w.sum()` where w is a softmax, or the largest values of one."""
-    origin = facts.origin_of(below)
-    while origin is not None and (origin.function in SUMS or origin.function in PICKS):
-        origin = facts.origin_of(origin.subject)
-    return origin is not None and origin.function in SHARES
-
-
-def _is_sum_of_weights(call: Call, below: Expression, facts: Facts) -> bool:
-    """Whether it is the sum of a mask by its name, or of what the numerator was weighted with: `(x * w).sum() / w.sum()`."""
-    total = facts.origin_of(below)
-    if total is None or total.function not in SUMS or total.subject is None or facts.is_known(below):
-        return False
-    if _is_of_shares(below, facts) or facts.value_of(total.subject).learnable:
-        return False
-    if not MASKS.isdisjoint(facts.words_of(total.subject)):
-        return True
-    above = facts.origin_of(call.arguments.get("input"))
-    product = facts.origin_of(above.subject) if above is not None and above.function in SUMS else above
-    if product is None or product.function not in PRODUCTS:
-        return False
-    return any(facts.is_same(factor, total.subject) for factor in product.arguments.values())
-
-
-def _is_count(below: Expression, facts: Facts) -> bool:
-    total = facts.origin_of(below)
-    if facts.range_of(below).integer and facts.is_known(below):
-        return True
-    return total is not None and total.function in SUMS and "mask" in facts.words_of(total.subject or below)
-
-
-def _fix(call: Call, below: Expression, facts: Facts, *, is_count: bool) -> Fix | None:
+def _fix(call: Call, below: Expression, kind: str, facts: Facts) -> Fix:
     normalized = _normalized(call, below, facts)
     if normalized is not None:
         return unsafe("Use F.normalize", Edit(facts.span_of(call.node), normalized))
-    floor = "clamp(min=1)" if is_count else f"clamp_min({FLOOR})"
+    floor = "clamp(min=1)" if kind == COUNT else f"clamp_min({FLOOR})"
     return unsafe("Keep the denominator above 0", Edit(facts.span_of(below), f"{facts.as_receiver(below)}.{floor}"))
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, safe
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, safe, unsafe
 
 LOG, PRODUCT, QUOTIENT, DIFFERENCE = "torch.log", "torch.mul", "torch.div", "torch.sub"
 LOGARITHMS = frozenset({LOG, "torch.log2", "torch.log10"})
+FLOOR = "1e-12"
 QUOTED = 40
 
 
@@ -29,8 +30,8 @@ class EntropyByHand(Rule):
     Of p * log(p) the shape itself says that p is a probability, so nothing more needs to be known of it.
 
     ## Fix
-    Safe: `xlogy(p, p)` is the same function with the value 0 at 0. Its gradient at 0 is still infinite, as that of entropy is: where
-    p has a gradient and can be 0, compute from logits with `log_softmax`.
+    Safe where no gradient passes: `xlogy(p, p)` is the same function with the value 0 at 0. Its gradient at 0 is still NaN, so
+    with a gradient the fix bounds the argument as well, which is unsafe. Better still: compute from logits with `log_softmax`.
     """
 
     code = "NAN111"
@@ -85,10 +86,14 @@ def _can_both_be_zero(factor: Expression, argument: Expression, facts: Facts) ->
 
 def _fix(call: Call, factor: Expression, log: Call, facts: Facts) -> Fix | None:
     """`torch.xlogy(p, p)` where the logarithm is written in the product itself."""
-    spelled = facts.spelling_of("torch.xlogy")
-    if log.function != LOG or log.node not in call.arguments.values() or spelled is None or log.subject is None:
+    spelled, argument = facts.spelling_of("torch.xlogy"), log.subject
+    if log.function != LOG or log.node not in call.arguments.values() or spelled is None or argument is None:
         return None
-    text = f"{spelled}({facts.source_of(factor)}, {facts.source_of(log.subject)})"
     if facts.changes_its_operand(call) or facts.changes_its_operand(log) or "#" in facts.source_of(call.node):
         return None
-    return safe("Use xlogy, which is 0 where its first argument is", Edit(facts.span_of(call.node), text))
+    text, span = facts.source_of(factor), facts.span_of(call.node)
+    if not facts.has_gradient(argument):
+        return safe("Use xlogy", Edit(span, f"{spelled}({text}, {facts.source_of(argument)})"))
+    # The gradient of the logarithm at 0 is infinite still; only a bound keeps it finite.
+    bounded = f"{facts.as_receiver(argument)}.clamp_min({FLOOR})"
+    return unsafe("Use xlogy with a bound", Edit(span, f"{spelled}({text}, {bounded})"))

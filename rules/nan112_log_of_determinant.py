@@ -69,7 +69,7 @@ def _fix(call: Call, made_by: Call, facts: Facts) -> Fix | None:
     if "#" in facts.source_of(call.node) or facts.changes_its_operand(call):
         return None
     if made_by.function == DETERMINANT:
-        spelled = facts.spelling_of("torch.linalg.slogdet")
+        spelled = facts.spelling_of("torch.slogdet")
         text = f"{spelled}({facts.source_of(made_by.subject)})[1]" if spelled is not None else None
         title = "Use slogdet"
     else:

@@ -10,6 +10,8 @@ LOGS, QUOTIENTS = ("torch.log", "torch.log1p"), ("torch.div", "torch.reciprocal"
 OVERFLOW = {"float16": 11.09, "float64": 709.78}
 UNDERFLOW = {"float16": -17.3, "float64": -745.1}
 OVERFLOW_FLOAT32, UNDERFLOW_FLOAT32 = 88.72, -103.9
+# A kernel over a grid has its peak on the grid.
+GRIDS = ("arange", "linspace", "meshgrid")
 QUOTED = 36
 
 
@@ -30,7 +32,7 @@ class LogSumExpByHand(Rule):
 
     ## Silent when
     the maximum was subtracted first, under whatever name; when the exponent is known to stay where `exp` is neither inf
-    nor 0; in tests. `1 / (1 + exp(-x))` breaks in the backward alone, so it is silent where there is no gradient.
+    nor 0, as a log-probability or minus a distance (of which all must be far); in tests and initialisation. `1 / (1 + exp(-x))` breaks in the backward alone, so it is silent where there is no gradient.
 
     ## Fix
     Safe: `logsumexp`, `logaddexp`, `softplus`, `sigmoid`, `softmax` and `tanh` are the same functions. There is none where
@@ -46,7 +48,7 @@ class LogSumExpByHand(Rule):
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge what is made of one exponential."""
-        if call.subject is None or facts.is_test() or facts.is_shifted(call.subject):
+        if call.subject is None or facts.is_test() or "init" in facts.function_name() or facts.is_shifted(call.subject):
             return
         for outer in facts.calls_of(*LOGS, *QUOTIENTS):
             found = facts.by_hand(outer)
@@ -71,11 +73,11 @@ def _breaks(call: Call, outer: Call, found: ByHand, facts: Facts) -> tuple[str, 
     reach, dtype = facts.range_of(call.subject), facts.dtype_of(call.node)
     edge, floor = OVERFLOW.get(dtype, OVERFLOW_FLOAT32), UNDERFLOW.get(dtype, UNDERFLOW_FLOAT32)
     is_log = outer.function in LOGS
-    if reach.greatest >= edge:
+    if reach.greatest >= edge and not facts.is_falling(call.subject):
         result = "its log is inf" if is_log else "inf / inf is NaN"
         result = "the gradient of 1 / inf is NaN" if found.only_backward else result
         return f"[{edge}, inf)", f"is inf from {edge:.1f} on (range {reach}): {result}"
-    if found.needs_mass and reach.least <= floor:
+    if found.needs_mass and reach.least <= floor and not facts.mentions(*GRIDS):
         result = "log(0) is -inf" if is_log else "0 / 0 is NaN"
         return f"(-inf, {floor}]", f"is 0 below {floor:.0f} (range {reach}): {result}"
     return "", ""
@@ -83,7 +85,7 @@ def _breaks(call: Call, outer: Call, found: ByHand, facts: Facts) -> tuple[str, 
 
 def _fix(outer: Call, found: ByHand, facts: Facts) -> Fix | None:
     """The function itself, on the exponents as they are written."""
-    spelled = facts.spelling_of(found.function) if found.function else None
+    spelled = (facts.name_for(found.function) or facts.spelling_of(found.function)) if found.function else None
     whole = facts.source_of(outer.node)
     exponents = [exp.subject for exp in found.exps if exp.subject is not None]
     settings = _settings(found, facts)
@@ -91,6 +93,8 @@ def _fix(outer: Call, found: ByHand, facts: Facts) -> Fix | None:
         return None
     operands = [*exponents, *(found.total.arguments.values() if found.total is not None else ())]
     if any(facts.changes_its_operand(exp) or not facts.is_here(exp.node) for exp in found.exps):
+        return None
+    if not _is_plain(outer, found, facts):
         return None
     if not all(facts.is_within(node, outer.node) or facts.is_unchanged(node, outer.node) for node in operands):
         return None
@@ -101,6 +105,17 @@ def _fix(outer: Call, found: ByHand, facts: Facts) -> Fix | None:
     given = ", ".join([*(text for text in lines if text is not None), *settings])
     word = found.function.rpartition(".")[2]
     return safe(f"Use {word}", Edit(facts.span_of(outer.node), f"{spelled}({given})"))
+
+
+def _is_plain(outer: Call, found: ByHand, facts: Facts) -> bool:
+    """Whether no view, part or cast stands between the operations."""
+    inside = [found.total.subject] if found.total is not None else []
+    if found.function == "torch.softmax":
+        inside.append(outer.subject)
+    if found.function == "torch.logsumexp" and facts.value_of(outer.arguments["input"]).made_by is not found.total:
+        return False
+    made_by = [facts.value_of(node).made_by for node in inside if node is not None]
+    return all(call is not None and call.function == "torch.exp" for call in made_by)
 
 
 def _settings(found: ByHand, facts: Facts) -> list[str] | None:

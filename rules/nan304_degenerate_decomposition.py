@@ -5,8 +5,8 @@ from __future__ import annotations
 from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity
 
 KINDS = {
-    "torch.linalg.svd": "singular",
-    "torch.svd": "singular",
+    "torch.linalg.svd": "singular ",
+    "torch.svd": "singular ",
     "torch.linalg.eigh": "eigen",
     "torch.linalg.eig": "eigen",
 }
@@ -38,7 +38,7 @@ class DegenerateDecomposition(Rule):
 
     code = "NAN304"
     name = "degenerate-decomposition"
-    severity = Severity.INFO
+    severity = Severity.WARNING
     direction = Direction.BACKWARD
     preview = True
     calls = frozenset(KINDS)
@@ -53,7 +53,7 @@ class DegenerateDecomposition(Rule):
         if wants_vectors is not None and facts.value_of(wants_vectors).constant is False:
             return
         kind = KINDS[call.function]
-        message = f"`{facts.quote(inner, QUOTED)}` can have equal {kind} values: the gradient of its vectors is NaN"
+        message = f"`{facts.quote(inner, QUOTED)}` can have equal {kind}values: the gradient of its vectors is NaN"
         yield self.finding(
             facts.span_of(call.node), message, hazard=Hazard(call.function, facts.source_of(inner), "equal values")
         )

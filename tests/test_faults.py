@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanlint.engine import checker
+from nanlint.engine import check_file
 from nanlint.source.discover import discover
 from tests.project import (
     BROKEN,
@@ -407,14 +407,14 @@ def test_base_classes_of_rules_begin_with_an_underscore(project: Project) -> Non
 
 def test_a_crash_of_nanlint_on_one_file_is_one_line(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write("b.py", LOG)
-    check = checker.check_path
+    check = check_file.check_path
 
     def crash(path: str, ruleset: object) -> object:
         if path == "b.py":
             raise IndexError("list index out of range")
         return check(path, ruleset)  # type: ignore[arg-type] # handed on as it came
 
-    monkeypatch.setattr(checker, "check_path", crash)
+    monkeypatch.setattr("nanlint.engine.checker.check_path", crash)
     reason = "IndexError: list index out of range"
     assert_one_error(project, f"b.py: error: nanlint failed on this file ({reason}); please report it")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import math
 import sys
 import warnings
 from contextlib import contextmanager, nullcontext
@@ -24,13 +25,16 @@ from tests.checkout import ROOT
 
 torch = pytest.importorskip("torch", reason="torch is not installed, so no fixture can be run")
 
-from tests.truth_inputs import battery  # noqa: E402 - it imports torch
+from tests.truth_inputs import WITHOUT_GRADIENT, battery  # noqa: E402 - it imports torch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterable, Iterator
     from types import ModuleType
 
     from nanlint.model import Finding
+
+# Tensors of six elements are not worth a second thread.
+torch.set_num_threads(1)
 
 FOLDERS = sorted(path for path in (ROOT / "fixtures").iterdir() if path.is_dir())
 FILES = sorted(path for folder in FOLDERS for path in folder.glob("*.py"))
@@ -133,7 +137,9 @@ def run(thing: Any, case: dict[str, Any], dtype: Any) -> Outcome:
     torch.manual_seed(0)
     function = thing().to(dtype) if inspect.isclass(thing) else thing
     inputs = {
-        name: value.to(dtype).requires_grad_() if value.is_floating_point() else value.clone()
+        name: value.to(dtype).requires_grad_(name not in WITHOUT_GRADIENT)
+        if value.is_floating_point()
+        else value.clone()
         for name, value in case.items()
     }
     learned = [*inputs.values(), *(function.parameters() if inspect.isclass(thing) else ())]
@@ -144,9 +150,13 @@ def run(thing: Any, case: dict[str, Any], dtype: Any) -> Outcome:
 
 
 def outcomes(thing: Any, dtype: Any = torch.float32) -> Iterator[Outcome]:
-    for case in battery(thing.forward if inspect.isclass(thing) else thing):
-        case.pop("self", None)
+    for case in cases_for(thing):
         yield run(thing, case, dtype)
+
+
+def cases_for(thing: Any) -> Iterator[dict[str, Any]]:
+    for case in battery(thing.forward if inspect.isclass(thing) else thing):
+        yield {name: value for name, value in case.items() if name != "self"}
 
 
 def run_on_fake_cuda(thing: Any) -> Outcome:
@@ -171,15 +181,21 @@ def misbehaves(thing: Any, module: ModuleType, truth: ModuleType | None, finding
         return bool(truth.harms(thing))
     if getattr(module, "RUNS_ON", "") == FAKE_CUDA:
         return run_on_fake_cuda(thing).forward_is_broken
-    return all(_breaks(list(outcomes(thing, getattr(torch, dtype))), finding.direction) for dtype in finding.dtypes)
+    return all(breaks(outcomes(thing, getattr(torch, dtype)), finding.direction) for dtype in finding.dtypes)
 
 
-def _breaks(results: list[Outcome], direction: Direction) -> bool:
-    forward = any(result.forward_is_broken for result in results)
-    if direction is Direction.BACKWARD:
-        return any(result.backward_is_broken and not result.forward_is_broken for result in results)
-    backward = any(result.backward_is_broken for result in results)
-    return forward and (backward or direction is Direction.FORWARD)
+def breaks(results: Iterable[Outcome], direction: Direction) -> bool:
+    """Whether the results are broken as `direction` says; looks no further than it has to."""
+    missing = {Direction.FORWARD, Direction.BACKWARD} if direction is Direction.BOTH else {direction}
+    for result in results:
+        if result.forward_is_broken:
+            missing.discard(Direction.FORWARD)
+        # What breaks in the backward alone must have a finite forward.
+        if result.backward_is_broken and not (direction is Direction.BACKWARD and result.forward_is_broken):
+            missing.discard(Direction.BACKWARD)
+        if not missing:
+            return True
+    return False
 
 
 def behaves(thing: Any, module: ModuleType, truth: ModuleType | None) -> bool:
@@ -256,13 +272,15 @@ def test_safe_fixes_keep_finite_results_and_their_gradients(path: Path) -> None:
         # On the CPU a CUDA autocast switches itself off and says so, which makes the two comparable.
         warnings.filterwarnings("ignore", message="CUDA is not available")
         for name in marked_in(text):
-            _assert_same(getattr(old, name), getattr(new, name))
+            # On a GPU there was an error and no result; without one, the old function cuts off what is far from ordinary.
+            _assert_same(getattr(old, name), getattr(new, name), largest=10.0 if runs_on_fake_cuda(path) else math.inf)
 
 
-def _assert_same(old: Any, new: Any) -> None:
+def _assert_same(old: Any, new: Any, *, largest: float) -> None:
     compared = 0
-    for before, after in zip(outcomes(old), outcomes(new), strict=True):
-        if before.forward_is_broken or before.backward_is_broken:
+    for case, before, after in zip(cases_for(old), outcomes(old), outcomes(new), strict=True):
+        extreme = any(bool((value.abs() > largest).any()) for value in case.values())
+        if extreme or before.forward_is_broken or before.backward_is_broken:
             continue
         compared += 1
         torch.testing.assert_close(after.outputs, before.outputs, rtol=1e-3, atol=1e-4)
@@ -279,11 +297,11 @@ def test_a_function_that_behaves_is_not_called_bad() -> None:
 
 def test_a_function_that_breaks_in_the_backward_only_is_told_from_one_that_breaks_in_both() -> None:
     def root(x: Any) -> Any:
-        return x.relu().pow(2).sum().sqrt()
+        return x.pow(2).sum().sqrt()
 
     results = list(outcomes(root))
-    assert _breaks(results, Direction.BACKWARD)
-    assert not _breaks(results, Direction.FORWARD)
+    assert breaks(results, Direction.BACKWARD)
+    assert not breaks(results, Direction.FORWARD)
 
 
 def test_the_fake_gpu_knows_what_autocast_refuses() -> None:

@@ -9,13 +9,16 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from nanlint.engine.check_file import FileResult
 from nanlint.engine.check_paths import Checker, Plan, Run
 from nanlint.engine.workers import cores, run_in_workers
 from tests.project import BROKEN, CLEAN, COMMAND, LOG, SQRT, Project, environment
+
+if TYPE_CHECKING:
+    from nanlint.engine.check_file import FileResult
 
 START_METHODS = ["spawn", *(["fork"] if sys.platform == "linux" else [])]
 

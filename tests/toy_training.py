@@ -16,6 +16,9 @@ import torch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+RATE = 0.1
+"""The learning rate: ordinary steps must not happen to end at 0, where inf * 0 is NaN."""
+
 STEEP = 1e5
 """The norm of the gradient of `steep_loss`."""
 
@@ -58,7 +61,9 @@ def weights_after(function: Callable[..., Any], things: Callable[[torch.nn.Modul
     """The weights of `line()` after `function` has trained it; an error that it raises stops it, as it would a run."""
     model = line()
     try:
-        call_with(function, {"model": model, "optimizer": torch.optim.SGD(model.parameters(), lr=1.0), **things(model)})
+        call_with(
+            function, {"model": model, "optimizer": torch.optim.SGD(model.parameters(), lr=RATE), **things(model)}
+        )
     except (ValueError, AssertionError):
         pass
     return model.weight.detach().clone()

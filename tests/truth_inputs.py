@@ -52,12 +52,14 @@ _KINDS: dict[str, tuple[Callable[[tuple[int, ...]], torch.Tensor], ...]] = {
     **dict.fromkeys(("mask", "keep"), _MASK),
 }
 _IMAGES = frozenset({"image", "images"})
+WITHOUT_GRADIENT = frozenset({"target", "targets", "weights"})
+"""What is given to a loss and not learned."""
 
 
 def _alternating(shape: tuple[int, ...]) -> torch.Tensor:
-    signs = torch.ones(torch.Size(shape).numel())
-    signs[1::2] = -1
-    return signs.reshape(shape)
+    """1 and -1 in turn along every dimension."""
+    places = torch.stack(torch.meshgrid(*(torch.arange(length) for length in shape), indexing="ij")).sum(0)
+    return 1.0 - 2.0 * (places % 2)
 
 
 def battery(function: Callable[..., Any]) -> Iterator[Case]:
@@ -71,7 +73,7 @@ def battery(function: Callable[..., Any]) -> Iterator[Case]:
         longest = max((len(_kind(name)) for name in names), default=0)
         for case in range(longest):
             # Every kind goes round at its own pace, so that each value of one meets several of the others.
-            for turn in range(2):
+            for turn in range(2 if len(names) > 1 else 1):
                 torch.manual_seed(case)
                 yield {name: _tensor(name, case + turn * place, rows, columns) for place, name in enumerate(names)}
 

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import libcst as cst
+
+from nanlint.facts.context import ancestors
 from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from nanlint.facts.evaluate import Evaluator
 
-    Node = cst.BaseExpression | None
+Node = cst.BaseExpression | None
 
 EXP, EXPM1 = "torch.exp", "torch.expm1"
 SOFTPLUS, SIGMOID, TANH = "torch.nn.functional.softplus", "torch.sigmoid", "torch.tanh"
@@ -49,16 +50,27 @@ class ByHand(NamedTuple):
 def by_hand(call: Call, evaluator: Evaluator) -> ByHand | None:
     """The function that `call`, a logarithm or a quotient, ends; None if it is no such."""
     look = _Look(evaluator)
+    found = None
     if call.function in _LOGS:
-        return look.logarithm(call)
-    if call.function in _QUOTIENTS:
+        found = look.logarithm(call)
+    elif call.function in _QUOTIENTS:
         whole = call.arguments.get("other") if call.function == "torch.div" else call.subject
-        return look.quotient(call.subject if call.function == "torch.div" else None, whole)
-    return None
+        found = look.quotient(call.subject if call.function == "torch.div" else None, whole)
+    if found is None:
+        return None
+    # What an inner function returns was made of other operands at each of its calls; those of a lambda are unknown.
+    around = look.function_around(call.node)
+    is_here = not isinstance(around, cst.Lambda) and all(look.function_around(exp.node) is around for exp in found.exps)
+    return found if is_here else None
 
 
 class _Look(NamedTuple):
     evaluator: Evaluator
+
+    def function_around(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """The innermost function, or lambda, that `node` stands in."""
+        around = ancestors(node, self.evaluator.parsed.parents)
+        return next((each for each in around if isinstance(each, (cst.FunctionDef, cst.Lambda))), None)
 
     def origin(self, node: Node, *functions: str) -> Call | None:
         """The operation behind `node`, if it is one of `functions`."""
@@ -115,9 +127,9 @@ class _Look(NamedTuple):
             return None
         term, number = self.without_constant(below)
         exp = self.origin(term, EXP)
-        if exp is None or number is None or number <= 0:
+        if exp is None or number != 1:
             return None
-        is_one = number == 1 and (part is None or self.evaluator.values.get(part, UNKNOWN).number == 1)
+        is_one = part is None or self.evaluator.values.get(part, UNKNOWN).number == 1
         return ByHand(SIGMOID if is_one else "", (exp,), falls=True, only_backward=True)
 
     def _share(self, exp: Call, part: Node, whole: Node) -> ByHand | None:

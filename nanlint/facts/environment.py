@@ -98,6 +98,13 @@ class Env:
             return value
         return replace(value, range=tightened(value.range, bound), same_as=value.identity)
 
+    def _told(self, name: str) -> Value | None:
+        """What `name` holds, with what conditions have told about it: after `if n == 0: n = 1` it is not 0."""
+        held, bound = self.get(name), self.guards.get(name)
+        if held is None or bound is None:
+            return held
+        return replace(held, range=tightened(held.range, bound), same_as=held.identity)
+
     def joined(self, other: Env, *, new_object: bool = False) -> Env:
         """What holds whichever of the two it is.
 
@@ -108,7 +115,7 @@ class Env:
             return self
         layers = self.layers
         for name in _differing(self.layers, other.layers):
-            here, there = self.get(name), other.get(name)
+            here, there = self._told(name), other._told(name)  # noqa: SLF001 - the same class
             if here is not there:
                 layers = _with(layers, name, _either(here, there, may_lack=new_object or "." not in name))
         guards = {

@@ -1,4 +1,7 @@
-"""What keeps an exponential in bounds that no interval tells: a maximum that was subtracted, wherever it came from."""
+"""What keeps an exponential in bounds that no interval tells: a subtracted maximum, a distance with a minus before it.
+
+These are readings, not proofs: `-dist / tau` is negative because distances are positive and somebody chose tau so.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import re
 from typing import TYPE_CHECKING
 
 from nanlint.facts.environment import text_of
-from nanlint.facts.values import UNKNOWN
+from nanlint.facts.naming import words_of
+from nanlint.facts.values import UNKNOWN, Kind
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -45,3 +49,46 @@ def _is_peak(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
     behind = value.origin or value.made_by
     texts = [text_of(node), *([text_of(behind.node)] if behind is not None else [])]
     return any(_PEAK.search(text) for text in texts)
+
+
+# What is never negative by its name.
+_DISTANCES = frozenset(
+    "dist dists distance distances d2 cost costs energy norm norms abs sq square squared sqdist mse age delay time times "
+    "dt delta lag radius r2 var variance loss losses err error errors decay".split()
+)
+_LOG_PROBABILITIES = frozenset("logp logps logpt prob probs logprob logprobs logpi".split())
+
+
+def is_falling(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """Whether `node` is read as never positive: minus a square or a distance, times what scales it."""
+    negative, certain = _sign(node, evaluator, 0)
+    return negative is True and certain
+
+
+def _sign(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int) -> tuple[bool | None, bool]:
+    """Whether it is negative (None if nobody can say), and whether a factor of it is known not to change its sign."""
+    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
+    if node is None or depth == _DEEPEST:
+        return None, False
+    known = value.range
+    if known.least >= 0 or known.greatest <= 0:
+        return known.least < 0, value.number is None
+    call = value.made_by
+    if call is not None and call.function == "torch.neg":
+        negative, certain = _sign(call.subject, evaluator, depth + 1)
+        return (None if negative is None else not negative), certain
+    if call is not None and call.function in {"torch.mul", "torch.div"}:
+        one, other = (_sign(call.arguments.get(name), evaluator, depth + 1) for name in ("input", "other"))
+        if one[0] is None or other[0] is None:
+            return None, False
+        return one[0] is not other[0], one[1] or other[1]
+    if not _DISTANCES.isdisjoint(words_of(node)):
+        return False, True
+    # A hyperparameter scales; a tensor or the result of a call may have any sign.
+    scales = value.kind in {Kind.NUMBER, Kind.UNKNOWN} and call is None and not value.learnable
+    return (False if scales else None), False
+
+
+def is_log_probability(node: cst.BaseExpression | None) -> bool:
+    """Whether `node` is called a logarithm of a probability."""
+    return node is not None and not _LOG_PROBABILITIES.isdisjoint(words_of(node))

@@ -16,12 +16,16 @@ from nanlint.facts.calculate import VIEWS
 from nanlint.facts.code_questions import CodeQuestions
 from nanlint.facts.dtypes import autocast_dtype
 from nanlint.facts.evaluate import ANY_ATTRIBUTE
-from nanlint.facts.exponents import is_shifted
+from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted
 from nanlint.facts.names import dotted_text
+from nanlint.facts.relations import definition, range_under
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind, Value
+from nanlint.facts.vanishing import vanishing
 from nanlint.facts.zeros import reaches_zero
+from nanlint.ops.formats import FORMATS
 from nanlint.ops.interval import FINITE, Interval
 from nanlint.ops.names import SIGNATURES
+from nanlint.ops.zones import zones
 from nanlint.source.walk import node_children, walk
 
 if TYPE_CHECKING:
@@ -113,6 +117,27 @@ class ModuleFacts(CodeQuestions):
     def is_shifted(self, node: cst.BaseExpression | None) -> bool:
         """Whether a maximum was subtracted on the way to `node`, so that its exponential cannot overflow."""
         return self.here is not None and is_shifted(node, self.here)
+
+    def is_falling(self, node: cst.BaseExpression | None) -> bool:
+        """Whether `node` is read as never positive: a log-probability, minus a square or a distance."""
+        return self.here is not None and (is_log_probability(node) or is_falling(node, self.here))
+
+    def range_where(self, node: cst.BaseExpression, condition: cst.BaseExpression, *, holds: bool) -> Interval:
+        """The range of `node` where the mask `condition` is true (or false), as far as the mask's comparison names it."""
+        flow = self.here
+        return range_under(node, definition(condition, flow), flow, holds=holds) if flow is not None else FINITE
+
+    def breaks(self, call: Call, operand: str, reach: Interval) -> bool:
+        """Whether some ordinary value of `reach` breaks `call`, forward or backward, as its argument `operand`."""
+        dtype = self.value_of(call.node).dtype
+        stated = {name: self.value_of(node).number for name, node in call.arguments.items()}
+        constants = {name: number for name, number in stated.items() if number is not None}
+        found = zones(call.function, dtype if dtype in FORMATS else "float32", constants)
+        return any(zone.operand == operand and zone.meets_ordinarily(reach) for zone in found)
+
+    def vanishes_as(self, node: cst.BaseExpression | None) -> str:
+        """What `node` is, if everyday input makes it exactly 0: a count, norm, spread or total; empty for anything else."""
+        return vanishing(node, self.here) if self.here is not None and self.range_of(node).has_zero else ""
 
     def is_known(self, node: cst.BaseExpression | None) -> bool:
         """Whether anything is known about the range of `node`."""

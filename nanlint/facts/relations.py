@@ -126,7 +126,7 @@ def _where(call: Call, evaluator: Evaluator) -> Interval | None:
     condition, yes, no = (call.arguments.get(name) for name in ("condition", "input", "other"))
     if condition is None or yes is None or no is None:
         return None
-    test = _definition(condition, evaluator)
+    test = definition(condition, evaluator)
     return range_under(yes, test, evaluator, holds=True).join(range_under(no, test, evaluator, holds=False))
 
 
@@ -135,11 +135,11 @@ def _filled(call: Call, evaluator: Evaluator) -> Interval | None:
     mask, fill = call.arguments.get("mask"), call.arguments.get("value")
     if call.subject is None or mask is None or fill is None:
         return None
-    kept = range_under(call.subject, _definition(mask, evaluator), evaluator, holds=False)
+    kept = range_under(call.subject, definition(mask, evaluator), evaluator, holds=False)
     return kept.join(evaluator.range_of(fill))
 
 
-def _definition(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
+def definition(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
     """The comparison that a mask's name stands for."""
     value = evaluator.values.get(node, UNKNOWN)
     return value.made_by.node if value.made_by is not None else node

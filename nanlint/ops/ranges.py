@@ -46,15 +46,15 @@ class Operands:
 Transfer = Callable[[Operands], Interval]
 
 
-def transfer(
-    operation: str, ranges: Mapping[str, Interval], constants: Mapping[str, object], form: Format
-) -> Interval:
+def transfer(operation: str, ranges: Mapping[str, Interval], constants: Mapping[str, object], form: Format) -> Interval:
     """Every number that the result of `operation` can hold."""
     entry = TRANSFER.get(operation)
     return entry(Operands(ranges, constants, form)) if entry is not None else FINITE
 
 
-def _curve(value: Callable[[float], float], domain: Interval = FINITE, image: Interval = FINITE, **how: bool) -> Transfer:
+def _curve(
+    value: Callable[[float], float], domain: Interval = FINITE, image: Interval = FINITE, **how: bool
+) -> Transfer:
     curve = Curve(value, domain, image, **how)
     return lambda given: apply(given.form, curve, given["input"])
 
@@ -166,7 +166,9 @@ def _nan_to_num(given: Operands) -> Interval:
     if known.nan:
         clean = clean.join(point(fill))
     if known.minus_inf or known.plus_inf:
-        clean = clean.join(Interval(given.form.min if known.minus_inf else 0.0, given.form.max if known.plus_inf else 0.0))
+        clean = clean.join(
+            Interval(given.form.min if known.minus_inf else 0.0, given.form.max if known.plus_inf else 0.0)
+        )
     return clean
 
 

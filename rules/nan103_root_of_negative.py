@@ -1,0 +1,75 @@
+"""NAN103 root-of-negative."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+
+SQRT, RSQRT, POWER, DIFFERENCE = "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.sub"
+FLOOR = "1e-12"
+QUOTED = 50
+
+
+class RootOfNegative(Rule):
+    """The root of a value that can be negative, if only by rounding.
+
+    ## Why it hurts
+    `sqrt` of anything below 0 is NaN. A difference that is never negative on paper is -1e-8 in floats: 1 - c * c of
+    a cosine, |a|^2 + |b|^2 - 2ab of two equal points, E[x^2] - E[x]^2 of a constant.
+
+    ## Flagged
+        sine = torch.sqrt(1 - cosine * cosine)
+        distance = (a.pow(2).sum(1) + b.pow(2).sum(1) - 2 * (a * b).sum(1)).sqrt()
+
+    ## Instead
+        sine = torch.sqrt((1 - cosine * cosine).clamp_min(1e-12))
+        distance = torch.linalg.vector_norm(a - b, dim=1)
+
+    ## Silent when
+    the value was clamped, or is a sum of squares, an absolute value or a variance (where it is exactly 0, NAN301 speaks); when nothing
+    is known of it; under a guard and in tests.
+
+    ## Fix
+    Unsafe: `clamp_min(1e-12)` inside the root. The bound is above 0 because the gradient of the root at 0 is infinite.
+    """
+
+    code = "NAN103"
+    name = "root-of-negative"
+    severity = Severity.ERROR
+    direction = Direction.BOTH
+    calls = frozenset({SQRT, RSQRT, POWER})
+    beside = frozenset({"sqrt", "sqrt_", "rsqrt", "rsqrt_", "pow", "pow_", "**"})
+    yields_to = frozenset({"NAN210", "NAN302"})
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one root."""
+        inner = call.subject
+        if inner is None or facts.is_test() or not facts.is_tensor(call.node) or not _is_root(call, facts):
+            return
+        reason = _reason(inner, facts)
+        if reason:
+            message = f"`{facts.quote(inner, QUOTED)}` {reason}, and its root is NaN there"
+            fix = None
+            if not facts.changes_its_operand(call):
+                text = f"{facts.as_receiver(inner)}.clamp_min({FLOOR})"
+                fix = unsafe("Keep the value under the root above 0", Edit(facts.span_of(inner), text))
+            hazard = Hazard(call.function, facts.source_of(inner), "below 0")
+            yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard)
+
+
+def _is_root(call: Call, facts: Facts) -> bool:
+    exponent = facts.constant_of(call.arguments.get("exponent"))
+    return call.function != POWER or exponent in {0.5, -0.5}
+
+
+def _reason(inner: Expression, facts: Facts) -> str:
+    """Why it can be negative; empty when nothing says so."""
+    reach = facts.range_of(inner)
+    if facts.is_known(inner):
+        return f"can be negative (range {reach})" if reach.has_negative else ""
+    made_by = facts.value_of(inner).made_by
+    if made_by is None or made_by.function != DIFFERENCE or not facts.is_here(made_by.node):
+        return ""
+    left, right = made_by.arguments["input"], made_by.arguments["other"]
+    # What is taken from a sum of squares is, on paper, never more; floats round both.
+    is_positive = facts.is_known(left) and facts.range_of(left).low >= 0 and facts.is_tensor(left)
+    return "can be negative by rounding" if is_positive and not facts.is_number(right) else ""

@@ -1,0 +1,115 @@
+"""NAN104 inverse-function-domain."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, show
+
+ACOSH, LOGIT = "torch.acosh", "torch.logit"
+# The operation -> the ends of its domain; at them its gradient is infinite, past them it is NaN.
+DOMAINS = {
+    "torch.acos": (-1.0, 1.0),
+    "torch.asin": (-1.0, 1.0),
+    "torch.atanh": (-1.0, 1.0),
+    "torch.erfinv": (-1.0, 1.0),
+    ACOSH: (1.0, float("inf")),
+    LOGIT: (0.0, 1.0),
+}
+ANGLES = frozenset({"torch.acos", "torch.asin", "torch.atanh"})
+DOTS = frozenset(
+    {
+        "torch.matmul", "torch.bmm", "torch.mm", "torch.mv", "torch.dot", "torch.einsum", "torch.inner", "torch.vdot",
+        "torch.linalg.vecdot", "torch.trace", "torch.baddbmm", "torch.tensordot", "torch.nn.functional.linear",
+    }
+)  # fmt: skip
+THROUGH = frozenset({"torch.div", "torch.sub", "torch.add", "torch.mul", "torch.neg"})
+DEEPEST = 4
+QUOTED = 45
+
+
+class InverseFunctionDomain(Rule):
+    """An inverse function at or past the end of its domain.
+
+    ## Why it hurts
+    The cosine of a vector with itself is 1.0000001 as often as 1, and `acos` past 1 is NaN. Clamped to exactly 1 the
+    forward is finite and the gradient -inf. `atanh`, `erfinv` and `logit` are infinite at their ends already.
+
+    ## Flagged
+        angle = torch.acos(torch.nn.functional.cosine_similarity(a, b))
+        safe_looking = torch.acos(dot.clamp(-1, 1))
+
+    ## Instead
+        angle = torch.acos(torch.nn.functional.cosine_similarity(a, b).clamp(-1 + 1e-6, 1 - 1e-6))
+        p = torch.logit(probs, eps=1e-6)
+
+    ## Silent when
+    the argument is clamped inside the open interval by an eps that its dtype can hold, or scaled into it; for `logit(eps=...)`; for a
+    clamp to the ends where no gradient passes; when the argument is neither known nor a dot product; in tests.
+
+    ## Fix
+    Shown: a clamp to `-1 + 1e-6` and `1 - 1e-6`, which half types round to -1 and 1. For the angle of two vectors
+    `atan2(cross, dot)` is exact everywhere.
+    """
+
+    code = "NAN104"
+    name = "inverse-function-domain"
+    severity = Severity.ERROR
+    direction = Direction.BOTH
+    calls = frozenset(DOMAINS)
+    beside = frozenset(
+        {word + end for word in ("acos", "arccos", "asin", "arcsin", "atanh", "arctanh", "acosh", "arccosh", "erfinv", "logit") for end in ("", "_")}
+    )  # fmt: skip
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one inverse function."""
+        inner = call.subject
+        if inner is None or facts.is_test() or not facts.is_tensor(call.node) or "eps" in call.arguments:
+            return
+        reason, direction = _reason(call, inner, facts)
+        if not reason or (direction is Direction.BACKWARD and not _is_trained(call, inner, facts)):
+            return
+        name = call.function.rpartition(".")[2]
+        result = f"the gradient of `{name}` is infinite" if direction is Direction.BACKWARD else f"`{name}` breaks"
+        message = f"`{facts.quote(inner, QUOTED)}` {reason}, where {result}"
+        hazard = Hazard(call.function, facts.source_of(inner), f"the ends of {DOMAINS[call.function]}")
+        yield self.finding(
+            facts.span_of(call.node), message, hazard=hazard, direction=direction, fix=_fix(call, inner, facts)
+        )
+
+
+def _is_trained(call: Call, inner: Expression, facts: Facts) -> bool:
+    return facts.may_train() and facts.has_gradient(call.node) and facts.has_gradient(inner)
+
+
+def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction]:
+    """Why it can be at or past an end, and in which direction that breaks; empty when nothing says so."""
+    low, high = DOMAINS[call.function]
+    reach = facts.range_of(inner)
+    if not facts.is_known(inner):
+        is_dot = call.function in ANGLES and _is_dot(inner, facts)
+        return ("is a dot product and can round past 1" if is_dot else ""), Direction.BOTH
+    if reach.low < low or reach.high > high:
+        return f"can be past {low:g} or {high:g} (range {reach})".replace(" or inf", ""), Direction.BOTH
+    if reach.contains(low) or reach.contains(high):
+        infinite_there = call.function in {"torch.atanh", "torch.erfinv", LOGIT}
+        end = low if not reach.contains(high) else high
+        return f"can be {end:g} (range {reach})", Direction.BOTH if infinite_there else Direction.BACKWARD
+    return "", Direction.BOTH
+
+
+def _is_dot(node: Expression | None, facts: Facts, depth: int = 0) -> bool:
+    """Whether `node` is computed from a dot product, or a sum of products."""
+    origin = facts.origin_of(node)
+    if origin is None or depth == DEEPEST or not facts.is_here(origin.node):
+        return False
+    if origin.function == "torch.sum":
+        return facts.operand_of(origin.subject, "torch.mul") is not None
+    if origin.function in THROUGH:
+        return any(_is_dot(operand, facts, depth + 1) for operand in origin.arguments.values())
+    return origin.function in DOTS
+
+
+def _fix(call: Call, inner: Expression, facts: Facts) -> Fix | None:
+    if DOMAINS[call.function] != (-1.0, 1.0):
+        return None
+    text = f"{facts.as_receiver(inner)}.clamp(-1 + 1e-6, 1 - 1e-6)"
+    return show("Clamp inside the open interval", Edit(facts.span_of(inner), text))

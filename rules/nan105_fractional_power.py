@@ -1,0 +1,64 @@
+"""NAN105 fractional-power."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity
+
+POWER, DIFFERENCE = "torch.pow", "torch.sub"
+QUOTED = 40
+
+
+class FractionalPower(Rule):
+    """A power with an exponent that is no integer, of a value that can be negative.
+
+    ## Why it hurts
+    `x ** 1.5` of a negative x is NaN, in the forward and in the gradient, however close to 0 it is. A learnable exponent has
+    the gradient `x ** p * log(x)`, which is NaN for every negative x, even where p happens to be 2.
+
+    ## Flagged
+        weight = torch.cos(angle) ** 1.5
+
+    ## Instead
+        weight = torch.cos(angle).clamp_min(1e-6) ** 1.5
+
+    ## Silent when
+    the base is known not to be negative; for integer exponents; for roots (NAN103 and NAN301 speak of those); when nothing is known
+    of the base; in tests.
+
+    ## Fix
+    None: whether a negative base should count as 0, by its size, or with its sign is for the author to say.
+    """
+
+    code = "NAN105"
+    name = "fractional-power"
+    severity = Severity.ERROR
+    direction = Direction.BOTH
+    calls = frozenset({POWER})
+    beside = frozenset({"pow", "pow_", "**"})
+    yields_to = frozenset({"NAN302"})
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one power."""
+        base, exponent = call.subject, call.arguments.get("exponent")
+        if base is None or exponent is None or facts.is_test() or not facts.is_tensor(base):
+            return
+        power = facts.constant_of(exponent)
+        if not facts.is_known(base) or not facts.range_of(base).has_negative or not _is_fraction(exponent, power, facts):
+            return
+        shown = f"{power:g}" if power is not None else f"`{facts.quote(exponent, QUOTED)}`"
+        reach = facts.range_of(base)
+        message = f"`{facts.quote(base, QUOTED)}` can be negative (range {reach}), and its power {shown} is NaN there"
+        hazard = Hazard(POWER, facts.source_of(base), "below 0")
+        learned = power is None
+        yield self.finding(
+            facts.span_of(call.node),
+            message,
+            hazard=hazard,
+            direction=Direction.BACKWARD if learned else Direction.BOTH,
+        )
+
+
+def _is_fraction(exponent: Expression, power: float | None, facts: Facts) -> bool:
+    if power is None:
+        return facts.value_of(exponent).learnable
+    return power != int(power) and abs(power) != 0.5

@@ -1,0 +1,128 @@
+"""NAN210 variance-by-subtraction."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, safe
+
+ROOTS = frozenset({"torch.sqrt", "torch.rsqrt", "torch.log", "torch.log2", "torch.log10", "torch.reciprocal"})
+POWER, QUOTIENT, DIFFERENCE, SUM, MEAN = "torch.pow", "torch.div", "torch.sub", "torch.add", "torch.mean"
+AVERAGES = frozenset({MEAN, "torch.sum", "torch.nanmean", QUOTIENT, "torch.matmul", "torch.einsum"})
+QUOTED = 50
+
+
+class Variance(NamedTuple):
+    """`difference` is E[x^2] - E[x]^2; `of` is x where it is written as one and the same."""
+
+    difference: Call
+    squares: Call
+    of: Expression | None
+
+
+class VarianceBySubtraction(Rule):
+    """The variance as E[x^2] - E[x]^2, which cancels to 0 or below, under a root, a logarithm or a division.
+
+    ## Why it hurts
+    Both terms grow with the square of the mean, and what is left of their difference is rounding. For values around 1000 with
+    a spread of 0.1 it is noise of either sign: the root of it is NaN. A small eps does not help against noise that is larger.
+
+    ## Flagged
+        std = (x.pow(2).mean(dim=1) - x.mean(dim=1).pow(2) + 1e-5).sqrt()
+
+    ## Instead
+        std = (x.var(dim=1, correction=0) + 1e-5).sqrt()
+
+    ## Silent when
+    the difference is clamped before it is used; when it goes into no root, logarithm or division; in tests.
+
+    ## Fix
+    Safe: `var(correction=0)` is the same number without the cancellation. There is none where the two means are
+    not written as means of one and the same value.
+    """
+
+    code = "NAN210"
+    name = "variance-by-subtraction"
+    severity = Severity.ERROR
+    direction = Direction.BOTH
+    calls = ROOTS | {POWER, QUOTIENT}
+    beside = frozenset({"mean", "sum", "nanmean"})
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one operation that a variance of 0 or below breaks."""
+        inner = call.arguments.get("other") if call.function == QUOTIENT else call.subject
+        if inner is None or facts.is_test() or not facts.is_tensor(call.node):
+            return
+        if call.function == POWER and not _is_root(call, facts):
+            return
+        variance = _variance(inner, facts) or _variance_plus_eps(inner, facts)
+        if variance is None:
+            return
+        message = f"`{facts.quote(variance.difference.node, QUOTED)}` can cancel to 0 or below, which breaks what it goes into"
+        hazard = Hazard(call.function, facts.source_of(inner), "0 or below")
+        yield self.finding(facts.span_of(call.node), message, fix=_fix(variance, facts), hazard=hazard)
+
+
+def _is_root(call: Call, facts: Facts) -> bool:
+    exponent = facts.constant_of(call.arguments.get("exponent"))
+    return exponent is not None and exponent < 1 and exponent != 0
+
+
+def _variance(node: Expression | None, facts: Facts) -> Variance | None:
+    difference = facts.origin_of(node)
+    if difference is None or difference.function != DIFFERENCE or not facts.is_here(difference.node):
+        return None
+    squares, mean = facts.origin_of(difference.arguments["input"]), _squared(difference.arguments["other"], facts)
+    if squares is None or mean is None or squares.function not in AVERAGES or not facts.is_here(squares.node):
+        return None
+    averaged = facts.origin_of(mean)
+    if averaged is None or averaged.function not in AVERAGES:
+        return None
+    values = _squared(squares.subject, facts)
+    same = values is not None and squares.function == averaged.function == MEAN and facts.is_same(values, averaged.subject)
+    if values is None and not _has_square(squares.subject, facts):
+        return None
+    return Variance(difference, squares, values if same else None)
+
+
+def _variance_plus_eps(node: Expression, facts: Facts) -> Variance | None:
+    """`variance + eps` and `eps + variance`."""
+    added = facts.value_of(node).made_by
+    if added is None or added.function != SUM or not facts.is_here(added.node):
+        return None
+    left, right = added.arguments["input"], added.arguments["other"]
+    return _variance(left if not facts.is_number(left) else right, facts)
+
+
+def _squared(node: Expression | None, facts: Facts) -> Expression | None:
+    """`x` of `x ** 2`, `x.square()` and `x * x`, through names."""
+    call = facts.origin_of(node)
+    if call is None or not facts.is_here(call.node):
+        return None
+    if call.function == POWER and facts.constant_of(call.arguments.get("exponent")) == 2:
+        return call.subject
+    if call.function == "torch.mul" and facts.is_same(call.subject, call.arguments.get("other")):
+        return call.subject
+    return call.subject if call.function == "torch.square" else None
+
+
+def _has_square(node: Expression | None, facts: Facts) -> bool:
+    """Whether it is a weighted square, or a sum of squares: `x ** 2 * w`, `(x ** 2).sum()`."""
+    call = facts.origin_of(node)
+    if call is None or call.function not in AVERAGES | {"torch.mul"}:
+        return False
+    return any(_squared(part, facts) is not None for part in call.arguments.values())
+
+
+def _fix(variance: Variance, facts: Facts) -> Fix | None:
+    if variance.of is None or "#" in facts.source_of(variance.difference.node):
+        return None
+    given = {name: facts.source_of(node) for name, node in variance.squares.arguments.items() if name != "input"}
+    mean = facts.origin_of(_squared(variance.difference.arguments["other"], facts))
+    if mean is None or given != {name: facts.source_of(node) for name, node in mean.arguments.items() if name != "input"}:
+        return None
+    if not facts.is_unchanged(variance.of, variance.difference.node) or not set(given) <= {"dim", "keepdim"}:
+        return None
+    settings = ", ".join([*(f"{name}={text}" for name, text in given.items()), "correction=0"])
+    text = f"{facts.as_receiver(variance.of)}.var({settings})"
+    return safe("Use var", Edit(facts.span_of(variance.difference.node), text))
