@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from nanlint.facts.by_hand import ByHand
+    from nanlint.facts.masks import Filling
     from nanlint.facts.module_facts import ModuleFacts as Facts
     from nanlint.facts.values import Call, Form, Value
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     Comparison = cst.Comparison
 else:
     # Rules name these in annotations alone, which are never evaluated.
-    ByHand = Call = Facts = Form = Value = Node = Expression = Comparison = object
+    ByHand = Filling = Call = Facts = Form = Value = Node = Expression = Comparison = object
 
 __all__ = [
     "Applicability",
@@ -35,6 +36,7 @@ __all__ = [
     "Edit",
     "Expression",
     "Facts",
+    "Filling",
     "Finding",
     "Fix",
     "Form",

@@ -5,16 +5,13 @@ from __future__ import annotations
 from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
 
 DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
-SUMS = frozenset({"torch.sum", "torch.nansum", "torch.count_nonzero"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
-LARGEST = frozenset({"torch.max", "torch.amax"})
-PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.bmm", "torch.einsum"})
 NORMALIZE = "torch.nn.functional.normalize"
 # A module that is built or initialised is the same in every run: what fails there fails at once.
 BUILDING = frozenset({"__init__", "reset_parameters", "_reset_parameters", "init_weights", "_init_weights"})
 # Survives in every format, unlike 1e-8, and is far below any norm or spread that matters.
 FLOOR = "1e-6"
-COUNT, SPREAD, TOTAL = "count", "spread", "total"
+COUNT = "count"
 QUOTED = 40
 
 
@@ -67,7 +64,12 @@ class UnguardedDivision(Rule):
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one division."""
         below = _denominator(call, facts)
-        if below is None or facts.is_test() or facts.function_name() in BUILDING or not _is_unguarded(call, below, facts):
+        if (
+            below is None
+            or facts.is_test()
+            or facts.function_name() in BUILDING
+            or not _is_unguarded(call, below, facts)
+        ):
             return
         # One denominator that can be 0 is one defect, however many things are divided by it.
         for other in facts.calls_of(*self.calls):
@@ -76,7 +78,7 @@ class UnguardedDivision(Rule):
                 if other is not call:
                     return
                 break
-        kind = _kind(call, below, facts)
+        kind = facts.vanishes_as(below, call.arguments.get("input"))
         known = f" (range {facts.range_of(below)})" if facts.is_known(below) else ""
         yield self.finding(
             facts.span_of(below),
@@ -95,28 +97,9 @@ def _denominator(call: Call, facts: Facts) -> Expression | None:
 
 
 def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:
-    if not facts.is_tensor(below) or not _kind(call, below, facts):
+    if not facts.is_tensor(below) or not facts.vanishes_as(below, call.arguments.get("input")):
         return False
     return not facts.is_tested(below) and not facts.is_mended(call.node)
-
-
-def _kind(call: Call, below: Expression, facts: Facts) -> str:
-    """What the denominator is, if everyday input makes it 0; by what it is, or by what it is to the numerator."""
-    found = facts.vanishes_as(below)
-    if found or facts.is_known(below):
-        return found
-    measured, above = facts.origin_of(below), call.arguments.get("input")
-    if measured is None or above is None:
-        return ""
-    if measured.function in LARGEST:
-        # x / x.max()
-        return SPREAD if facts.is_same(above, measured.subject) else ""
-    made = facts.origin_of(above)
-    product = facts.origin_of(made.subject) if made is not None and made.function in SUMS else made
-    if measured.function not in SUMS or product is None or product.function not in PRODUCTS:
-        return ""
-    # (x * w).sum() / w.sum()
-    return TOTAL if any(facts.is_same(factor, measured.subject) for factor in product.arguments.values()) else ""
 
 
 def _fix(call: Call, below: Expression, kind: str, facts: Facts) -> Fix:

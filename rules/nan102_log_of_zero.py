@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import (
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Rule,
+    Severity,
+    unsafe,
+)
 
 # The operation -> the largest argument at which it is -inf.
 LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": -1}
@@ -10,6 +23,7 @@ LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": 
 TOLD_ELSEWHERE = frozenset(
     {"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod"}
 )
+RELU = "torch.relu"
 FLOOR = "1e-12"
 QUOTED = 50
 
@@ -63,6 +77,8 @@ class LogOfZero(Rule):
             message,
             fix=_fix(call, inner, edge, facts),
             hazard=Hazard(call.function, facts.source_of(inner), str(edge)),
+            # relu's own backward is 0 at 0, whatever comes in.
+            direction=Direction.FORWARD if origin is not None and origin.function == RELU else self.direction,
         )
 
 

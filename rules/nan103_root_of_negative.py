@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import (
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Hazard,
+    Iterator,
+    Rule,
+    Severity,
+    unsafe,
+)
 
 SQRT, RSQRT, POWER, DIFFERENCE = "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.sub"
 FLOOR = "1e-12"

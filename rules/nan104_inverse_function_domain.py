@@ -72,7 +72,12 @@ class InverseFunctionDomain(Rule):
         message = f"`{facts.quote(inner, QUOTED)}` {reason}, where {result}"
         hazard = Hazard(call.function, facts.source_of(inner), f"the ends of {DOMAINS[call.function]}")
         yield self.finding(
-            facts.span_of(call.node), message, hazard=hazard, direction=direction, fix=_fix(call, inner, facts)
+            facts.span_of(call.node),
+            message,
+            hazard=hazard,
+            direction=direction,
+            fix=_fix(call, inner, facts),
+            dtypes=_dtypes(call, inner, facts) or self.dtypes,
         )
 
 
@@ -94,6 +99,13 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction
         end = low if not reach.contains(high) else high
         return f"can be {end:g} (range {reach})", Direction.BOTH if infinite_there else Direction.BACKWARD
     return "", Direction.BOTH
+
+
+def _dtypes(call: Call, inner: Expression, facts: Facts) -> tuple[str, ...]:
+    """The dtypes in which the bound of a clamp rounds to the end of the domain; () when that is not the reason."""
+    clamp = facts.origin_of(inner)
+    bound = facts.constant_of(clamp.arguments.get("max")) if clamp is not None and facts.is_here(clamp.node) else None
+    return facts.dtypes_where(bound, DOMAINS[call.function][1]) if bound is not None else ()
 
 
 def _is_dot(node: Expression | None, facts: Facts, depth: int = 0) -> bool:

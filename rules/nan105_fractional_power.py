@@ -43,7 +43,11 @@ class FractionalPower(Rule):
         if base is None or exponent is None or facts.is_test() or not facts.is_tensor(base):
             return
         power = facts.constant_of(exponent)
-        if not facts.is_known(base) or not facts.range_of(base).has_negative or not _is_fraction(exponent, power, facts):
+        if (
+            not facts.is_known(base)
+            or not facts.range_of(base).has_negative
+            or not _is_fraction(exponent, power, facts)
+        ):
             return
         shown = f"{power:g}" if power is not None else f"`{facts.quote(exponent, QUOTED)}`"
         reach = facts.range_of(base)

@@ -12,7 +12,7 @@ KINDS = {SOFTMAX: "softmax", SIGMOID: "sigmoid", "torch.nn.functional.softmin": 
 LOG_SOFTMAX, LOG_SIGMOID = "torch.log_softmax", "torch.nn.functional.logsigmoid"
 ENTROPY = "torch.nn.functional.binary_cross_entropy"
 # A longer quotation would carry the message past 100 characters.
-QUOTED = 40
+QUOTED = 35
 
 
 class Log(NamedTuple):
@@ -118,10 +118,10 @@ def _is_same(first: Call, second: Call, facts: Facts) -> bool:
 def _message(logs: list[Log], zone: str, facts: Facts) -> str:
     log, kind = logs[0], KINDS[logs[0].made_by.function]
     if len({each.is_of_rest for each in logs}) == 2:
-        return f"`{facts.quote(log.of, QUOTED)}` is a {kind} and can be exactly 0 or 1, so its logarithms can be -inf"
+        return f"`{facts.quote(log.of, QUOTED)}` is a {kind} and can be exactly 0 or 1, so its logs can be -inf"
     operand = facts.quote(log.call.arguments["input"], QUOTED)
     reason = f"is {zone} where the {kind} rounds to 1" if log.is_of_rest else f"is a {kind} and can be exactly 0"
-    return f"`{operand}` {reason}, so its logarithm can be -inf"
+    return f"`{operand}` {reason}, so its log can be -inf"
 
 
 def _fix(logs: list[Log], facts: Facts) -> Fix | None:

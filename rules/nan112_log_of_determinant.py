@@ -7,6 +7,8 @@ from nanlint.rule import Call, Direction, Edit, Facts, Finding, Fix, Hazard, Ite
 DETERMINANT, PRODUCT, RUNNING_PRODUCT, ABS = "torch.det", "torch.prod", "torch.cumprod", "torch.abs"
 KINDS = {DETERMINANT: "a determinant", PRODUCT: "a product", RUNNING_PRODUCT: "a product"}
 LOG = "torch.log"
+# torch has no determinant in half types.
+DETERMINANT_DTYPES = ("float32", "float64")
 QUOTED = 40
 
 
@@ -59,6 +61,7 @@ class LogOfDeterminant(Rule):
             message,
             fix=_fix(call, made_by, facts),
             hazard=Hazard(call.function, facts.source_of(inner), "0"),
+            dtypes=DETERMINANT_DTYPES if made_by.function == DETERMINANT else self.dtypes,
         )
 
 

@@ -89,12 +89,10 @@ def _fix(outer: Call, found: ByHand, facts: Facts) -> Fix | None:
     whole = facts.source_of(outer.node)
     exponents = [exp.subject for exp in found.exps if exp.subject is not None]
     settings = _settings(found, facts)
-    if spelled is None or settings is None or "#" in whole or facts.changes_its_operand(outer):
+    if spelled is None or settings is None or not found.is_plain or "#" in whole or facts.changes_its_operand(outer):
         return None
     operands = [*exponents, *(found.total.arguments.values() if found.total is not None else ())]
     if any(facts.changes_its_operand(exp) or not facts.is_here(exp.node) for exp in found.exps):
-        return None
-    if not _is_plain(outer, found, facts):
         return None
     if not all(facts.is_within(node, outer.node) or facts.is_unchanged(node, outer.node) for node in operands):
         return None
@@ -105,17 +103,6 @@ def _fix(outer: Call, found: ByHand, facts: Facts) -> Fix | None:
     given = ", ".join([*(text for text in lines if text is not None), *settings])
     word = found.function.rpartition(".")[2]
     return safe(f"Use {word}", Edit(facts.span_of(outer.node), f"{spelled}({given})"))
-
-
-def _is_plain(outer: Call, found: ByHand, facts: Facts) -> bool:
-    """Whether no view, part or cast stands between the operations."""
-    inside = [found.total.subject] if found.total is not None else []
-    if found.function == "torch.softmax":
-        inside.append(outer.subject)
-    if found.function == "torch.logsumexp" and facts.value_of(outer.arguments["input"]).made_by is not found.total:
-        return False
-    made_by = [facts.value_of(node).made_by for node in inside if node is not None]
-    return all(call is not None and call.function == "torch.exp" for call in made_by)
 
 
 def _settings(found: ByHand, facts: Facts) -> list[str] | None:

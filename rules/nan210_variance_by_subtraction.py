@@ -9,6 +9,8 @@ from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix,
 ROOTS = frozenset({"torch.sqrt", "torch.rsqrt", "torch.log", "torch.log2", "torch.log10", "torch.reciprocal"})
 POWER, QUOTIENT, DIFFERENCE, SUM, MEAN = "torch.pow", "torch.div", "torch.sub", "torch.add", "torch.mean"
 AVERAGES = frozenset({MEAN, "torch.sum", "torch.nanmean", QUOTIENT, "torch.matmul", "torch.einsum"})
+# With an eps it takes values beyond any ordinary size in float64.
+NARROW = ("float16", "bfloat16", "float32")
 QUOTED = 50
 
 
@@ -55,12 +57,21 @@ class VarianceBySubtraction(Rule):
             return
         if call.function == POWER and not _is_root(call, facts):
             return
-        variance = _variance(inner, facts) or _variance_plus_eps(inner, facts)
+        is_division = call.function in {QUOTIENT, "torch.reciprocal"}
+        bare = _variance(inner, facts)
+        # A division by noise and an eps is wrong, but finite.
+        variance = bare if bare is not None or is_division else _variance_plus_eps(inner, facts)
         if variance is None:
             return
         message = f"`{facts.quote(variance.difference.node, QUOTED)}` can cancel to 0 or below, which breaks what it goes into"
         hazard = Hazard(call.function, facts.source_of(inner), "0 or below")
-        yield self.finding(facts.span_of(call.node), message, fix=_fix(variance, facts), hazard=hazard)
+        yield self.finding(
+            facts.span_of(call.node),
+            message,
+            fix=None if is_division else _fix(variance, facts),
+            hazard=hazard,
+            dtypes=self.dtypes if bare else NARROW,
+        )
 
 
 def _is_root(call: Call, facts: Facts) -> bool:
@@ -79,7 +90,9 @@ def _variance(node: Expression | None, facts: Facts) -> Variance | None:
     if averaged is None or averaged.function not in AVERAGES:
         return None
     values = _squared(squares.subject, facts)
-    same = values is not None and squares.function == averaged.function == MEAN and facts.is_same(values, averaged.subject)
+    same = (
+        values is not None and squares.function == averaged.function == MEAN and facts.is_same(values, averaged.subject)
+    )
     if values is None and not _has_square(squares.subject, facts):
         return None
     return Variance(difference, squares, values if same else None)
@@ -119,7 +132,9 @@ def _fix(variance: Variance, facts: Facts) -> Fix | None:
         return None
     given = {name: facts.source_of(node) for name, node in variance.squares.arguments.items() if name != "input"}
     mean = facts.origin_of(_squared(variance.difference.arguments["other"], facts))
-    if mean is None or given != {name: facts.source_of(node) for name, node in mean.arguments.items() if name != "input"}:
+    if mean is None or given != {
+        name: facts.source_of(node) for name, node in mean.arguments.items() if name != "input"
+    }:
         return None
     if not facts.is_unchanged(variance.of, variance.difference.node) or not set(given) <= {"dim", "keepdim"}:
         return None

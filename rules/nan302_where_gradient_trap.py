@@ -64,7 +64,9 @@ class WhereGradientTrap(Rule):
     severity = Severity.ERROR
     direction = Direction.BACKWARD
     calls = frozenset({WHERE, FILL, CLEAN, CLAMP, CLAMP_MIN})
-    beside = frozenset({"where", "masked_fill", "masked_fill_", "nan_to_num", "nan_to_num_", "clamp", "clamp_min", "clip"})
+    beside = frozenset(
+        {"where", "masked_fill", "masked_fill_", "nan_to_num", "nan_to_num_", "clamp", "clamp_min", "clip"}
+    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one selection."""

@@ -40,6 +40,7 @@ class DegenerateDecomposition(Rule):
     name = "degenerate-decomposition"
     severity = Severity.WARNING
     direction = Direction.BACKWARD
+    dtypes = ("float32", "float64")
     preview = True
     calls = frozenset(KINDS)
     beside = frozenset({"svd", "eigh", "eig"})

@@ -123,12 +123,10 @@ def _says_it_measures(call: Call, facts: Facts) -> bool:
 
 
 def _message(bound: Expression, largest: Value, facts: Facts) -> str:
-    stated = ""
-    if largest.node is not bound:
-        certain = len(facts.possible_values(bound)) == 1 and not largest.assumed
-        stated = f" is {largest.number:g} and" if certain else f" can be {largest.number:g} and then"
+    certain = len(facts.possible_values(bound)) == 1 and not largest.assumed
     passing = "every gradient" if largest.number == math.inf else "any smaller gradient"
-    return f"the bound `{facts.quote(bound, 40)}`{stated} lets {passing} pass unclipped"
+    known = "" if largest.node is bound else f" {'is' if certain else 'can be'} {largest.number:g} and"
+    return f"the bound `{facts.quote(bound, 35)}`{known} lets {passing} pass unclipped"
 
 
 def _fix(bound: Expression, largest: Value, facts: Facts) -> Fix | None:

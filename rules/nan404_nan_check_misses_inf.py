@@ -115,17 +115,17 @@ def _is_completed(test: Expression, subject: Expression, facts: Facts, *, has_na
         # A helper that says what it looks for.
         if call.function not in NAN | INF and any(word in call.function.lower() for word in CHECKING):
             return True
-    return any(
-        _asks_the_rest(node, subject, facts, has_nan=has_nan) for node in facts.comparisons() if node is not test
-    )
-
-
-def _asks_the_rest(node: Comparison, subject: Expression, facts: Facts, *, has_nan: bool) -> bool:
-    sides = facts.comparison_of(node)
-    if sides is None or not facts.is_same_thing(sides.left, subject):
-        return False
-    is_self = facts.source_of(sides.left) == facts.source_of(sides.right)
-    return not is_self and facts.constant_of(sides.right) is not None if has_nan else is_self
+    condition = facts.condition_at(test)
+    for node in facts.comparisons():
+        sides = facts.comparison_of(node)
+        if node is test or sides is None or not facts.is_same_thing(sides.left, subject):
+            continue
+        is_self = facts.source_of(sides.left) == facts.source_of(sides.right)
+        # A limit stops inf if it is a number, or whatever it is if it stands in the same condition.
+        beside = condition is not None and facts.is_within(node, condition.test)
+        if is_self is not has_nan and (is_self or beside or facts.constant_of(sides.right) is not None):
+            return True
+    return False
 
 
 def _is_nan(node: Expression, facts: Facts) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nanlint.cli.main import main
+from nanlint.cli.main import main, parser
 from nanlint.engine.rulebook import PAGES
 from nanlint.settings.models import Options, kebab_case
 from nanlint.settings.toml import parse_toml
@@ -63,6 +64,15 @@ class TestTheTwoCommands:
 
     def test_contributors_are_told_the_same(self) -> None:
         assert block("test") in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def test_every_command_that_is_shown_is_one() -> None:
+    shells = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    lines = [line for shell in shells for line in shell.splitlines() if line.startswith("nanlint ")]
+    lines += re.findall(r"^\s+- (?:run: )?(nanlint .*)", README, re.MULTILINE)
+    commands = [shlex.split(line, comments=True)[1:] for line in lines]
+    assert len(commands) > 10
+    assert [parser(words[0]).parse_args(words).command for words in commands] == [words[0] for words in commands]
 
 
 class TestTheExample:

@@ -53,7 +53,7 @@ def _mends(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
     call = flow.calls.get(around)
     if call is not None and call.function in _MENDING:
         return True
-    # x[n == 0] = 0
+    # Elements of it are set anew, as those where n is 0.
     return isinstance(around, cst.AssignTarget) and isinstance(below, cst.Subscript)
 
 

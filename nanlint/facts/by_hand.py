@@ -40,6 +40,8 @@ class ByHand(NamedTuple):
     """Whether it is the function of the negated exponent: 1 / (1 + exp(x)) is sigmoid(-x)."""
     only_backward: bool = False
     """Whether an infinite exponential leaves the forward finite."""
+    is_plain: bool = False
+    """Whether no view, part or cast stands between its operations."""
 
     @property
     def needs_mass(self) -> bool:
@@ -50,22 +52,32 @@ class ByHand(NamedTuple):
 def by_hand(call: Call, evaluator: Evaluator) -> ByHand | None:
     """The function that `call`, a logarithm or a quotient, ends; None if it is no such."""
     look = _Look(evaluator)
-    found = None
-    if call.function in _LOGS:
-        found = look.logarithm(call)
-    elif call.function in _QUOTIENTS:
-        whole = call.arguments.get("other") if call.function == "torch.div" else call.subject
-        found = look.quotient(call.subject if call.function == "torch.div" else None, whole)
+    found = look.ended_by(call)
     if found is None:
         return None
     # What an inner function returns was made of other operands at each of its calls; those of a lambda are unknown.
     around = look.function_around(call.node)
     is_here = not isinstance(around, cst.Lambda) and all(look.function_around(exp.node) is around for exp in found.exps)
-    return found if is_here else None
+    if not is_here:
+        return None
+    return found._replace(is_plain=_Look(evaluator, strict=True).ended_by(call) == found)
 
 
 class _Look(NamedTuple):
+    """One look at an expression; a strict one does not see through views and casts."""
+
     evaluator: Evaluator
+    strict: bool = False
+
+    def ended_by(self, call: Call) -> ByHand | None:
+        """The function that `call` is the last operation of."""
+        if call.function in _LOGS:
+            return self.logarithm(call)
+        if call.function not in _QUOTIENTS:
+            return None
+        if call.function == "torch.reciprocal":
+            return self.quotient(None, call.subject)
+        return self.quotient(call.subject, call.arguments.get("other"))
 
     def function_around(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The innermost function, or lambda, that `node` stands in."""
@@ -74,7 +86,10 @@ class _Look(NamedTuple):
 
     def origin(self, node: Node, *functions: str) -> Call | None:
         """The operation behind `node`, if it is one of `functions`."""
-        origin = self.evaluator.values.get(node, UNKNOWN).origin if node is not None else None
+        value = self.evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
+        # `x.T` is what x is, and the same as it.
+        made_by = value.made_by if value.same_as is None else None
+        origin = made_by if self.strict else value.origin
         return origin if origin is not None and origin.function in functions else None
 
     def without_constant(self, call: Call) -> tuple[Node, float | None]:

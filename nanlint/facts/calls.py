@@ -92,6 +92,25 @@ def _is_made_by(value: Value, function: str) -> bool:
     return value.made_by is not None and value.made_by.function == function
 
 
+def operation_setting(module: Value, name: str) -> object:
+    """What a module's constructor sets for one parameter of its operation, by default too; NOTHING when nobody knows."""
+    made_by = module.made_by
+    if made_by is None or made_by.function not in MODULES or not isinstance(made_by.node, cst.Call):
+        return NOTHING
+    form = MODULES[made_by.function]
+    pairs = list(zip(made_by.node.args, module.parts, strict=False))
+    positional = [value for arg, value in pairs if arg.keyword is None]
+    keywords = {arg.keyword.value: value for arg, value in pairs if arg.keyword is not None}
+    binding = bind_to(form.constructor, positional, keywords)
+    if binding is None or any(arg.star for arg, _ in pairs):
+        return NOTHING
+    for parameter in form.constructor:
+        if form.binds.get(parameter.name) == name:
+            given = binding.arguments.get(parameter.name)
+            return given.constant if given is not None else parameter.default
+    return form.fixed.get(name, NOTHING)
+
+
 def operation_settings(module: Value) -> dict[str, object] | None:
     """What a module's class and constructor set of its operation, by parameter; None when something of it is unknown.
 

@@ -25,6 +25,8 @@ _CASTS: Mapping[str, str] = {
     METHODS["int"]: "int",
     METHODS["bool"]: "bool",
 }
+# What modules have as well; they are changed in place.
+_MODULE_CASTS = {"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64"}
 _BOOLEANS = frozenset(
     METHODS[name]
     for name in (
@@ -83,6 +85,18 @@ def dtype_made_by(call: Call, evaluator: Evaluator) -> str:
         computed = runs_in(call.function, given or "unknown", region)
         return computed if computed != "unknown" else ""
     return given
+
+
+def cast_to(call: Call | None, evaluator: Evaluator) -> str:
+    """The dtype that `x.half()` or `model.to(torch.float16)` casts to, x being a tensor or a module; empty for no cast."""
+    if call is None:
+        return ""
+    word = call.function.rpartition(".")[2]
+    if word == "to":
+        stated = (evaluator.values.get(node, UNKNOWN) for node in call.arguments.values())
+        return next((str(value.constant) for value in stated if value.kind is Kind.DTYPE), "")
+    is_cast = word in _MODULE_CASTS and (call.function in _CASTS or call.function.startswith("."))
+    return _MODULE_CASTS[word] if is_cast else ""
 
 
 def _stated(call: Call, evaluator: Evaluator) -> str:

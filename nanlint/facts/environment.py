@@ -17,6 +17,7 @@ import libcst as cst
 from nanlint.facts.guards import Bound, tightened
 from nanlint.facts.names import dotted_text
 from nanlint.facts.values import UNKNOWN, Call, Value, join
+from nanlint.ops.interval import INF, Interval
 
 _WRITER = cst.Module([])
 _SPACE = re.compile(r"\s+")
@@ -115,15 +116,20 @@ class Env:
             return self
         layers = self.layers
         for name in _differing(self.layers, other.layers):
-            here, there = self._told(name), other._told(name)  # noqa: SLF001 - the same class
+            here, there = self._told(name), other._told(name)
             if here is not there:
                 layers = _with(layers, name, _either(here, there, may_lack=new_object or "." not in name))
         guards = {
-            text: Bound(bound.node, bound.range.join(other.guards[text].range))
+            text: Bound(bound.node, either)
             for text, bound in self.guards.items()
-            if text in other.guards
+            if text in other.guards and not _is_anything(either := bound.range.join(other.guards[text].range))
         }
         return Env(layers, self.regions, guards)
+
+
+def _is_anything(left: Interval) -> bool:
+    """Whether two branches of one condition together leave every value, so that nothing is told behind them."""
+    return left.low == -INF and left.high == INF and not left.nonzero
 
 
 def _with(layers: _Layers, name: str, value: Value) -> _Layers:

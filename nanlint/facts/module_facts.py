@@ -13,19 +13,17 @@ import libcst as cst
 
 from nanlint.facts.by_hand import ByHand, by_hand
 from nanlint.facts.calculate import VIEWS
-from nanlint.facts.code_questions import CodeQuestions
-from nanlint.facts.dtypes import autocast_dtype
-from nanlint.facts.evaluate import ANY_ATTRIBUTE
+from nanlint.facts.calls import operation_setting
+from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of
+from nanlint.facts.evaluate import ANY_ATTRIBUTE, parameters
 from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted
+from nanlint.facts.masks import Filling, filling, filling_behind, leaves_something
 from nanlint.facts.names import dotted_text
-from nanlint.facts.relations import definition, range_under
-from nanlint.facts.values import UNKNOWN, Call, Form, Kind, Value
-from nanlint.facts.vanishing import vanishing
-from nanlint.facts.zeros import reaches_zero
-from nanlint.ops.formats import FORMATS
+from nanlint.facts.range_questions import RangeQuestions
+from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value
+from nanlint.facts.vanishing import vanishing, vanishing_beside
 from nanlint.ops.interval import FINITE, Interval
 from nanlint.ops.names import SIGNATURES
-from nanlint.ops.zones import zones
 from nanlint.source.walk import node_children, walk
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ _EVALUATION_STEPS = frozenset({"validation_step", "test_step", "predict_step"})
 VALUE_KEEPING = VIEWS | {"subscript"}
 # Conditions on these tell nothing about values or sizes.
 _SAYS_NOTHING = re.compile(
-    r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_\w+)|len\(\w+\.shape\)|isinstance\(|hasattr\("
+    r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|len\(\w+\.shape\)|isinstance\(|hasattr\("
 )
 _MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})
 _RANDOM = (
@@ -56,7 +54,7 @@ _RANDOM = (
 )
 
 
-class ModuleFacts(CodeQuestions):
+class ModuleFacts(RangeQuestions):
     """One file: its chunks, and what is known about them."""
 
     def value_of(self, node: cst.BaseExpression) -> Value:
@@ -106,9 +104,17 @@ class ModuleFacts(CodeQuestions):
         """Every number that `node`, or an element of it, can be; FINITE when nothing is known."""
         return self.value_of(node).range if node is not None else FINITE
 
-    def reaches_zero(self, node: cst.BaseExpression | None) -> bool:
-        """Whether `node` can be exactly 0 for all that is known, and not by underflow alone, as exp(x) is."""
-        return self.here is not None and reaches_zero(node, self.here)
+    def filling(self, call: Call) -> Filling | None:
+        """What `call` fills with a constant where a mask says so; None if it does no such thing."""
+        return filling(call, self.here) if self.here is not None else None
+
+    def filling_behind(self, node: cst.BaseExpression | None) -> Filling | None:
+        """The filling with -inf that `node` still shows; None if there is none."""
+        return filling_behind(node, self.here) if self.here is not None else None
+
+    def leaves_something(self, found: Filling) -> bool:
+        """Whether the mask spares an element of each row by what it is: causal, by rank, by the scores themselves."""
+        return self.here is not None and leaves_something(found, self.here)
 
     def by_hand(self, call: Call) -> ByHand | None:
         """The function that a logarithm or a quotient of exponentials is written out for; None if it is no such."""
@@ -122,22 +128,16 @@ class ModuleFacts(CodeQuestions):
         """Whether `node` is read as never positive: a log-probability, minus a square or a distance."""
         return self.here is not None and (is_log_probability(node) or is_falling(node, self.here))
 
-    def range_where(self, node: cst.BaseExpression, condition: cst.BaseExpression, *, holds: bool) -> Interval:
-        """The range of `node` where the mask `condition` is true (or false), as far as the mask's comparison names it."""
-        flow = self.here
-        return range_under(node, definition(condition, flow), flow, holds=holds) if flow is not None else FINITE
+    def vanishes_as(self, node: cst.BaseExpression | None, beside: cst.BaseExpression | None = None) -> str:
+        """What `node` is, if everyday input makes it exactly 0: a count, norm, spread or total; empty for anything else.
 
-    def breaks(self, call: Call, operand: str, reach: Interval) -> bool:
-        """Whether some ordinary value of `reach` breaks `call`, forward or backward, as its argument `operand`."""
-        dtype = self.value_of(call.node).dtype
-        stated = {name: self.value_of(node).number for name, node in call.arguments.items()}
-        constants = {name: number for name, number in stated.items() if number is not None}
-        found = zones(call.function, dtype if dtype in FORMATS else "float32", constants)
-        return any(zone.operand == operand and zone.meets_ordinarily(reach) for zone in found)
-
-    def vanishes_as(self, node: cst.BaseExpression | None) -> str:
-        """What `node` is, if everyday input makes it exactly 0: a count, norm, spread or total; empty for anything else."""
-        return vanishing(node, self.here) if self.here is not None and self.range_of(node).has_zero else ""
+        Where its own range tells nothing, its relation to a numerator `beside` it may: `(x * w).sum() / w.sum()`.
+        """
+        value, flow = self.value_of(node) if node is not None else UNKNOWN, self.here
+        if flow is None or node is None or not value.range.has_zero or value.range.nan:
+            return ""
+        found = vanishing(node, flow)
+        return found or (vanishing_beside(beside, node, flow) if beside is not None and not value.is_known else "")
 
     def is_known(self, node: cst.BaseExpression | None) -> bool:
         """Whether anything is known about the range of `node`."""
@@ -154,6 +154,35 @@ class ModuleFacts(CodeQuestions):
     def dtype_of(self, node: cst.BaseExpression | None) -> str:
         """The dtype of `node`: float16, bfloat16, float32, float64, int or bool; empty when nothing says."""
         return self.value_of(node).dtype if node is not None else ""
+
+    def module_dtype(self, node: cst.BaseExpression, at: cst.CSTNode) -> str:
+        """The dtype that the weights of a module were cast to before `at`: `model.half()` needs no assignment."""
+        if self.here is None:
+            return ""
+        dtype = cast_to(self.value_of(node).made_by, self.here)
+        text = self.source_of(node)
+        for call in self.here.calls.values():
+            if call.node is at:
+                break
+            whose = call.receiver or call.subject
+            if whose is not None and self.source_of(whose) == text:
+                dtype = cast_to(call, self.here) or dtype
+        return dtype
+
+    def is_parameter(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is what the function at hand was given under this name, and nothing that was made of it since."""
+        if not isinstance(node, cst.Name) or self.value_of(node).made_by is not None or self.here is None:
+            return False
+        only = self.here.parsed.body[0]
+        declared = parameters(only.params) if isinstance(only, cst.FunctionDef) else []
+        assigned = (target for target in self.here.targets if isinstance(target, cst.Name))
+        return any(each.name.value == node.value for each in declared) and all(
+            target.value != node.value for target in assigned
+        )
+
+    def rounded(self, value: float, dtype: str) -> float:
+        """What is left of a number in `dtype`."""
+        return format_of(dtype).round(value)
 
     def regions_at(self, node: cst.CSTNode) -> tuple[Call, ...]:
         """The `with` statements and decorators around `node`, outermost first."""
@@ -257,6 +286,27 @@ class ModuleFacts(CodeQuestions):
         if made_by is None or made_by.function != function or not self.is_here(made_by.node):
             return None
         return made_by.subject
+
+    def index_of(self, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
+        """`mask`, if `node` is `x[mask]` here or was made so in this chunk; None for slices and several indices."""
+        made_by = self.value_of(node).made_by if node is not None else None
+        part = made_by.node if made_by is not None and made_by.function == "subscript" else None
+        if not isinstance(part, cst.Subscript) or len(part.slice) != 1 or not self.is_here(part):
+            return None
+        index = part.slice[0].slice
+        return index.value if isinstance(index, cst.Index) else None
+
+    def is_selection(self, node: cst.BaseExpression | None) -> bool:
+        """Whether `node` is `x[mask]`, here or under a name: it has as many elements as the mask has True, maybe none."""
+        index = self.index_of(node)
+        if index is None or self.is_number(index):
+            return False
+        return self.dtype_of(index) == "bool" or "mask" in self.words_of(index)
+
+    def setting_of(self, call: Call, name: str) -> object:
+        """What the constructor of the nn.Module behind `call` sets for a parameter of its operation; None if nobody knows."""
+        found = operation_setting(call.module, name) if call.module is not None else NOTHING
+        return found if found is not NOTHING else None
 
     def rest_to_one(self, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
         """`p`, if `node` is `1 - p` here or was made so in this chunk; None otherwise."""

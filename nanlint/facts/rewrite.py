@@ -33,8 +33,10 @@ def spellings(operation: str) -> Iterator[tuple[str, str]]:
 
 
 def bare(node: cst.CSTNode) -> cst.CSTNode:
-    """The node without parentheses around it."""
-    return node.with_changes(lpar=(), rpar=()) if getattr(node, "lpar", ()) else node
+    """The node without parentheses around it, unless it is nothing without them."""
+    if isinstance(node, (cst.Tuple, cst.GeneratorExp, cst.NamedExpr, cst.Yield)) or not getattr(node, "lpar", ()):
+        return node
+    return node.with_changes(lpar=(), rpar=())
 
 
 def renamed(call: Call, word: str) -> cst.Call | None:

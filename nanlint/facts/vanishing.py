@@ -6,16 +6,19 @@ or measured out of data in a way that some ordinary batch makes 0. What a model 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from nanlint.facts.naming import words_of
+from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.zeros import reaches_zero
 from nanlint.ops.names import METHODS
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
-    import libcst as cst
+    from collections.abc import Callable, Mapping
 
     from nanlint.facts.evaluate import Evaluator
 
@@ -36,25 +39,59 @@ _CARRYING = frozenset(
 ) | {"subscript", "float", "int"}  # fmt: skip
 # Shares of a whole: not all of a row are 0, and picking the largest of them leaves some.
 _SHARES = frozenset(
-    {"torch.softmax", "torch.nn.functional.gumbel_softmax", "torch.nn.functional.softmin", "torch.ones", "torch.ones_like"}
+    {
+        "torch.softmax",
+        "torch.nn.functional.gumbel_softmax",
+        "torch.nn.functional.softmin",
+        "torch.ones",
+        "torch.ones_like",
+    }
 )
 _PICKS = frozenset({"torch.topk", "torch.sort", "torch.gather", "torch.max", "torch.amax", "torch.sum", "torch.mul"})
-_MASKS = frozenset({"mask", "masks", "valid", "positive", "positives", "pos", "fg", "foreground", "visible", "visibility"})
+_MASKS = frozenset(
+    {"mask", "masks", "valid", "positive", "positives", "pos", "fg", "foreground", "visible", "visibility"}
+)
 # A sequence has at least one token, so these masks have at least one True in every row.
 _SEQUENCES = frozenset(
     {
         "attention", "attn", "padding", "pad", "key", "src", "source", "tgt", "encoder", "decoder", "text", "caption", "token",
-        "tokens", "input", "prompt", "length", "lengths", "len", "lens", "seq", "sequence", "nonpad", "unmasked", "nonmasked",
+        "tokens", "input", "prompt", "seq", "sequence", "nonpad", "unmasked", "nonmasked", "support", "x", "y", "z", "h", "patch",
     }
 )  # fmt: skip
+_LENGTHS = frozenset(
+    {
+        "length",
+        "lengths",
+        "len",
+        "lens",
+        "ilens",
+        "olens",
+        "seqlen",
+        "seqlens",
+        "pad",
+        "padding",
+        "nonpad",
+        "sequence",
+        "eos",
+        "causal",
+    }
+)
+# What is scaled by its largest value and may be all 0: a silent clip, a black image, an empty map.
+_SIGNALS = frozenset(
+    {"pos", "image", "images", "img", "audio", "wav", "waveform", "signal", "depth", "heatmap", "cam", "map"}
+)
+_LARGEST = frozenset({"torch.max", "torch.amax"})
+_PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.bmm", "torch.einsum"})
 # What a model makes is not exactly 0 in a whole row.
 _LEARNED = frozenset(
     {
         "embed", "embeds", "embedding", "embeddings", "emb", "embs", "feat", "feats", "feature", "features", "hidden", "query",
         "queries", "key", "keys", "descriptor", "descriptors", "q", "k", "z", "output", "outputs", "projected", "latent", "latents",
-        "logits", "codebook", "centroids", "prototypes", "weight", "weights", "states", "noise", "random",
+        "logits", "avg", "codebook", "centroids", "centers", "utterance", "utterances", "probs", "prob", "prototypes", "weight", "weights", "states", "noise", "random",
     }
 )  # fmt: skip
+# A mask that takes more than this to make is not looked into further.
+_MOST_EXPRESSIONS = 60
 # Deeper than people nest.
 _DEEPEST = 12
 
@@ -71,6 +108,33 @@ def vanishing(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int 
     return ""
 
 
+def vanishing_beside(above: cst.BaseExpression, below: cst.BaseExpression, evaluator: Evaluator) -> str:
+    """As `vanishing`, for a denominator of which only its relation to the numerator tells what it is.
+
+    `(x * w).sum() / w.sum()` is a weighted mean, whose weights can all be 0; `audio / audio.max()` is scaled by its peak.
+    """
+    measured = evaluator.values.get(below, UNKNOWN).origin
+    if measured is None or measured.subject is None or evaluator.values.get(measured.subject, UNKNOWN).learnable:
+        return ""
+    words = set(words_of(measured.subject))
+    if not words.isdisjoint(_SEQUENCES | _LENGTHS) or _is_of_shares(measured.subject, evaluator):
+        return ""
+    if measured.function in _LARGEST:
+        return SPREAD if not words.isdisjoint(_SIGNALS) and same(above, measured.subject, evaluator) else ""
+    made = evaluator.values.get(above, UNKNOWN).origin
+    if made is not None and made.function in SUMS and made.subject is not None:
+        made = evaluator.values.get(made.subject, UNKNOWN).origin
+    if (
+        measured.function not in SUMS
+        or made is None
+        or made.function not in _PRODUCTS
+        or isinstance(made.node, cst.AugAssign)
+    ):
+        return ""
+    is_weight = any(same(factor, measured.subject, evaluator) for factor in made.arguments.values())
+    return TOTAL if is_weight and not _is_of_lengths(measured.subject, evaluator) else ""
+
+
 def _made(value: Value, evaluator: Evaluator, depth: int) -> str:
     call = value.made_by
     assert call is not None  # noqa: S101 - asked for by the caller
@@ -83,15 +147,14 @@ def _made(value: Value, evaluator: Evaluator, depth: int) -> str:
 def _total(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
     del depth
     words = set(words_of(call.subject)) if call.subject is not None else set()
-    if not words.isdisjoint(_SEQUENCES) or _is_of_shares(call.subject, evaluator) or _is_of_lengths(call, evaluator):
+    if not words.isdisjoint(_SEQUENCES) or _is_of_shares(call.subject, evaluator):
         return ""
     reach = value.range
-    if reach.integer and reach.low == 0 and value.is_known:
-        return COUNT
-    if not value.is_known:
-        return COUNT if not words.isdisjoint(_MASKS) else ""
-    is_zero = reach.low == 0 and reach.has_zero and reaches_zero(call.subject, evaluator)
-    return TOTAL if is_zero and words.isdisjoint(_LEARNED) else ""
+    is_mask = reach.integer and reach.low == 0 if value.is_known else not words.isdisjoint(_MASKS)
+    if is_mask:
+        return COUNT if not _is_of_lengths(call.subject, evaluator) else ""
+    is_zero = value.is_known and reach.low == 0 and reach.has_zero and reaches_zero(call.subject, evaluator)
+    return TOTAL if is_zero and _is_data(call.subject, evaluator) else ""
 
 
 def _is_of_shares(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
@@ -105,31 +168,40 @@ def _is_of_shares(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool
     return origin is not None and origin.function in _SHARES
 
 
-def _is_of_lengths(call: Call, evaluator: Evaluator) -> bool:
-    """A mask that was made from the lengths of sequences, none of which is 0."""
-    value = evaluator.values.get(call.subject, UNKNOWN) if call.subject is not None else UNKNOWN
-    made_by = value.origin
-    if made_by is None:
+def _is_of_lengths(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """A mask that was made from the lengths or the padding of sequences, none of which is empty."""
+    waiting = [node] if node is not None else []
+    seen: set[cst.CSTNode] = set()
+    while waiting and len(seen) < _MOST_EXPRESSIONS:
+        current = waiting.pop()
+        for inner in walk(current):
+            if not isinstance(inner, (cst.Name, cst.Attribute, cst.Call)) or inner in seen:
+                continue
+            seen.add(inner)
+            if not _LENGTHS.isdisjoint(words_of(inner)):
+                return True
+            made_by = evaluator.values.get(inner, UNKNOWN).made_by
+            if made_by is not None and made_by.node not in seen and made_by.node in evaluator.values:
+                seen.add(made_by.node)
+                waiting.append(made_by.node)
+    return False
+
+
+def _is_data(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """Whether `node` is nothing that a model learns or makes, by what it is and by what it is called."""
+    if node is None or evaluator.values.get(node, UNKNOWN).learnable or not _LEARNED.isdisjoint(words_of(node)):
         return False
-    words = set(words_of(made_by.node)) if made_by.function.startswith(("torch.", "comparison")) is False else set()
-    for argument in made_by.arguments.values():
-        words |= set(words_of(argument))
-        inner = evaluator.values.get(argument, UNKNOWN).origin
-        if inner is not None and inner.function == "torch.arange":
-            return True
-    return not words.isdisjoint({*_SEQUENCES, "eos", "ignore", "ilens", "olens", "xlens"})
+    return not evaluator.values.get(node, UNKNOWN).range.nan
 
 
 def _norm(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
-    del value, evaluator, depth
-    words = set(words_of(call.subject)) if call.subject is not None else set()
-    return NORM if words.isdisjoint(_LEARNED) else ""
+    del value, depth
+    return NORM if _is_data(call.subject, evaluator) else ""
 
 
 def _spread(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
-    del value, evaluator, depth
-    words = set(words_of(call.subject)) if call.subject is not None else set()
-    return SPREAD if words.isdisjoint(_LEARNED) else ""
+    del value, depth
+    return SPREAD if _is_data(call.subject, evaluator) else ""
 
 
 def _difference(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
@@ -144,8 +216,7 @@ def _extreme(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
     del depth
     if not value.is_known or value.range.low != 0 or not value.range.has_zero:
         return ""
-    words = set(words_of(call.subject)) if call.subject is not None else set()
-    is_plain = words.isdisjoint(_LEARNED | _SEQUENCES) and reaches_zero(call.subject, evaluator)
+    is_plain = _is_data(call.subject, evaluator) and reaches_zero(call.subject, evaluator)
     return TOTAL if is_plain and not _is_of_shares(call.subject, evaluator) else ""
 
 

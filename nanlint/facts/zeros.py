@@ -6,7 +6,6 @@ is an everyday event.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from nanlint.facts.naming import words_of
@@ -14,6 +13,8 @@ from nanlint.facts.values import UNKNOWN, Form, Kind
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
     import libcst as cst
 
     from nanlint.facts.evaluate import Evaluator
@@ -31,7 +32,8 @@ _CARRYING = frozenset(
         "select", "narrow", "gather", "index_select", "float", "double", "half", "bfloat16", "to", "detach", "cpu", "t",
     )
 ) | {"subscript"}  # fmt: skip
-_EPS = frozenset({"eps", "epsilon", "tiny", "jitter"})
+# What is called so was made to keep something from 0.
+_NOT_ZERO = frozenset({"eps", "epsilon", "tiny", "jitter", "safe"})
 # Deeper than people nest; past it a 0 counts as ordinary.
 _DEEPEST = 20
 
@@ -39,29 +41,25 @@ _DEEPEST = 20
 def reaches_zero(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
     """Whether `node` can be exactly 0 without an underflow."""
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
-    if not value.range.has_zero:
+    if not value.range.has_zero or (node is not None and not _NOT_ZERO.isdisjoint(words_of(node))):
         return False
     made_by = value.made_by
     if made_by is None or depth == _DEEPEST:
         return True
     if made_by.function in _UNDERFLOWING:
         return evaluator.range_of(made_by.subject).minus_inf
-
     if made_by.function in _CARRYING:
         return made_by.subject not in evaluator.values or reaches_zero(made_by.subject, evaluator, depth + 1)
     combine = _COMBINING.get(made_by.function)
-    if combine is None:
-        return True
     operands = [made_by.arguments.get(name) for name in ("input", "other")]
-    if made_by.function in _ADDING and _has_constant_part(operands, evaluator):
-        return False
-    return combine(reaches_zero(operand, evaluator, depth + 1) for operand in operands)
+    return combine is None or (
+        not (made_by.function in _ADDING and _is_beside_a_setting(operands, evaluator))
+        and combine(reaches_zero(operand, evaluator, depth + 1) for operand in operands)
+    )
 
 
-def _has_constant_part(operands: list[cst.BaseExpression | None], evaluator: Evaluator) -> bool:
-    """Whether one term is called an eps, or a setting for all that is known while the other is a tensor: sigma ** 2 + data ** 2."""
-    if any(operand is not None and not _EPS.isdisjoint(words_of(operand)) for operand in operands):
-        return True
+def _is_beside_a_setting(operands: list[cst.BaseExpression | None], evaluator: Evaluator) -> bool:
+    """Whether one term is a tensor and the other not known to be one: sigma ** 2 + self.data ** 2."""
     kinds = [_kind(operand, evaluator) for operand in operands]
     return Kind.TENSOR in kinds and Kind.UNKNOWN in kinds
 

@@ -83,6 +83,8 @@ def _power(given: Operands) -> Interval:
     if root is not None and root > 0:
         curve = Curve(lambda x: _exponential(root, x), image=NONNEGATIVE, falling=root < 1, overflows=root != 1)
         return apply(form, curve, exponent)
+    if base == FINITE:
+        return spoiled(FINITE, exponent)  # nothing is known, and nothing is said
     result = NONNEGATIVE if base.least >= 0 else replace(FINITE, nan=True)
     if base.has_zero and exponent.has_negative:
         result = replace(result, plus_inf=True, minus_inf=result.low < 0)

@@ -10,7 +10,7 @@ from nanlint.ops.aggregates import average, product, total
 from nanlint.ops.arithmetic import absolute, maximum, minimum, neg, sub
 from nanlint.ops.curves import loosen
 from nanlint.ops.interval import COUNT, FINITE, INF, NONNEGATIVE, TRUTH, Interval, point
-from nanlint.ops.transfers_elementwise import signed_like, spoiled, widened
+from nanlint.ops.transfers_elementwise import spoiled, widened
 
 if TYPE_CHECKING:
     from nanlint.ops.operands import Operands, Transfer
@@ -177,7 +177,9 @@ REDUCTIONS: dict[str, Transfer] = {
     **dict.fromkeys((f"torch.{name}" for name in _SAME.split()), _same),
     **dict.fromkeys((f"torch.{name}" for name in _COUNTS.split()), _always(COUNT)),
     **dict.fromkeys((f"torch.{name}" for name in _DISTANCES.split()), _distance),
-    **dict.fromkeys((f"torch.nn.functional.{name}" for name in f"{_LOSSES} {_MORE_LOSSES}".split()), _loss(NONNEGATIVE)),
+    **dict.fromkeys(
+        (f"torch.nn.functional.{name}" for name in f"{_LOSSES} {_MORE_LOSSES}".split()), _loss(NONNEGATIVE)
+    ),
     **dict.fromkeys((f"torch.{name}" for name in f"{_FINITE} {_MORE_FINITE}".split()), _finite),
     "torch.all": _always(TRUTH),
     "torch.any": _always(TRUTH),
@@ -233,12 +235,20 @@ RESULTS: dict[str, tuple[Transfer, ...]] = {
     "torch.frexp": (_within(Interval(-1.0, 1.0)), _always(Interval(-INF, INF, integer=True))),
     "torch.linalg.eigh": (_finite, _within(Interval(-1.0, 1.0))),
     "torch.linalg.qr": (_within(Interval(-1.0, 1.0)), _finite),
-    "torch.linalg.svd": (_within(Interval(-1.0, 1.0)), lambda given: spoiled(NONNEGATIVE, given["input"]), _within(Interval(-1.0, 1.0))),
+    "torch.linalg.svd": (
+        _within(Interval(-1.0, 1.0)),
+        lambda given: spoiled(NONNEGATIVE, given["input"]),
+        _within(Interval(-1.0, 1.0)),
+    ),
     "torch.qr": (_within(Interval(-1.0, 1.0)), _finite),
     "torch.slogdet": (_always(Interval(-1.0, 1.0, integer=True)), _always(Interval(-INF, INF, minus_inf=True))),
     "torch.std_mean": (_variance, _mean),
-    "torch.svd": (_within(Interval(-1.0, 1.0)), lambda given: spoiled(NONNEGATIVE, given["input"]), _within(Interval(-1.0, 1.0))),
+    "torch.svd": (
+        _within(Interval(-1.0, 1.0)),
+        lambda given: spoiled(NONNEGATIVE, given["input"]),
+        _within(Interval(-1.0, 1.0)),
+    ),
     "torch.var_mean": (_variance, _mean),
-    **{f"torch.{name}": (_same, _always(COUNT)) for name in "kthvalue mode topk sort cummax cummin".split()},
+    **{f"torch.{name}": (_same, _always(COUNT)) for name in ["kthvalue", "mode", "topk", "sort", "cummax", "cummin"]},
 }
 """The operations that return a tuple whatever their arguments are, one transfer for each part."""

@@ -16,6 +16,7 @@ import libcst as cst
 from libcst.metadata.position_provider import PositionProvidingCodegenState
 
 from nanlint.model import Span
+from nanlint.source.lines import split_lines
 from nanlint.source.outline import first_line
 from nanlint.source.walk import node_children, walk
 
@@ -37,6 +38,8 @@ class ParsedChunk:
     body: tuple[cst.BaseStatement | cst.BaseSmallStatement, ...]
     numbers: Sequence[int]
     """The line of the file that each parsed line is; 0 for the wrapper's."""
+    lost: Mapping[int, int] = field(default_factory=dict)
+    """Parsed line -> form feeds at its beginning, which libcst does not keep."""
     _spans: dict[cst.CSTNode, Span] = field(default_factory=dict)
     _parents: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
 
@@ -68,7 +71,11 @@ class ParsedChunk:
         )
         self.module._codegen(state)  # noqa: SLF001 - libcst's position providers start at this same method
         for node, (line, column, end_line, end_column) in state.provider.found.items():
-            self._spans[node] = Span(self.numbers[line - 1], column + 1, self.numbers[end_line - 1], end_column + 1)
+            self._spans[node] = Span(*self._place(line, column), *self._place(end_line, end_column))
+
+    def _place(self, line: int, column: int) -> tuple[int, int]:
+        """A place of the parsed text in the file; libcst counts columns from 0."""
+        return self.numbers[line - 1], column + 1 + self.lost.get(line, 0)
 
 
 def parse_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
@@ -89,11 +96,18 @@ def parse_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
 def _parse(chunk: Chunk, text: str, numbers: Sequence[int]) -> ParsedChunk:
     if not _indentation(text):
         module = cst.parse_module(text)
-        return ParsedChunk(chunk, module, tuple(module.body), numbers)
+        return ParsedChunk(chunk, module, tuple(module.body), numbers, _lost(text, module))
     module = cst.parse_module(_WRAPPER + text)
     wrapper = module.body[0]
     assert isinstance(wrapper, cst.If)  # noqa: S101 - the wrapper is ours
-    return ParsedChunk(chunk, module, tuple(wrapper.body.body), [0, *numbers])
+    return ParsedChunk(chunk, module, tuple(wrapper.body.body), [0, *numbers], _lost(_WRAPPER + text, module))
+
+
+def _lost(text: str, module: cst.Module) -> dict[int, int]:
+    if "\f" not in text:
+        return {}
+    pairs = zip(split_lines(text), split_lines(module.code), strict=True)
+    return {number: len(line) - len(kept) for number, (line, kept) in enumerate(pairs, 1) if line != kept}
 
 
 def _indentation(line: str) -> str:

@@ -1,0 +1,110 @@
+"""How scores are masked: the operation that fills them, with what, and whether the mask leaves something of every row."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanlint.facts.environment import text_of
+from nanlint.facts.values import UNKNOWN, Call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import libcst as cst
+
+    from nanlint.facts.evaluate import Evaluator
+    from nanlint.ops.interval import Interval
+
+FILL, WHERE = "torch.masked_fill", "torch.where"
+# What still holds the filled values: sums, products and views of them.
+_SUMS = frozenset({"torch.add", "torch.sub"})
+_PRODUCTS = frozenset({"torch.mul", "torch.div"})
+_DEEPEST = 8
+
+# A causal mask keeps the diagonal; a filter by rank or by the scores themselves keeps the best of them.
+_PARTIAL = re.compile(
+    r"triu|tril|causal|future|subsequent|diag|eye\(|topk|top_k|kth|sort|cumul|cumsum|thresh|quantile|strict|upper|lower|self_mask",
+    re.IGNORECASE,
+)
+_WHOLE = re.compile(r"pad|length|valid|attention_mask|attn_mask|key_mask|src_mask|context_mask", re.IGNORECASE)
+
+
+class Filling(NamedTuple):
+    """`scores.masked_fill(mask, value)`, or a `where` that says the same."""
+
+    call: Call
+    scores: cst.BaseExpression
+    mask: cst.BaseExpression
+    value: cst.BaseExpression
+    is_added: bool = False
+    """Whether it makes a mask that is then added to the scores, so that their gradient is not cut off."""
+
+
+def filling(call: Call, evaluator: Evaluator) -> Filling | None:
+    """The filling that `call` is; None if it fills with something that is no constant, or is no filling at all."""
+    if call.function == FILL:
+        scores, mask, value = (call.arguments.get(name) for name in ("input", "mask", "value"))
+    elif call.function == WHERE:
+        mask, scores, value = (call.arguments.get(name) for name in ("condition", "input", "other"))
+        if value is None or scores is None:
+            return None
+        if _constant_range(scores, evaluator) is not None:
+            scores, value = value, scores
+    else:
+        return None
+    if scores is None or mask is None or value is None or _constant_range(value, evaluator) is None:
+        return None
+    return Filling(call, scores, mask, value)
+
+
+def _constant_range(node: cst.BaseExpression, evaluator: Evaluator) -> Interval | None:
+    """The one number that `node` is, as a range; infinities have no finite one."""
+    value = evaluator.values.get(node, UNKNOWN)
+    made_by = value.made_by
+    if value.number is None and made_by is not None and made_by.function in {"torch.tensor", "torch.full_like"}:
+        inner = made_by.arguments.get("data") or made_by.arguments.get("fill_value")
+        value = evaluator.values.get(inner, UNKNOWN) if inner is not None else UNKNOWN
+    return value.range if value.number is not None else None
+
+
+def filling_behind(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> Filling | None:
+    """The filling with -inf that `node` still shows; None if there is none."""
+    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
+    if not value.range.minus_inf or depth == _DEEPEST:
+        return None
+    for choice in value.possible:
+        made_by = choice.origin or choice.made_by
+        if made_by is None or not choice.range.minus_inf:
+            continue
+        found = filling(made_by, evaluator)
+        if found is not None and evaluator.range_of(found.value).minus_inf:
+            return found
+        names = ("input", "other") if made_by.function in _SUMS else ("input",)
+        if made_by.function in _SUMS | _PRODUCTS | {FILL}:
+            for name in names:
+                found = filling_behind(made_by.arguments.get(name), evaluator, depth + 1)
+                if found is not None:
+                    return found._replace(is_added=found.is_added or made_by.function in _SUMS)
+    return None
+
+
+def leaves_something(found: Filling, evaluator: Evaluator) -> bool:
+    """Whether the mask spares an element of each row by what it is: causal, by rank, by the scores themselves."""
+    text = " ".join(_texts(found.mask, evaluator, 3))
+    scores = text_of(found.scores)
+    compares_scores = scores.isidentifier() and re.search(rf"(?<![\w.]){scores}(?!\w|\.(shape|size|device|dtype))", text)
+    return bool(compares_scores) or (_PARTIAL.search(text) is not None and _WHOLE.search(text) is None)
+
+
+def _texts(node: cst.BaseExpression, evaluator: Evaluator, depth: int) -> Iterator[str]:
+    """The text of an expression and of what its name stands for."""
+    yield text_of(node)
+    made_by = evaluator.values.get(node, UNKNOWN).made_by
+    if made_by is None or depth == 0:
+        return
+    if made_by.node is not node:
+        yield text_of(made_by.node)
+    operands = [*made_by.arguments.values(), *([made_by.receiver] if made_by.receiver is not None else [])]
+    for operand in operands:
+        yield from _texts(operand, evaluator, depth - 1)

@@ -1,0 +1,42 @@
+"""Questions about what a range means for an operation: which values break it, how a 0 comes about, what a format rounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.facts.code_questions import CodeQuestions
+from nanlint.facts.relations import definition, range_under
+from nanlint.facts.values import UNKNOWN, Call
+from nanlint.facts.zeros import reaches_zero
+from nanlint.ops.formats import FORMATS
+from nanlint.ops.interval import FINITE, Interval
+from nanlint.ops.zones import zones
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+
+class RangeQuestions(CodeQuestions):
+    """Between the questions about code and those about values."""
+
+    def reaches_zero(self, node: cst.BaseExpression | None) -> bool:
+        """Whether `node` can be exactly 0 for all that is known, and not by underflow alone, as exp(x) is."""
+        return self.here is not None and reaches_zero(node, self.here)
+
+    def range_where(self, node: cst.BaseExpression, condition: cst.BaseExpression, *, holds: bool) -> Interval:
+        """The range of `node` where the mask `condition` is true (or false), as far as the mask's comparison names it."""
+        flow = self.here
+        return range_under(node, definition(condition, flow), flow, holds=holds) if flow is not None else FINITE
+
+    def breaks(self, call: Call, operand: str, reach: Interval) -> bool:
+        """Whether some ordinary value of `reach` breaks `call`, forward or backward, as its argument `operand`."""
+        values = self.here.values if self.here is not None else {}
+        dtype = values.get(call.node, UNKNOWN).dtype
+        stated = {name: values.get(node, UNKNOWN).number for name, node in call.arguments.items()}
+        constants = {name: number for name, number in stated.items() if number is not None}
+        found = zones(call.function, dtype if dtype in FORMATS else "float32", constants)
+        return any(zone.operand == operand and zone.meets_ordinarily(reach) for zone in found)
+
+    def dtypes_where(self, number: float, rounded: float) -> tuple[str, ...]:
+        """The dtypes in which `number` is stored as `rounded`: 1 - 1e-8 as 1 in all but float64."""
+        return tuple(form.name for form in FORMATS.values() if form.round(number) == rounded)

@@ -1,0 +1,84 @@
+"""NAN106 statistics-of-too-few."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+
+SPREADS = frozenset({"torch.std", "torch.var"})
+AVERAGES = frozenset({"torch.mean", "torch.median"})
+# What is made per episode, group or minibatch, of which the last one may hold a single element.
+BATCHES = frozenset(
+    {"advantage", "advantages", "adv", "advs", "reward", "rewards", "return", "returns", "score", "scores", "gae"}
+)
+QUOTED = 40
+
+
+class StatisticsOfTooFew(Rule):
+    """A standard deviation of one value, or a mean of none.
+
+    ## Why it hurts
+    `std` and `var` divide by n - 1: of one element they are 0 / 0, and `+ 1e-8` behind them does not help. The mean and
+    the median of an empty selection are NaN. The last minibatch of an epoch, or a class that a batch lacks, is enough.
+
+    ## Flagged
+        advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+
+    ## Instead
+        advantages = (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
+
+    ## Silent when
+    `correction=0` or `unbiased=False` is given; when a condition on the way asks for the size or the selection; when
+    the result is replaced behind it; for a `std` over features, time or pixels, of which there is more than one; under
+    `no_grad` and in tests. Of spreads those over a whole batch of advantages, rewards or returns are judged, and those
+    of a selection by a mask; of means and medians those of a selection by a mask.
+
+    ## Fix
+    Unsafe: `correction=0` is 0 for one element, and a little smaller for more of them. There is none for a mean of nothing.
+    """
+
+    code = "NAN106"
+    name = "statistics-of-too-few"
+    severity = Severity.ERROR
+    calls = SPREADS | AVERAGES
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one statistic."""
+        subject = call.subject
+        if subject is None or facts.is_test() or not facts.is_recorded(call.node):
+            return
+        is_spread = call.function in SPREADS
+        selection = facts.is_selection(subject)
+        if not selection and not (is_spread and _is_batch(call, subject, facts)):
+            return
+        if (is_spread and _is_corrected(call, facts)) or facts.is_tested(subject) or facts.is_mended(call.node):
+            return
+        word, text = call.function.rpartition(".")[2], facts.quote(subject, QUOTED)
+        reason = f"can have one element, whose {word} is NaN" if is_spread else f"can be empty, and its {word} is NaN"
+        yield self.finding(
+            facts.span_of(call.node),
+            f"`{text}` {reason}",
+            fix=_fix(call, facts) if is_spread and not selection else None,
+            hazard=Hazard(call.function, facts.source_of(subject), "one element" if is_spread else "no elements"),
+            severity=Severity.ERROR if is_spread else Severity.WARNING,
+        )
+
+
+def _is_batch(call: Call, subject: Expression, facts: Facts) -> bool:
+    """Whether all of a batch of advantages or rewards, or its first dimension, is looked at."""
+    dim = call.arguments.get("dim")
+    return (dim is None or facts.constant_of(dim) == 0) and not BATCHES.isdisjoint(facts.words_of(subject))
+
+
+def _is_corrected(call: Call, facts: Facts) -> bool:
+    """Whether something is said about the correction other than that it is 1."""
+    stated = call.arguments.get("correction") or call.arguments.get("unbiased")
+    return stated is not None and facts.value_of(stated).constant is not True and facts.constant_of(stated) != 1
+
+
+def _fix(call: Call, facts: Facts) -> Fix | None:
+    if call.arguments.get("unbiased") is not None:
+        return unsafe("Set unbiased=False", Edit(facts.span_of(call.arguments["unbiased"]), "False"))
+    if call.arguments.get("correction") is not None:
+        return unsafe("Set correction=0", Edit(facts.span_of(call.arguments["correction"]), "0"))
+    edit = facts.add_keyword(call, "correction", "0")
+    return unsafe("Set correction=0", edit) if edit is not None else None

@@ -1,0 +1,89 @@
+"""NAN107 softmax-of-masked-row."""
+
+from __future__ import annotations
+
+from nanlint.rule import (
+    Call,
+    Direction,
+    Edit,
+    Facts,
+    Filling,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Rule,
+    Severity,
+    unsafe,
+)
+
+SOFTMAX, LOG_SOFTMAX, LOGSUMEXP = "torch.softmax", "torch.log_softmax", "torch.logsumexp"
+RESULTS = {
+    SOFTMAX: "its softmax is NaN",
+    LOG_SOFTMAX: "its log_softmax is NaN",
+    LOGSUMEXP: "the gradient of its logsumexp is NaN",
+}
+# Filters of a sampler keep at least the best token.
+SAMPLERS = ("sampl", "filter", "top_k", "top_p", "topk", "warp", "generate", "decode")
+QUOTED = 36
+
+
+class SoftmaxOfMaskedRow(Rule):
+    """The softmax over scores that a mask has filled with -inf, of which a whole row can be masked.
+
+    ## Why it hurts
+    A row of nothing but -inf has no largest score: softmax computes `-inf - -inf`, which is NaN, and the NaN spreads from one
+    padded sequence or one empty set to every gradient of the batch.
+
+    ## Flagged
+        scores = scores.masked_fill(mask, float("-inf"))
+        weights = torch.softmax(scores, dim=-1)
+
+    ## Instead
+        scores = scores.masked_fill(mask, torch.finfo(scores.dtype).min)
+        weights = torch.softmax(scores, dim=-1)
+
+    ## Silent when
+    the mask spares an element of each row by what it is: causal alone, by rank, or by the scores themselves; when the weights
+    are repaired right behind (`nan_to_num`, `masked_fill`, `where`) or a condition asked for the mask; in samplers and
+    tests; for the `logsumexp` of filled scores, whose -inf is right; for `scaled_dot_product_attention`, which gives 0 for such a row.
+
+    ## Fix
+    Unsafe: with `torch.finfo(dtype).min` a fully masked row becomes a uniform one.
+    """
+
+    code = "NAN107"
+    name = "softmax-of-masked-row"
+    severity = Severity.WARNING
+    direction = Direction.FORWARD
+    calls = frozenset(RESULTS)
+    beside = frozenset({"masked_fill", "masked_fill_", "where"})
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one softmax."""
+        found = facts.filling_behind(call.subject)
+        if found is None or facts.is_test() or facts.leaves_something(found) or facts.is_mended(call.node):
+            return
+        if any(word in facts.function_name() for word in SAMPLERS) or facts.is_tested(found.mask):
+            return
+        # Filled scores have no gradient, and -inf is what the logsumexp of nothing is.
+        if call.function == LOGSUMEXP and not (found.is_added and facts.has_gradient(call.node)):
+            return
+        scores = facts.quote(call.subject, QUOTED) if call.subject is not None else ""
+        mask = facts.quote(found.mask, QUOTED)
+        yield self.finding(
+            facts.span_of(call.node),
+            f"`{scores}` is -inf where `{mask}` says so; of a row that is all -inf {RESULTS[call.function]}",
+            fix=_fix(found, facts),
+            hazard=Hazard(call.function, scores, "-inf"),
+            direction=Direction.BOTH if found.is_added else Direction.FORWARD,
+        )
+
+
+def _fix(found: Filling, facts: Facts) -> Fix | None:
+    torch, scores = facts.name_for("torch"), facts.source_of(found.scores)
+    # Added to a score, the least number is -inf again in float16.
+    if found.is_added or torch is None or not scores.replace(".", "").isidentifier() or not facts.is_here(found.value):
+        return None
+    text = f"{torch}.finfo({scores}.dtype).min"
+    return unsafe("Fill with the least finite number", Edit(facts.span_of(found.value), text))

@@ -1,0 +1,85 @@
+"""NAN108 loss-of-nothing."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity
+
+F = "torch.nn.functional."
+IGNORING = {f"{F}cross_entropy": "torch.nn.CrossEntropyLoss", f"{F}nll_loss": "torch.nn.NLLLoss"}
+CLASSES = {name: function for function, name in IGNORING.items()}
+AVERAGING = frozenset(
+    f"{F}{name}"
+    for name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits", "kl_div")
+)
+# Where reduction and ignore_index stand among the arguments of the classes, which no signature names.
+PLACES = {
+    "torch.nn.CrossEntropyLoss": {"ignore_index": "2", "reduction": "4"},
+    "torch.nn.NLLLoss": {"ignore_index": "2", "reduction": "4"},
+}
+QUOTED = 40
+
+
+class LossOfNothing(Rule):
+    """The mean loss over targets of which every one can be ignored or deselected.
+
+    ## Why it hurts
+    With `ignore_index` the mean divides by the number of targets that are left. A batch whose every label is padding,
+    cut off or masked leaves none, and 0 / 0 is NaN; the mean loss over an empty selection is NaN as well.
+
+    ## Flagged
+        loss = F.cross_entropy(logits, labels, ignore_index=-100)
+
+    ## Instead
+        total = F.cross_entropy(logits, labels, ignore_index=-100, reduction="sum")
+        loss = total / (labels != -100).sum().clamp(min=1)
+
+    ## Silent when
+    the reduction is "sum" or "none", or not known here; when `ignore_index` is not given (that labels of -100 occur is then
+    nobody's word); when a condition on the way asks for the targets or the selection; when a NaN is replaced or looked for
+    behind it; under `no_grad` and in tests. An nn.CrossEntropyLoss is told of where it is made.
+
+    ## Fix
+    None: what to divide by is for the author to say. Sum, and divide by the count with `clamp(min=1)`.
+    """
+
+    code = "NAN108"
+    name = "loss-of-nothing"
+    severity = Severity.WARNING
+    direction = Direction.FORWARD
+    calls = frozenset(IGNORING) | frozenset(CLASSES) | AVERAGING
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one loss, or the making of one."""
+        if facts.is_test() or facts.has_stars(call) or not _is_mean(call, facts):
+            return
+        selected = next((node for node in call.arguments.values() if facts.is_selection(node)), None)
+        if selected is not None and facts.is_recorded(call.node):
+            yield from self._report(call, selected, f"`{facts.quote(selected, QUOTED)}` can be empty", facts)
+        elif call.module is None and _argument(call, "ignore_index") is not None and facts.is_recorded(call.node):
+            target = call.arguments.get("target")
+            subject = f"`{facts.quote(target, QUOTED)}`" if target is not None else "the targets"
+            yield from self._report(call, target, f"every one of {subject} can be ignored", facts)
+
+    def _report(self, call: Call, about: Expression | None, reason: str, facts: Facts) -> Iterator[Finding]:
+        if facts.is_mended(call.node) or (about is not None and facts.is_tested(about)):
+            return
+        operation = CLASSES.get(call.function, call.function)
+        operand = facts.source_of(about) if about is not None else "target"
+        yield self.finding(
+            facts.span_of(call.node),
+            f"{reason}, so the mean loss can be NaN",
+            hazard=Hazard(operation, operand, "nothing left to average"),
+        )
+
+
+def _argument(call: Call, name: str) -> Expression | None:
+    return call.arguments.get(name) or call.arguments.get(PLACES.get(call.function, {}).get(name, ""))
+
+
+def _is_mean(call: Call, facts: Facts) -> bool:
+    """Whether the loss is averaged, as it is when nobody says otherwise."""
+    if call.module is not None:
+        return facts.setting_of(call, "reduction") == "mean"
+    stated = _argument(call, "reduction")
+    old = {"reduce", "size_average"} & set(call.arguments)
+    return not old and (stated is None or facts.value_of(stated).constant == "mean")

@@ -1,0 +1,107 @@
+"""NAN203 vanishing-eps."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+
+# Operations that hold a value above an eps, with the parameter that holds it.
+FLOORS = {
+    "torch.add": "other",
+    "torch.clamp": "min",
+    "torch.clamp_min": "min",
+    "torch.maximum": "other",
+    "torch.max": "other",
+}
+CEILINGS = {"torch.clamp": "max", "torch.clamp_max": "max"}
+# An eps that is not written at the call, and runs in the dtype of the operand.
+DEFAULTS = {"torch.nn.functional.normalize": 1e-12, "torch.cosine_similarity": 1e-8}
+HALVES = frozenset({"float16", "bfloat16"})
+QUOTED = 40
+
+
+class VanishingEps(Rule):
+    """An eps that is rounded to nothing in the dtype it is used in.
+
+    ## Why it hurts
+    float16 ends at 6e-8, so 1e-8 is 0 there, and so is the default eps of `F.normalize` and `cosine_similarity`. In
+    float32 `1 - 1e-8` is 1. The guard is there to be read, and guards nothing.
+
+    ## Flagged
+        p = p.clamp(1e-8, 1 - 1e-8)
+        loss = -torch.log(1 - p)
+
+    ## Instead
+        p = p.clamp(1e-6, 1 - 1e-6)
+        loss = -torch.log(1 - p)
+
+    ## Silent when
+    the eps survives in the dtype in effect; when it is a floor and nothing here says that the value is half; when a cast
+    to float32 or autocast's own list comes first; when an eps is merely absorbed by a large value; in tests.
+
+    ## Fix
+    Unsafe: `torch.finfo(x.dtype).tiny` for a floor and `1 - torch.finfo(x.dtype).eps` for a ceiling fit every dtype, and
+    move what lies between the two.
+    """
+
+    code = "NAN203"
+    name = "vanishing-eps"
+    severity = Severity.ERROR
+    calls = frozenset(FLOORS) | frozenset(CEILINGS) | frozenset(DEFAULTS)
+    beside = frozenset({"half", "float16", "bfloat16", "clamp", "clamp_", "clip", "clip_", "clamp_max", "clamp_max_"})
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one eps."""
+        subject = call.subject
+        if subject is None or facts.is_test() or not facts.is_tensor(subject):
+            return
+        dtype = facts.dtype_of(subject)
+        if call.function in DEFAULTS:
+            yield from self._check_default(call, subject, facts)
+            return
+        if dtype in HALVES and call.function in FLOORS:
+            yield from self._check(call, FLOORS[call.function], 0.0, dtype, facts)
+        if dtype in {"", "float32", *HALVES} and call.function in CEILINGS:
+            yield from self._check(call, CEILINGS[call.function], 1.0, dtype or "float32", facts)
+
+    def _check(self, call: Call, name: str, limit: float, dtype: str, facts: Facts) -> Iterator[Finding]:
+        """Report a floor that is rounded to 0, or a ceiling that is rounded to 1."""
+        node, subject = call.arguments.get(name), call.subject
+        written = facts.constant_of(node)
+        if node is None or subject is None or written is None or written == limit or abs(written - limit) > 1e-2:
+            return
+        if facts.rounded(written, dtype) != limit:
+            return
+        text = facts.quote(node, QUOTED)
+        yield self.finding(
+            facts.span_of(node),
+            f"`{text}` is {limit:g} in {dtype}, so `{facts.quote(subject, QUOTED)}` is not kept from {limit:g}",
+            fix=_fix(call, node, limit, facts),
+            hazard=Hazard(call.function, facts.source_of(subject), f"{limit:g}"),
+            dtypes=(dtype,),
+        )
+
+    def _check_default(self, call: Call, subject: Expression, facts: Facts) -> Iterator[Finding]:
+        stated = call.arguments.get("eps")
+        eps = facts.constant_of(stated) if stated is not None else DEFAULTS[call.function]
+        if eps is None or facts.dtype_of(subject) != "float16" or facts.autocast_at(call.node):
+            return
+        if facts.rounded(eps, "float16") == 0:
+            word = call.function.rpartition(".")[2]
+            yield self.finding(
+                facts.span_of(call.node),
+                f"the eps of `{word}`, {eps:g}, is 0 in float16, so a row of zeros becomes NaN",
+                fix=unsafe(
+                    "Compute it in float32", Edit(facts.span_of(subject), f"{facts.as_receiver(subject)}.float()")
+                ),
+                hazard=Hazard(call.function, facts.source_of(subject), "0"),
+                dtypes=("float16",),
+            )
+
+
+def _fix(call: Call, node: Expression, limit: float, facts: Facts) -> Fix | None:
+    torch, subject = facts.name_for("torch"), call.subject
+    if torch is None or subject is None or facts.call_of(subject) is not None:
+        return None
+    dtype = f"{torch}.finfo({facts.source_of(subject)}.dtype)"
+    text = f"{dtype}.tiny" if limit == 0 else f"1 - {dtype}.eps"
+    return unsafe("Take the eps from the dtype", Edit(facts.span_of(node), text))

@@ -1,0 +1,79 @@
+"""What the one pass over a chunk's `ast` collects."""
+
+from __future__ import annotations
+
+import pytest
+
+from nanlint.source.outline import outline
+
+
+def _renames(text: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for chunk in outline(text).chunks.values():
+        for name, sources in chunk.renames:
+            found.setdefault(name, set()).update(sources)
+    return found
+
+
+def test_names_attributes_keywords_and_operators_are_words() -> None:
+    words = outline("def f(x):\n    return torch.sum(x, dim=n) / -len(y) < limit\n").chunks["f"].words
+    assert words >= {"torch", "sum", "x", "dim", "n", "/", "-", "len", "y", "<", "limit"}
+
+
+def test_strings_and_comments_hold_no_words() -> None:
+    words = outline('def f():\n    """log of softmax"""\n    return "exp"  # sqrt\n').chunks["f"].words
+    assert words.isdisjoint({"log", "softmax", "exp", "sqrt"})
+
+
+BINDERS = {
+    "parameter": "def f(log): ...",
+    "starred parameter": "def f(*log): ...",
+    "assignment": "def f():\n    log = 1",
+    "loop": "def f():\n    for log in x: ...",
+    "with": "def f():\n    with x as log: ...",
+    "walrus": "def f():\n    print(log := 1)",
+    "exception": "def f():\n    try: ...\n    except E as log: ...",
+    "inner function": "def f():\n    def log(): ...",
+    "inner class": "def f():\n    class log: ...",
+    "pattern": "def f(x):\n    match x:\n        case [1, log]: ...",
+    "rest of a sequence": "def f(x):\n    match x:\n        case [1, *log]: ...",
+    "rest of a mapping": "def f(x):\n    match x:\n        case {1: 2, **log}: ...",
+}
+
+
+@pytest.mark.parametrize("text", BINDERS.values(), ids=BINDERS)
+def test_what_a_chunk_binds_hides_an_import(text: str) -> None:
+    assert "log" in outline(text).chunks["f"].bound
+
+
+def test_the_name_of_a_method_hides_no_import_inside_it() -> None:
+    assert outline("class A:\n    def log(self): ...\n").chunks["A.log"].bound == {"self"}
+
+
+RENAMES = {
+    "name": ("f = g", {"f": {"g"}}),
+    "function": ("f = torch.log", {"f": {"log"}}),
+    "attribute": ("self.f = torch.log", {"f": {"log"}}),
+    "annotated": ("f: object = torch.log", {"f": {"log"}}),
+    "walrus": ("print(f := torch.log)", {"f": {"log"}}),
+    "several at once": ("f, g = torch.log, torch.exp", {"f": {"log", "exp"}, "g": {"log", "exp"}}),
+    "choice": ("f = torch.log if c else torch.exp", {"f": {"log", "exp"}}),
+    "table": ("f = {'l': torch.log}", {"f": {"log"}}),
+    "entry of a table": ("f['l'] = torch.log", {"f": {"log"}}),
+    "lambda": ("f = lambda x: torch.log(x)", {"f": {"torch", "log", "x"}}),
+    "class": ("f = nn.Sequential(nn.Linear(2, 2), nn.Sigmoid())", {"f": {"Sequential", "Linear", "Sigmoid"}}),
+    "partial": ("f = partial(torch.sum, dim=0)", {"f": {"partial", "sum"}}),
+    "what a function returns": ("f = make(x)", {"f": {"make()"}}),
+    "function that returns a class": ("def make():\n    return nn.Sigmoid()", {"make()": {"Sigmoid"}}),
+    "number": ("f = 1", {}),
+}
+
+
+@pytest.mark.parametrize(("text", "renames"), RENAMES.values(), ids=RENAMES)
+def test_what_becomes_another_name_for_a_function_or_class(text: str, renames: dict[str, set[str]]) -> None:
+    assert {name: words - {""} for name, words in _renames(text).items()} == renames
+
+
+def test_nesting_beyond_the_recursion_limit_is_a_recursion_error() -> None:
+    with pytest.raises(RecursionError):
+        outline("x = " + "-" * 5000 + "1\n")
