@@ -1,6 +1,6 @@
 """What a linter of this tree cannot avoid, or could not afford: the floors beside which nanlint's own time is read.
 
-Run by benchmarks/speed.py as `python floors.py FOLDER` with the interpreter that holds nanlint; prints one JSON object,
+Run by benchmarks/speed.py as `python floors.py FOLDER [RULES]` with the interpreter that holds nanlint; prints one JSON object,
 floor -> CPU seconds. libcst is tried on a sample and scaled by lines.
 """
 
@@ -65,8 +65,8 @@ def _parse(contents: list[bytes], parse: Callable[[str], object]) -> None:
         parse(data.decode())
 
 
-def measure(folder: str) -> dict[str, float]:
-    """Each floor in turn, over the Python files of `folder`."""
+def measure(folder: str, rules: str = "") -> dict[str, float]:
+    """Each floor in turn, over the Python files of `folder`; `rules` are those whose words are looked for."""
     import libcst  # noqa: PLC0415 - not part of any floor
 
     from nanlint.engine.check_paths import Checker  # noqa: PLC0415 - same
@@ -77,7 +77,7 @@ def measure(folder: str) -> dict[str, float]:
     paths = floors.time("walk and stat", lambda: _walk(folder))
     contents = floors.time("read", lambda: _read(paths))
     torch = floors.time('`b"torch" in data`', lambda: [data for data in contents if b"torch" in data])
-    gate = Checker(gated=True).ruleset(Settings()).gate
+    gate = Checker(gated=True).ruleset(Settings(select=tuple(rules.split(",")) if rules else ())).gate
     admitted = floors.time(f"words of the rules in {len(torch):,} torch files", lambda: [*filter(gate.admits, torch)])
     floors.time(f"ast.parse of the {len(admitted):,} files with such words", lambda: _parse(admitted, ast.parse))
     floors.time(f"ast.parse of all {len(torch):,} torch files", lambda: _parse(torch, ast.parse))
@@ -89,4 +89,4 @@ def measure(folder: str) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(sys.argv[1])))
+    print(json.dumps(measure(*sys.argv[1:])))

@@ -1,7 +1,7 @@
 """Where one cold run of nanlint spends its CPU: counters around its own functions, each without what it calls.
 
 nanlint knows nothing of this: the functions are wrapped from outside, in a process that runs one check with one job.
-Run by benchmarks/speed.py as `python phases.py FOLDER CACHE`; prints one JSON object, phase -> seconds.
+Run by benchmarks/speed.py as `python phases.py FOLDER CACHE [OPTION ...]`; prints one JSON object, phase -> seconds.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def watch_libcst(phases: Phases) -> None:
     phases.watch("facts", flow.Flow, "__init__")
 
 
-def main(folder: str, cache: str) -> None:
+def main(folder: str, cache: str, *options: str) -> None:
     """Check `folder` cold and print the seconds of each phase."""
     phases = Phases()
     phases.wrapped("import nanlint", watch_nanlint)(phases)
@@ -99,7 +99,7 @@ def main(folder: str, cache: str) -> None:
     from nanlint.cli.main import main as nanlint  # noqa: PLC0415 - after the wrapping
 
     stdout, sys.stdout = sys.stdout, io.StringIO()
-    nanlint(["check", "--isolated", "--quiet", "--jobs", "1", "--cache-dir", cache, folder])
+    nanlint(["check", "--isolated", "--quiet", "--jobs", "1", "--cache-dir", cache, *options, folder])
     sys.stdout = stdout
     print(json.dumps(phases.close()))
 

@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.bench import Bench
 from benchmarks.measure import Command, Usage, best_of, run
 from benchmarks.packages import DEFAULT_WORK, PEERS, ROOT, TIMM, TRANSFORMERS, X_TRANSFORMERS, Workshop, version_of
 from benchmarks.table import Scene, Target, fill_readme, megabytes, milliseconds, ratio, seconds, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from benchmarks.packages import Source
 
 RESULTS = Path(__file__).resolve().parent / "results" / "speed.md"
@@ -37,69 +36,6 @@ LOOKED_INTO = "models/whisper/modeling_whisper.py"
 DEFECT = "\n\ndef surprise(logits):\n    return torch.log(torch.softmax(logits, dim=-1))\n"
 
 SLOW_PEERS = ("TorchFix", "Fixit")
-
-
-class Bench:
-    """The tools and packages of one run, and the commands made of them."""
-
-    def __init__(self, workshop: Workshop) -> None:
-        self.workshop = workshop
-        self.bin = {name: workshop.tool(name, requirement) for name, requirement in PEERS.items()}
-        self.bin["nanlint"] = workshop.nanlint()
-        self.transformers = workshop.source(TRANSFORMERS)
-        self.lines = self.transformers.lines()
-        self.slow: dict[str, float] = {}
-        """CPU seconds of each slow peer on transformers, scaled."""
-        self.targets: dict[str, Target] = {}
-
-    @property
-    def python(self) -> str:
-        """The interpreter beside nanlint."""
-        return str(self.bin["nanlint"] / "python")
-
-    def _cache(self, name: str) -> Path:
-        return self.workshop.work / "caches" / name
-
-    def nanlint(self, path: Path, *, cache: str, cold: bool) -> Command:
-        """`nanlint check`; cold without what it remembers."""
-        words = [
-            str(self.bin["nanlint"] / "nanlint"),
-            "check",
-            "--isolated",
-            "--cache-dir",
-            str(self._cache(cache)),
-            str(path),
-        ]
-        return Command(words, self._cleared(cache) if cold else _nothing)
-
-    def ruff(self, path: Path, *, cache: str, cold: bool) -> Command:
-        """`ruff check` with its default rules."""
-        words = [
-            str(self.bin["ruff"] / "ruff"),
-            "check",
-            "--isolated",
-            "--cache-dir",
-            str(self._cache(cache)),
-            str(path),
-        ]
-        return Command(words, self._cleared(cache) if cold else _nothing)
-
-    def peer(self, name: str, path: Path) -> Command:
-        """A slow peer with its default rules; neither has a cache."""
-        words = {"TorchFix": ["torchfix"], "Fixit": ["fixit", "--quiet", "lint"]}[name]
-        return Command([str(self.bin[name] / words[0]), *words[1:], str(path)])
-
-    def _cleared(self, cache: str) -> Callable[[], None]:
-        return lambda: shutil.rmtree(self._cache(cache), ignore_errors=True)
-
-    def promise(self, key: str, target: Target) -> tuple[str, str]:
-        """The last two cells of a row: what was promised, and the verdict."""
-        self.targets[key] = target
-        return target.promise, target.verdict
-
-
-def _nothing() -> None:
-    """What most commands need before they run."""
 
 
 def one_file(bench: Bench, rounds: int) -> Scene:
@@ -222,13 +158,15 @@ def parts(bench: Bench) -> list[Scene]:
     cache = bench.workshop.work / "caches" / "parts"
     shutil.rmtree(cache, ignore_errors=True)
     floors = Scene("Floors on transformers, one process", ("work", "CPU s"))
-    floors.rows.extend((name, seconds(value)) for name, value in _script(bench, "floors.py", folder).items())
+    floors.rows.extend(
+        (name, seconds(value)) for name, value in _script(bench, "floors.py", folder, bench.rules).items()
+    )
     phases = Scene(
         "Where nanlint's cold run on transformers spends its CPU",
         ("phase", "CPU s", "share"),
         remark="One process, each phase without what it calls. *rest* is the engine, the rules, and freeing syntax trees.",
     )
-    found = _script(bench, "phases.py", folder, str(cache))
+    found = _script(bench, "phases.py", folder, str(cache), *bench.selection)
     total = sum(found.values())
     phases.rows.extend((name, seconds(value), f"{value / total:.0%}") for name, value in found.items())
     phases.rows.append(("all", seconds(total), ""))
@@ -249,7 +187,8 @@ def machine(bench: Bench) -> str:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     tools = ", ".join(f"{name} {version}" for name, version in versions.items())
     system = f"{platform.system()} {platform.machine()}, {cores} cores"
-    return f"{system}, {platform.python_implementation()} {platform.python_version()}; {tools}."
+    rules = f"rules {bench.rules}" if bench.rules else "default rules"
+    return f"{system}, {platform.python_implementation()} {platform.python_version()}; {tools}; {rules}."
 
 
 def short(bench: Bench) -> str:
@@ -271,7 +210,7 @@ def short(bench: Bench) -> str:
 def main() -> None:
     """Measure everything, print and write the tables."""
     options = _options()
-    bench = Bench(Workshop(options.work, options.wheels))
+    bench = Bench(Workshop(options.work, options.wheels), options.select)
     packages = [X_TRANSFORMERS, TIMM] if options.full else [X_TRANSFORMERS]
     scenes = [one_file(bench, 5 * options.rounds)]
     scenes += [small_package(bench, bench.workshop.source(package), options.rounds) for package in packages]
@@ -288,6 +227,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, default=DEFAULT_WORK, help=f"the working folder (default: {DEFAULT_WORK})")
     parser.add_argument("--wheels", type=Path, help="a folder that holds the wheels of the packages already")
+    parser.add_argument("--select", default="", metavar="CODES", help="run these rules of nanlint (default: all)")
     parser.add_argument("--rounds", type=int, default=3, help="how often the quick tools take turns (default: 3)")
     parser.add_argument("--full", action="store_true", help="run the slow peers on timm too: a quarter of an hour more")
     parser.add_argument("--write-readme", action="store_true", help="put the short table into the README")

@@ -12,7 +12,7 @@ BUILDING = frozenset({"__init__", "reset_parameters", "_reset_parameters", "init
 # Survives in every format, unlike 1e-8, and is far below any norm or spread that matters.
 FLOOR = "1e-6"
 COUNT = "count"
-QUOTED = 40
+QUOTED = 34
 
 
 class UnguardedDivision(Rule):
@@ -72,21 +72,28 @@ class UnguardedDivision(Rule):
         ):
             return
         # One denominator that can be 0 is one defect, however many things are divided by it.
-        for other in facts.calls_of(*self.calls):
-            again = _denominator(other, facts)
-            if again is not None and facts.is_same(again, below) and _is_unguarded(other, again, facts):
-                if other is not call:
-                    return
-                break
+        again = _divisions_by(below, facts, self.calls)
+        if again[0][0] is not call:
+            return
         kind = facts.vanishes_as(below, call.arguments.get("input"))
         known = f" (range {facts.range_of(below)})" if facts.is_known(below) else ""
         yield self.finding(
             facts.span_of(below),
             f"`{facts.quote(below, QUOTED)}` can be 0{known}, so the quotient can be NaN or inf",
-            fix=_fix(call, below, kind, facts),
+            fix=_fix(again, kind, facts),
             hazard=Hazard(call.function, facts.source_of(below), "0"),
             severity=Severity.ERROR if kind == COUNT else Severity.WARNING,
         )
+
+
+def _divisions_by(below: Expression, facts: Facts, functions: frozenset[str]) -> list[tuple[Call, Expression]]:
+    """Every unguarded division by the same thing, in order, with its denominator as it is written there."""
+    divisions = [(call, _denominator(call, facts)) for call in facts.calls_of(*functions)]
+    return [
+        (call, node)
+        for call, node in divisions
+        if node is not None and facts.is_same(node, below) and _is_unguarded(call, node, facts)
+    ]
 
 
 def _denominator(call: Call, facts: Facts) -> Expression | None:
@@ -102,12 +109,13 @@ def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:
     return not facts.is_tested(below) and not facts.is_mended(call.node)
 
 
-def _fix(call: Call, below: Expression, kind: str, facts: Facts) -> Fix:
+def _fix(divisions: list[tuple[Call, Expression]], kind: str, facts: Facts) -> Fix:
+    call, below = divisions[0]
     normalized = _normalized(call, below, facts)
-    if normalized is not None:
+    if normalized is not None and len(divisions) == 1:
         return unsafe("Use F.normalize", Edit(facts.span_of(call.node), normalized))
-    floor = "clamp(min=1)" if kind == COUNT else f"clamp_min({FLOOR})"
-    return unsafe("Keep the denominator above 0", Edit(facts.span_of(below), f"{facts.as_receiver(below)}.{floor}"))
+    floor = ".clamp(min=1)" if kind == COUNT else f".clamp_min({FLOOR})"
+    return unsafe("Keep the denominator above 0", *(facts.append_call(node, floor) for _, node in divisions))
 
 
 def _normalized(call: Call, below: Expression, facts: Facts) -> str | None:

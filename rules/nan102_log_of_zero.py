@@ -24,6 +24,7 @@ TOLD_ELSEWHERE = frozenset(
     {"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod"}
 )
 RELU = "torch.relu"
+INF = float("inf")
 FLOOR = "1e-12"
 QUOTED = 50
 
@@ -84,7 +85,8 @@ class LogOfZero(Rule):
 
 def _can_reach(inner: Expression, edge: int, facts: Facts) -> bool:
     reach = facts.range_of(inner)
-    if reach.low == -float("inf") and reach.high == float("inf"):
+    # Without a known lower bound, as of 1 - exp(x), nothing says that it goes so far.
+    if reach.low == -INF:
         return False
     return facts.reaches_zero(inner) if edge == 0 and reach.low >= 0 else reach.low <= edge
 

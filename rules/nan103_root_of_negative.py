@@ -17,6 +17,9 @@ from nanlint.rule import (
 )
 
 SQRT, RSQRT, POWER, DIFFERENCE = "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.sub"
+INF = float("inf")
+# A bound so close below 0 is our own caution about the last digits.
+ROUNDING = 1e-4
 FLOOR = "1e-12"
 QUOTED = 50
 
@@ -76,12 +79,25 @@ def _is_root(call: Call, facts: Facts) -> bool:
 def _reason(inner: Expression, facts: Facts) -> str:
     """Why it can be negative; empty when nothing says so."""
     reach = facts.range_of(inner)
-    if facts.is_known(inner):
-        return f"can be negative (range {reach})" if reach.has_negative else ""
+    if reach.low > -INF:
+        return f"can be negative (range {reach})" if reach.low < -ROUNDING else ""
     made_by = facts.value_of(inner).made_by
     if made_by is None or made_by.function != DIFFERENCE or not facts.is_here(made_by.node):
         return ""
     left, right = made_by.arguments["input"], made_by.arguments["other"]
+    if _is_square(right, facts) and facts.constant_of(left) is not None:
+        return f"can be negative (range {reach})"
     # What is taken from a sum of squares is, on paper, never more; floats round both.
     is_positive = facts.is_known(left) and facts.range_of(left).low >= 0 and facts.is_tensor(left)
     return "can be negative by rounding" if is_positive and not facts.is_number(right) else ""
+
+
+def _is_square(node: Expression, facts: Facts) -> bool:
+    made_by = facts.value_of(node).made_by
+    if made_by is None:
+        return False
+    if made_by.function == "torch.mul":
+        return facts.is_same(made_by.subject, made_by.arguments.get("other"))
+    if made_by.function == POWER:
+        return facts.constant_of(made_by.arguments.get("exponent")) == 2
+    return made_by.function in {"torch.square", "torch.abs"}

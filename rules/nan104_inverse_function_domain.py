@@ -5,6 +5,7 @@ from __future__ import annotations
 from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, show
 
 ACOSH, LOGIT = "torch.acosh", "torch.logit"
+INF = float("inf")
 # The operation -> the ends of its domain; at them its gradient is infinite, past them it is NaN.
 DOMAINS = {
     "torch.acos": (-1.0, 1.0),
@@ -89,7 +90,10 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction
     """Why it can be at or past an end, and in which direction that breaks; empty when nothing says so."""
     low, high = DOMAINS[call.function]
     reach = facts.range_of(inner)
-    if not facts.is_known(inner):
+    if facts.operand_of(inner, "torch.where") is not None:
+        # Somebody has picked what may go in.
+        return "", Direction.BOTH
+    if reach.low == -INF and reach.high == INF:
         is_dot = call.function in ANGLES and _is_dot(inner, facts)
         return ("is a dot product and can round past 1" if is_dot else ""), Direction.BOTH
     if reach.low < low or reach.high > high:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity
+from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity
 
-POWER, DIFFERENCE = "torch.pow", "torch.sub"
+POWER = "torch.pow"
+INF = float("inf")
 QUOTED = 40
 
 
@@ -42,27 +43,21 @@ class FractionalPower(Rule):
         base, exponent = call.subject, call.arguments.get("exponent")
         if base is None or exponent is None or facts.is_test() or not facts.is_tensor(base):
             return
-        power = facts.constant_of(exponent)
-        if (
-            not facts.is_known(base)
-            or not facts.range_of(base).has_negative
-            or not _is_fraction(exponent, power, facts)
-        ):
+        power, reach = facts.constant_of(exponent), facts.range_of(base)
+        if not reach.has_negative or (reach.low == -INF and reach.high == INF):
+            return
+        learned = power is None and facts.value_of(exponent).learnable
+        if not learned and not (facts.is_inverse(exponent) if power is None else _is_fraction(power)):
             return
         shown = f"{power:g}" if power is not None else f"`{facts.quote(exponent, QUOTED)}`"
-        reach = facts.range_of(base)
         message = f"`{facts.quote(base, QUOTED)}` can be negative (range {reach}), and its power {shown} is NaN there"
-        hazard = Hazard(POWER, facts.source_of(base), "below 0")
-        learned = power is None
         yield self.finding(
             facts.span_of(call.node),
             message,
-            hazard=hazard,
+            hazard=Hazard(POWER, facts.source_of(base), "below 0"),
             direction=Direction.BACKWARD if learned else Direction.BOTH,
         )
 
 
-def _is_fraction(exponent: Expression, power: float | None, facts: Facts) -> bool:
-    if power is None:
-        return facts.value_of(exponent).learnable
+def _is_fraction(power: float) -> bool:
     return power != int(power) and abs(power) != 0.5

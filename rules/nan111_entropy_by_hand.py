@@ -46,17 +46,20 @@ class EntropyByHand(Rule):
         if facts.is_test() or not facts.is_recorded(call.node):
             return
         first, second = call.arguments.get("input"), call.arguments.get("other")
-        for factor, other in ((first, second), (second, first)):
+        for signed, other in ((first, second), (second, first)):
+            factor = facts.operand_of(signed, "torch.neg") or signed
             log = _log(other, facts)
             argument = log.subject if log is not None else None
-            if factor is None or log is None or argument is None or not _can_both_be_zero(factor, argument, facts):
+            if signed is None or factor is None or log is None or argument is None:
+                continue
+            if not _can_both_be_zero(factor, argument, facts):
                 continue
             quoted = facts.quote(factor, QUOTED)
             message = f"`{quoted}` can be 0, and 0 times the logarithm of `{facts.quote(argument, QUOTED)}` is NaN"
             yield self.finding(
                 facts.span_of(call.node),
                 message,
-                fix=_fix(call, factor, log, facts),
+                fix=_fix(call, signed, log, facts),
                 hazard=Hazard(log.function, facts.source_of(argument), "0"),
             )
             return

@@ -32,7 +32,8 @@ class LogSumExpByHand(Rule):
 
     ## Silent when
     the maximum was subtracted first, under whatever name; when the exponent is known to stay where `exp` is neither inf
-    nor 0, as a log-probability or minus a distance (of which all must be far); in tests and initialisation. `1 / (1 + exp(-x))` breaks in the backward alone, so it is silent where there is no gradient.
+    nor 0, as a log-probability or minus a distance (of which all must be far); in tests and initialisation. `1 / (1 + exp(-x))` breaks in the backward alone, so it is silent where there is no gradient. It is of
+    severity info, as is `log(exp(x) - 1)`, which is mostly given small numbers.
 
     ## Fix
     Safe: `logsumexp`, `logaddexp`, `softplus`, `sigmoid`, `softmax` and `tanh` are the same functions. There is none where
@@ -65,6 +66,7 @@ class LogSumExpByHand(Rule):
                 fix=_fix(outer, found, facts),
                 hazard=Hazard(call.function, facts.source_of(call.subject), zone),
                 direction=Direction.BACKWARD if found.only_backward else Direction.BOTH,
+                severity=Severity.INFO if found.only_backward or found.is_inverse else self.severity,
             )
 
 
@@ -77,7 +79,7 @@ def _breaks(call: Call, outer: Call, found: ByHand, facts: Facts) -> tuple[str, 
         result = "its log is inf" if is_log else "inf / inf is NaN"
         result = "the gradient of 1 / inf is NaN" if found.only_backward else result
         return f"[{edge}, inf)", f"is inf from {edge:.1f} on (range {reach}): {result}"
-    if found.needs_mass and reach.least <= floor and not facts.mentions(*GRIDS):
+    if found.needs_mass and reach.least <= floor and reach.greatest < edge and not facts.mentions(*GRIDS):
         result = "log(0) is -inf" if is_log else "0 / 0 is NaN"
         return f"(-inf, {floor}]", f"is 0 below {floor:.0f} (range {reach}): {result}"
     return "", ""

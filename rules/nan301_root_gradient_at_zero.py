@@ -84,8 +84,12 @@ class RootGradientAtZero(Rule):
 def _is_root(call: Call, facts: Facts) -> bool:
     if call.function != POWER:
         return True
-    exponent = facts.constant_of(call.arguments.get("exponent"))
-    return exponent is not None and exponent < 1 and exponent != int(exponent)
+    exponent = call.arguments.get("exponent")
+    power = facts.constant_of(exponent)
+    if power is None:
+        # The power 1 / p is a root for every p above 1.
+        return facts.is_inverse(exponent)
+    return power < 1 and power != int(power)
 
 
 def _can_be_zero(call: Call, inner: Expression, facts: Facts) -> bool:

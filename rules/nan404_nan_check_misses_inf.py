@@ -15,7 +15,7 @@ UNWATCHED = frozenset(
     {"fn", "func", "mask", "masks", "weight", "weights", "scale", "scaler", "type", "layer", "module", "name"}
 )
 CLIPS = frozenset({"torch.nn.utils.clip_grad_norm_", ".clip_grad_norm_"})
-CHECKING = ("finite", "nan", "inf", "overflow")
+CHECKING = frozenset({"finite", "isfinite", "nan", "isnan", "inf", "isinf", "overflow"})
 DIVERGED = 1e3
 
 
@@ -112,8 +112,10 @@ def _is_completed(test: Expression, subject: Expression, facts: Facts, *, has_na
     for call in facts.calls_with(subject):
         if call.function in FINITE or call.function in (INF if has_nan else NAN):
             return True
-        # A helper that says what it looks for.
-        if call.function not in NAN | INF and any(word in call.function.lower() for word in CHECKING):
+        # A helper that says what it looks for: `has_inf(loss)`.
+        if not call.function.startswith(("torch.", "math.", "numpy.")) and not CHECKING.isdisjoint(
+            call.function.lower().replace(".", "_").split("_")
+        ):
             return True
     condition = facts.condition_at(test)
     for node in facts.comparisons():

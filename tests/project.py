@@ -37,6 +37,7 @@ TANH = LOG.replace("entropy", "squash").replace("log", "tanh")
 CLEAN = "import torch\n\n\ndef twice(x):\n    return torch.add(x, x)\n"
 BROKEN = "import torch\n\n\ndef half(x:\n    return torch.log(x)\n"
 
+FOUND_ONE = "Found 1 problem (1 warning) in 1 of 1 file; 1 fixable with --fix.\n"
 LOG_FOUND = "a.py:5:12: LOC101 [*] `torch.log(x)` is a logarithm [bare-log]\n"
 
 
@@ -46,6 +47,12 @@ class Outcome(NamedTuple):
     code: int
     out: str
     err: str
+
+
+def codes(outcome: Outcome) -> list[str]:
+    """The codes in a concise report, in order."""
+    lines = [line.split() for line in outcome.out.splitlines()]
+    return [words[1] for words in lines if len(words) > 1 and words[1].startswith("LOC")]
 
 
 @dataclass(frozen=True)

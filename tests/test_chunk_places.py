@@ -85,6 +85,11 @@ def test_chunks_of_a_file_hold_each_of_its_statements_once() -> None:
     assert sorted(numbers) == ["1", "2", "3", "4"]
 
 
+def test_a_statement_brings_the_comments_above_it_along() -> None:
+    text = "import a\n\n\ndef f(): ...\n\n\n# why\nx = 1\n"
+    assert parse_chunk(outline(text).chunks["<module>"], split_lines(text)).module.code == "\n\n# why\nx = 1\n"
+
+
 def _span(text: str, kind: type[cst.CSTNode]) -> tuple[int, int, int, int]:
     """The place of the first node of `kind` in the function that `text` is."""
     parsed = parse_chunk(outline(text).chunks["f"], split_lines(text))

@@ -1,35 +1,30 @@
-"""`nanlint check`, option by option, as somebody would use it on the first day."""
+"""`nanlint check` as somebody would use it on the first day: exit codes, rules, files, settings, processes."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
-import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
 import pytest
 
-from nanlint.settings import OUTPUT_FORMATS
 from tests.project import (
     BROKEN,
     CLEAN,
     COMMAND,
     EXP,
-    FIXED_LOG,
+    FOUND_ONE,
     LOG,
     LOG_FOUND,
     SQRT,
     TANH,
-    Outcome,
     Project,
+    codes,
     environment,
 )
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-FOUND_ONE = "Found 1 problem (1 warning) in 1 of 1 file; 1 fixable with --fix.\n"
 
 
 @pytest.fixture
@@ -37,13 +32,7 @@ def project(tmp_path: Path) -> Project:
     return Project.make(tmp_path)
 
 
-def codes(outcome: Outcome) -> list[str]:
-    """The codes in a concise report, in order."""
-    lines = [line.split() for line in outcome.out.splitlines()]
-    return [words[1] for words in lines if len(words) > 1 and words[1].startswith("LOC")]
-
-
-# -- what is found, and the exit code -----------------------------------------------------------------------------
+# -- what is found, and the exit code ----------------------------------------------------------------------------------
 
 
 def test_a_clean_file_ends_in_exit_code_0(project: Project) -> None:
@@ -112,7 +101,7 @@ def test_files_of_which_all_are_excluded_end_in_exit_code_0(project: Project) ->
     assert project.check("--force-exclude", "build/a.py") == (0, "No files were checked.\n", "")
 
 
-# -- which rules ------------------------------------------------------------------------------------------------
+# -- which rules -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -250,7 +239,7 @@ def test_a_whole_number_will_do_where_a_rule_takes_any_number(project: Project) 
     assert project.check().code == 0
 
 
-# -- which files ------------------------------------------------------------------------------------------------
+# -- which files -------------------------------------------------------------------------------------------------------
 
 
 def test_globs_are_ours_to_expand(project: Project) -> None:
@@ -350,406 +339,7 @@ def test_config_names_the_settings_file_for_all_files(project: Project) -> None:
     assert codes(project.check("--config", "other.toml", "b")) == ["LOC101"]
 
 
-# -- stdin ------------------------------------------------------------------------------------------------------
-
-
-def test_stdin_is_checked_under_the_name_it_is_given(project: Project) -> None:
-    outcome = project.check("-", "--stdin-filename", "a.py", stdin=LOG.encode())
-    assert outcome == (1, LOG_FOUND + FOUND_ONE, "")
-
-
-def test_stdin_without_a_name_is_called_dash(project: Project) -> None:
-    assert project.check("-q", "-", stdin=LOG.encode()).out == LOG_FOUND.replace("a.py", "-")
-
-
-def test_the_frame_of_a_finding_shows_what_came_through_stdin(project: Project) -> None:
-    project.write("a.py", "other = 1\n")
-    outcome = project.check("-", "--stdin-filename", "a.py", "-f", "full", stdin=LOG.encode())
-    assert "5 |     return torch.log(x)\n  |            ^^^^^^^^^^^^\n" in outcome.out
-
-
-@pytest.mark.parametrize("option", ["--fix", "--add-ignores"])
-def test_changed_stdin_goes_to_stdout_and_the_report_to_stderr(project: Project, option: str) -> None:
-    changed = {"--fix": FIXED_LOG, "--add-ignores": LOG[:-1] + "  # nanlint: ignore[LOC101]\n"}[option]
-    outcome = project.check("-", "--stdin-filename", "a.py", option, stdin=LOG.encode())
-    assert (outcome.code, outcome.out) == (0, changed)
-    assert "All clear: 1 file checked." in outcome.err
-
-
-def test_stdin_that_needs_no_fix_is_printed_as_it_came(project: Project) -> None:
-    source = b"\xef\xbb\xbfx = 1\r\ny = '\xc3\xa9'\r\n"
-    assert project.check("-", "--fix", stdin=source).out.encode() == source
-
-
-def test_stdin_that_is_excluded_is_printed_as_it_came(project: Project) -> None:
-    words = ("-", "--fix", "--force-exclude", "--stdin-filename", "build/a.py")
-    assert project.check(*words, stdin=LOG.encode()).out == LOG
-
-
-def test_the_setting_fix_prints_changed_stdin_too(project: Project) -> None:
-    project.configure("fix = true\n")
-    assert project.check("-", stdin=LOG.encode()).out == FIXED_LOG
-
-
-def test_the_diff_of_stdin_goes_to_stdout(project: Project) -> None:
-    outcome = project.check("-", "--stdin-filename", "a.py", "--diff", stdin=LOG.encode())
-    assert (outcome.code, outcome.out.splitlines()[-2:]) == (
-        1,
-        ["-    return torch.log(x)", "+    return torch.log1p(x)"],
-    )
-
-
-def test_stdin_is_not_combined_with_paths(project: Project) -> None:
-    message = "nanlint: `-` (stdin) cannot be combined with other paths\n"
-    assert project.check("-", "a.py") == (2, "", message)
-
-
-def test_a_name_for_stdin_needs_stdin(project: Project) -> None:
-    assert project.check("--stdin-filename", "a.py").code == 2
-
-
-def test_stdin_that_is_a_config_file_is_not_taken_for_python(project: Project) -> None:
-    outcome = project.check("-", "--stdin-filename", "a.yaml", stdin=b"loss: torch.log(\n")
-    assert outcome == (0, "No files were checked.\n", "")
-
-
-def test_closed_stdin_is_an_error(project: Project) -> None:
-    if os.name != "posix":
-        pytest.skip("closing a descriptor is the shell's business on POSIX only")
-    command = f"{' '.join(COMMAND)} check - <&-"
-    done = subprocess.run(
-        ["sh", "-c", command], cwd=project.folder, env=environment(), capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (2, "nanlint: `-` means stdin, which is closed\n")
-
-
-# -- notebooks --------------------------------------------------------------------------------------------------
-
-
-def notebook(*sources: str) -> str:
-    cells = [
-        {"outputs": [{"text": ["1\n"]}], "cell_type": "code", "execution_count": 7, "metadata": {}, "source": source}
-        for source in sources
-    ]
-    document = {"nbformat_minor": 5, "nbformat": 4, "cells": cells, "metadata": {"b": 1, "a": 2}}
-    return json.dumps(document, indent=3) + "\n\n"
-
-
-def test_a_finding_in_a_notebook_is_told_by_cell_and_line(project: Project) -> None:
-    project.write("a.ipynb", notebook("import torch", "x = torch.ones(1)\ny = torch.log(x)"))
-    found = "a.ipynb:cell 2:2:5: LOC101 [*] `torch.log(x)` is a logarithm [bare-log]\n"
-    assert project.check("-q") == (1, found, "")
-
-
-def test_a_fix_in_a_notebook_changes_the_source_of_its_cell_alone(project: Project) -> None:
-    before = notebook("%matplotlib inline\nimport torch", "x = torch.ones(1)\ny = torch.log(x)")
-    project.write("a.ipynb", before)
-    assert project.check("--fix").code == 0
-    assert project.read("a.ipynb") == before.replace("torch.log(", "torch.log1p(")
-
-
-def test_a_syntax_error_in_a_notebook_is_told_by_cell_and_line(project: Project) -> None:
-    project.write("a.ipynb", notebook("import torch", "x = 1\ntorch.log(("))
-    outcome = project.check("-q")
-    assert outcome.out.startswith("a.ipynb: error: cell 2, line 2: not valid Python")
-
-
-def test_the_frame_of_a_finding_in_a_notebook_shows_its_cell(project: Project) -> None:
-    project.write("a.ipynb", notebook("import torch", "x = torch.ones(1)\ny = torch.log(x)"))
-    assert "2 | y = torch.log(x)\n  |     ^^^^^^^^^^^^\n" in project.check("-f", "full").out
-
-
-def test_a_notebook_comes_through_stdin(project: Project) -> None:
-    before = notebook("import torch", "x = torch.ones(1)\ny = torch.log(x)")
-    words = ("-", "--stdin-filename", "a.ipynb")
-    frame = project.check(*words, "-f", "full", stdin=before.encode()).out
-    fixed = project.check(*words, "--fix", stdin=before.encode()).out
-    assert "2 | y = torch.log(x)\n" in frame
-    assert fixed == before.replace("torch.log(", "torch.log1p(")
-
-
-def test_the_suffix_of_a_notebook_may_be_in_capitals(project: Project) -> None:
-    project.write("a.IPYNB", notebook("import torch\nx = torch.log(torch.ones(1))"))
-    assert codes(project.check("a.IPYNB")) == []
-    assert "cell 1:2:5: LOC101" in project.check("a.IPYNB").out
-
-
-# -- changing files ---------------------------------------------------------------------------------------------
-
-
-def test_fix_applies_safe_fixes_and_reports_the_rest(project: Project) -> None:
-    project.write("a.py", LOG)
-    project.write("b.py", SQRT)
-    outcome = project.check("--fix")
-    assert (outcome.code, outcome.out.splitlines()[-1]) == (
-        1,
-        "Found 1 problem (1 error) in 1 of 2 files. Fixed 1 problem.",
-    )
-    assert [project.read("a.py"), project.read("b.py")] == [FIXED_LOG, SQRT]
-
-
-def test_a_run_that_fixed_everything_ends_in_exit_code_0(project: Project) -> None:
-    project.write("a.py", LOG)
-    assert project.check("--fix") == (0, "All clear: 1 file checked. Fixed 1 problem.\n", "")
-
-
-def test_fixing_twice_changes_nothing_more(project: Project) -> None:
-    project.write("a.py", LOG)
-    outcomes = [project.run("check", "--fix") for _ in range(2)]
-    assert outcomes[1] == (0, "All clear: 1 file checked.\n", "")
-
-
-def test_unsafe_fixes_are_applied_when_asked_for(project: Project) -> None:
-    project.write("a.py", EXP)
-    before = project.check("--fix", "--severity", "info").code
-    after = project.check("--fix", "--unsafe-fixes", "--severity", "info").code
-    assert [before, after, project.read("a.py")] == [1, 0, EXP.replace("torch.exp(", "torch.expm1(")]
-
-
-def test_what_is_not_shown_is_not_fixed(project: Project) -> None:
-    project.write("a.py", EXP)
-    project.check("--fix", "--unsafe-fixes")
-    assert project.read("a.py") == EXP
-
-
-def test_no_fix_on_the_command_line_overrules_the_setting(project: Project) -> None:
-    project.configure("fix = true\n")
-    project.write("a.py", LOG)
-    assert (project.check("--no-fix").code, project.read("a.py")) == (1, LOG)
-
-
-def test_diff_shows_what_fix_would_change_and_writes_nothing(project: Project) -> None:
-    project.write("a.py", LOG)
-    outcome = project.check("--diff")
-    expected = [
-        "--- a.py",
-        "+++ a.py",
-        "@@ -2,4 +2,4 @@",
-        " ",
-        " ",
-        " def entropy(x):",
-        "-    return torch.log(x)",
-        "+    return torch.log1p(x)",
-    ]
-    assert (outcome.code, outcome.out.splitlines(), outcome.err) == (1, expected, "Would fix 1 finding.\n")
-    assert project.read("a.py") == LOG
-
-
-def test_diff_ends_in_exit_code_0_when_nothing_would_change(project: Project) -> None:
-    project.write("a.py", SQRT)
-    assert project.check("--diff") == (0, "", "")
-
-
-def test_diff_tells_what_could_not_be_checked(project: Project) -> None:
-    project.write("a.py", BROKEN)
-    outcome = project.check("--diff")
-    assert (outcome.code, outcome.out) == (0, "")
-    assert outcome.err.startswith("a.py:4: not valid Python")
-
-
-def test_diff_and_add_ignores_show_the_suppressions(project: Project) -> None:
-    project.write("a.py", LOG)
-    outcome = project.check("--diff", "--add-ignores")
-    assert outcome.out.splitlines()[-1] == "+    return torch.log(x)  # nanlint: ignore[LOC101]"
-    assert (outcome.err, project.read("a.py")) == ("Would suppress 1 finding.\n", LOG)
-
-
-def test_add_ignores_silences_everything_that_is_found(project: Project) -> None:
-    project.write("a.py", LOG)
-    project.write("b/c.py", SQRT)
-    outcome = project.check("--add-ignores", "--reason", "since 2019", "a.py", "b")
-    assert (outcome.code, outcome.err) == (0, "Suppressed 2 findings.\n")
-    assert project.read("b/c.py") == SQRT[:-1] + "  # nanlint: ignore[LOC201] since 2019\n"
-    assert project.check() == (0, "All clear: 2 files checked. Kept quiet: 2 suppressed.\n", "")
-
-
-def test_add_ignores_suppresses_only_what_is_shown(project: Project) -> None:
-    project.write("a.py", EXP)
-    project.check("--add-ignores")
-    assert project.read("a.py") == EXP
-
-
-def test_fix_and_add_ignores_are_one_too_many(project: Project) -> None:
-    outcome = project.check("--fix", "--add-ignores")
-    assert (outcome.code, outcome.err) == (
-        2,
-        "nanlint: --fix and --add-ignores: choose one; fix first, then suppress what is left\n",
-    )
-
-
-def test_a_reason_needs_add_ignores(project: Project) -> None:
-    assert project.check("--reason", "since 2019").code == 2
-
-
-def test_a_file_that_cannot_be_written_keeps_its_findings(project: Project) -> None:
-    path = project.write("a.py", LOG)
-    path.chmod(0o444)
-    outcome = project.check("--fix")
-    assert outcome.code == 1
-    assert outcome.out.startswith(
-        LOG_FOUND + "a.py: error: not changed: the file is read-only; make it writable (chmod u+w) or exclude it\n"
-    )
-
-
-# -- baseline ---------------------------------------------------------------------------------------------------
-
-
-def test_a_baseline_keeps_known_findings_quiet_and_lets_new_ones_through(project: Project) -> None:
-    project.write("a.py", LOG)
-    written = project.check("--write-baseline")
-    assert (written.code, written.err) == (
-        0,
-        "Wrote 1 finding to nanlint-baseline.json; keep them quiet with --baseline nanlint-baseline.json\n",
-    )
-    project.write("a.py", "# moved\n" + LOG)
-    project.write("b.py", SQRT)
-    outcome = project.check("--baseline", "nanlint-baseline.json")
-    assert (outcome.code, codes(outcome)) == (1, ["LOC201"])
-    assert outcome.out.endswith("Kept quiet: 1 in the baseline.\n")
-
-
-def test_the_baseline_may_be_a_setting(project: Project) -> None:
-    project.configure('baseline = "known.json"\n')
-    project.write("a.py", LOG)
-    assert project.check("--write-baseline").err == "Wrote 1 finding to known.json\n"
-    assert project.check() == (0, "All clear: 1 file checked. Kept quiet: 1 in the baseline.\n", "")
-
-
-def test_write_baseline_takes_no_path_for_its_file(project: Project) -> None:
-    project.write("src/a.py", LOG)
-    project.check("--write-baseline", "src/")
-    assert (project.folder / "nanlint-baseline.json").is_file()
-
-
-def test_a_baseline_that_is_not_there_fails_the_run(project: Project) -> None:
-    project.write("a.py", LOG)
-    outcome = project.check("--baseline", "none.json")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "nanlint: none.json: there is no baseline yet; write it with --write-baseline\n"
-
-
-def test_findings_that_are_gone_are_told(project: Project) -> None:
-    project.write("a.py", LOG)
-    project.check("--write-baseline")
-    project.write("a.py", CLEAN)
-    outcome = project.check("--baseline", "nanlint-baseline.json")
-    gone = "nanlint-baseline.json: 1 known finding is gone; --write-baseline takes them out\n"
-    assert (outcome.code, outcome.err) == (0, gone)
-
-
-def test_only_what_is_shown_goes_into_the_baseline(project: Project) -> None:
-    project.write("a.py", EXP)
-    assert project.check("--write-baseline").err.startswith("Wrote 0 findings")
-
-
-# -- what is printed --------------------------------------------------------------------------------------------
-
-
-def test_quiet_leaves_findings_only(project: Project) -> None:
-    project.write("a.py", LOG)
-    project.write("b.py", CLEAN)
-    assert [project.check("-q"), project.check("-q", "b.py")] == [(1, LOG_FOUND, ""), (0, "", "")]
-
-
-def test_verbose_tells_settings_rules_files_and_cache_on_stderr(project: Project) -> None:
-    project.write("a.py", LOG)
-    outcome = project.run("check", "-v")
-    assert (outcome.out, outcome.err.splitlines()) == (
-        LOG_FOUND + FOUND_ONE,
-        [
-            "settings: nanlint.toml",
-            "rules: LOC101, LOC102, LOC201",
-            "files: 2 files, 0 of them from the cache in .nanlint_cache",
-        ],
-    )
-
-
-def test_statistics_count_by_rule_instead_of_listing(project: Project) -> None:
-    project.write("a.py", LOG + LOG)
-    project.write("b.py", SQRT)
-    assert project.check("--statistics").out.splitlines() == [
-        "2  LOC101  bare-log   [*]",
-        "1  LOC201  bare-sqrt",
-        "[*] fixable with --fix",
-        "Found 3 problems (1 error, 2 warnings) in 2 of 2 files; 2 fixable with --fix.",
-    ]
-
-
-def test_statistics_do_not_hide_what_could_not_be_checked(project: Project) -> None:
-    project.write("a.py", BROKEN)
-    assert project.check("--statistics").out.startswith("a.py:4: error: not valid Python")
-
-
-def test_statistics_beside_a_report_for_programs_go_to_stderr(project: Project) -> None:
-    project.write("a.py", LOG)
-    outcome = project.check("--statistics", "-f", "json")
-    assert len(json.loads(outcome.out)["findings"]) == 1
-    assert outcome.err.startswith("1  LOC101  bare-log  [*]\n")
-
-
-def test_the_output_format_may_be_a_setting(project: Project) -> None:
-    project.configure('output-format = "json"\n')
-    project.write("a.py", LOG)
-    assert json.loads(project.check().out)["findings"][0]["code"] == "LOC101"
-
-
-@pytest.mark.parametrize("format_name", OUTPUT_FORMATS)
-def test_every_format_goes_to_a_file_as_it_goes_to_stdout(project: Project, format_name: str) -> None:
-    project.write("a.py", LOG)
-    printed = project.check("-f", format_name)
-    written = project.check("-f", format_name, "-o", "report.txt")
-    assert project.read("report.txt") == printed.out
-    assert written == (1, FOUND_ONE, "")
-
-
-def test_json_on_stdout_is_the_contract_and_nothing_else(project: Project) -> None:
-    project.write("a.py", LOG)
-    document = json.loads(project.check("-f", "json", "a.py", "b.py").out)
-    place = {key: document["findings"][0][key] for key in ("code", "path", "line", "column", "function")}
-    assert place == {"code": "LOC101", "path": "a.py", "line": 5, "column": 12, "function": "entropy"}
-    assert document["errors"] == [{"path": "b.py", "line": None, "message": "does not exist"}]
-
-
-def test_junit_on_stdout_is_xml(project: Project) -> None:
-    project.write("a.py", LOG)
-    assert ET.fromstring(project.check("-f", "junit").out).tag == "testsuites"  # noqa: S314 - our own output
-
-
-def test_a_report_file_in_a_folder_that_is_not_there_is_an_error(project: Project) -> None:
-    project.write("a.py", LOG)
-    outcome = project.check("-o", "reports/out.txt")
-    assert (outcome.code, outcome.err) == (
-        2,
-        "nanlint: --output-file reports/out.txt: cannot be written: No such file or directory\n",
-    )
-
-
-def test_a_report_goes_to_a_device(project: Project) -> None:
-    project.write("a.py", LOG)
-    assert project.check("-o", os.devnull) == (1, FOUND_ONE, "")
-
-
-def test_colour_comes_when_asked_for_and_changes_no_character(project: Project) -> None:
-    project.write("a.py", LOG)
-    plain, painted = (project.check("-f", "full", "--color", choice).out for choice in ("never", "always"))
-    assert "\x1b[" in painted
-    assert "".join(part.partition("m")[2] for part in ("m" + painted).split("\x1b[")) == plain
-
-
-def test_what_a_terminal_cannot_print_is_escaped(project: Project) -> None:
-    project.write("a.py", LOG.replace("x", "größe"))
-    outcome = project.spawn("check", "--no-cache", "-q", environ={"PYTHONIOENCODING": "ascii"})
-    assert outcome == (1, LOG_FOUND.replace("(x)", "(gr\\xf6\\xdfe)"), "")
-
-
-def test_what_programs_read_is_utf8_whatever_the_terminal_speaks(project: Project) -> None:
-    project.write("a.py", LOG.replace("x", "größe"))
-    environ = {"PYTHONIOENCODING": "latin-1"}
-    outcome = project.spawn("check", "--no-cache", "-f", "json", environ=environ, encoding="utf-8")
-    assert "größe" in json.loads(outcome.out)["findings"][0]["message"]
-
-
-# -- settings ---------------------------------------------------------------------------------------------------
+# -- settings ----------------------------------------------------------------------------------------------------------
 
 
 def test_show_settings_prints_those_of_the_first_path(project: Project) -> None:
@@ -771,7 +361,7 @@ def test_a_settings_file_that_is_wrong_fails_the_run_with_one_line(project: Proj
     assert outcome == (2, "", 'nanlint: nanlint.toml:1 selct: no such setting; did you mean "select"?\n')
 
 
-# -- how it runs ------------------------------------------------------------------------------------------------
+# -- how it runs -------------------------------------------------------------------------------------------------------
 
 
 def test_no_gate_finds_the_same(project: Project) -> None:
@@ -827,77 +417,3 @@ def test_closed_stdout_is_no_crash(project: Project) -> None:
         ["sh", "-c", command], cwd=project.folder, env=environment(), capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (1, "")
-
-
-# -- noqa beside ruff -------------------------------------------------------------------------------------------
-
-NAN_RULE = '''
-from nanlint.rule import Rule, Severity
-
-
-class Marked(Rule):
-    """A logarithm with a code of our own kind."""
-
-    code = "NAN990"
-    name = "marked-log"
-    severity = Severity.WARNING
-    calls = frozenset({"torch.log"})
-
-    def check_call(self, call, facts):
-        yield self.finding(facts.span_of(call.node), "a logarithm")
-'''
-WARNING = 'warning: {}: ruff takes `# noqa: NAN…` for a mistake of yours; add {} = ["NAN"]\n'
-
-
-@pytest.fixture
-def with_noqa(tmp_path: Path) -> Project:
-    project = Project(tmp_path)
-    project.write("rules/marked.py", NAN_RULE)
-    project.write("nanlint.toml", 'local-rules = ["rules"]\nselect = ["NAN990"]\n')
-    project.write("a.py", LOG[:-1] + "  # noqa: NAN990\n")
-    return project
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "key"),
-    [
-        pytest.param("ruff.toml", "line-length = 99\n", "lint.external", id="ruff.toml"),
-        pytest.param(".ruff.toml", "", "lint.external", id="an empty .ruff.toml"),
-        pytest.param("pyproject.toml", "[tool.ruff]\n", "tool.ruff.lint.external", id="pyproject.toml"),
-        pytest.param("ruff.toml", 'lint.external = ["ABC"]\n', "lint.external", id="others only"),
-    ],
-)
-def test_noqa_beside_ruff_is_warned_about_once(with_noqa: Project, name: str, text: str, key: str) -> None:
-    with_noqa.write(name, text)
-    with_noqa.write("b.py", with_noqa.read("a.py"))
-    outcomes = [with_noqa.run("check") for _ in range(2)]
-    closing = "All clear: 3 files checked. Kept quiet: 2 suppressed.\n"
-    assert outcomes == [(0, closing, WARNING.format(name, key))] * 2
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        pytest.param("ruff.toml", 'lint.external = ["NAN"]\n', id="told by prefix"),
-        pytest.param("ruff.toml", 'external = ["NAN990"]\n', id="told by code, in the old place"),
-        pytest.param("pyproject.toml", '[tool.ruff.lint]\nexternal = ["NAN"]\n', id="told in pyproject.toml"),
-        pytest.param("ruff.toml", 'extend = "rules/base.toml"\n', id="told in a file that it extends"),
-        pytest.param("pyproject.toml", "[tool.black]\n", id="no ruff"),
-        pytest.param("ruff.toml", "broken", id="a file that ruff cannot read either"),
-    ],
-)
-def test_noqa_is_not_warned_about_where_ruff_knows_or_is_not_used(with_noqa: Project, name: str, text: str) -> None:
-    with_noqa.write("rules/base.toml", 'lint.external = ["NAN"]\n')
-    with_noqa.write(name, text)
-    assert with_noqa.check().err == ""
-
-
-def test_our_own_comment_is_not_warned_about(with_noqa: Project) -> None:
-    with_noqa.write("ruff.toml", "")
-    with_noqa.write("a.py", LOG[:-1] + "  # nanlint: ignore[NAN990]\n")
-    assert with_noqa.check().err == ""
-
-
-def test_quiet_does_not_warn(with_noqa: Project) -> None:
-    with_noqa.write("ruff.toml", "")
-    assert with_noqa.check("-q") == (0, "", "")

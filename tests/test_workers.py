@@ -60,11 +60,9 @@ def test_no_tasks_need_no_workers() -> None:
 
 
 @pytest.mark.parametrize("start_method", START_METHODS)
-@pytest.mark.parametrize("fatal", [{3}, {0, 9}, set(range(10))], ids=["one", "first and last", "all"])
+@pytest.mark.parametrize("fatal", [{3}, {0, 9}, {2, 4, 6, 8}], ids=["one", "first and last", "all the rest of one"])
 def test_a_task_that_kills_its_worker_is_named_and_the_others_go_on(start_method: str, fatal: set[int]) -> None:
     work = partial(square_or_die, fatal=frozenset(fatal))
-    if start_method == "spawn" and len(fatal) > 2:
-        pytest.skip("ten new interpreters show nothing that three do not")
     answers = dict(run_in_workers(range(10), work, jobs=2, start_method=start_method))
     assert answers == {number: None if number in fatal else number * number for number in range(10)}
 

@@ -53,10 +53,18 @@ class _Command(Protocol):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit code for the shell."""
+    """Run one command and return the exit code for the shell; without `argv`, as the program that the shell started."""
     out, err = _stream(sys.stdout), _stream(sys.stderr)
+    code = _guarded(list(sys.argv[1:] if argv is None else argv), out, err)
+    if argv is None and not _is_watched():
+        _leave(code, out, err)
+    return code
+
+
+def _guarded(argv: list[str], out: TextIO, err: TextIO) -> int:
+    """The exit code, whatever happens."""
     try:
-        code = _run(list(sys.argv[1:] if argv is None else argv), out, err)
+        code = _run(argv, out, err)
         out.flush()
     except NanlintError as error:
         err.write(f"nanlint: {error}\n")
@@ -75,6 +83,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         err.write(f"nanlint: crashed; please report the lines above, with nanlint {nanlint.__version__}\n")
         return ExitCode.FAILED
     return code
+
+
+def _is_watched() -> bool:
+    """Whether somebody wants the interpreter after us: a debugger, a profiler, `python -i`."""
+    return bool(sys.gettrace() or sys.getprofile() or sys.flags.interactive) or "cProfile" in sys.modules
+
+
+def _leave(code: int, out: TextIO, err: TextIO) -> NoReturn:
+    """End the process without taking the interpreter apart, which would be a tenth of a clean run."""
+    import atexit  # noqa: PLC0415 - built in; no other way out needs it
+
+    atexit._run_exitfuncs()  # noqa: SLF001 - what Python itself would do next
+    out.flush()
+    err.flush()
+    os._exit(code)
 
 
 def _stream(stream: TextIO | None) -> TextIO:

@@ -40,6 +40,8 @@ class ByHand(NamedTuple):
     """Whether it is the function of the negated exponent: 1 / (1 + exp(x)) is sigmoid(-x)."""
     only_backward: bool = False
     """Whether an infinite exponential leaves the forward finite."""
+    is_inverse: bool = False
+    """Whether it is log(exp(x) - 1), the inverse of softplus."""
     is_plain: bool = False
     """Whether no view, part or cast stands between its operations."""
 
@@ -124,7 +126,7 @@ class _Look(NamedTuple):
         less = self.origin(inside, "torch.sub")
         exp = self.origin(less.subject, EXP) if less is not None else self.origin(inside, EXPM1)
         is_one = less is None or self.evaluator.values.get(less.arguments["other"], UNKNOWN).number == 1
-        return ByHand("", (exp,)) if exp is not None and is_one else None
+        return ByHand("", (exp,), is_inverse=True) if exp is not None and is_one else None
 
     def quotient(self, part: Node, whole: Node) -> ByHand | None:
         exp = self.origin(part, EXP)

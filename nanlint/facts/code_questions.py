@@ -233,6 +233,15 @@ class CodeQuestions(Reach):
         """The text of `node` as `.method()` can follow it: in brackets where it is no name or call."""
         return rewrite.as_receiver(self.source_of(node), node)
 
+    def append_call(self, node: cst.BaseExpression, text: str) -> Edit:
+        """Write `text`, such as `.clamp(min=1)`, behind `node`, with brackets around that where they are needed."""
+        span, closing = self.span_of(node), node.rpar
+        if closing and all(isinstance(each.whitespace_before, cst.SimpleWhitespace) for each in closing):
+            width = sum(1 + len(each.whitespace_before.value) for each in closing)  # type: ignore[union-attr] # as asked
+            column = span.end_column + width
+            return Edit(replace(span.behind, column=column, end_column=column), text)
+        return Edit(span, f"{self.as_receiver(node)}{text}")
+
     def has_stars(self, call: Call) -> bool:
         """Whether not all arguments are written out: `f(*args, **kwargs)`."""
         return isinstance(call.node, cst.Call) and any(arg.star for arg in call.node.args)

@@ -109,6 +109,8 @@ class Evaluator:
             return Value(Kind.NUMBER, range=COUNT)
         if base.kind is Kind.TUPLE and len(base.parts) == 2 and name in {"values", "indices"}:
             return base.parts[name == "indices"]
+        if base.made_by is not None and base.made_by.function == "torch.finfo" and base.made_by.subject is not None:
+            return literals.limit(self.values.get(base.made_by.subject, UNKNOWN), name, base.made_by.node)
         if name in ATTRIBUTES and base.kind is Kind.TENSOR:
             return replace(base, same_as=base.identity, detached=base.detached or name == "data")
         return None

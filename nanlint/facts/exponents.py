@@ -56,7 +56,7 @@ _DISTANCES = frozenset(
     "dist dists distance distances d2 cost costs energy norm norms abs sq square squared sqdist mse age delay time times "
     "dt delta lag radius r2 var variance loss losses err error errors decay".split()
 )
-_LOG_PROBABILITIES = frozenset("logp logps logpt prob probs logprob logprobs logpi".split())
+_LOG_PROBABILITIES = frozenset("logp logps logpt prob probs logprob logprobs logpi distributions".split())
 
 
 def is_falling(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
@@ -77,6 +77,8 @@ def _sign(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int) -> 
     if call is not None and call.function == "torch.neg":
         negative, certain = _sign(call.subject, evaluator, depth + 1)
         return (None if negative is None else not negative), certain
+    if call is not None and call.function == "torch.to":
+        return _sign(call.subject, evaluator, depth + 1)
     if call is not None and call.function in {"torch.mul", "torch.div"}:
         one, other = (_sign(call.arguments.get(name), evaluator, depth + 1) for name in ("input", "other"))
         if one[0] is None or other[0] is None:

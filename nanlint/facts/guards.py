@@ -90,7 +90,8 @@ def _pair(
     node: cst.BaseExpression, sign: type[cst.CSTNode], other: cst.BaseExpression, *, holds: bool, read: Read
 ) -> Iterator[Bound]:
     limit = read(other)
-    if limit is None or read(node) is not None:
+    # A name may hold its default alone, which a caller can change.
+    if limit is None or (read(node) is not None and not isinstance(node, (cst.Name, cst.Attribute))):
         return
     said = sign if holds else _NEGATED.get(sign, sign)
     stretch = _STRETCHES.get(said)

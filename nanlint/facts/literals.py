@@ -13,6 +13,7 @@ import libcst as cst
 from nanlint.facts.calculate import range_of_constant
 from nanlint.facts.dtypes import dtype_named
 from nanlint.facts.values import NOTHING, Kind, Value
+from nanlint.ops.formats import FORMATS
 
 WORDS: Mapping[str, object] = {"True": True, "False": False, "None": None}
 _DOTTED: Mapping[str, float] = {
@@ -65,6 +66,13 @@ def imported_constant(dotted: str, node: cst.BaseExpression) -> Value:
         return literal(_DOTTED[dotted], node)
     dtype = dtype_named(dotted)
     return Value(Kind.DTYPE, constant=dtype, name=dotted) if dtype else Value(Kind.REFERENCE, name=dotted)
+
+
+def limit(dtype: Value, name: str, node: cst.BaseExpression) -> Value:
+    """`torch.finfo(torch.float16).min`: the limit of a known format; that of an unknown one is some number."""
+    form = FORMATS.get(str(dtype.constant)) if dtype.kind is Kind.DTYPE else None
+    known = {"min": form.min, "max": form.max, "eps": form.eps, "tiny": form.tiny} if form is not None else {}
+    return literal(known[name], node) if name in known else Value(Kind.NUMBER)
 
 
 def folded(node: cst.BinaryOperation, left: Value, right: Value) -> Value | None:

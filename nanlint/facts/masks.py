@@ -6,7 +6,9 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.facts.environment import text_of
-from nanlint.facts.values import UNKNOWN, Call
+from nanlint.facts.naming import words_of
+from nanlint.facts.values import UNKNOWN, Call, Form, Kind
+from nanlint.ops.formats import AUTOCAST, HALF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,9 +26,12 @@ _DEEPEST = 8
 
 # A causal mask keeps the diagonal; a filter by rank or by the scores themselves keeps the best of them.
 _PARTIAL = re.compile(
-    r"triu|tril|causal|future|subsequent|diag|eye\(|topk|top_k|kth|sort|cumul|cumsum|thresh|quantile|strict|upper|lower|self_mask",
+    r"triu|tril|causal|future|subsequent|diag|eye\(|topk|top_k|kth|sort|cumul|cumsum|thresh|quantile|strict|upper|lower|self_mask|self\.bias\["
+    r"|kernel_mask|\btri\b",
     re.IGNORECASE,
 )
+# Nothing is shorter than 1; and who asks whether a row is masked as a whole does something about it.
+_COUNTED = re.compile(r"sequence_mask|lengths?_to_|from_lengths|make_pad_mask|make_non_pad_mask|\.(all|any)\(", re.IGNORECASE)
 _WHOLE = re.compile(r"pad|length|valid|attention_mask|attn_mask|key_mask|src_mask|context_mask", re.IGNORECASE)
 
 
@@ -94,17 +99,46 @@ def leaves_something(found: Filling, evaluator: Evaluator) -> bool:
     text = " ".join(_texts(found.mask, evaluator, 3))
     scores = text_of(found.scores)
     compares_scores = scores.isidentifier() and re.search(rf"(?<![\w.]){scores}(?!\w|\.(shape|size|device|dtype))", text)
-    return bool(compares_scores) or (_PARTIAL.search(text) is not None and _WHOLE.search(text) is None)
+    if compares_scores or _COUNTED.search(text):
+        return True
+    return _PARTIAL.search(text) is not None and _WHOLE.search(text) is None
 
 
 def _texts(node: cst.BaseExpression, evaluator: Evaluator, depth: int) -> Iterator[str]:
     """The text of an expression and of what its name stands for."""
     yield text_of(node)
-    made_by = evaluator.values.get(node, UNKNOWN).made_by
-    if made_by is None or depth == 0:
-        return
-    if made_by.node is not node:
-        yield text_of(made_by.node)
-    operands = [*made_by.arguments.values(), *([made_by.receiver] if made_by.receiver is not None else [])]
-    for operand in operands:
-        yield from _texts(operand, evaluator, depth - 1)
+    for choice in evaluator.values.get(node, UNKNOWN).possible:
+        made_by = choice.made_by
+        if made_by is None or depth == 0:
+            continue
+        if made_by.node is not node:
+            yield text_of(made_by.node)
+        operands = [*made_by.arguments.values(), *([made_by.receiver] if made_by.receiver is not None else [])]
+        for operand in operands:
+            yield from _texts(operand, evaluator, depth - 1)
+
+
+_SCORES = frozenset(
+    "attn attention att score scores logits dots sim sims similarity energy energies qk alignment weights wei affinity".split()
+)
+_NO_HALF = frozenset({"float32", "float64", "bfloat16", "int", "bool"})
+
+
+def can_be_half(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
+    """Whether `node` is float16, or what autocast and `.half()` make float16: a product of matrices, attention scores."""
+    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
+    if node is None or depth == _DEEPEST or value.dtype in _NO_HALF or value.kind not in {Kind.TENSOR, Kind.UNKNOWN}:
+        return False
+    if value.dtype == "float16":
+        return True
+    made_by = value.origin or value.made_by
+    if made_by is None:
+        return not _SCORES.isdisjoint(words_of(node))
+    if AUTOCAST.get(made_by.function) == HALF:
+        return True
+    if made_by.form is Form.MODULE or made_by.function in _SUMS | _PRODUCTS | {FILL, WHERE}:
+        operands = [made_by.arguments.get(name) for name in ("input", "other")]
+        known = [evaluator.values.get(operand, UNKNOWN).dtype for operand in operands if operand is not None]
+        wide = any(dtype in {"float32", "float64", "bfloat16"} for dtype in known)
+        return not wide and any(can_be_half(operand, evaluator, depth + 1) for operand in operands)
+    return False

@@ -17,7 +17,7 @@ from nanlint.facts.calls import operation_setting
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of
 from nanlint.facts.evaluate import ANY_ATTRIBUTE, parameters
 from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted
-from nanlint.facts.masks import Filling, filling, filling_behind, leaves_something
+from nanlint.facts.masks import Filling, can_be_half, filling, filling_behind, leaves_something
 from nanlint.facts.names import dotted_text
 from nanlint.facts.range_questions import RangeQuestions
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value
@@ -115,6 +115,10 @@ class ModuleFacts(RangeQuestions):
     def leaves_something(self, found: Filling) -> bool:
         """Whether the mask spares an element of each row by what it is: causal, by rank, by the scores themselves."""
         return self.here is not None and leaves_something(found, self.here)
+
+    def can_be_half(self, node: cst.BaseExpression | None) -> bool:
+        """Whether `node` is float16, or is what autocast and `.half()` make so: a product of matrices, attention scores."""
+        return self.here is not None and can_be_half(node, self.here)
 
     def by_hand(self, call: Call) -> ByHand | None:
         """The function that a logarithm or a quotient of exponentials is written out for; None if it is no such."""

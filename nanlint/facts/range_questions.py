@@ -37,6 +37,14 @@ class RangeQuestions(CodeQuestions):
         found = zones(call.function, dtype if dtype in FORMATS else "float32", constants)
         return any(zone.operand == operand and zone.meets_ordinarily(reach) for zone in found)
 
+    def is_inverse(self, node: cst.BaseExpression | None) -> bool:
+        """Whether `node` is 1 divided by something: as an exponent hardly ever an integer."""
+        values = self.here.values if self.here is not None else {}
+        made_by = values.get(node, UNKNOWN).made_by if node is not None else None
+        if made_by is None or made_by.function != "torch.div":
+            return made_by is not None and made_by.function == "torch.reciprocal"
+        return made_by.subject is not None and values.get(made_by.subject, UNKNOWN).number == 1
+
     def dtypes_where(self, number: float, rounded: float) -> tuple[str, ...]:
         """The dtypes in which `number` is stored as `rounded`: 1 - 1e-8 as 1 in all but float64."""
         return tuple(form.name for form in FORMATS.values() if form.round(number) == rounded)

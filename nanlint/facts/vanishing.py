@@ -191,7 +191,17 @@ def _is_data(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
     """Whether `node` is nothing that a model learns or makes, by what it is and by what it is called."""
     if node is None or evaluator.values.get(node, UNKNOWN).learnable or not _LEARNED.isdisjoint(words_of(node)):
         return False
-    return not evaluator.values.get(node, UNKNOWN).range.nan
+    value = evaluator.values.get(node, UNKNOWN)
+    # Whoever selected elements by a mask has asked for them.
+    if value.made_by is not None and value.made_by.function == "subscript" and "mask" in _words_in(value.made_by.node):
+        return False
+    # An exponential underflows to 0, which another rule judges; random numbers, ones and identities are not all 0.
+    word = value.origin.function.rpartition(".")[2] if value.origin is not None else ""
+    return not word.startswith(("exp", "rand", "normal", "ones", "eye", "arange", "full")) and not value.range.nan
+
+
+def _words_in(node: cst.CSTNode) -> set[str]:
+    return {word for inner in walk(node) if isinstance(inner, cst.Name) for word in words_of(inner)}
 
 
 def _norm(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
@@ -233,7 +243,8 @@ def _sum(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
 
 def _size(node: cst.BaseExpression | None, evaluator: Evaluator) -> str:
     """`x.abs()` and `x ** 2` of data."""
-    made_by = evaluator.values.get(node, UNKNOWN).made_by if node is not None else None
+    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
+    made_by = value.made_by if value.kind is Kind.TENSOR else None
     sizes = {"torch.abs", "torch.square", "torch.pow", "torch.mul"}
     return TOTAL if made_by is not None and made_by.function in sizes else ""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.facts.naming import words_of
-from nanlint.facts.values import UNKNOWN, Form, Kind
+from nanlint.facts.values import UNKNOWN, Call, Form, Kind
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 # They round to 0 far out alone. A softmax is not among them: it is a share, and a confident model drives it to 0.
 _UNDERFLOWING = frozenset(
-    {"torch.exp", "torch.exp2", "torch.sigmoid", "torch.nn.functional.softplus", "torch.erfc", "torch.special.ndtr"}
+    {
+        "torch.exp",
+        "torch.exp2",
+        "torch.sigmoid",
+        "torch.nn.functional.softplus",
+        "torch.erfc",
+        "torch.special.erfcx",
+        "torch.special.ndtr",
+    }
 )
 # They are 0 where their operand is, or where all of its elements are.
 _CARRYING = frozenset(
@@ -34,6 +42,7 @@ _CARRYING = frozenset(
 ) | {"subscript"}  # fmt: skip
 # What is called so was made to keep something from 0.
 _NOT_ZERO = frozenset({"eps", "epsilon", "tiny", "jitter", "safe"})
+_CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
 # Deeper than people nest; past it a 0 counts as ordinary.
 _DEEPEST = 20
 
@@ -44,18 +53,30 @@ def reaches_zero(node: cst.BaseExpression | None, evaluator: Evaluator, depth: i
     if not value.range.has_zero or (node is not None and not _NOT_ZERO.isdisjoint(words_of(node))):
         return False
     made_by = value.made_by
+    if _kind(node, evaluator) is Kind.NUMBER:
+        return value.number == 0
     if made_by is None or depth == _DEEPEST:
         return True
+    if made_by.function in _CLAMPS and _is_beside_a_bound(made_by, evaluator):
+        return False
     if made_by.function in _UNDERFLOWING:
         return evaluator.range_of(made_by.subject).minus_inf
     if made_by.function in _CARRYING:
-        return made_by.subject not in evaluator.values or reaches_zero(made_by.subject, evaluator, depth + 1)
+        return made_by.node not in evaluator.values or reaches_zero(made_by.subject, evaluator, depth + 1)
     combine = _COMBINING.get(made_by.function)
     operands = [made_by.arguments.get(name) for name in ("input", "other")]
     return combine is None or (
-        not (made_by.function in _ADDING and _is_beside_a_setting(operands, evaluator))
+        # How a helper's result comes about is not seen from here.
+        made_by.node in evaluator.values
+        and not (made_by.function in _ADDING and _is_beside_a_setting(operands, evaluator))
         and combine(reaches_zero(operand, evaluator, depth + 1) for operand in operands)
     )
+
+
+def _is_beside_a_bound(clamp: Call, evaluator: Evaluator) -> bool:
+    """Whether the lower bound is a number that nobody knows, as `self.eps`: then it is there to keep the value from 0."""
+    bound = clamp.arguments.get("min")
+    return bound is not None and evaluator.values.get(bound, UNKNOWN).number is None
 
 
 def _is_beside_a_setting(operands: list[cst.BaseExpression | None], evaluator: Evaluator) -> bool:

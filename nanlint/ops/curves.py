@@ -47,9 +47,9 @@ def apply(form: Format, curve: Curve, a: Interval) -> Interval:
         result = replace(result, low=max(result.low, image.low), high=min(result.high, image.high))
     result = replace(result, nan=a.nan or not a.finite().is_subset(curve.domain.finite()))
     if a.minus_inf:
-        result = result.join(point(curve.value(-INF) if curve.domain.low == -INF else math.nan))
+        result = result.join(about(form, curve.value(-INF) if curve.domain.low == -INF else math.nan))
     if a.plus_inf:
-        result = result.join(point(curve.value(INF) if curve.domain.high == INF else math.nan))
+        result = result.join(about(form, curve.value(INF) if curve.domain.high == INF else math.nan))
     return result
 
 
@@ -74,6 +74,13 @@ def loosen(form: Format, value: float, outward: float) -> float:
     if value in (0.0, 1.0, -1.0) or math.isinf(value):
         return value
     return value + outward * SLACK * (abs(value) * form.eps + form.smallest)
+
+
+def about(form: Format, value: float) -> Interval:
+    """What torch may return where the exact result is `value`."""
+    if not math.isfinite(value):
+        return point(value)
+    return Interval(form.round(loosen(form, value, -1.0)), form.round(loosen(form, value, 1.0)))
 
 
 def power(form: Format, a: Interval, exponent: float) -> Interval:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nanlint.ops.curves import Curve, apply
+from nanlint.ops.curves import Curve, about, apply
 from nanlint.ops.interval import FINITE, INF, NONNEGATIVE, SIGNED_UNIT, UNIT, Interval, point
 
 if TYPE_CHECKING:
@@ -61,14 +61,11 @@ CURVES: dict[str, Curve] = {
     "torch.log2": Curve(_limited(math.log2, {0.0: -INF}), NONNEGATIVE),
     "torch.logit": Curve(_limited(lambda x: math.log(x) - math.log1p(-x), {0.0: -INF, 1.0: INF}), UNIT),
     "torch.nn.functional.logsigmoid": Curve(lambda x: -_softplus(-x), image=NONPOSITIVE),
-    "torch.nn.functional.softsign": Curve(lambda x: x / (1 + abs(x)) if abs(x) < INF else math.copysign(1.0, x)),
-    "torch.nn.functional.tanhshrink": Curve(lambda x: x - math.tanh(x)),
     "torch.round": Curve(lambda x: x if math.isinf(x) else float(round(x)), exact=True),
     "torch.rsqrt": Curve(_limited(lambda x: 1 / math.sqrt(x), {0.0: INF}), NONNEGATIVE, NONNEGATIVE, falling=True),
     "torch.selu": Curve(lambda x: SELU_SCALE * (x if x > 0 else SELU_ALPHA * math.expm1(x))),
     "torch.sigmoid": Curve(_sigmoid, image=UNIT),
     "torch.sinh": Curve(_limited(math.sinh), overflows=True),
-    "torch.special.ndtr": Curve(lambda x: math.erfc(-x / math.sqrt(2)) / 2, image=UNIT),
     "torch.sqrt": Curve(math.sqrt, NONNEGATIVE, NONNEGATIVE, exact=True),
     "torch.tanh": Curve(math.tanh, image=SIGNED_UNIT),
     "torch.trunc": Curve(lambda x: x if math.isinf(x) else float(math.trunc(x)), exact=True),
@@ -97,9 +94,12 @@ class Valley:
             for side, part in ((falling, finite.meet(below)), (rising, finite.meet(above)))
         ]
         result = replace(sides[0].join(sides[1]), nan=a.nan or not a.finite().is_subset(self.domain))
-        for infinity, reached in ((-INF, a.minus_inf), (INF, a.plus_inf)):
-            inside = self.domain.low == -INF if infinity < 0 else True
-            result = result.join(point(self.value(infinity) if inside else math.nan)) if reached else result
+        # On the way to an infinity some of these take inf * 0.
+        if a.plus_inf:
+            result = replace(result.join(point(INF)), nan=True)
+        if a.minus_inf:
+            limit = about(form, self.value(-INF)) if self.domain.low == -INF else point(math.nan)
+            result = replace(result.join(limit), nan=True)
         return result
 
 

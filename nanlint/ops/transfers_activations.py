@@ -10,7 +10,7 @@ from nanlint.ops.aggregates import total
 from nanlint.ops.arithmetic import add, clamp, div, maximum, mul, rounded
 from nanlint.ops.curves import Curve, apply
 from nanlint.ops.interval import FINITE, INF, NONNEGATIVE, UNIT, Interval, point
-from nanlint.ops.transfers_elementwise import signed_like, spoiled, widened
+from nanlint.ops.transfers_elementwise import hull, nan_if_infinite, signed_like, spoiled, toward_zero, widened
 
 if TYPE_CHECKING:
     from nanlint.ops.operands import Operands, Transfer
@@ -69,12 +69,6 @@ def _threshold(given: Operands) -> Interval:
     return kept.join(value)
 
 
-def _shrink(given: Operands) -> Interval:
-    """Softshrink and hardshrink: 0 around 0, and what is left never grows."""
-    a = given["input"]
-    return a.join(point(0.0)) if a.has_finite else a
-
-
 def _glu(given: Operands) -> Interval:
     return widened(given.form, mul(given.form, given["input"], UNIT))
 
@@ -105,7 +99,8 @@ def _normalised(given: Operands) -> Interval:
 
 def _local_response(given: Operands) -> Interval:
     a = given["input"]
-    return widened(given.form, a.join(point(0.0))) if (given.number("k") or 0) >= 1 else spoiled(FINITE, a)
+    shrunk = widened(given.form, hull(a, point(0.0)))
+    return nan_if_infinite(shrunk, a) if (given.number("k") or 0) >= 1 else spoiled(FINITE, a)
 
 
 def _dropout(given: Operands) -> Interval:
@@ -115,7 +110,8 @@ def _dropout(given: Operands) -> Interval:
         return a
     if dropped is None or not 0 <= dropped < 1:
         return spoiled(signed_like(a), a)
-    return widened(given.form, div(given.form, a, point(1 - dropped))).join(point(0.0)).join(a)
+    grown = widened(given.form, div(given.form, a, point(1 - dropped)))
+    return nan_if_infinite(hull(grown, point(0.0)).join(a), a)
 
 
 def _attention(given: Operands) -> Interval:
@@ -123,7 +119,8 @@ def _attention(given: Operands) -> Interval:
     value, parts = given["value"], [given[name] for name in ("input", "key", "value")]
     if given.number("dropout_p") != 0:
         return spoiled(signed_like(value), *parts)
-    return spoiled(widened(given.form, value.finite(), 4).join(point(0.0)), *parts)
+    averages = hull(widened(given.form, value, 4), point(0.0))
+    return replace(averages, nan=not all(part.is_finite for part in parts))
 
 
 def products(given: Operands, left: str, right: str) -> Interval:
@@ -172,7 +169,7 @@ ACTIVATIONS: dict[str, Transfer] = {
     "torch.conv_transpose3d": _affine,
     "torch.cosine_similarity": _cosine,
     "torch.dot": _product_of("input", "tensor"),
-    "torch.hardshrink": _shrink,
+    "torch.hardshrink": toward_zero,
     "torch.inner": _product_of("input", "other"),
     "torch.kron": lambda given: mul(given.form, given["input"], given["other"]),
     "torch.linalg.vecdot": _product_of("input", "other"),
@@ -206,7 +203,7 @@ ACTIVATIONS: dict[str, Transfer] = {
     "torch.nn.functional.scaled_dot_product_attention": _attention,
     "torch.nn.functional.softmin": _shares,
     "torch.nn.functional.softplus": _softplus,
-    "torch.nn.functional.softshrink": _shrink,
+    "torch.nn.functional.softshrink": toward_zero,
     "torch.outer": lambda given: mul(given.form, given["input"], given["vec2"]),
     "torch.prelu": _sloped,
     "torch.relu": _relu,

@@ -10,13 +10,10 @@ from nanlint.ops.aggregates import average, product, total
 from nanlint.ops.arithmetic import absolute, maximum, minimum, neg, sub
 from nanlint.ops.curves import loosen
 from nanlint.ops.interval import COUNT, FINITE, INF, NONNEGATIVE, TRUTH, Interval, point
-from nanlint.ops.transfers_elementwise import spoiled, widened
+from nanlint.ops.transfers_elementwise import hull, nan_if_infinite, spoiled, widened
 
 if TYPE_CHECKING:
     from nanlint.ops.operands import Operands, Transfer
-
-# A sum of products, a determinant: any finite value, and more once an operand is not finite.
-ANY_NUMBER = FINITE
 
 
 def _sum(given: Operands) -> Interval:
@@ -103,7 +100,7 @@ def _loss(known: Interval) -> Transfer:
     """A loss of `known` range: of finite operands finite, of nothing NaN unless it is a sum."""
 
     def transfer(given: Operands) -> Interval:
-        operands = [given[name] for name in ("input", "other", "target") if given.given(name)]
+        operands = list(given.ranges.values())
         if any(given.given(name) for name in ("weight", "pos_weight")):
             return spoiled(FINITE, *operands)
         result = spoiled(known, *operands)
@@ -121,6 +118,21 @@ def _of_probabilities(given: Operands) -> Interval:
     return _loss(Interval(0.0, 100.0) if plain else NONNEGATIVE)(given)
 
 
+def _divergence(given: Operands) -> Interval:
+    """Of kl_div: target * (log(target) - input), NaN for a target that is known to reach below 0."""
+    target = given["target"]
+    result = _loss(FINITE)(given)
+    broken = target != FINITE and target.has_negative and given.constant("log_target") is not True
+    return replace(result, nan=result.nan or broken)
+
+
+def _cosine_loss(given: Operands) -> Interval:
+    """Of cosine_embedding_loss: its eps of 1e-12 is 0 in half, so the cosine of a zero row is NaN there."""
+    result = _loss(NONNEGATIVE)(given)
+    zero_row = given["input"].has_zero or given["other"].has_zero
+    return replace(result, nan=result.nan or (zero_row and given.form.round(1e-12) == 0))
+
+
 def _likelihood(given: Operands) -> Interval:
     """The negative log-probability of the target class."""
     if given.given("weight"):
@@ -135,7 +147,7 @@ def _overflowing_loss(given: Operands) -> Interval:
     if given.operation.endswith("soft_margin_loss"):
         return Interval(0.0, INF, plus_inf=not a.is_subset(Interval(-10.0, 10.0)), nan=a.nan)
     takes_log = given.constant("log_input") is False
-    return Interval(-INF, INF, plus_inf=True, nan=a.nan or (takes_log and a.has_negative))
+    return Interval(-INF, INF, plus_inf=True, nan=not a.is_finite or (takes_log and a.has_negative))
 
 
 def _ctc(given: Operands) -> Interval:
@@ -149,7 +161,7 @@ def _gradient_norm(_: Operands) -> Interval:
 
 
 def _finite(given: Operands) -> Interval:
-    return spoiled(ANY_NUMBER, given["input"])
+    return spoiled(FINITE, *given.ranges.values())
 
 
 def _always(known: Interval) -> Transfer:
@@ -169,7 +181,7 @@ _SAME = "kthvalue median mode topk sort msort cummax cummin amax amin nanmedian 
 _COUNTS = "argmax argmin argsort count_nonzero histc numel nonzero argwhere searchsorted bucketize linalg.matrix_rank"
 _DISTANCES = "cdist pdist dist pairwise_distance"
 _LOSSES = "mse_loss l1_loss smooth_l1_loss huber_loss cross_entropy margin_ranking_loss multi_margin_loss"
-_MORE_LOSSES = "multilabel_margin_loss triplet_margin_loss triplet_margin_with_distance_loss cosine_embedding_loss"
+_MORE_LOSSES = "multilabel_margin_loss triplet_margin_loss triplet_margin_with_distance_loss"
 _FINITE = "trapezoid cumulative_trapezoid cov det inverse cholesky linalg.cholesky cholesky_inverse qr linalg.eigvalsh"
 _MORE_FINITE = "linalg.inv_ex linalg.pinv pinverse linalg.solve matrix_exp matrix_power trace cross linalg.cross"
 
@@ -206,10 +218,11 @@ REDUCTIONS: dict[str, Transfer] = {
     "torch.nansum": _without_nan,
     "torch.nn.functional.binary_cross_entropy": _of_probabilities,
     "torch.nn.functional.binary_cross_entropy_with_logits": _of_probabilities,
+    "torch.nn.functional.cosine_embedding_loss": _cosine_loss,
     "torch.nn.functional.ctc_loss": _ctc,
     "torch.nn.functional.gaussian_nll_loss": _loss(FINITE),
     "torch.nn.functional.hinge_embedding_loss": _loss(FINITE),
-    "torch.nn.functional.kl_div": _loss(FINITE),
+    "torch.nn.functional.kl_div": _divergence,
     "torch.nn.functional.multilabel_soft_margin_loss": _of_probabilities,
     "torch.nn.functional.nll_loss": _likelihood,
     "torch.nn.functional.poisson_nll_loss": _overflowing_loss,
@@ -219,7 +232,9 @@ REDUCTIONS: dict[str, Transfer] = {
     "torch.norm": _norm,
     "torch.prod": _product,
     "torch.quantile": _quantile,
-    "torch.renorm": lambda given: widened(given.form, given["input"].join(point(0.0))),
+    "torch.renorm": lambda given: nan_if_infinite(
+        widened(given.form, hull(given["input"], point(0.0))), given["input"]
+    ),
     "torch.slogdet": _always(Interval(-1.0, 1.0, integer=True)),
     "torch.std": _variance,
     "torch.sum": _sum,

@@ -9,7 +9,7 @@ from nanlint.ops.aggregates import average, total
 from nanlint.ops.arithmetic import add, rounded
 from nanlint.ops.formats import DTYPES, FORMATS
 from nanlint.ops.interval import COUNT, EVERYTHING, FINITE, INF, NONNEGATIVE, TRUTH, UNIT, Interval, point
-from nanlint.ops.transfers_elementwise import spoiled, widened
+from nanlint.ops.transfers_elementwise import hull, nan_if_infinite, spoiled, widened
 
 if TYPE_CHECKING:
     from nanlint.ops.operands import Operands, Transfer
@@ -127,7 +127,7 @@ def _bits(given: Operands) -> Interval:
 def _averaged(given: Operands) -> Interval:
     """Average pooling: padding counts as zeros."""
     mean = average(given.form, given["input"], empty=False)
-    return mean if given.number("padding") == 0 or "adaptive" in given.operation else mean.join(point(0.0))
+    return mean if given.number("padding") == 0 or "adaptive" in given.operation else hull(mean, point(0.0))
 
 
 def _interpolated(given: Operands) -> Interval:
@@ -135,12 +135,14 @@ def _interpolated(given: Operands) -> Interval:
     a = given["input"]
     if mode in {"nearest", "nearest-exact", "area"}:
         return widened(given.form, a) if mode == "area" else a
-    return spoiled(FINITE, a) if mode in {None, "bicubic"} else widened(given.form, a, 2)
+    return spoiled(FINITE, a) if mode in {None, "bicubic"} else nan_if_infinite(widened(given.form, a, 2), a)
 
 
 def _sampled(given: Operands) -> Interval:
     a = given["input"]
-    return spoiled(FINITE, a) if given.constant("mode") == "bicubic" else widened(given.form, a, 2).join(point(0.0))
+    if given.constant("mode") == "bicubic":
+        return spoiled(FINITE, a)
+    return nan_if_infinite(hull(widened(given.form, a, 2), point(0.0)), a)
 
 
 def _padded(given: Operands) -> Interval:

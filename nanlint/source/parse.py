@@ -117,18 +117,21 @@ def _indentation(line: str) -> str:
 
 
 def _body_numbers(chunk: Chunk, node: ast.ClassDef | ast.Module) -> list[int]:
-    """The lines of a class or module without those that are other chunks, imports, docstrings, blank or comments."""
+    """The lines of a class or module without those of other chunks, imports and docstrings.
+
+    A statement brings the comments above it along.
+    """
     numbers: list[int] = []
-    body = node.body
     if isinstance(node, ast.ClassDef):
-        numbers.extend(range(chunk.first_line, max(first_line(body[0]), node.lineno + 1)))
-    for position, statement in enumerate(body):
+        numbers.extend(range(chunk.first_line, max(first_line(node.body[0]), node.lineno + 1)))
+    before = numbers[-1] if numbers else 0
+    for statement, after in zip(node.body, [*node.body[1:], None], strict=True):
         last = statement.end_lineno or statement.lineno
         # `import a; x = 1`: statements that share a line stay together.
-        shares_before = position > 0 and (body[position - 1].end_lineno or 0) >= statement.lineno
-        shares_after = position + 1 < len(body) and body[position + 1].lineno <= last
-        if shares_before or shares_after or not _is_elsewhere(statement):
-            numbers.extend(range(max(statement.lineno, numbers[-1] + 1 if numbers else 1), last + 1))
+        shares_line = statement.lineno <= before or (after is not None and after.lineno <= last)
+        if shares_line or not _is_elsewhere(statement):
+            numbers.extend(range(max(before, numbers[-1] if numbers else 0) + 1, last + 1))
+        before = last
     return numbers
 
 

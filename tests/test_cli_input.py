@@ -1,0 +1,144 @@
+"""`nanlint check` on what is no plain file: stdin and notebooks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.project import COMMAND, FIXED_LOG, FOUND_ONE, LOG, LOG_FOUND, Project, codes, environment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project.make(tmp_path)
+
+
+# -- stdin -------------------------------------------------------------------------------------------------------------
+
+
+def test_stdin_is_checked_under_the_name_it_is_given(project: Project) -> None:
+    outcome = project.check("-", "--stdin-filename", "a.py", stdin=LOG.encode())
+    assert outcome == (1, LOG_FOUND + FOUND_ONE, "")
+
+
+def test_stdin_without_a_name_is_called_dash(project: Project) -> None:
+    assert project.check("-q", "-", stdin=LOG.encode()).out == LOG_FOUND.replace("a.py", "-")
+
+
+def test_the_frame_of_a_finding_shows_what_came_through_stdin(project: Project) -> None:
+    project.write("a.py", "other = 1\n")
+    outcome = project.check("-", "--stdin-filename", "a.py", "-f", "full", stdin=LOG.encode())
+    assert "5 |     return torch.log(x)\n  |            ^^^^^^^^^^^^\n" in outcome.out
+
+
+@pytest.mark.parametrize("option", ["--fix", "--add-ignores"])
+def test_changed_stdin_goes_to_stdout_and_the_report_to_stderr(project: Project, option: str) -> None:
+    changed = {"--fix": FIXED_LOG, "--add-ignores": LOG[:-1] + "  # nanlint: ignore[LOC101]\n"}[option]
+    outcome = project.check("-", "--stdin-filename", "a.py", option, stdin=LOG.encode())
+    assert (outcome.code, outcome.out) == (0, changed)
+    assert "All clear: 1 file checked." in outcome.err
+
+
+def test_stdin_that_needs_no_fix_is_printed_as_it_came(project: Project) -> None:
+    source = b"\xef\xbb\xbfx = 1\r\ny = '\xc3\xa9'\r\n"
+    assert project.check("-", "--fix", stdin=source).out.encode() == source
+
+
+def test_stdin_that_is_excluded_is_printed_as_it_came(project: Project) -> None:
+    words = ("-", "--fix", "--force-exclude", "--stdin-filename", "build/a.py")
+    assert project.check(*words, stdin=LOG.encode()).out == LOG
+
+
+def test_the_setting_fix_prints_changed_stdin_too(project: Project) -> None:
+    project.configure("fix = true\n")
+    assert project.check("-", stdin=LOG.encode()).out == FIXED_LOG
+
+
+def test_the_diff_of_stdin_goes_to_stdout(project: Project) -> None:
+    outcome = project.check("-", "--stdin-filename", "a.py", "--diff", stdin=LOG.encode())
+    assert (outcome.code, outcome.out.splitlines()[-2:]) == (
+        1,
+        ["-    return torch.log(x)", "+    return torch.log1p(x)"],
+    )
+
+
+def test_stdin_is_not_combined_with_paths(project: Project) -> None:
+    message = "nanlint: `-` (stdin) cannot be combined with other paths\n"
+    assert project.check("-", "a.py") == (2, "", message)
+
+
+def test_a_name_for_stdin_needs_stdin(project: Project) -> None:
+    assert project.check("--stdin-filename", "a.py").code == 2
+
+
+def test_stdin_that_is_a_config_file_is_not_taken_for_python(project: Project) -> None:
+    outcome = project.check("-", "--stdin-filename", "a.yaml", stdin=b"loss: torch.log(\n")
+    assert outcome == (0, "No files were checked.\n", "")
+
+
+def test_closed_stdin_is_an_error(project: Project) -> None:
+    if os.name != "posix":
+        pytest.skip("closing a descriptor is the shell's business on POSIX only")
+    command = f"{' '.join(COMMAND)} check - <&-"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=project.folder, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (2, "nanlint: `-` means stdin, which is closed\n")
+
+
+# -- notebooks ---------------------------------------------------------------------------------------------------------
+
+
+def notebook(*sources: str) -> str:
+    cells = [
+        {"outputs": [{"text": ["1\n"]}], "cell_type": "code", "execution_count": 7, "metadata": {}, "source": source}
+        for source in sources
+    ]
+    document = {"nbformat_minor": 5, "nbformat": 4, "cells": cells, "metadata": {"b": 1, "a": 2}}
+    return json.dumps(document, indent=3) + "\n\n"
+
+
+def test_a_finding_in_a_notebook_is_told_by_cell_and_line(project: Project) -> None:
+    project.write("a.ipynb", notebook("import torch", "x = torch.ones(1)\ny = torch.log(x)"))
+    found = "a.ipynb:cell 2:2:5: LOC101 [*] `torch.log(x)` is a logarithm [bare-log]\n"
+    assert project.check("-q") == (1, found, "")
+
+
+def test_a_fix_in_a_notebook_changes_the_source_of_its_cell_alone(project: Project) -> None:
+    before = notebook("%matplotlib inline\nimport torch", "x = torch.ones(1)\ny = torch.log(x)")
+    project.write("a.ipynb", before)
+    assert project.check("--fix").code == 0
+    assert project.read("a.ipynb") == before.replace("torch.log(", "torch.log1p(")
+
+
+def test_a_syntax_error_in_a_notebook_is_told_by_cell_and_line(project: Project) -> None:
+    project.write("a.ipynb", notebook("import torch", "x = 1\ntorch.log(("))
+    outcome = project.check("-q")
+    assert outcome.out.startswith("a.ipynb: error: cell 2, line 2: not valid Python")
+
+
+def test_the_frame_of_a_finding_in_a_notebook_shows_its_cell(project: Project) -> None:
+    project.write("a.ipynb", notebook("import torch", "x = torch.ones(1)\ny = torch.log(x)"))
+    assert "2 | y = torch.log(x)\n  |     ^^^^^^^^^^^^\n" in project.check("-f", "full").out
+
+
+def test_a_notebook_comes_through_stdin(project: Project) -> None:
+    before = notebook("import torch", "x = torch.ones(1)\ny = torch.log(x)")
+    words = ("-", "--stdin-filename", "a.ipynb")
+    frame = project.check(*words, "-f", "full", stdin=before.encode()).out
+    fixed = project.check(*words, "--fix", stdin=before.encode()).out
+    assert "2 | y = torch.log(x)\n" in frame
+    assert fixed == before.replace("torch.log(", "torch.log1p(")
+
+
+def test_the_suffix_of_a_notebook_may_be_in_capitals(project: Project) -> None:
+    project.write("a.IPYNB", notebook("import torch\nx = torch.log(torch.ones(1))"))
+    assert codes(project.check("a.IPYNB")) == []
+    assert "cell 1:2:5: LOC101" in project.check("a.IPYNB").out
