@@ -36,6 +36,8 @@ LOOKED_INTO = "models/whisper/modeling_whisper.py"
 DEFECT = "\n\ndef surprise(logits):\n    return torch.log(torch.softmax(logits, dim=-1))\n"
 
 SLOW_PEERS = ("TorchFix", "Fixit")
+CHANGED = "nanlint, one file changed, the gate keeps nothing"
+CHANGED_AND_ANALYSED = "nanlint, one file changed, functions analysed"
 
 
 def one_file(bench: Bench, rounds: int) -> Scene:
@@ -96,14 +98,14 @@ def small_package(bench: Bench, source: Source, rounds: int) -> Scene:
 def whole_tree(bench: Bench, rounds: int) -> Scene:
     """transformers: cold, warm, and with one changed file."""
     folder = bench.transformers.folder
-    changed = folder / LOOKED_INTO
     warm = bench.nanlint(folder, cache="tree", cold=False)
     commands = {
         "ruff, cold": bench.ruff(folder, cache="tree-ruff", cold=True),
         "nanlint, cold": bench.nanlint(folder, cache="tree", cold=True),
         "ruff, warm": bench.ruff(folder, cache="tree-ruff", cold=False),
         "nanlint, warm": warm,
-        "nanlint, one file changed": Command(warm.words, lambda: _change(changed)),
+        CHANGED: Command(warm.words, lambda: _change(folder / UNTOUCHED)),
+        CHANGED_AND_ANALYSED: Command(warm.words, lambda: _change(folder / LOOKED_INTO)),
     }
     best = best_of(commands, 1)
     again = {name: command for name, command in commands.items() if "cold" not in name}
@@ -113,6 +115,7 @@ def whole_tree(bench: Bench, rounds: int) -> Scene:
     scene = Scene(
         f"transformers {TRANSFORMERS.version}: {len(bench.transformers.files()):,} files, {bench.lines:,} lines",
         ("run", "CPU s", "wall s", "peak MB", "x nanlint cold", "target", "verdict"),
+        remark="Warm, ruff checks every file with findings again, and its default rules find some in many files.",
     )
     promises = _tree_promises(bench, best, peaks)
     base = best["nanlint, cold"].cpu
@@ -136,17 +139,17 @@ def _least(first: Usage, second: Usage) -> Usage:
 
 def _tree_promises(bench: Bench, best: dict[str, Usage], peaks: dict[str, int]) -> dict[str, tuple[str, str]]:
     cold, ruff = best["nanlint, cold"].cpu, best["ruff, cold"].cpu
-    warm, ruff_warm, changed = (
-        best[name].wall for name in ("nanlint, warm", "ruff, warm", "nanlint, one file changed")
-    )
+    warm, ruff_warm = best["nanlint, warm"].wall, best["ruff, warm"].wall
     peak = peaks["nanlint, cold"]
     warm_text = f"{milliseconds(warm)} ms, {ratio(warm, ruff_warm)}"
     promises = {
         "nanlint, cold": Target("<= 6x ruff's CPU", ratio(cold, ruff), cold <= 6 * ruff),
         "nanlint, warm": Target("<= 150 ms or 2x ruff, wall", warm_text, warm <= max(0.15, 2 * ruff_warm)),
-        "nanlint, one file changed": Target("<= 1.5x warm, wall", ratio(changed, warm), changed <= 1.5 * warm),
         "memory": Target("<= 300 MB", f"{megabytes(peak)} MB", 0 < peak <= 300e6),
     }
+    for name in (CHANGED, CHANGED_AND_ANALYSED):
+        wall = best[name].wall
+        promises[name] = Target("<= 1.5x warm, wall", ratio(wall, warm), wall <= 1.5 * warm)
     for name, cpu in bench.slow.items():
         promises[name] = Target(">= 100x nanlint's CPU", ratio(cpu, cold), cpu >= 100 * cold)
     return {key: bench.promise(key, target) for key, target in promises.items()}
@@ -200,7 +203,8 @@ def short(bench: Bench) -> str:
         "TorchFix": "transformers, cold: CPU of TorchFix against nanlint's (scaled by lines)",
         "Fixit": "transformers, cold: CPU of Fixit against nanlint's (scaled by lines)",
         "nanlint, warm": "transformers, nothing changed",
-        "nanlint, one file changed": "transformers, one file changed",
+        CHANGED: "transformers, one file changed in which no rule's words occur",
+        CHANGED_AND_ANALYSED: "transformers, one file changed in which functions are analysed",
         "memory": "transformers, peak memory of all processes",
     }
     rows = [(wording[key], target.promise, target.verdict) for key, target in bench.targets.items()]

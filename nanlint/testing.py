@@ -110,7 +110,7 @@ def _findings(text: str, code: str, settings: Settings) -> list[Finding]:
 
 
 def _paths(folders: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
-    return tuple(os.path.abspath(folder) for folder in folders)
+    return tuple(str(Path(folder).resolve()) for folder in folders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +129,15 @@ class _Folder:
         if not files:
             yield f"{self.path}: no fixtures"
         for path in files:
-            try:
-                text = path.read_bytes().decode("utf-8")
-                yield from (
-                    self._problems_of_fixed(path, text) if path.name.endswith(_FIXED) else self._problems_of(path, text)
-                )
-            except ValueError as error:
-                yield f"{path.name}: {error}"
+            yield from self._problems_in(path)
+
+    def _problems_in(self, path: Path) -> Iterator[str]:
+        try:
+            text = path.read_bytes().decode("utf-8")
+            is_fixed = path.name.endswith(_FIXED)
+            yield from self._problems_of_fixed(path, text) if is_fixed else self._problems_of(path, text)
+        except ValueError as error:
+            yield f"{path.name}: {error}"
 
     def _problems_of(self, path: Path, text: str) -> Iterator[str]:
         if not ast.get_docstring(ast.parse(text)):

@@ -23,6 +23,7 @@ LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": 
 TOLD_ELSEWHERE = frozenset(
     {"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod"}
 )
+WAVES = frozenset({"torch.cos", "torch.sin"})
 RELU = "torch.relu"
 INF = float("inf")
 FLOOR = "1e-12"
@@ -66,7 +67,9 @@ class LogOfZero(Rule):
         inner, edge = call.subject, LOGARITHMS[call.function]
         if inner is None or not facts.is_tensor(call.node) or not facts.is_known(inner):
             return
-        if facts.is_test() or not facts.is_recorded(call.node) or not _can_reach(inner, edge, facts):
+        if not facts.may_train() or not facts.is_recorded(call.node) or not _can_reach(inner, edge, facts):
+            return
+        if _is_meant(call, inner, facts):
             return
         origin, reach = facts.origin_of(inner), facts.range_of(inner)
         if origin is not None and origin.function in TOLD_ELSEWHERE:
@@ -89,6 +92,20 @@ def _can_reach(inner: Expression, edge: int, facts: Facts) -> bool:
     if reach.low == -INF:
         return False
     return facts.reaches_zero(inner) if edge == 0 and reach.low >= 0 else reach.low <= edge
+
+
+def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
+    """A mask's logarithm, that of a constant 0, of a singular matrix or with a comment is -inf on purpose.
+
+    Who takes that of a cosine knows where its angle lies.
+    """
+    reach, origin = facts.range_of(inner), facts.origin_of(inner)
+    if origin is not None and origin.function in WAVES:
+        return True
+    if reach.constant is not None or (reach.integer and reach.high == 1) or "-inf" in facts.comments_at(call.node):
+        return True
+    written = facts.function_name() + facts.source_of(facts.statement_of(call.node))
+    return facts.operand_of(inner, "torch.abs") is not None and "det" in written
 
 
 def _fix(call: Call, inner: Expression, edge: int, facts: Facts) -> Fix | None:

@@ -6,10 +6,8 @@ from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, It
 
 SPREADS = frozenset({"torch.std", "torch.var"})
 AVERAGES = frozenset({"torch.mean", "torch.median"})
-# What is made per episode, group or minibatch, of which the last one may hold a single element.
-BATCHES = frozenset(
-    {"advantage", "advantages", "adv", "advs", "reward", "rewards", "return", "returns", "score", "scores", "gae"}
-)
+# What is normalised per minibatch, of which the last one may hold a single element.
+BATCHES = frozenset({"advantage", "advantages", "adv", "advs", "gae", "returns"})
 QUOTED = 40
 
 
@@ -29,7 +27,7 @@ class StatisticsOfTooFew(Rule):
     ## Silent when
     `correction=0` or `unbiased=False` is given; when a condition on the way asks for the size or the selection; when
     the result is replaced behind it; for a `std` over features, time or pixels, of which there is more than one; under
-    `no_grad` and in tests. Of spreads those over a whole batch of advantages, rewards or returns are judged, and those
+    `no_grad`, beside jax, and in tests. Of spreads those over a whole batch of advantages or returns are judged, and those
     of a selection by a mask; of means and medians those of a selection by a mask.
 
     ## Fix
@@ -44,7 +42,7 @@ class StatisticsOfTooFew(Rule):
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one statistic."""
         subject = call.subject
-        if subject is None or facts.is_test() or not facts.is_recorded(call.node):
+        if subject is None or facts.is_test() or not facts.is_recorded(call.node) or facts.name_for("jax") is not None:
             return
         is_spread = call.function in SPREADS
         selection = facts.is_selection(subject)

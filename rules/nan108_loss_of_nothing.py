@@ -16,7 +16,8 @@ PLACES = {
     "torch.nn.CrossEntropyLoss": {"ignore_index": "2", "reduction": "4"},
     "torch.nn.NLLLoss": {"ignore_index": "2", "reduction": "4"},
 }
-QUOTED = 40
+PADDING = frozenset({"pad", "padding"})
+QUOTED = 34
 
 
 class LossOfNothing(Rule):
@@ -35,7 +36,7 @@ class LossOfNothing(Rule):
 
     ## Silent when
     the reduction is "sum" or "none", or not known here; when `ignore_index` is not given (that labels of -100 occur is then
-    nobody's word); when a condition on the way asks for the targets or the selection; when a NaN is replaced or looked for
+    nobody's word) or is the padding's, which no sequence consists of; when a condition on the way asks for the targets or the selection; when a NaN is replaced or looked for
     behind it; under `no_grad` and in tests. An nn.CrossEntropyLoss is told of where it is made.
 
     ## Fix
@@ -55,7 +56,7 @@ class LossOfNothing(Rule):
         selected = next((node for node in call.arguments.values() if facts.is_selection(node)), None)
         if selected is not None and facts.is_recorded(call.node):
             yield from self._report(call, selected, f"`{facts.quote(selected, QUOTED)}` can be empty", facts)
-        elif call.module is None and _argument(call, "ignore_index") is not None and facts.is_recorded(call.node):
+        elif call.module is None and _ignores(call, facts) and facts.is_recorded(call.node):
             target = call.arguments.get("target")
             subject = f"`{facts.quote(target, QUOTED)}`" if target is not None else "the targets"
             yield from self._report(call, target, f"every one of {subject} can be ignored", facts)
@@ -74,6 +75,12 @@ class LossOfNothing(Rule):
 
 def _argument(call: Call, name: str) -> Expression | None:
     return call.arguments.get(name) or call.arguments.get(PLACES.get(call.function, {}).get(name, ""))
+
+
+def _ignores(call: Call, facts: Facts) -> bool:
+    """Whether targets are left out that may be all of them; a sequence is not padding alone."""
+    ignored = _argument(call, "ignore_index")
+    return ignored is not None and PADDING.isdisjoint(facts.words_of(ignored))
 
 
 def _is_mean(call: Call, facts: Facts) -> bool:

@@ -16,7 +16,9 @@ CEILINGS = {"torch.clamp": "max", "torch.clamp_max": "max"}
 # An eps that is not written at the call, and runs in the dtype of the operand.
 DEFAULTS = {"torch.nn.functional.normalize": 1e-12, "torch.cosine_similarity": 1e-8}
 HALVES = frozenset({"float16", "bfloat16"})
-QUOTED = 40
+# Its reciprocal, which the gradient is multiplied by, is below the end of float16, too.
+FLOOR = "1e-4"
+QUOTED = 30
 
 
 class VanishingEps(Rule):
@@ -27,11 +29,11 @@ class VanishingEps(Rule):
     float32 `1 - 1e-8` is 1. The guard is there to be read, and guards nothing.
 
     ## Flagged
-        p = p.clamp(1e-8, 1 - 1e-8)
+        p = torch.sigmoid(x).clamp(1e-8, 1 - 1e-8)
         loss = -torch.log(1 - p)
 
     ## Instead
-        p = p.clamp(1e-6, 1 - 1e-6)
+        p = torch.sigmoid(x).clamp(1e-6, 1 - 1e-6)
         loss = -torch.log(1 - p)
 
     ## Silent when
@@ -40,7 +42,7 @@ class VanishingEps(Rule):
 
     ## Fix
     Unsafe: `torch.finfo(x.dtype).tiny` for a floor and `1 - torch.finfo(x.dtype).eps` for a ceiling fit every dtype, and
-    move what lies between the two.
+    move what lies between the two; `eps=1e-4` for `normalize` and `cosine_similarity` keeps their gradient in float16.
     """
 
     code = "NAN203"
@@ -86,13 +88,12 @@ class VanishingEps(Rule):
         if eps is None or facts.dtype_of(subject) != "float16" or facts.autocast_at(call.node):
             return
         if facts.rounded(eps, "float16") == 0:
+            edit = Edit(facts.span_of(stated), FLOOR) if stated is not None else facts.add_keyword(call, "eps", FLOOR)
             word = call.function.rpartition(".")[2]
             yield self.finding(
                 facts.span_of(call.node),
                 f"the eps of `{word}`, {eps:g}, is 0 in float16, so a row of zeros becomes NaN",
-                fix=unsafe(
-                    "Compute it in float32", Edit(facts.span_of(subject), f"{facts.as_receiver(subject)}.float()")
-                ),
+                fix=unsafe(f"Set eps={FLOOR}", edit) if edit is not None else None,
                 hazard=Hazard(call.function, facts.source_of(subject), "0"),
                 dtypes=("float16",),
             )

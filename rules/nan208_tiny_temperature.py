@@ -22,12 +22,12 @@ class TinyTemperature(Rule):
     choice is meant: `logits / 0` is inf, and the softmax of it NaN. In float16 a constant below 0.05 is enough.
 
     ## Flagged
+        temperature = nn.Parameter(torch.ones(()))
         probs = torch.softmax(logits / temperature, dim=-1)
-        token = torch.multinomial(probs, 1)
 
     ## Instead
-        probs = torch.softmax(logits / max(temperature, 1e-2), dim=-1)
-        token = torch.multinomial(probs, 1)
+        temperature = nn.Parameter(torch.ones(()))
+        probs = torch.softmax(logits / temperature.clamp(min=1e-2), dim=-1)
 
     ## Silent when
     the temperature is clamped, made by `softplus` or `exp`, or asked for on the way (`if temperature > 0`); for a setting

@@ -28,6 +28,7 @@ BREAKING = {
     "torch.asin": ("input", "0.0"),
     "torch.atanh": ("input", "0.0"),
 }
+EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
 LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
 # Through these a gradient of 0 stays 0, and so meets the infinite slope behind them.
 THROUGH = frozenset({"torch.mul", "torch.add", "torch.sub", "torch.neg", "torch.abs", "torch.log1p", "torch.div"})
@@ -119,9 +120,12 @@ def _is_hidden(call: Call, inner: Call, condition: Expression | None, holds: boo
     if not facts.breaks(inner, operand, facts.range_of(node)):
         return False
     if condition is not None:
-        return not facts.breaks(inner, operand, facts.range_where(node, condition, holds=holds))
+        kept = facts.range_where(node, condition, holds=holds)
+        # A threshold against overflow lies above 0; another one is about something else.
+        is_threshold = inner.function not in EXPONENTIALS or kept.high > 0
+        return is_threshold and not facts.breaks(inner, operand, kept)
     if call.function == CLEAN:
-        return inner.function != "torch.exp" and facts.is_tensor(node)
+        return inner.function not in EXPONENTIALS and facts.is_tensor(node)
     floor = facts.constant_of(call.arguments.get("min"))
     return inner.function in LOGARITHMS and call.subject is not None and floor is not None and floor <= -20
 

@@ -217,6 +217,8 @@ def is_run(name: str, module: ModuleType, truth: ModuleType | None) -> bool:
     thing = getattr(module, name)
     if not hasattr(truth, "harms"):
         return True
+    if hasattr(truth, "is_run"):
+        return bool(truth.is_run(thing))
     return not inspect.isclass(thing) and {"model", "optimizer"} <= set(inspect.signature(thing).parameters)
 
 

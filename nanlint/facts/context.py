@@ -37,7 +37,6 @@ _CARRIERS = frozenset(
 )
 # After these no backward passes through what came before.
 _CUTTING = frozenset({"item", "detach", "tolist", "numpy", "float", "int", "bool", "print"})
-_CARRYING_ON = frozenset({"mean", "sum", "max", "min", "cpu", "to", "squeeze", "view", "reshape", "torch.mean", "torch.sum"})
 _LEAVING = (cst.Raise, cst.Break, cst.Continue, cst.Return)
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
 
@@ -124,24 +123,20 @@ def _carries(node: cst.BaseExpression, around: cst.CSTNode, parents: Parents) ->
     return None
 
 
-def is_cut_off(node: cst.BaseExpression, parents: Parents) -> bool:
-    """Whether the value of `node` goes on without its gradient at once: `x.sqrt().mean().item()`, `float(x.sqrt())`."""
-    while True:
-        around = parents.get(node)
-        call = parents.get(around) if around is not None else None
-        if not isinstance(call, cst.Call):
-            return isinstance(around, cst.Comparison)
-        if isinstance(around, cst.Attribute) and call.func is around:
-            word = around.attr.value
-        elif isinstance(around, cst.Arg):
-            word = dotted_text(call.func) or ""
-        else:
-            return False
-        if word in _CUTTING:
+def is_cut_off(node: cst.CSTNode, parents: Parents) -> bool:
+    """Whether what `node` goes into has no gradient: `(x.sqrt() + 1).item()`, `float(x.sqrt())`, a comparison, an assertion."""
+    inner: cst.CSTNode = node
+    for around in ancestors(node, parents):
+        if isinstance(around, (cst.Comparison, cst.Assert, cst.Raise, cst.FormattedString)):
             return True
-        if word not in _CARRYING_ON:
+        if isinstance(around, cst.Attribute) and around.value is inner and around.attr.value in _CUTTING:
+            return True
+        if isinstance(around, cst.Call) and around.func is not inner and dotted_text(around.func) in _CUTTING:
+            return True
+        if isinstance(around, (cst.BaseSmallStatement, cst.BaseCompoundStatement, cst.Lambda, cst.Subscript)):
             return False
-        node = call
+        inner = around
+    return False
 
 
 def _is_about_truth(comparison: cst.Comparison, node: cst.BaseExpression) -> bool:

@@ -99,7 +99,9 @@ class Evaluator:
             return held
         if base.kind in {Kind.INSTANCE, Kind.CLASS}:
             return self.reach.attribute_value(base.name, name)
-        return Value(Kind.TENSOR, detached=True) if name == "grad" else UNKNOWN
+        if name in {"grad", "data"}:
+            return Value(Kind.TENSOR if name == "grad" else Kind.UNKNOWN, detached=True)
+        return UNKNOWN
 
     def _part_of(self, base: Value, name: str) -> Value | None:
         """`x.shape` holds counts, `x.max(dim).values` the values, `x.T` and `x.data` what x holds."""

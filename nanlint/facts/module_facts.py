@@ -138,7 +138,8 @@ class ModuleFacts(RangeQuestions):
         Where its own range tells nothing, its relation to a numerator `beside` it may: `(x * w).sum() / w.sum()`.
         """
         value, flow = self.value_of(node) if node is not None else UNKNOWN, self.here
-        if flow is None or node is None or not value.range.has_zero or value.range.nan:
+        reach = value.range
+        if flow is None or node is None or not reach.has_zero or reach.nan or (value.is_known and reach.low < 0 < reach.high):
             return ""
         found = vanishing(node, flow)
         return found or (vanishing_beside(beside, node, flow) if beside is not None and not value.is_known else "")

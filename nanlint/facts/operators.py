@@ -13,6 +13,7 @@ import libcst as cst
 from nanlint.facts.calculate import COUNT, part_of_tensor, value_made_by
 from nanlint.facts.calls import bind_augmented, bind_operator
 from nanlint.facts.literals import folded, literal
+from nanlint.facts.relations import definition, range_under
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind, Value, join
 from nanlint.ops.interval import Interval
 
@@ -94,7 +95,15 @@ def subscript(evaluator: Evaluator, node: cst.Subscript) -> Value:
     if base.kind is not Kind.TENSOR:
         return UNKNOWN
     call = evaluator.calls[node] = Call("subscript", node, Form.OPERATOR, {"input": node.value})
-    return part_of_tensor(call, base)
+    return replace(part_of_tensor(call, base), range=_selected_range(evaluator, node))
+
+
+def _selected_range(evaluator: Evaluator, node: cst.Subscript) -> Interval:
+    """What `x[x > 0]` holds: values of x that pass the test."""
+    first = node.slice[0].slice if len(node.slice) == 1 else None
+    if not isinstance(first, cst.Index):
+        return evaluator.range_of(node.value)
+    return range_under(node.value, definition(first.value, evaluator), evaluator, holds=True)
 
 
 def _index_of(evaluator: Evaluator, node: cst.Subscript) -> int | None:

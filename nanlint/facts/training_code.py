@@ -26,7 +26,7 @@ _NOT_TRAINED = frozenset(
         "init", "initialize", "reset", "stats", "statistics", "callback", "monitor", "score", "scores", "benchmark", "convert",
         "export", "calibrate", "calibration", "generate", "decode", "search", "fit", "suppression", "nms", "quantize", "prune",
         "pruning", "inference", "predict", "infer", "logging", "summary", "report", "load", "save", "test", "tests", "check",
-        "update", "compute", "running", "tokenizer", "postprocess", "solver", "fbank", "spectrogram", "stft",
+        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "fbank", "spectrogram", "stft",
     }
 )  # fmt: skip
 _TRAINED = frozenset(
@@ -37,8 +37,8 @@ _TRAINED = frozenset(
 )  # fmt: skip
 _TRAINED_FUNCTIONS = frozenset(
     {
-        "loss", "losses", "distance", "dist", "cdist", "penalty", "regularize", "regularization", "divergence", "kl", "entropy",
-        "forward", "norm", "normalize", "similarity", "training", "train", "kernel", "nll", "prob", "objective",
+        "loss", "losses", "penalty", "regularize", "regularization", "divergence", "kl", "entropy", "forward", "training", "train",
+        "nll", "prob", "objective", "cdist",
     }
 )  # fmt: skip
 _NETWORKS = ("torch.nn", "torch.autograd")

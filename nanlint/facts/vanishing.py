@@ -86,7 +86,7 @@ _PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.bmm", "torch.einsum"}
 _LEARNED = frozenset(
     {
         "embed", "embeds", "embedding", "embeddings", "emb", "embs", "feat", "feats", "feature", "features", "hidden", "query",
-        "queries", "key", "keys", "descriptor", "descriptors", "q", "k", "z", "output", "outputs", "projected", "latent", "latents",
+        "queries", "key", "keys", "descriptor", "descriptors", "q", "k", "z", "w", "u", "unnormed", "output", "outputs", "projected", "latent", "latents",
         "logits", "avg", "codebook", "centroids", "centers", "utterance", "utterances", "probs", "prob", "prototypes", "weight", "weights", "states", "noise", "random",
     }
 )  # fmt: skip

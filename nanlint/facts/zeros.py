@@ -27,6 +27,8 @@ _UNDERFLOWING = frozenset(
         "torch.sigmoid",
         "torch.nn.functional.softplus",
         "torch.erfc",
+        "torch.reciprocal",
+        "torch.Tensor.exponential_",
         "torch.special.erfcx",
         "torch.special.ndtr",
     }
@@ -35,13 +37,14 @@ _UNDERFLOWING = frozenset(
 _CARRYING = frozenset(
     METHODS[name]
     for name in (
-        "sum", "mean", "nansum", "nanmean", "cumsum", "amax", "max", "amin", "min", "median", "abs", "neg", "square", "sqrt",
+        "expm1", "log1p", "tanh", "sin", "diff", "clamp_max", "prod", "cumprod", "sum", "mean", "nansum", "nanmean", "cumsum", "amax", "max", "amin", "min", "median", "abs", "neg", "square", "sqrt",
         "pow", "view", "reshape", "flatten", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "clone", "expand",
         "select", "narrow", "gather", "index_select", "float", "double", "half", "bfloat16", "to", "detach", "cpu", "t",
     )
 ) | {"subscript"}  # fmt: skip
 # What is called so was made to keep something from 0.
-_NOT_ZERO = frozenset({"eps", "epsilon", "tiny", "jitter", "safe"})
+_NOT_ZERO = frozenset({"eps", "epsilon", "tiny", "jitter", "safe", "chol", "cholesky"})
+_MASKS = frozenset({"torch.masked_fill", "torch.where"})
 _CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
 # Deeper than people nest; past it a 0 counts as ordinary.
 _DEEPEST = 20
@@ -52,23 +55,27 @@ def reaches_zero(node: cst.BaseExpression | None, evaluator: Evaluator, depth: i
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
     if not value.range.has_zero or (node is not None and not _NOT_ZERO.isdisjoint(words_of(node))):
         return False
-    made_by = value.made_by
     if _kind(node, evaluator) is Kind.NUMBER:
         return value.number == 0
-    if made_by is None or depth == _DEEPEST:
+    if value.made_by is None or depth == _DEEPEST:
         return True
-    if made_by.function in _CLAMPS and _is_beside_a_bound(made_by, evaluator):
+    # How a helper's result comes about is not seen from here.
+    return value.made_by.node in evaluator.values and _makes_zero(value.made_by, evaluator, depth)
+
+
+def _makes_zero(call: Call, evaluator: Evaluator, depth: int) -> bool:
+    if call.function == "torch.diagonal" or (call.function in _CLAMPS and _is_beside_a_bound(call, evaluator)):
+        # A diagonal is, as a rule, that of a decomposition.
         return False
-    if made_by.function in _UNDERFLOWING:
-        return evaluator.range_of(made_by.subject).minus_inf
-    if made_by.function in _CARRYING:
-        return made_by.node not in evaluator.values or reaches_zero(made_by.subject, evaluator, depth + 1)
-    combine = _COMBINING.get(made_by.function)
-    operands = [made_by.arguments.get(name) for name in ("input", "other")]
+    if call.function in _UNDERFLOWING:
+        masked = evaluator.values.get(call.subject, UNKNOWN) if call.subject is not None else UNKNOWN
+        return masked.range.minus_inf and masked.origin is not None and masked.origin.function in _MASKS
+    if call.function in _CARRYING:
+        return reaches_zero(call.subject, evaluator, depth + 1)
+    combine = _COMBINING.get(call.function)
+    operands = [call.arguments.get(name) for name in ("input", "other")]
     return combine is None or (
-        # How a helper's result comes about is not seen from here.
-        made_by.node in evaluator.values
-        and not (made_by.function in _ADDING and _is_beside_a_setting(operands, evaluator))
+        not (call.function in _ADDING and _is_beside_a_setting(operands, evaluator))
         and combine(reaches_zero(operand, evaluator, depth + 1) for operand in operands)
     )
 

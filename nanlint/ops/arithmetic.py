@@ -53,14 +53,14 @@ def add(form: Format, a: Interval, b: Interval) -> Interval:
     if a.has_finite and b.has_finite:
         lows, highs = (a.low, b.low), (a.high, b.high)
         total = between(form, [(sum(pair), any(map(math.isinf, pair))) for pair in (lows, highs)])
-    # Of two values of one sign neither of which can cancel the other, one that is not 0 keeps the sum from 0.
+    # Of two values of one sign neither cancels the other: one that a guard keeps from 0 keeps the sum from it.
     same_sign = (a.low >= 0 and b.low >= 0) or (a.high <= 0 and b.high <= 0)
     return replace(
         total,
         minus_inf=total.minus_inf or (a.minus_inf and _not_only(b, INF)) or (b.minus_inf and _not_only(a, INF)),
         plus_inf=total.plus_inf or (a.plus_inf and _not_only(b, -INF)) or (b.plus_inf and _not_only(a, -INF)),
         nan=a.nan or b.nan or (a.plus_inf and b.minus_inf) or (a.minus_inf and b.plus_inf),
-        nonzero=same_sign and not (a.has_zero and b.has_zero),
+        nonzero=same_sign and (a.nonzero or b.nonzero),
         integer=a.integer and b.integer,
     )
 

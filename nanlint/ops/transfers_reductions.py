@@ -152,7 +152,7 @@ def _overflowing_loss(given: Operands) -> Interval:
 
 def _ctc(given: Operands) -> Interval:
     reachable = given.constant("zero_infinity") is not True
-    return replace(spoiled(NONNEGATIVE, given["input"]), plus_inf=reachable)
+    return replace(spoiled(FINITE, given["input"]), plus_inf=reachable)
 
 
 def _gradient_norm(_: Operands) -> Interval:
@@ -170,6 +170,19 @@ def _always(known: Interval) -> Transfer:
 
 def _within(known: Interval) -> Transfer:
     return lambda given: spoiled(widened(given.form, known, 4), given["input"])
+
+
+def _sign_of_determinant(given: Operands) -> Interval:
+    return nan_if_infinite(Interval(-1.0, 1.0, integer=True), given["input"])
+
+
+def _log_of_determinant(given: Operands) -> Interval:
+    return spoiled(Interval(-INF, INF, minus_inf=True), given["input"])
+
+
+def _centre(given: Operands) -> Interval:
+    """The mean that std and var compute on the way, by differences."""
+    return nan_if_infinite(_mean(given), given["input"])
 
 
 def _difference(given: Operands) -> Interval:
@@ -235,7 +248,7 @@ REDUCTIONS: dict[str, Transfer] = {
     "torch.renorm": lambda given: nan_if_infinite(
         widened(given.form, hull(given["input"], point(0.0))), given["input"]
     ),
-    "torch.slogdet": _always(Interval(-1.0, 1.0, integer=True)),
+    "torch.slogdet": _sign_of_determinant,
     "torch.std": _variance,
     "torch.sum": _sum,
     "torch.svd": _within(Interval(-1.0, 1.0)),
@@ -247,7 +260,6 @@ Transfers = "tuple[Transfer, ...]"
 
 RESULTS: dict[str, tuple[Transfer, ...]] = {
     "torch.aminmax": (_same, _same),
-    "torch.frexp": (_within(Interval(-1.0, 1.0)), _always(Interval(-INF, INF, integer=True))),
     "torch.linalg.eigh": (_finite, _within(Interval(-1.0, 1.0))),
     "torch.linalg.qr": (_within(Interval(-1.0, 1.0)), _finite),
     "torch.linalg.svd": (
@@ -256,14 +268,14 @@ RESULTS: dict[str, tuple[Transfer, ...]] = {
         _within(Interval(-1.0, 1.0)),
     ),
     "torch.qr": (_within(Interval(-1.0, 1.0)), _finite),
-    "torch.slogdet": (_always(Interval(-1.0, 1.0, integer=True)), _always(Interval(-INF, INF, minus_inf=True))),
-    "torch.std_mean": (_variance, _mean),
+    "torch.slogdet": (_sign_of_determinant, _log_of_determinant),
+    "torch.std_mean": (_variance, _centre),
     "torch.svd": (
         _within(Interval(-1.0, 1.0)),
         lambda given: spoiled(NONNEGATIVE, given["input"]),
         _within(Interval(-1.0, 1.0)),
     ),
-    "torch.var_mean": (_variance, _mean),
+    "torch.var_mean": (_variance, _centre),
     **{f"torch.{name}": (_same, _always(COUNT)) for name in ["kthvalue", "mode", "topk", "sort", "cummax", "cummin"]},
 }
 """The operations that return a tuple whatever their arguments are, one transfer for each part."""

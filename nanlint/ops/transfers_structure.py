@@ -109,7 +109,7 @@ def _random_share(given: Operands) -> Interval:
 
 
 def _uniform(given: Operands) -> Interval:
-    return given["from"].join(given["to"])
+    return hull(given["from"], given["to"])
 
 
 def _random_integer(given: Operands) -> Interval:
@@ -187,7 +187,7 @@ _TESTS = _torch("""
     allclose eq equal ge gt is_nonzero isclose isfinite isin isinf isnan isneginf isposinf isreal le logical_and
     logical_not logical_or logical_xor lt ne signbit nn.functional.one_hot bernoulli Tensor.bernoulli_ eye
 """)
-_BITWISE = _torch("bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift")
+_BITWISE = _torch("bitwise_and bitwise_or bitwise_xor bitwise_not")
 _CASTS = _torch("Tensor.float Tensor.double Tensor.half Tensor.bfloat16 Tensor.to Tensor.type")
 _INTEGER_CASTS = _torch("Tensor.long Tensor.int Tensor.short Tensor.char")
 _VARIADIC = _torch("broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d cartesian_prod")
@@ -227,6 +227,8 @@ STRUCTURE: dict[str, Transfer] = {
     "torch.Tensor.uniform_": _uniform,
     "torch.Tensor.zero_": _always(point(0.0)),
     "torch.arange": _arange,
+    "torch.bitwise_left_shift": _always(INTEGERS),
+    "torch.bitwise_right_shift": _always(INTEGERS),
     "torch.block_diag": lambda given: given["tensors"].join(point(0.0)),
     "torch.empty": _always(EVERYTHING),
     "torch.empty_like": _always(EVERYTHING),
