@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+_TEXT = frozenset({"target", "verdict", "measured"})
 README_BEGIN, README_END = "<!-- speed:begin -->", "<!-- speed:end -->"
 
 
@@ -45,9 +46,7 @@ class Scene:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """The lines of a Markdown table; figures are aligned to the right."""
-    marks = [
-        "---" if position == 0 or name in {"target", "verdict"} else "--:" for position, name in enumerate(columns)
-    ]
+    marks = ["---" if position == 0 or name in _TEXT else "--:" for position, name in enumerate(columns)]
     return [_row(columns), _row(marks), *(_row(row) for row in rows)]
 
 

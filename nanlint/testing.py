@@ -20,7 +20,6 @@ run the fixtures.
 from __future__ import annotations
 
 import ast
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +31,7 @@ from nanlint.model import Applicability
 from nanlint.settings import Settings
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Sequence
 
     from nanlint.model import Finding, Fix

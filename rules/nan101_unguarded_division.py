@@ -7,8 +7,10 @@ from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, It
 DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
 NORMALIZE = "torch.nn.functional.normalize"
-# A module that is built or initialised is the same in every run: what fails there fails at once.
-BUILDING = frozenset({"__init__", "reset_parameters", "_reset_parameters", "init_weights", "_init_weights"})
+# What is built or initialised is the same in every run: what fails there fails at once.
+BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
+# A function that handles NaN by name knows of it.
+NANS = ("nan", "nansum", "nanmean", "nanmedian", "nan_to_num")
 # Survives in every format, unlike 1e-8, and is far below any norm or spread that matters.
 FLOOR = "1e-6"
 COUNT = "count"
@@ -31,7 +33,7 @@ class UnguardedDivision(Rule):
     ## Silent when
     the denominator is known to stay away from 0 in the dtype in effect: clamped, `+ eps`, `1 + x ** 2`, `exp(x)`; when a
     condition on the way asks for it or for what it is made of; when the result is replaced behind it (`where`,
-    `nan_to_num`, `x[n == 0] = 0`); for Python's own numbers, `len` and shapes; for parameters, buffers and everything of
+    `nan_to_num`, `x[n == 0] = 0`), or the docstring, a comment or the function itself speaks of NaN; where a module is built or initialised; for Python's own numbers, `len` and shapes; for parameters, buffers and everything of
     which nothing is known; in tests. A denominator used several times is told once.
 
     ## Fix
@@ -54,8 +56,10 @@ class UnguardedDivision(Rule):
             "var",
             "max",
             "amax",
+            "mean",
+            "median",
+            "quantile",
             "abs",
-            "relu",
             "square",
         }
     )
@@ -64,12 +68,9 @@ class UnguardedDivision(Rule):
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one division."""
         below = _denominator(call, facts)
-        if (
-            below is None
-            or facts.is_test()
-            or facts.function_name() in BUILDING
-            or not _is_unguarded(call, below, facts)
-        ):
+        if below is None or facts.is_test() or _is_building(facts.function_name()) or facts.mentions(*NANS):
+            return
+        if not _is_unguarded(call, below, facts):
             return
         # One denominator that can be 0 is one defect, however many things are divided by it.
         again = _divisions_by(below, facts, self.calls)
@@ -96,6 +97,10 @@ def _divisions_by(below: Expression, facts: Facts, functions: frozenset[str]) ->
     ]
 
 
+def _is_building(function: str) -> bool:
+    return any(word in function for word in BUILDING)
+
+
 def _denominator(call: Call, facts: Facts) -> Expression | None:
     if call.function == POWER:
         exponent = facts.constant_of(call.arguments.get("exponent"))
@@ -106,7 +111,9 @@ def _denominator(call: Call, facts: Facts) -> Expression | None:
 def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:
     if not facts.is_tensor(below) or not facts.vanishes_as(below, call.arguments.get("input")):
         return False
-    return not facts.is_tested(below) and not facts.is_mended(call.node)
+    if facts.is_tested(below) or facts.is_mended(call.node):
+        return False
+    return not facts.is_announced(call.node, "nan")
 
 
 def _fix(divisions: list[tuple[Call, Expression]], kind: str, facts: Facts) -> Fix:

@@ -23,15 +23,13 @@ LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": 
 TOLD_ELSEWHERE = frozenset(
     {"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod"}
 )
-WAVES = frozenset({"torch.cos", "torch.sin"})
 RELU = "torch.relu"
-INF = float("inf")
 FLOOR = "1e-12"
 QUOTED = 50
 
 
 class LogOfZero(Rule):
-    """The argument of a logarithm can be 0, or negative.
+    """The argument of a logarithm can be 0.
 
     ## Why it hurts
     `log(0)` is -inf and its slope is inf; below 0 it is NaN. A silent clip, an empty class or a mask of zeros makes the
@@ -74,8 +72,7 @@ class LogOfZero(Rule):
         origin, reach = facts.origin_of(inner), facts.range_of(inner)
         if origin is not None and origin.function in TOLD_ELSEWHERE:
             return
-        result = "can be NaN" if reach.least < edge else "can be -inf"
-        message = f"`{facts.quote(inner, QUOTED)}` can be {edge} (range {reach}), so its logarithm {result}"
+        message = f"`{facts.quote(inner, QUOTED)}` can be {edge} (range {reach}), so its logarithm can be -inf"
         yield self.finding(
             facts.span_of(call.node),
             message,
@@ -88,20 +85,13 @@ class LogOfZero(Rule):
 
 def _can_reach(inner: Expression, edge: int, facts: Facts) -> bool:
     reach = facts.range_of(inner)
-    # Without a known lower bound, as of 1 - exp(x), nothing says that it goes so far.
-    if reach.low == -INF:
-        return False
-    return facts.reaches_zero(inner) if edge == 0 and reach.low >= 0 else reach.low <= edge
+    # That something is not negative is known of squares, norms and shares; what may be negative for all that is known is not, as a rule.
+    return reach.low == edge and (edge != 0 or facts.reaches_zero(inner))
 
 
 def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
-    """A mask's logarithm, that of a constant 0, of a singular matrix or with a comment is -inf on purpose.
-
-    Who takes that of a cosine knows where its angle lies.
-    """
-    reach, origin = facts.range_of(inner), facts.origin_of(inner)
-    if origin is not None and origin.function in WAVES:
-        return True
+    """A mask's logarithm, that of a constant 0, of a singular matrix or with a comment is -inf on purpose."""
+    reach = facts.range_of(inner)
     if reach.constant is not None or (reach.integer and reach.high == 1) or "-inf" in facts.comments_at(call.node):
         return True
     written = facts.function_name() + facts.source_of(facts.statement_of(call.node))

@@ -20,6 +20,7 @@ SQRT, RSQRT, POWER, DIFFERENCE = "torch.sqrt", "torch.rsqrt", "torch.pow", "torc
 INF = float("inf")
 # A bound so close below 0 is our own caution about the last digits.
 ROUNDING = 1e-4
+SIGNED = frozenset({"torch.cos", "torch.sin", "torch.tanh", "torch.erf", "torch.cosine_similarity"})
 FLOOR = "1e-12"
 QUOTED = 50
 
@@ -41,7 +42,8 @@ class RootOfNegative(Rule):
 
     ## Silent when
     the value was clamped, or is a sum of squares, an absolute value or a variance (where it is exactly 0, NAN301 speaks); when nothing
-    is known of it; under a guard and in tests.
+    is known of it, and of a difference of two squares, which are in order by what they mean; under a guard; in tests and
+    schedules.
 
     ## Fix
     Unsafe: `clamp_min(1e-12)` inside the root. The bound is above 0 because the gradient of the root at 0 is infinite.
@@ -58,7 +60,7 @@ class RootOfNegative(Rule):
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one root."""
         inner = call.subject
-        if inner is None or facts.is_test() or not facts.is_tensor(call.node) or not _is_root(call, facts):
+        if inner is None or not facts.may_train() or not facts.is_tensor(call.node) or not _is_root(call, facts):
             return
         reason = _reason(inner, facts)
         if reason:
@@ -78,18 +80,19 @@ def _is_root(call: Call, facts: Facts) -> bool:
 
 def _reason(inner: Expression, facts: Facts) -> str:
     """Why it can be negative; empty when nothing says so."""
-    reach = facts.range_of(inner)
-    if reach.low > -INF:
-        return f"can be negative (range {reach})" if reach.low < -ROUNDING else ""
+    reach, origin = facts.range_of(inner), facts.origin_of(inner)
+    if reach.low > -INF and origin is not None and origin.function in SIGNED:
+        return f"can be negative (range {reach})"
     made_by = facts.value_of(inner).made_by
-    if made_by is None or made_by.function != DIFFERENCE or not facts.is_here(made_by.node):
+    if made_by is None or made_by.function != DIFFERENCE or not facts.is_here(made_by.node) or reach.low >= -ROUNDING:
         return ""
     left, right = made_by.arguments["input"], made_by.arguments["other"]
-    if _is_square(right, facts) and facts.constant_of(left) is not None:
-        return f"can be negative (range {reach})"
-    # What is taken from a sum of squares is, on paper, never more; floats round both.
+    if facts.constant_of(left) is not None:
+        return f"can be negative (range {reach})" if _is_square(right, facts) else ""
+    # What is taken from a sum of squares is, on paper, never more, and floats round both. Two squares are ordered by what they mean.
     is_positive = facts.is_known(left) and facts.range_of(left).low >= 0 and facts.is_tensor(left)
-    return "can be negative by rounding" if is_positive and not facts.is_number(right) else ""
+    is_taken = not facts.is_number(right) and not _is_square(right, facts)
+    return "can be negative by rounding" if is_positive and is_taken else ""
 
 
 def _is_square(node: Expression, facts: Facts) -> bool:

@@ -44,7 +44,7 @@ class InverseFunctionDomain(Rule):
 
     ## Silent when
     the argument is clamped inside the open interval by an eps that its dtype can hold, or scaled into it; for `logit(eps=...)`; for a
-    clamp to the ends where no gradient passes; when the argument is neither known nor a dot product; in tests.
+    clamp to the ends where no gradient passes (at `info` where no name says that one does); when the argument is neither known nor a dot product; in tests.
 
     ## Fix
     Shown: a clamp to `-1 + 1e-6` and `1 - 1e-6`, which half types round to -1 and 1. For the angle of two vectors
@@ -79,6 +79,7 @@ class InverseFunctionDomain(Rule):
             direction=direction,
             fix=_fix(call, inner, facts),
             dtypes=_dtypes(call, inner, facts) or self.dtypes,
+            severity=Severity.INFO if direction is Direction.BACKWARD and not facts.is_trained() else Severity.ERROR,
         )
 
 
@@ -93,7 +94,7 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction
     if facts.operand_of(inner, "torch.where") is not None:
         # Somebody has picked what may go in.
         return "", Direction.BOTH
-    if reach.low == -INF and reach.high == INF:
+    if reach.low == -INF or (reach.high == INF and high != INF):
         is_dot = call.function in ANGLES and _is_dot(inner, facts)
         return ("is a dot product and can round past 1" if is_dot else ""), Direction.BOTH
     if reach.low < low or reach.high > high:

@@ -28,7 +28,8 @@ class StatisticsOfTooFew(Rule):
     `correction=0` or `unbiased=False` is given; when a condition on the way asks for the size or the selection; when
     the result is replaced behind it; for a `std` over features, time or pixels, of which there is more than one; under
     `no_grad`, beside jax, and in tests. Of spreads those over a whole batch of advantages or returns are judged, and those
-    of a selection by a mask; of means and medians those of a selection by a mask.
+    of a selection by a test on values (`x[labels > 0]`); of means and medians those of such a selection. A mask that was
+    made elsewhere, or from padding, is taken to hold a True.
 
     ## Fix
     Unsafe: `correction=0` is 0 for one element, and a little smaller for more of them. There is none for a mean of nothing.
@@ -45,7 +46,7 @@ class StatisticsOfTooFew(Rule):
         if subject is None or facts.is_test() or not facts.is_recorded(call.node) or facts.name_for("jax") is not None:
             return
         is_spread = call.function in SPREADS
-        selection = facts.is_selection(subject)
+        selection = facts.is_selection(subject) and _is_over_all(call, facts)
         if not selection and not (is_spread and _is_batch(call, subject, facts)):
             return
         if (is_spread and _is_corrected(call, facts)) or facts.is_tested(subject) or facts.is_mended(call.node):
@@ -63,8 +64,13 @@ class StatisticsOfTooFew(Rule):
 
 def _is_batch(call: Call, subject: Expression, facts: Facts) -> bool:
     """Whether all of a batch of advantages or rewards, or its first dimension, is looked at."""
+    return _is_over_all(call, facts) and not BATCHES.isdisjoint(facts.words_of(subject))
+
+
+def _is_over_all(call: Call, facts: Facts) -> bool:
+    """Whether everything is looked at, or the first dimension, which a selection is along."""
     dim = call.arguments.get("dim")
-    return (dim is None or facts.constant_of(dim) == 0) and not BATCHES.isdisjoint(facts.words_of(subject))
+    return dim is None or facts.constant_of(dim) == 0
 
 
 def _is_corrected(call: Call, facts: Facts) -> bool:

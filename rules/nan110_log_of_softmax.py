@@ -84,8 +84,9 @@ class LogOfSoftmax(Rule):
             return
         message = f"`{facts.quote(call.subject, QUOTED)}` is a sigmoid, and its cross entropy raises under autocast"
         text = None
-        if _can_be_repeated(made_by[0], call.subject, call, facts) and made_by[0].subject is not None:
-            text = facts.text_as(call, f"{ENTROPY}_with_logits", input=facts.source_of(made_by[0].subject))
+        logits = made_by[0].subject
+        if logits is not None and facts.can_be_repeated(made_by[0], call.subject, call.node):
+            text = facts.text_as(call, f"{ENTROPY}_with_logits", input=facts.source_of(logits))
         fix = safe("Use binary_cross_entropy_with_logits", Edit(facts.span_of(call.node), text)) if text else None
         yield self.finding(
             facts.span_of(call.node), message, fix=fix, direction=Direction.FORWARD, dtypes=("float16", "bfloat16")
@@ -136,7 +137,7 @@ def _text(log: Log, facts: Facts) -> str | None:
     call, made_by, root = log.call, log.made_by, facts.root_of(log.of)
     if call.function not in {"torch.log", "torch.log1p"} or len(call.arguments) > 1 or facts.changes_its_operand(call):
         return None
-    if made_by.subject is None or not _can_be_repeated(made_by, root, call, facts):
+    if made_by.subject is None or not facts.can_be_repeated(made_by, root, call.node):
         return None
     text, spelled = None, facts.spelling_of(LOG_SIGMOID)
     if made_by.function == SIGMOID and spelled is not None:
@@ -146,14 +147,3 @@ def _text(log: Log, facts: Facts) -> str | None:
     if text is not None and root is not made_by.node:
         text = facts.on_one_line(text)
     return facts.text_in_place_of(call.node, log.of, root, text) if text is not None else None
-
-
-def _can_be_repeated(made_by: Call, root: Expression, at: Call, facts: Facts) -> bool:
-    """Whether the probability `root` is what `made_by` makes, and would make again at the logarithm."""
-    if (
-        not facts.is_here(made_by.node)
-        or facts.value_of(root).made_by is not made_by
-        or facts.changes_its_operand(made_by)
-    ):
-        return False
-    return root is made_by.node or all(facts.is_unchanged(each, at.node) for each in made_by.arguments.values())

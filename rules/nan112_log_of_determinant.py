@@ -29,7 +29,7 @@ class LogOfDeterminant(Rule):
 
     ## Silent when
     the logarithm comes from `logdet` or `slogdet`; when something was added to the product or it was clamped; for products of
-    counts and of constants, as over a shape; in tests.
+    counts and of constants, as over a shape; in tests. A product is told at `info` where no name says that the code is trained.
 
     ## Fix
     Unsafe: `slogdet` is finite for a negative determinant, where the logarithm was NaN, and the sum of logarithms is -inf or NaN
@@ -62,6 +62,8 @@ class LogOfDeterminant(Rule):
             fix=_fix(call, made_by, facts),
             hazard=Hazard(call.function, facts.source_of(inner), "0"),
             dtypes=DETERMINANT_DTYPES if made_by.function == DETERMINANT else self.dtypes,
+            # Products are taken of other things than probabilities, too.
+            severity=Severity.ERROR if made_by.function == DETERMINANT or facts.is_trained() else Severity.INFO,
         )
 
 

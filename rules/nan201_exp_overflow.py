@@ -8,7 +8,7 @@ from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Haza
 OVERFLOW = {"torch.exp": 88.72, "torch.expm1": 88.72, "torch.exp2": 128.0, "torch.sinh": 89.42, "torch.cosh": 89.42}
 BY_HAND = ("torch.log", "torch.log1p", "torch.div", "torch.reciprocal")
 SCALINGS = ("torch.mul", "torch.div", "torch.neg")
-LOG_PROBABILITIES = frozenset("logp logps logprob logprobs logpi neglogp logpac".split())
+LOG_PROBABILITIES = frozenset(["logp", "logps", "logprob", "logprobs", "logpi", "neglogp", "logpac"])
 SPREADS = frozenset({"var", "vars", "variance", "std", "stds", "sigma", "sigmas", "scale"})
 QUOTED = 36
 
@@ -45,7 +45,12 @@ class ExpOverflow(Rule):
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one exponential."""
         inner, edge = call.subject, OVERFLOW[call.function]
-        if inner is None or facts.is_test() or facts.range_of(inner).greatest < edge or not facts.has_gradient(call.node):
+        if (
+            inner is None
+            or facts.is_test()
+            or facts.range_of(inner).greatest < edge
+            or not facts.has_gradient(call.node)
+        ):
             return
         severity, reason = _evidence(inner, edge, facts)
         if not reason or facts.is_shifted(inner) or facts.is_falling(inner) or _is_by_hand(call, facts):

@@ -32,7 +32,8 @@ class LogSumExpByHand(Rule):
 
     ## Silent when
     the maximum was subtracted first, under whatever name; when the exponent is known to stay where `exp` is neither inf
-    nor 0, as a log-probability or minus a distance (of which all must be far); in tests and initialisation. `1 / (1 + exp(-x))` breaks in the backward alone, so it is silent where there is no gradient. It is of
+    nor 0, as of a log-probability or of minus a distance; in tests and initialisation. `1 / (1 + exp(-x))` breaks in the
+    backward alone, so it is silent where there is no gradient. It is of
     severity info, as is `log(exp(x) - 1)`, which is mostly given small numbers.
 
     ## Fix
@@ -45,7 +46,9 @@ class LogSumExpByHand(Rule):
     severity = Severity.WARNING
     direction = Direction.BOTH
     calls = EXPONENTIALS
-    beside = frozenset({"log", "log_", "log1p", "log1p_", "/", "/=", "div", "div_", "divide", "true_divide", "reciprocal"})
+    beside = frozenset(
+        {"log", "log_", "log1p", "log1p_", "/", "/=", "div", "div_", "divide", "true_divide", "reciprocal"}
+    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge what is made of one exponential."""
@@ -116,5 +119,7 @@ def _settings(found: ByHand, facts: Facts) -> list[str] | None:
         return None
     if found.function == "torch.softmax":
         keeps = facts.value_of(given["keepdim"]).constant is True if "keepdim" in given else False
-        return [f"dim={facts.source_of(given['dim'])}"] if keeps and facts.constant_of(given["dim"]) is not None else None
+        return (
+            [f"dim={facts.source_of(given['dim'])}"] if keeps and facts.constant_of(given["dim"]) is not None else None
+        )
     return [f"{name}={facts.source_of(node)}" for name, node in given.items()]

@@ -39,7 +39,9 @@ class MaskOverflow(Rule):
     severity = Severity.WARNING
     dtypes = ("float16",)
     calls = frozenset({FILL, WHERE, PRODUCT})
-    beside = frozenset({"mask", "attn_mask", "attention_mask", "masked_fill", "masked_fill_", "softmax", "log_softmax", "Softmax"})
+    beside = frozenset(
+        {"mask", "attn_mask", "attention_mask", "masked_fill", "masked_fill_", "softmax", "log_softmax", "Softmax"}
+    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one mask."""

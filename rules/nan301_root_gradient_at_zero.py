@@ -19,9 +19,8 @@ from nanlint.rule import (
 )
 
 SQRT, RSQRT, POWER, HYPOT = "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.hypot"
-NORM = "torch.linalg.vector_norm"
-SUM, SQUARE = "torch.sum", "torch.square"
-# relu's own backward is 0 at 0, whatever comes in; the others round to 0 far from ordinary values.
+NORM, SUM, SQUARE = "torch.linalg.vector_norm", "torch.sum", "torch.square"
+# relu's own backward is 0 at 0, whatever comes in.
 HARMLESS = frozenset({"torch.relu", "torch.nn.functional.relu6"})
 # Small beside any length that matters, and its root's gradient is 5e5: finite in every format but float16.
 FLOOR = "1e-12"
@@ -47,6 +46,9 @@ class RootGradientAtZero(Rule):
     for norms, `std`, `cdist` and `relu(x).sqrt()`, whose gradient torch defines at 0; when only underflow could
     make the value 0, as of `exp(x)`; when nothing is known of the value.
 
+    At `info` where no name says that the code is trained (`forward`, a loss, a distance), or where a 0 would be a coincidence, as
+    of the length of one vector.
+
     ## Fix
     Safe for the root of a sum of squares: `torch.linalg.vector_norm` is the same function with a gradient of 0 at 0.
     Elsewhere unsafe: `clamp_min(1e-12)` inside the root moves what lies below it. An eps after the root does not help.
@@ -67,9 +69,7 @@ class RootGradientAtZero(Rule):
             return
         if not facts.has_gradient(call.node) or not facts.has_gradient(inner) or not _can_be_zero(call, inner, facts):
             return
-        is_inverse = call.function == RSQRT or (
-            call.function == POWER and (facts.constant_of(call.arguments.get("exponent")) or 0) < 0
-        )
+        is_inverse = call.function == RSQRT or (facts.constant_of(call.arguments.get("exponent")) or 0) < 0
         result = "the root is inf" if is_inverse else "the gradient of its root is inf or NaN"
         message = f"`{facts.quote(inner, QUOTED)}` can be 0 (range {facts.range_of(inner)}), where {result}"
         yield self.finding(
@@ -78,6 +78,7 @@ class RootGradientAtZero(Rule):
             fix=_fix(call, inner, facts),
             hazard=Hazard(call.function, facts.source_of(inner), "0"),
             direction=Direction.BOTH if is_inverse else Direction.BACKWARD,
+            severity=Severity.ERROR if facts.is_trained() and _is_expected(call, inner, facts) else Severity.INFO,
         )
 
 
@@ -101,6 +102,13 @@ def _can_be_zero(call: Call, inner: Expression, facts: Facts) -> bool:
         if not facts.reaches_zero(operand) or (origin is not None and origin.function in HARMLESS):
             return False
     return True
+
+
+def _is_expected(call: Call, inner: Expression, facts: Facts) -> bool:
+    """Whether a 0 is to be expected: by what it is made of, or because an eps is added after the root."""
+    around = facts.call_of(next(iter(facts.parents_of(call.node)), call.node))
+    guarded_late = around is not None and around.function == "torch.add"
+    return guarded_late or call.function == HYPOT or facts.expects_zero(inner)
 
 
 def _fix(call: Call, inner: Expression, facts: Facts) -> Fix | None:

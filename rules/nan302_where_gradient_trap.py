@@ -53,7 +53,8 @@ class WhereGradientTrap(Rule):
 
     ## Silent when
     the operand is made safe first (the double where, or a clamp of it); when the condition does not speak of the operand; under
-    `no_grad`, on detached values, and in code that no backward passes through by its name.
+    `no_grad`, on detached values, and in code that no backward passes through by its name; at `info` where the name does not say
+    that one does (`forward`, a loss, a distance).
 
     ## Fix
     Safe: an inner `where` with the same condition gives the operation a harmless operand exactly where its result is
@@ -85,7 +86,8 @@ class WhereGradientTrap(Rule):
                 if condition is not None and facts.is_within(inner.node, call.node):
                     fix = _fix(node, condition, harmless, holds, facts)
                 hazard = Hazard(inner.function, facts.source_of(node), "outside its domain")
-                yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard)
+                severity = Severity.ERROR if facts.is_trained() else Severity.INFO
+                yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, severity=severity)
                 return
 
 

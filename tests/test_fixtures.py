@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from nanlint.engine.rulebook import rulebook
-from nanlint.rule import Rule
 from nanlint.testing import check_folder, expectations, findings_in
 from tests.checkout import ROOT
+
+if TYPE_CHECKING:
+    from nanlint.rule import Rule
 
 FOLDERS = sorted(path for path in (ROOT / "fixtures").iterdir() if path.is_dir())
 RULES = list(rulebook().rules.values())

@@ -262,7 +262,8 @@ def test_arguments_bind_to_one_name(
 
 
 def test_starred_arguments_are_kept_apart() -> None:
-    assert bind("torch.zeros", [2, 3], {"dtype": "half"}) == Binding[Any]({"dtype": "half"}, (2, 3))
+    expected: Binding[Any] = Binding({"dtype": "half"}, (2, 3))
+    assert bind("torch.zeros", [2, 3], {"dtype": "half"}) == expected
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ import math
 import sys
 import warnings
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -29,6 +28,7 @@ from tests.truth_inputs import WITHOUT_GRADIENT, battery  # noqa: E402 - it impo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
     from types import ModuleType
 
     from nanlint.model import Finding
@@ -64,9 +64,9 @@ def runs_on_fake_cuda(path: Path) -> bool:
 def fake_cuda() -> Iterator[None]:
     """Let autocast believe that there is a GPU."""
     with (
-        mock.patch("torch.cuda.is_available", lambda: True),
-        mock.patch("torch.cuda.is_bf16_supported", lambda *_: True),
-        mock.patch("torch.cuda.amp.common.amp_definitely_not_available", lambda: False),
+        mock.patch("torch.cuda.is_available", return_value=True),
+        mock.patch("torch.cuda.is_bf16_supported", return_value=True),
+        mock.patch("torch.cuda.amp.common.amp_definitely_not_available", return_value=False),
     ):
         yield
 
@@ -132,10 +132,21 @@ def _tensors(value: object) -> list[Any]:
     return []
 
 
+def made(thing: Any) -> Any:
+    """A function as it is; an nn.Module, made without arguments."""
+    return thing() if inspect.isclass(thing) else thing
+
+
+def forward_of(thing: Any) -> Any:
+    """What is called in the end: its parameters name the inputs."""
+    return getattr(thing, "forward", thing)
+
+
 def run(thing: Any, case: dict[str, Any], dtype: Any) -> Outcome:
     """Forward and backward of a function, or of an nn.Module made without arguments."""
     torch.manual_seed(0)
-    function = thing().to(dtype) if inspect.isclass(thing) else thing
+    function: Any = made(thing)
+    function = function.to(dtype) if inspect.isclass(thing) else function
     inputs = {
         name: value.to(dtype).requires_grad_(name not in WITHOUT_GRADIENT)
         if value.is_floating_point()
@@ -153,7 +164,7 @@ def outcomes(thing: Any, dtype: Any = torch.float32) -> Iterator[Outcome]:
     for case in cases_for(thing):
         try:
             yield run(thing, case, dtype)
-        except RuntimeError as error:
+        except RuntimeError as error:  # noqa: PERF203 - one case that fails does not end the others
             # A constant that the dtype cannot hold is refused by some operations and becomes inf in others.
             if "without overflow" not in str(error):
                 raise
@@ -161,7 +172,7 @@ def outcomes(thing: Any, dtype: Any = torch.float32) -> Iterator[Outcome]:
 
 
 def cases_for(thing: Any) -> Iterator[dict[str, Any]]:
-    for case in battery(thing.forward if inspect.isclass(thing) else thing):
+    for case in battery(forward_of(thing)):
         yield {name: value for name, value in case.items() if name != "self"}
 
 
@@ -170,10 +181,8 @@ def run_on_fake_cuda(thing: Any) -> Outcome:
     from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: PLC0415 - slow, and for one kind of fixture only
 
     with fake_cuda(), FakeTensorMode():
-        function = thing() if inspect.isclass(thing) else thing
-        names = [
-            name for name in inspect.signature(getattr(function, "forward", function)).parameters if name != "self"
-        ]
+        function = made(thing)
+        names = [name for name in inspect.signature(forward_of(function)).parameters if name != "self"]
         try:
             function(**{name: torch.rand(2, 3, device="cuda") for name in names})
         except RuntimeError as error:
@@ -183,7 +192,7 @@ def run_on_fake_cuda(thing: Any) -> Outcome:
 
 def misbehaves(thing: Any, module: ModuleType, truth: ModuleType | None, finding: Finding) -> bool:
     """Whether the harm that `finding` tells of comes true, in every dtype that it names."""
-    if hasattr(truth, "harms"):
+    if truth is not None and hasattr(truth, "harms"):
         return bool(truth.harms(thing))
     if getattr(module, "RUNS_ON", "") == FAKE_CUDA:
         return run_on_fake_cuda(thing).forward_is_broken
@@ -205,7 +214,7 @@ def breaks(results: Iterable[Outcome], direction: Direction) -> bool:
 
 
 def behaves(thing: Any, module: ModuleType, truth: ModuleType | None) -> bool:
-    if hasattr(truth, "harms"):
+    if truth is not None and hasattr(truth, "harms"):
         return not truth.harms(thing)
     if getattr(module, "RUNS_ON", "") == FAKE_CUDA:
         return not run_on_fake_cuda(thing).forward_is_broken
@@ -215,7 +224,7 @@ def behaves(thing: Any, module: ModuleType, truth: ModuleType | None) -> bool:
 def is_run(name: str, module: ModuleType, truth: ModuleType | None) -> bool:
     """Whether a function of a good or fixed fixture can be run by itself; helpers of a loop fixture are not."""
     thing = getattr(module, name)
-    if not hasattr(truth, "harms"):
+    if truth is None or not hasattr(truth, "harms"):
         return True
     if hasattr(truth, "is_run"):
         return bool(truth.is_run(thing))
@@ -324,5 +333,5 @@ def test_stand_ins_leave_no_trace() -> None:
     from tests.toy_training import stand_ins  # noqa: PLC0415 - it imports torch
 
     with stand_ins(a_module_that_is_not_there={"x": 1}):
-        assert sys.modules["a_module_that_is_not_there"].x == 1  # type: ignore[attr-defined]
+        assert sys.modules["a_module_that_is_not_there"].x == 1
     assert "a_module_that_is_not_there" not in sys.modules

@@ -20,6 +20,10 @@ def test_names_attributes_keywords_and_operators_are_words() -> None:
     assert words >= {"torch", "sum", "x", "dim", "n", "/", "-", "len", "y", "<", "limit"}
 
 
+def test_an_operator_that_assigns_is_the_operator_too() -> None:
+    assert outline("def f(x):\n    x /= n\n").chunks["f"].words == {"x", "n", "/", "/="}
+
+
 def test_strings_and_comments_hold_no_words() -> None:
     words = outline('def f():\n    """log of softmax"""\n    return "exp"  # sqrt\n').chunks["f"].words
     assert words.isdisjoint({"log", "softmax", "exp", "sqrt"})

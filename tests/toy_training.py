@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,8 @@ def line() -> torch.nn.Linear:
 
 def steep_loss(model: torch.nn.Module) -> torch.Tensor:
     """A finite loss whose gradient has the norm STEEP."""
-    return model(torch.full((1, 1), STEEP)).sum()
+    loss: torch.Tensor = model(torch.full((1, 1), STEEP)).sum()
+    return loss
 
 
 class Accelerator:
@@ -40,7 +41,7 @@ class Accelerator:
 
     def backward(self, loss: torch.Tensor) -> None:
         """Start the backward at `loss`."""
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call] # torch has no types for it
 
     def clip_grad_norm_(self, parameters: Iterator[torch.Tensor], max_norm: float) -> torch.Tensor:
         """Clip as torch does."""
@@ -60,12 +61,9 @@ def call_with(function: Callable[..., Any], things: dict[str, Any]) -> object:
 def weights_after(function: Callable[..., Any], things: Callable[[torch.nn.Module], dict[str, Any]]) -> torch.Tensor:
     """The weights of `line()` after `function` has trained it; an error that it raises stops it, as it would a run."""
     model = line()
-    try:
-        call_with(
-            function, {"model": model, "optimizer": torch.optim.SGD(model.parameters(), lr=RATE), **things(model)}
-        )
-    except (ValueError, AssertionError):
-        pass
+    optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
+    with suppress(ValueError, AssertionError):
+        call_with(function, {"model": model, "optimizer": optimizer, **things(model)})
     return model.weight.detach().clone()
 
 

@@ -22,9 +22,9 @@ LARGE = 1e4
 """As large as a logit gets in a run that diverges."""
 
 _REAL = (
-    lambda shape: torch.randn(shape),
-    lambda shape: torch.zeros(shape),
-    lambda shape: torch.ones(shape),
+    torch.randn,
+    torch.zeros,
+    torch.ones,
     lambda shape: torch.full(shape, LARGE),
     lambda shape: torch.full(shape, -LARGE),
     lambda shape: _alternating(shape) * LARGE,
@@ -34,9 +34,9 @@ _REAL = (
     lambda shape: torch.randn(shape) * 1e-3,
 )
 _UNIT = (
-    lambda shape: torch.rand(shape),
-    lambda shape: torch.zeros(shape),
-    lambda shape: torch.ones(shape),
+    torch.rand,
+    torch.zeros,
+    torch.ones,
     lambda shape: torch.eye(max(shape))[: shape[0], : shape[-1]].expand(shape).contiguous(),
     lambda shape: torch.full(shape, 0.5),
 )

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from nanlint.engine.check_file import FileResult
 from nanlint.engine.checker import Checker
+from nanlint.engine.collector import without_collector
 from nanlint.engine.memory import Memory
 from nanlint.engine.rulebook import RuleInfos
 from nanlint.engine.source_lines import SourceLines
@@ -120,9 +121,11 @@ class Run:
     def _check_all(self, files: list[FoundFile]) -> Iterator[tuple[FoundFile, FileResult]]:
         jobs = self._jobs(files)
         if jobs <= 1:
-            for file in files:
-                stdin = self.contents.get(file.path)
-                yield file, self.checker(file) if stdin is None else self.checker.check_bytes(file, stdin)
+            with without_collector() as collect:
+                for number, file in enumerate(files, 1):
+                    stdin = self.contents.get(file.path)
+                    yield file, self.checker(file) if stdin is None else self.checker.check_bytes(file, stdin)
+                    collect(number)
             return
         from nanlint.engine.workers import run_in_workers  # noqa: PLC0415 - for large runs only
 

@@ -7,12 +7,13 @@ notices after the task at hand and ends; nothing is left behind.
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from nanlint.engine.collector import without_collector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
-
-# Each worker keeps every tree until its file is done and cycles are broken by hand; the collector would only cost.
-_COLLECT_EVERY = 200
 
 
 def run_in_workers(
@@ -117,17 +115,16 @@ def _no_interrupt() -> Iterator[None]:
 def _serve(work: Callable[[Task], Answer], tasks: Sequence[Task], pipe: Connection, parent: int) -> None:
     """The life of a worker: answer each task in turn. Ctrl-C is the parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.disable()
-    for number, task in enumerate(tasks, 1):
-        answer = work(task)
-        try:
-            pipe.send(answer)
-        except OSError:  # the parent is gone
-            os._exit(1)
-        if os.getppid() != parent:  # gone as well, but a sister worker still holds its end of the pipe
-            os._exit(1)
-        if number % _COLLECT_EVERY == 0:
-            gc.collect()
+    with without_collector() as collect:
+        for number, task in enumerate(tasks, 1):
+            answer = work(task)
+            try:
+                pipe.send(answer)
+            except OSError:  # the parent is gone
+                os._exit(1)
+            if os.getppid() != parent:  # gone as well, but a sister worker still holds its end of the pipe
+                os._exit(1)
+            collect(number)
     pipe.close()
 
 

@@ -5,7 +5,7 @@ Only the forward is meant: a replaced NaN still passes its gradient on.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
@@ -39,6 +39,8 @@ _NAMES = 3
 def is_mended(node: cst.CSTNode, parents: Parents, flow: Flow, names: int = _NAMES) -> bool:
     """Whether what is not finite in `node` is replaced, or asked for, behind it: `where`, `nan_to_num`, `x[mask] = 0`."""
     below, around = node, parents.get(node)
+    if isinstance(node, cst.AugAssign):
+        return any(is_mended(use, parents, flow, names - 1) for use in _reads(node, node, flow))
     while around is not None and not isinstance(around, cst.BaseStatement):
         if _mends(below, around, flow):
             return True
@@ -58,7 +60,6 @@ def _mends(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
 
 
 def _reads(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> Iterator[cst.CSTNode]:
-    if isinstance(around, cst.AugAssign):
-        yield from (name for name in reads_of(around.target, flow) if name is not around.target)
-    elif isinstance(below, cst.BaseExpression):
-        yield from reads_of(below, flow)
+    # `x /= n` is a statement that stands for what x holds then.
+    whole = around if isinstance(around, cst.AugAssign) else below
+    return reads_of(cast("cst.BaseExpression", whole), flow)

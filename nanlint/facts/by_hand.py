@@ -136,7 +136,13 @@ class _Look(NamedTuple):
         if above is not None and below is not None:
             names = ("input", "other")
             one, two = (self.origin(above.arguments.get(name), EXP) for name in names)
-            if one and two and all(self._is_like(each, below.arguments.get(name)) for each, name in zip((one, two), names, strict=True)):
+            if (
+                one
+                and two
+                and all(
+                    self._is_like(each, below.arguments.get(name)) for each, name in zip((one, two), names, strict=True)
+                )
+            ):
                 minus = self.origin(two.subject, "torch.neg")
                 is_tanh = minus is not None and same(minus.subject, one.subject, self.evaluator)
                 return ByHand(TANH if is_tanh else "", (one, two))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
+from types import NoneType
 from typing import TYPE_CHECKING
 
 from nanlint.facts.dtypes import dtype_made_by, format_of
@@ -14,6 +14,8 @@ from nanlint.ops.names import METHODS, SIGNATURES
 from nanlint.ops.ranges import transfer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import libcst as cst
 
     from nanlint.facts.evaluate import Evaluator
@@ -37,7 +39,7 @@ _WITHOUT_GRADIENT = frozenset(
     f"torch.{name}"
     for name in (
         "zeros", "ones", "full", "rand", "randn", "arange", "linspace", "eye", "empty", "zeros_like", "ones_like", "full_like",
-        "rand_like", "randn_like", "randint", "randperm", "tensor", "as_tensor", "from_numpy", "argmax", "argmin", "isnan",
+        "rand_like", "randn_like", "randint", "randperm", "normal", "logspace", "hann_window", "hamming_window", "kaiser_window", "bincount", "tensor", "as_tensor", "from_numpy", "argmax", "argmin", "isnan",
         "isinf", "isfinite",
     )
 )  # fmt: skip
@@ -59,16 +61,18 @@ def value_made_by(call: Call, evaluator: Evaluator, given: tuple[Value, ...] = (
         choices = _choices(call, inner)
         return Value(Kind.NUMBER, call, inner.origin or call, range=inner.range, choices=choices, same_as=same_as)
     if call.function.startswith("torch.nn.") and call.function.rpartition(".")[2][:1].isupper():
-        return _constructed(call, evaluator, given)
+        return _constructed(call, given)
     if call.function not in SIGNATURES:
-        return Value(Kind.UNKNOWN, call, call)
+        # What a method makes of something without a gradient has none, whatever method it is.
+        receiver = evaluator.values.get(call.receiver, UNKNOWN) if call.receiver is not None else UNKNOWN
+        return Value(Kind.UNKNOWN, call, call, detached=receiver.detached)
     value = _tensor(call, evaluator)
     if call.function in _ALWAYS_PAIRS or (call.function in _PAIRS and "dim" in call.arguments):
         return Value(Kind.TUPLE, call, call, parts=(value, Value(Kind.TENSOR, range=COUNT, dtype="int")))
     return value
 
 
-def _constructed(call: Call, evaluator: Evaluator, given: tuple[Value, ...]) -> Value:
+def _constructed(call: Call, given: tuple[Value, ...]) -> Value:
     """A module, or a parameter with the values it starts from: training moves those anywhere."""
     if call.function == "torch.nn.Parameter":
         dtype = given[0].dtype if given else ""
@@ -117,7 +121,9 @@ def _is_detached(call: Call, evaluator: Evaluator) -> bool:
     """Whether all its tensors are; numbers have no gradient anyway, an unknown may have one."""
     if call.function == METHODS["detach"] or call.function in _WITHOUT_GRADIENT:
         return True
-    operands = [evaluator.values.get(node, UNKNOWN) for node in call.arguments.values()]
+    # A view's other arguments are sizes, a device, a dtype.
+    nodes = [call.subject] if call.function in VIEWS and call.subject is not None else call.arguments.values()
+    operands = [evaluator.values.get(node, UNKNOWN) for node in nodes]
     moving = [value for value in operands if value.kind in {Kind.TENSOR, Kind.UNKNOWN} and value.constant is NOTHING]
     return bool(moving) and all(value.detached for value in moving)
 
@@ -129,9 +135,10 @@ def range_made_by(call: Call, evaluator: Evaluator, dtype: str) -> Interval:
         return known
     operands = {name: evaluator.range_of(node) for name, node in call.arguments.items()}
     constants = {name: _constant(node, evaluator) for name, node in call.arguments.items()}
-    return table_range(
-        call.function, operands, {name: value for name, value in constants.items() if value is not NOTHING}, dtype
-    )
+    known_ones = {
+        name: value for name, value in constants.items() if isinstance(value, (bool, int, float, str, NoneType))
+    }
+    return table_range(call.function, operands, known_ones, dtype)
 
 
 def _constant(node: cst.BaseExpression, evaluator: Evaluator) -> object:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-import libcst as cst
-
 from nanlint.facts.calculate import value_made_by
 from nanlint.facts.calls import bind_call, module_call
 from nanlint.facts.literals import as_float
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value, join, joined, without_defaults
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from nanlint.facts.evaluate import Evaluator
 
 NO_TENSOR = frozenset(Kind) - {Kind.UNKNOWN, Kind.TENSOR}
@@ -51,7 +51,8 @@ def _applied(node: cst.Call, function: Value, given: tuple[Value, ...], evaluato
     dotted = function.name if function.kind is Kind.REFERENCE else None
     call = bind_call(node, dotted, lambda receiver: evaluator.values.get(receiver, UNKNOWN).kind in NO_TENSOR)
     if call is None:
-        return Outcome(None, Value())
+        # Something without a name is called, such as a lambda on the spot.
+        return Outcome(None, function.parts[0] if function.kind is Kind.FUNCTION and function.parts else Value())
     known = _from_this_file(function, call, evaluator) or _from_python(call, given, evaluator)
     return Outcome(call, known if known is not None else value_made_by(call, evaluator, given))
 

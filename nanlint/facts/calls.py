@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
 from nanlint.facts.values import NOTHING, Call, Form, Kind, Value
 from nanlint.ops.names import CANONICAL, METHODS, OPERATORS, SIGNATURES
 from nanlint.ops.signatures import MODULES, PARAMETERS, bind, bind_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
 _OPERATOR_SIGNS: Mapping[type[cst.CSTNode], str] = {
     cst.Add: "+",

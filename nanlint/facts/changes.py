@@ -21,7 +21,7 @@ _KEEP_VALUES = frozenset(
 )
 
 
-def assigned_in(node: cst.CSTNode) -> set[str]:
+def assigned_in(node: cst.CSTNode) -> set[str]:  # noqa: C901 - one branch per way to bind a name
     """Every name or attribute that something inside `node` assigns, grows or changes in place."""
     found: set[str] = set()
     for inner in walk(node):

@@ -5,6 +5,8 @@ The other half of `ModuleFacts`, which answers what is known of values.
 
 from __future__ import annotations
 
+import ast
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ from nanlint.facts.changes import changed_by
 from nanlint.facts.imports import global_imports
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
-from nanlint.facts.training_code import may_train
+from nanlint.facts.training_code import is_trained, may_train
 from nanlint.facts.values import Form, Kind
 from nanlint.model import Edit
 
@@ -101,6 +103,10 @@ class CodeQuestions(Reach):
         """Whether a backward may pass through the code at hand, by its names: not in metrics, schedulers, data sets."""
         return not self.is_test() and may_train(self.outline.chunks[self._current], self.outline)
 
+    def is_trained(self) -> bool:
+        """As `may_train`, and its name says so: the forward of a model, a loss, a distance, the module of a script."""
+        return not self.is_test() and is_trained(self.outline.chunks[self._current], self.outline)
+
     def mentions(self, *words: str) -> bool:
         """Whether one of these names or attributes occurs in the chunk at hand."""
         return not self.outline.chunks[self._current].words.isdisjoint(words)
@@ -154,6 +160,14 @@ class CodeQuestions(Reach):
     def comments_at(self, node: cst.CSTNode) -> str:
         """What the comments of the statement around `node` say."""
         return context.comments_at(node, self.parse(self._current).parents)
+
+    def is_announced(self, node: cst.CSTNode, word: str) -> bool:
+        """Whether the function's docstring or the comments of the statement around `node` speak of `word`, as of a NaN."""
+        chunk = self.outline.chunks[self._current].node
+        docs = ast.get_docstring(chunk) if isinstance(chunk, (ast.FunctionDef, ast.AsyncFunctionDef)) else ""
+        return (
+            re.search(rf"\b{re.escape(word)}s?\b", f"{docs or ''} {self.comments_at(node)}", re.IGNORECASE) is not None
+        )
 
     def source_of(self, node: cst.CSTNode) -> str:
         """The text of `node` as it is written, without parentheses around it."""
@@ -235,10 +249,11 @@ class CodeQuestions(Reach):
 
     def append_call(self, node: cst.BaseExpression, text: str) -> Edit:
         """Write `text`, such as `.clamp(min=1)`, behind `node`, with brackets around that where they are needed."""
-        span, closing = self.span_of(node), node.rpar
-        if closing and all(isinstance(each.whitespace_before, cst.SimpleWhitespace) for each in closing):
-            width = sum(1 + len(each.whitespace_before.value) for each in closing)  # type: ignore[union-attr] # as asked
-            column = span.end_column + width
+        span = self.span_of(node)
+        spaces = [bracket.whitespace_before for bracket in node.rpar]
+        plain = [space for space in spaces if isinstance(space, cst.SimpleWhitespace)]
+        if spaces and len(plain) == len(spaces):
+            column = span.end_column + sum(1 + len(space.value) for space in plain)
             return Edit(replace(span.behind, column=column, end_column=column), text)
         return Edit(span, f"{self.as_receiver(node)}{text}")
 

@@ -36,7 +36,8 @@ _CARRIERS = frozenset(
     }
 )
 # After these no backward passes through what came before.
-_CUTTING = frozenset({"item", "detach", "tolist", "numpy", "float", "int", "bool", "print"})
+_CUTTING_METHODS = frozenset({"item", "detach", "tolist", "numpy"})
+_CUTTING_FUNCTIONS = frozenset({"float", "int", "bool", "print"})
 _LEAVING = (cst.Raise, cst.Break, cst.Continue, cst.Return)
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
 
@@ -101,7 +102,9 @@ def carried(node: cst.BaseExpression, parents: Parents) -> tuple[cst.BaseExpress
         node = larger
 
 
-def _carries(node: cst.BaseExpression, around: cst.CSTNode, parents: Parents) -> cst.BaseExpression | None:
+def _carries(  # noqa: PLR0911 - one case per kind of node
+    node: cst.BaseExpression, around: cst.CSTNode, parents: Parents
+) -> cst.BaseExpression | None:
     """The expression around `node` that carries its truth on, if there is one."""
     if isinstance(around, cst.Attribute) and around.attr.value in _CARRIERS:
         call = parents.get(around)
@@ -114,7 +117,7 @@ def _carries(node: cst.BaseExpression, around: cst.CSTNode, parents: Parents) ->
         return around if _is_about_truth(around, node) else None
     if isinstance(around, cst.UnaryOperation) and isinstance(around.operator, (cst.Not, cst.BitInvert)):
         return around
-    if isinstance(around, cst.BooleanOperation):
+    if isinstance(around, cst.BooleanOperation) or (isinstance(around, cst.NamedExpr) and around.value is node):
         return around
     if isinstance(around, cst.BinaryOperation) and isinstance(around.operator, (cst.BitOr, cst.BitAnd)):
         return around
@@ -129,9 +132,9 @@ def is_cut_off(node: cst.CSTNode, parents: Parents) -> bool:
     for around in ancestors(node, parents):
         if isinstance(around, (cst.Comparison, cst.Assert, cst.Raise, cst.FormattedString)):
             return True
-        if isinstance(around, cst.Attribute) and around.value is inner and around.attr.value in _CUTTING:
+        if isinstance(around, cst.Attribute) and around.value is inner and around.attr.value in _CUTTING_METHODS:
             return True
-        if isinstance(around, cst.Call) and around.func is not inner and dotted_text(around.func) in _CUTTING:
+        if isinstance(around, cst.Call) and around.func is not inner and dotted_text(around.func) in _CUTTING_FUNCTIONS:
             return True
         if isinstance(around, (cst.BaseSmallStatement, cst.BaseCompoundStatement, cst.Lambda, cst.Subscript)):
             return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
@@ -10,6 +9,8 @@ from nanlint.ops.formats import DTYPES, FLOAT32, FORMATS, Format, runs_in
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     import libcst as cst
 
     from nanlint.facts.evaluate import Evaluator

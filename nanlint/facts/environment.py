@@ -8,9 +8,9 @@ first; full ones are merged in pairs, as the digits of a binary counter are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -18,6 +18,9 @@ from nanlint.facts.guards import Bound, tightened
 from nanlint.facts.names import dotted_text
 from nanlint.facts.values import UNKNOWN, Call, Value, join
 from nanlint.ops.interval import INF, Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
 
 _WRITER = cst.Module([])
 _SPACE = re.compile(r"\s+")

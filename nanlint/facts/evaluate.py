@@ -6,7 +6,6 @@ nothing is imported or run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,8 @@ from nanlint.ops.interval import FINITE, Interval
 from nanlint.ops.names import ATTRIBUTES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from nanlint.facts.reach import Reach
     from nanlint.source.parse import ParsedChunk
 
@@ -309,7 +310,7 @@ _HANDLERS: Mapping[type[cst.CSTNode], Callable[[Evaluator, Any], Value]] = {
     cst.Await: lambda evaluator, node: evaluator.evaluate(node.expression),
     cst.Integer: lambda _, node: literals.number(node),
     cst.Float: lambda _, node: literals.number(node),
-    cst.Imaginary: lambda _, node: UNKNOWN,
+    cst.Imaginary: lambda *_: UNKNOWN,
     cst.SimpleString: lambda _, node: literals.text(node),
     cst.ConcatenatedString: Evaluator._strings,  # noqa: SLF001
 }

@@ -51,12 +51,48 @@ def _is_peak(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
     return any(_PEAK.search(text) for text in texts)
 
 
+_SIGNED = frozenset({"torch.neg", "torch.to", "torch.mul", "torch.div"})
 # What is never negative by its name.
 _DISTANCES = frozenset(
-    "dist dists distance distances d2 cost costs energy norm norms abs sq square squared sqdist mse age delay time times "
-    "dt delta lag radius r2 var variance loss losses err error errors decay".split()
+    [
+        "dist",
+        "dists",
+        "distance",
+        "distances",
+        "d2",
+        "cost",
+        "costs",
+        "energy",
+        "norm",
+        "norms",
+        "abs",
+        "sq",
+        "square",
+        "squared",
+        "sqdist",
+        "mse",
+        "age",
+        "delay",
+        "time",
+        "times",
+        "dt",
+        "delta",
+        "lag",
+        "radius",
+        "r2",
+        "var",
+        "variance",
+        "loss",
+        "losses",
+        "err",
+        "error",
+        "errors",
+        "decay",
+    ]
 )
-_LOG_PROBABILITIES = frozenset("logp logps logpt prob probs logprob logprobs logpi distributions".split())
+_LOG_PROBABILITIES = frozenset(
+    ["logp", "logps", "logpt", "prob", "probs", "logprob", "logprobs", "logpi", "distributions"]
+)
 
 
 def is_falling(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
@@ -74,21 +110,23 @@ def _sign(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int) -> 
     if known.least >= 0 or known.greatest <= 0:
         return known.least < 0, value.number is None
     call = value.made_by
-    if call is not None and call.function == "torch.neg":
-        negative, certain = _sign(call.subject, evaluator, depth + 1)
-        return (None if negative is None else not negative), certain
-    if call is not None and call.function == "torch.to":
-        return _sign(call.subject, evaluator, depth + 1)
-    if call is not None and call.function in {"torch.mul", "torch.div"}:
-        one, other = (_sign(call.arguments.get(name), evaluator, depth + 1) for name in ("input", "other"))
-        if one[0] is None or other[0] is None:
-            return None, False
-        return one[0] is not other[0], one[1] or other[1]
+    if call is not None and call.function in _SIGNED:
+        return _sign_of_call(call, evaluator, depth)
     if not _DISTANCES.isdisjoint(words_of(node)):
         return False, True
     # A hyperparameter scales; a tensor or the result of a call may have any sign.
     scales = value.kind in {Kind.NUMBER, Kind.UNKNOWN} and call is None and not value.learnable
     return (False if scales else None), False
+
+
+def _sign_of_call(call: Call, evaluator: Evaluator, depth: int) -> tuple[bool | None, bool]:
+    one = _sign(call.subject, evaluator, depth + 1)
+    if call.function == "torch.to":
+        return one
+    other = (True, False) if call.function == "torch.neg" else _sign(call.arguments.get("other"), evaluator, depth + 1)
+    if one[0] is None or other[0] is None:
+        return None, False
+    return one[0] is not other[0], one[1] or other[1]
 
 
 def is_log_probability(node: cst.BaseExpression | None) -> bool:

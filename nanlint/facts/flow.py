@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nanlint.source.parse import ParsedChunk
 
 _Body = Sequence[cst.BaseStatement | cst.BaseSmallStatement]
+_STATED = frozenset({"gt", "label", "labels", "target", "targets"})
 _Path = tuple[bool, Env]
 """Whether control reaches the end of a path, and what holds there."""
 
@@ -92,10 +93,12 @@ class Flow(Evaluator):
         default = self.values.get(parameter.default, UNKNOWN) if parameter.default is not None else UNKNOWN
         if default.number is not None:
             return replace(default, kind=Kind.UNKNOWN, assumed=True, same_as=None)
+        # What the data set states is not trained.
+        detached = not _STATED.isdisjoint(parameter.name.value.lower().split("_"))
         if parameter.annotation is not None:
-            return Value(annotated_kind(parameter.annotation.annotation))
+            return Value(annotated_kind(parameter.annotation.annotation), detached=detached)
         unstated = function == "forward" and parameter.name.value != "self" and default.constant is NOTHING
-        return Value(Kind.TENSOR if unstated else Kind.UNKNOWN)
+        return Value(Kind.TENSOR if unstated else Kind.UNKNOWN, detached=detached)
 
     def _region(self, decorator: cst.BaseExpression) -> Call | None:
         """`@torch.no_grad()` and `@torch.no_grad` put the whole body into a region."""
@@ -125,7 +128,8 @@ class Flow(Evaluator):
 
     def _run(self, body: _Body) -> bool:
         """Interpret statements in order; False when control does not reach their end."""
-        for statement in body:
+        # No all(): its generator would cost a further level of Python's stack at every level of nesting.
+        for statement in body:  # noqa: SIM110
             if not self._statement(statement):
                 return False
         return True
@@ -138,7 +142,7 @@ class Flow(Evaluator):
         return True
 
     def _block(self, node: cst.BaseSuite | cst.SimpleStatementLine) -> bool:
-        return self._run(node.body)  # type: ignore[arg-type] # libcst types a suite's body by its subclass
+        return self._run(node.body)
 
     def _clause(self, node: cst.Else | cst.Finally) -> bool:
         return self._statement(node.body)
@@ -155,7 +159,11 @@ class Flow(Evaluator):
         return True
 
     def _augmented(self, node: cst.AugAssign) -> bool:
-        self.bind_target(node.target, operators.augmented(self, node))
+        value = operators.augmented(self, node)
+        before = self.values.get(node.target, UNKNOWN)
+        self.bind_target(node.target, value)
+        # The statement stands for the result, its target for the operand.
+        self.values[node.target] = before
         return True
 
     def _delete(self, node: cst.Del) -> bool:

@@ -91,7 +91,12 @@ def _pair(
 ) -> Iterator[Bound]:
     limit = read(other)
     # A name may hold its default alone, which a caller can change.
-    if limit is None or (read(node) is not None and not isinstance(node, (cst.Name, cst.Attribute))):
+    if read(node) is not None and not isinstance(node, (cst.Name, cst.Attribute)):
+        return
+    if limit is None:
+        # `if low == high:` tells that somebody asks, if not what comes of it.
+        if sign in _STRETCHES and not isinstance(other, cst.SimpleString):
+            yield Bound(node, EVERYTHING)
         return
     said = sign if holds else _NEGATED.get(sign, sign)
     stretch = _STRETCHES.get(said)

@@ -49,8 +49,7 @@ def _quantified(test: cst.Call, opposite: cst.Call, parents: Parents) -> tuple[c
     if not isinstance(call, cst.Call):
         return test, opposite
     if isinstance(around, cst.Attribute) and around.attr.value == "any" and call.func is around:
-        function = around.with_changes(value=opposite, attr=cst.Name("all"))
-        return call, call.with_changes(func=function)
+        return call, call.with_changes(func=around.with_changes(value=opposite, attr=cst.Name("all")))
     if isinstance(around, cst.Arg) and len(call.args) == 1 and _last_word(call) == "any":
         function = call.func
         renamed = (

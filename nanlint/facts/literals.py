@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
@@ -14,6 +13,9 @@ from nanlint.facts.calculate import range_of_constant
 from nanlint.facts.dtypes import dtype_named
 from nanlint.facts.values import NOTHING, Kind, Value
 from nanlint.ops.formats import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 WORDS: Mapping[str, object] = {"True": True, "False": False, "None": None}
 _DOTTED: Mapping[str, float] = {

@@ -31,7 +31,9 @@ _PARTIAL = re.compile(
     re.IGNORECASE,
 )
 # Nothing is shorter than 1; and who asks whether a row is masked as a whole does something about it.
-_COUNTED = re.compile(r"sequence_mask|lengths?_to_|from_lengths|make_pad_mask|make_non_pad_mask|\.(all|any)\(", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"sequence_mask|lengths?_to_|from_lengths|make_pad_mask|make_non_pad_mask|\.(all|any)\(", re.IGNORECASE
+)
 _WHOLE = re.compile(r"pad|length|valid|attention_mask|attn_mask|key_mask|src_mask|context_mask", re.IGNORECASE)
 
 
@@ -98,7 +100,9 @@ def leaves_something(found: Filling, evaluator: Evaluator) -> bool:
     """Whether the mask spares an element of each row by what it is: causal, by rank, by the scores themselves."""
     text = " ".join(_texts(found.mask, evaluator, 3))
     scores = text_of(found.scores)
-    compares_scores = scores.isidentifier() and re.search(rf"(?<![\w.]){scores}(?!\w|\.(shape|size|device|dtype))", text)
+    compares_scores = scores.isidentifier() and re.search(
+        rf"(?<![\w.]){scores}(?!\w|\.(shape|size|device|dtype))", text
+    )
     if compares_scores or _COUNTED.search(text):
         return True
     return _PARTIAL.search(text) is not None and _WHOLE.search(text) is None
@@ -119,7 +123,25 @@ def _texts(node: cst.BaseExpression, evaluator: Evaluator, depth: int) -> Iterat
 
 
 _SCORES = frozenset(
-    "attn attention att score scores logits dots sim sims similarity energy energies qk alignment weights wei affinity".split()
+    [
+        "attn",
+        "attention",
+        "att",
+        "score",
+        "scores",
+        "logits",
+        "dots",
+        "sim",
+        "sims",
+        "similarity",
+        "energy",
+        "energies",
+        "qk",
+        "alignment",
+        "weights",
+        "wei",
+        "affinity",
+    ]
 )
 _NO_HALF = frozenset({"float32", "float64", "bfloat16", "int", "bool"})
 

@@ -7,27 +7,20 @@ and interpreted when a rule asks for a value. Unknown stays unknown.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.by_hand import ByHand, by_hand
 from nanlint.facts.calculate import VIEWS
 from nanlint.facts.calls import operation_setting
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of
-from nanlint.facts.evaluate import ANY_ATTRIBUTE, parameters
-from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted
-from nanlint.facts.masks import Filling, can_be_half, filling, filling_behind, leaves_something
+from nanlint.facts.evaluate import parameters
 from nanlint.facts.names import dotted_text
-from nanlint.facts.range_questions import RangeQuestions
-from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value
+from nanlint.facts.repetition import is_unchanged
+from nanlint.facts.shape_questions import ShapeQuestions
+from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
 from nanlint.facts.vanishing import vanishing, vanishing_beside
-from nanlint.ops.interval import FINITE, Interval
-from nanlint.ops.names import SIGNATURES
-from nanlint.source.walk import node_children, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from nanlint.ops.interval import FINITE, INF, Interval
+from nanlint.source.walk import walk
 
 _NO_GRADIENT = frozenset(
     {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"}
@@ -39,22 +32,12 @@ VALUE_KEEPING = VIEWS | {"subscript"}
 _SAYS_NOTHING = re.compile(
     r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|len\(\w+\.shape\)|isinstance\(|hasattr\("
 )
+_SIZE = re.compile(r"\.size\(|\.shape\b|len\(")
+_PADDING = frozenset({"pad", "padding", "length", "lengths", "lens", "unique"})
 _MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})
-_RANDOM = (
-    "rand",
-    "normal",
-    "bernoulli",
-    "multinomial",
-    "poisson",
-    "dropout",
-    "gumbel",
-    "rrelu",
-    "exponential",
-    "cauchy",
-)
 
 
-class ModuleFacts(RangeQuestions):
+class ModuleFacts(ShapeQuestions):
     """One file: its chunks, and what is known about them."""
 
     def value_of(self, node: cst.BaseExpression) -> Value:
@@ -104,34 +87,6 @@ class ModuleFacts(RangeQuestions):
         """Every number that `node`, or an element of it, can be; FINITE when nothing is known."""
         return self.value_of(node).range if node is not None else FINITE
 
-    def filling(self, call: Call) -> Filling | None:
-        """What `call` fills with a constant where a mask says so; None if it does no such thing."""
-        return filling(call, self.here) if self.here is not None else None
-
-    def filling_behind(self, node: cst.BaseExpression | None) -> Filling | None:
-        """The filling with -inf that `node` still shows; None if there is none."""
-        return filling_behind(node, self.here) if self.here is not None else None
-
-    def leaves_something(self, found: Filling) -> bool:
-        """Whether the mask spares an element of each row by what it is: causal, by rank, by the scores themselves."""
-        return self.here is not None and leaves_something(found, self.here)
-
-    def can_be_half(self, node: cst.BaseExpression | None) -> bool:
-        """Whether `node` is float16, or is what autocast and `.half()` make so: a product of matrices, attention scores."""
-        return self.here is not None and can_be_half(node, self.here)
-
-    def by_hand(self, call: Call) -> ByHand | None:
-        """The function that a logarithm or a quotient of exponentials is written out for; None if it is no such."""
-        return by_hand(call, self.here) if self.here is not None else None
-
-    def is_shifted(self, node: cst.BaseExpression | None) -> bool:
-        """Whether a maximum was subtracted on the way to `node`, so that its exponential cannot overflow."""
-        return self.here is not None and is_shifted(node, self.here)
-
-    def is_falling(self, node: cst.BaseExpression | None) -> bool:
-        """Whether `node` is read as never positive: a log-probability, minus a square or a distance."""
-        return self.here is not None and (is_log_probability(node) or is_falling(node, self.here))
-
     def vanishes_as(self, node: cst.BaseExpression | None, beside: cst.BaseExpression | None = None) -> str:
         """What `node` is, if everyday input makes it exactly 0: a count, norm, spread or total; empty for anything else.
 
@@ -139,7 +94,13 @@ class ModuleFacts(RangeQuestions):
         """
         value, flow = self.value_of(node) if node is not None else UNKNOWN, self.here
         reach = value.range
-        if flow is None or node is None or not reach.has_zero or reach.nan or (value.is_known and reach.low < 0 < reach.high):
+        if (
+            flow is None
+            or node is None
+            or not reach.has_zero
+            or reach.nan
+            or (value.is_known and reach.low < 0 < reach.high)
+        ):
             return ""
         found = vanishing(node, flow)
         return found or (vanishing_beside(beside, node, flow) if beside is not None and not value.is_known else "")
@@ -214,27 +175,13 @@ class ModuleFacts(RangeQuestions):
 
     def is_unchanged(self, node: cst.BaseExpression, at: cst.CSTNode) -> bool:
         """Whether `node`, written at `at` instead of where it stands, would give the same value there."""
-        flow = self.here
-        if flow is None or node not in flow.envs or at not in flow.envs or self._has_side_effect(node):
-            return False
-        # An inner function runs later, when names of the outer one may hold something else.
-        if self.function_around(node) is not self.function_around(at):
-            return False
-        then, now = flow.envs[node], flow.envs[at]
-        return all(
-            (then.get(name) or UNKNOWN).identity is (now.get(name) or UNKNOWN).identity for name in _names_in(node)
-        )
+        return self.here is not None and is_unchanged(node, at, self.here)
 
-    def _has_side_effect(self, node: cst.BaseExpression) -> bool:
-        """Whether writing `node` a second time could give another value: random numbers, calls of unknown things."""
-        for inner in walk(node):
-            if isinstance(inner, (cst.Await, cst.NamedExpr, cst.Yield)):
-                return True
-            if isinstance(inner, cst.Call):
-                call = self.call_of(inner)
-                if call is None or call.function not in SIGNATURES or call.form is Form.MODULE or _is_random(call):
-                    return True
-        return False
+    def can_be_repeated(self, call: Call, root: cst.BaseExpression, at: cst.CSTNode) -> bool:
+        """Whether `root` holds what `call` makes in this chunk, and the call, written at `at`, would make it again."""
+        if not self.is_here(call.node) or self.value_of(root).made_by is not call or self.changes_its_operand(call):
+            return False
+        return root is call.node or all(self.is_unchanged(operand, at) for operand in call.arguments.values())
 
     def is_tested(self, node: cst.BaseExpression) -> bool:
         """Whether a condition that was passed on the way to `node` asks for the values or the size of something in it.
@@ -244,7 +191,12 @@ class ModuleFacts(RangeQuestions):
         """
         flow = self.here
         guards = flow.envs[node].guards if flow is not None and node in flow.envs else {}
-        asked = [text for text in guards if not _SAYS_NOTHING.search(text)]
+        # `assert x.size(1) == 3` is about the form of x.
+        asked = [
+            text
+            for text, bound in guards.items()
+            if not _SAYS_NOTHING.search(text) and not (_SIZE.search(text) and _is_of_form(bound.range))
+        ]
         return bool(asked) and any(_mentions(text, name) for name in self._behind(node) for text in asked)
 
     def _behind(self, node: cst.BaseExpression) -> set[str]:
@@ -302,11 +254,18 @@ class ModuleFacts(RangeQuestions):
         return index.value if isinstance(index, cst.Index) else None
 
     def is_selection(self, node: cst.BaseExpression | None) -> bool:
-        """Whether `node` is `x[mask]`, here or under a name: it has as many elements as the mask has True, maybe none."""
+        """Whether `node` is `x[labels > 0]`, here or under a name: what is left by a test on values, maybe nothing.
+
+        A mask that somebody else made, or one of padding, is as good as never without True.
+        """
         index = self.index_of(node)
-        if index is None or self.is_number(index):
+        if index is None:
             return False
-        return self.dtype_of(index) == "bool" or "mask" in self.words_of(index)
+        made_by = self.value_of(index).made_by
+        if made_by is None or made_by.function != "comparison" or not self.is_here(made_by.node):
+            return False
+        words = {word for name in self._behind(index) for word in re.split(r"[\W_]+", name.lower())}
+        return words.isdisjoint(_PADDING)
 
     def setting_of(self, call: Call, name: str) -> object:
         """What the constructor of the nn.Module behind `call` sets for a parameter of its operation; None if nobody knows."""
@@ -336,26 +295,10 @@ def _without_gradient(regions: tuple[Call, ...]) -> bool:
     return off
 
 
+def _is_of_form(left: Interval) -> bool:
+    """Whether a size was compared with another one, or with one number: that does not tell if there is anything."""
+    return left.constant is not None or (left.low == -INF and left.high == INF)
+
+
 def _mentions(text: str, name: str) -> bool:
     return name in text and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text) is not None
-
-
-def _is_random(call: Call) -> bool:
-    word = call.function.rpartition(".")[2]
-    return any(part in word for part in _RANDOM)
-
-
-def _names_in(node: cst.CSTNode) -> Iterator[str]:
-    """Every name that evaluating `node` reads, attributes with all that precedes them."""
-    if isinstance(node, cst.Name):
-        yield node.value
-        return
-    text = dotted_text(node) if isinstance(node, cst.Attribute) else None
-    if text is not None:
-        parts = text.split(".")
-        yield from (".".join(parts[:count]) for count in range(1, len(parts) + 1))
-        yield f"{parts[0]}.{ANY_ATTRIBUTE}"
-        return
-    below = [node.value] if isinstance(node, (cst.Attribute, cst.Arg)) else node_children(node)
-    for child in below:
-        yield from _names_in(child)

@@ -130,11 +130,17 @@ def boolean(evaluator: Evaluator, node: cst.BooleanOperation) -> Value:
     while isinstance(chain[-1].left, cst.BooleanOperation):
         chain.append(chain[-1].left)
     value = evaluator.evaluate(chain[-1].left)
+    outer, sign = evaluator.env.guards, type(chain[-1].operator)
+    told = chain[-1].left
     for inner in reversed(chain):
-        holds = isinstance(inner.operator, cst.And)
-        value = join(value, evaluator.evaluate_under(inner.right, inner.left, holds=holds))
+        if type(inner.operator) is not sign:
+            # `(a and b) or c`: what a and b have told separately does not hold for c.
+            evaluator.env, sign, told = replace(evaluator.env, guards=outer), type(inner.operator), inner.left
+        evaluator.env = evaluator.under(told, holds=sign is cst.And)
+        value, told = join(value, evaluator.evaluate(inner.right)), inner.right
         if inner is not node:
             value = evaluator.record(inner, value)
+    evaluator.env = replace(evaluator.env, guards=outer)
     return value
 
 

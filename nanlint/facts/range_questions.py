@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanlint.facts.code_questions import CodeQuestions
 from nanlint.facts.relations import definition, range_under
 from nanlint.facts.values import UNKNOWN, Call
-from nanlint.facts.zeros import reaches_zero
+from nanlint.facts.zeros import expects_zero, reaches_zero
 from nanlint.ops.formats import FORMATS
 from nanlint.ops.interval import FINITE, Interval
 from nanlint.ops.zones import zones
@@ -22,6 +22,10 @@ class RangeQuestions(CodeQuestions):
     def reaches_zero(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` can be exactly 0 for all that is known, and not by underflow alone, as exp(x) is."""
         return self.here is not None and reaches_zero(node, self.here)
+
+    def expects_zero(self, node: cst.BaseExpression | None) -> bool:
+        """Whether a 0 of `node` is an everyday event: of a difference, a variance, a clamp; not of one vector's length."""
+        return self.here is not None and expects_zero(node, self.here)
 
     def range_where(self, node: cst.BaseExpression, condition: cst.BaseExpression, *, holds: bool) -> Interval:
         """The range of `node` where the mask `condition` is true (or false), as far as the mask's comparison names it."""

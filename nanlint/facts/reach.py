@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _DEEPEST = 30
 # In a file with more functions that call each other in circles than this, drafts are kept: time is worth more there.
 _MOST_DRAFTS = 500
+_NOBODY: frozenset[str] = frozenset()
 _GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
 _PROPERTIES = frozenset({"property", "cached_property"})
 
@@ -50,6 +51,8 @@ class Reach:
         self._rests_on = _DEEPEST
         """The outermost place in `_under_way` that was asked for its result before it had one."""
         self._discarded = 0
+        self._circles: dict[str, frozenset[str]] = {}
+        """A chunk that calls itself by way of others -> those others."""
         self._rebound: frozenset[str] | None = None
         self._set_outside_init: dict[str, set[str]] = {}
 
@@ -65,7 +68,8 @@ class Reach:
 
     def flow(self, qualname: str) -> Flow | None:
         """The chunk, interpreted; None while that is under way (recursion) or if there is no such chunk."""
-        if qualname in self._flows:
+        # What was worked out with a draft of somebody who asks now would tell the asker about its own draft.
+        if qualname in self._flows and self._circles.get(qualname, _NOBODY).isdisjoint(self._under_way):
             return self._flows[qualname]
         if qualname in self._drafts:
             self._rests_on = min(self._rests_on, self._drafts[qualname].rests_on)
@@ -84,18 +88,19 @@ class Reach:
         self._under_way.append(qualname)
         try:
             flow = Flow(self.parse(qualname), self)
+            rests_on = self._rests_on
         finally:
             self._under_way.pop()
-        if self._rests_on < place and self._discarded < _MOST_DRAFTS:
-            self._drafts[qualname] = _Draft(flow, self._rests_on)
+            self._rests_on = outer
+        if rests_on < place and self._discarded < _MOST_DRAFTS:
+            self._drafts[qualname] = _Draft(flow, rests_on)
+            self._rests_on = min(outer, rests_on)
         else:
             self._flows[qualname] = flow
-            stale = [name for name, draft in self._drafts.items() if draft.rests_on >= place]
-            self._discarded += len(stale)
-            for name in stale:
+            self._circles[qualname] = frozenset(name for name, draft in self._drafts.items() if draft.rests_on >= place)
+            self._discarded += len(self._circles[qualname])
+            for name in self._circles[qualname]:
                 del self._drafts[name]
-            self._rests_on = _DEEPEST
-        self._rests_on = min(outer, self._rests_on)
         return flow
 
     def forget(self) -> None:
@@ -103,6 +108,7 @@ class Reach:
         self._parsed.clear()
         self._flows.clear()
         self._drafts.clear()
+        self._circles.clear()
         self._globals = None
 
     # -- globals ----------------------------------------------------------------------------------------------
@@ -202,4 +208,4 @@ class Reach:
 
 def _decorators(chunk: Chunk) -> Iterator[str]:
     for decorator in getattr(chunk.node, "decorator_list", ()):
-        yield getattr(decorator, "id", None) or getattr(decorator, "attr", "")
+        yield str(getattr(decorator, "id", "") or getattr(decorator, "attr", ""))

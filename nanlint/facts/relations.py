@@ -6,20 +6,21 @@ bindings: names by what they hold, the rest by its text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
+from nanlint.facts.dtypes import format_of
 from nanlint.facts.environment import text_of
 from nanlint.facts.guards import bounds, tightened
-from nanlint.facts.dtypes import format_of
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.ops.arithmetic import square
 from nanlint.ops.interval import INF, UNIT, Interval
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import libcst as cst
+
     from nanlint.facts.evaluate import Evaluator
 
 _LARGEST = frozenset({"torch.max", "torch.amax", "torch.logsumexp", "torch.cummax", "torch.logcumsumexp"})
@@ -122,7 +123,7 @@ def _sum(call: Call, evaluator: Evaluator) -> Interval | None:
 
 
 def _where(call: Call, evaluator: Evaluator) -> Interval | None:
-    """`where` picks values, so each side is seen under its side of the condition. (The gradient is not.)"""
+    """`where` picks values, so each side is seen under its side of the condition; the gradient is not."""
     condition, yes, no = (call.arguments.get(name) for name in ("condition", "input", "other"))
     if condition is None or yes is None or no is None:
         return None

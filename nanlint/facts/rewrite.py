@@ -15,6 +15,7 @@ from libcst._nodes.internal import CodegenState
 from nanlint.facts.context import ancestors
 from nanlint.facts.values import Call, Form
 from nanlint.ops.names import CANONICAL, METHODS
+from nanlint.source.parse import deep_enough
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,7 +103,8 @@ def code(node: cst.CSTNode, at: cst.CSTNode, parsed: ParsedChunk) -> str:
     """The text of `node`, be it new, with further lines indented as they have to be where `at` stands."""
     indents = _indents(at, parsed)
     state = CodegenState(parsed.module.default_indent, parsed.module.default_newline, indent_tokens=indents)
-    node._codegen(state)  # noqa: SLF001 - as libcst's own code_for_node does
+    with deep_enough():
+        node._codegen(state)  # noqa: SLF001 - as libcst's own code_for_node does
     return "".join(state.tokens)
 
 
@@ -115,13 +117,17 @@ def _indents(at: cst.CSTNode, parsed: ParsedChunk) -> list[str]:
 def with_text(node: cst.CSTNode, part: cst.BaseExpression, text: str, indent: str = "") -> cst.CSTNode:
     """The node with `text` for one part of it. Further lines of the text begin with `indent`, which `code` adds again."""
     new = cst.parse_expression(text.replace(f"\n{indent}", "\n"))
-    return new if node is part else cst.ensure_type(node.deep_replace(part, new), cst.CSTNode)
+    if node is part:
+        return new
+    changed = node.deep_replace(part, new)
+    assert isinstance(changed, cst.CSTNode)  # noqa: S101 - a part was replaced, not removed
+    return changed
 
 
 def _with_parentheses_of(
     outer: cst.BaseExpression, inner: cst.BaseExpression, new_inner: cst.CSTNode
 ) -> cst.CSTNode | None:
-    """`(inner  # comment\n)` for `f(inner  # comment\n)`: the comments stay where they are."""
+    """The operand in the brackets of its call, so that the comments between them stay where they are."""
     if not isinstance(outer, cst.Call) or len(outer.args) != 1 or outer.args[0].value is not inner:
         return None
     arg = outer.args[0]

@@ -26,7 +26,8 @@ _NOT_TRAINED = frozenset(
         "init", "initialize", "reset", "stats", "statistics", "callback", "monitor", "score", "scores", "benchmark", "convert",
         "export", "calibrate", "calibration", "generate", "decode", "search", "fit", "suppression", "nms", "quantize", "prune",
         "pruning", "inference", "predict", "infer", "logging", "summary", "report", "load", "save", "test", "tests", "check",
-        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "fbank", "spectrogram", "stft",
+        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "match", "matching", "assigner", "candidates",
+        "clipped", "clipping", "bucket", "binning", "bucketize", "enhancement", "denoise", "rotary", "rope", "pretrained", "fbank", "spectrogram", "stft",
     }
 )  # fmt: skip
 _TRAINED = frozenset(
@@ -41,6 +42,8 @@ _TRAINED_FUNCTIONS = frozenset(
         "nll", "prob", "objective", "cdist",
     }
 )  # fmt: skip
+_DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
+_LOSSES = frozenset({"loss", "losses", "criterion"})
 _NETWORKS = ("torch.nn", "torch.autograd")
 
 
@@ -60,6 +63,16 @@ def may_train(chunk: Chunk, outline: Outline) -> bool:
     if chunk.owner and (_has_forward(chunk.owner, outline) or not named.isdisjoint(_TRAINED)):
         return True
     return _is_about_networks(outline) or _takes_tensors(chunk)
+
+
+def is_trained(chunk: Chunk, outline: Outline) -> bool:
+    """Whether a backward passes through the chunk by all it is called: the forward of a model, a loss, a distance, a script."""
+    if not may_train(chunk, outline):
+        return False
+    function, owner = set(_words(chunk.name)), set(_words(chunk.owner.rpartition(".")[2]))
+    return chunk.name == MODULE or not (
+        function.isdisjoint(_TRAINED_FUNCTIONS | _DISTANCES) and owner.isdisjoint(_LOSSES)
+    )
 
 
 def _words(*names: str) -> Iterator[str]:

@@ -7,12 +7,15 @@ object hold the same value, and `is` answers "was it touched in between?".
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-
-import libcst as cst
+from typing import TYPE_CHECKING
 
 from nanlint.ops.interval import FINITE, Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import libcst as cst
 
 
 class Kind(enum.Enum):

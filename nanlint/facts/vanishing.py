@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.naming import words_of
+from nanlint.facts.names import dotted_text
+from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.zeros import reaches_zero
@@ -40,6 +41,7 @@ _CARRYING = frozenset(
 # Shares of a whole: not all of a row are 0, and picking the largest of them leaves some.
 _SHARES = frozenset(
     {
+        "torch.nn.functional.one_hot",
         "torch.softmax",
         "torch.nn.functional.gumbel_softmax",
         "torch.nn.functional.softmin",
@@ -58,6 +60,8 @@ _SEQUENCES = frozenset(
         "tokens", "input", "prompt", "seq", "sequence", "nonpad", "unmasked", "nonmasked", "support", "x", "y", "z", "h", "patch",
     }
 )  # fmt: skip
+# What is counted into classes or bins adds up to the number of things, of which there are some.
+_BINS = frozenset({"histogram", "histograms", "hist", "onehot", "gauss", "gaussian", "kernel", "window"})
 _LENGTHS = frozenset(
     {
         "length",
@@ -80,13 +84,20 @@ _LENGTHS = frozenset(
 _SIGNALS = frozenset(
     {"pos", "image", "images", "img", "audio", "wav", "waveform", "signal", "depth", "heatmap", "cam", "map"}
 )
+# What may be a zero vector: two points that coincide, an edge of a degenerate mesh, a silent clip.
+_VECTORS = _SIGNALS | {
+    "point", "points", "vec", "vecs", "vector", "vectors", "dir", "dirs", "direction", "directions", "normal", "normals", "axis",
+    "quat", "quats", "quaternion", "quaternions", "ray", "rays", "edge", "edges", "clean", "target", "ref", "grad", "gradient",
+    "gradients", "diff", "delta", "rvec", "step", "cloud", "preds", "pred", "speech", "source", "sources", "mix", "y",
+}  # fmt: skip
+_DIFFERENCES = frozenset({"torch.sub", "torch.cross", "torch.linalg.cross"})
 _LARGEST = frozenset({"torch.max", "torch.amax"})
 _PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.bmm", "torch.einsum"})
 # What a model makes is not exactly 0 in a whole row.
 _LEARNED = frozenset(
     {
         "embed", "embeds", "embedding", "embeddings", "emb", "embs", "feat", "feats", "feature", "features", "hidden", "query",
-        "queries", "key", "keys", "descriptor", "descriptors", "q", "k", "z", "w", "u", "unnormed", "output", "outputs", "projected", "latent", "latents",
+        "queries", "key", "keys", "descriptor", "descriptors", "q", "k", "z", "w", "u", "unnormed", "value", "values", "loss", "losses", "histogram", "histograms", "output", "outputs", "projected", "latent", "latents",
         "logits", "avg", "codebook", "centroids", "centers", "utterance", "utterances", "probs", "prob", "prototypes", "weight", "weights", "states", "noise", "random",
     }
 )  # fmt: skip
@@ -147,10 +158,12 @@ def _made(value: Value, evaluator: Evaluator, depth: int) -> str:
 def _total(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
     del depth
     words = set(words_of(call.subject)) if call.subject is not None else set()
-    if not words.isdisjoint(_SEQUENCES) or _is_of_shares(call.subject, evaluator):
+    if not words.isdisjoint(_SEQUENCES | _BINS) or _is_of_shares(call.subject, evaluator):
         return ""
     reach = value.range
-    is_mask = reach.integer and reach.low == 0 if value.is_known else not words.isdisjoint(_MASKS)
+    # A mask that an object keeps is a setting of it.
+    is_kept = call.subject is not None and (dotted_text(thing_of(call.subject)) or "").startswith("self.")
+    is_mask = reach.integer and reach.low == 0 if value.is_known else not is_kept and not words.isdisjoint(_MASKS)
     if is_mask:
         return COUNT if not _is_of_lengths(call.subject, evaluator) else ""
     is_zero = value.is_known and reach.low == 0 and reach.has_zero and reaches_zero(call.subject, evaluator)
@@ -189,7 +202,7 @@ def _is_of_lengths(node: cst.BaseExpression | None, evaluator: Evaluator) -> boo
 
 def _is_data(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
     """Whether `node` is nothing that a model learns or makes, by what it is and by what it is called."""
-    if node is None or evaluator.values.get(node, UNKNOWN).learnable or not _LEARNED.isdisjoint(words_of(node)):
+    if node is None or evaluator.values.get(node, UNKNOWN).learnable or not _LEARNED.isdisjoint(_words_in(node)):
         return False
     value = evaluator.values.get(node, UNKNOWN)
     # Whoever selected elements by a mask has asked for them.
@@ -197,7 +210,10 @@ def _is_data(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
         return False
     # An exponential underflows to 0, which another rule judges; random numbers, ones and identities are not all 0.
     word = value.origin.function.rpartition(".")[2] if value.origin is not None else ""
-    return not word.startswith(("exp", "rand", "normal", "ones", "eye", "arange", "full")) and not value.range.nan
+    return (
+        not word.startswith(("exp", "rand", "normal", "ones", "eye", "arange", "full", "one_hot", "hist"))
+        and not value.range.nan
+    )
 
 
 def _words_in(node: cst.CSTNode) -> set[str]:
@@ -205,8 +221,12 @@ def _words_in(node: cst.CSTNode) -> set[str]:
 
 
 def _norm(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
+    """The norm of a difference, or of what is called a point, a direction or a signal; of what a model makes, nothing is known."""
     del value, depth
-    return NORM if _is_data(call.subject, evaluator) else ""
+    made_by = evaluator.values.get(call.subject, UNKNOWN).origin if call.subject is not None else None
+    is_difference = made_by is not None and made_by.function in _DIFFERENCES
+    is_named = call.subject is not None and not _VECTORS.isdisjoint(words_of(call.subject))
+    return NORM if (is_difference or is_named) and _is_data(call.subject, evaluator) else ""
 
 
 def _spread(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:

@@ -33,18 +33,32 @@ _UNDERFLOWING = frozenset(
         "torch.special.ndtr",
     }
 )
+# Of these a 0 is an everyday result: of equal values, below a bound, of a silent signal.
+_OFTEN_ZERO = frozenset(
+    {
+        "torch.sub",
+        "torch.var",
+        "torch.nn.functional.mse_loss",
+        "torch.clamp",
+        "torch.clamp_min",
+        "torch.add",
+        "torch.maximum",
+    }
+)
+_MADE_OF = frozenset({"torch.sum", "torch.mean", "torch.pow", "torch.square", "torch.mul", "torch.div", "torch.abs"})
 # They are 0 where their operand is, or where all of its elements are.
 _CARRYING = frozenset(
     METHODS[name]
     for name in (
-        "expm1", "log1p", "tanh", "sin", "diff", "clamp_max", "prod", "cumprod", "sum", "mean", "nansum", "nanmean", "cumsum", "amax", "max", "amin", "min", "median", "abs", "neg", "square", "sqrt",
+        "expm1", "log1p", "tanh", "sin", "diff", "masked_fill", "clamp_max", "prod", "cumprod", "sum", "mean", "nansum", "nanmean", "cumsum", "amax", "max", "amin", "min", "median", "abs", "neg", "square", "sqrt",
         "pow", "view", "reshape", "flatten", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "clone", "expand",
         "select", "narrow", "gather", "index_select", "float", "double", "half", "bfloat16", "to", "detach", "cpu", "t",
     )
-) | {"subscript"}  # fmt: skip
+) | {"subscript", "torch.tensor", "torch.as_tensor"}  # fmt: skip
 # What is called so was made to keep something from 0.
-_NOT_ZERO = frozenset({"eps", "epsilon", "tiny", "jitter", "safe", "chol", "cholesky"})
+_NOT_ZERO = frozenset({"eps", "epsilon", "tiny", "jitter", "safe", "chol", "cholesky", "stddev", "sigma", "ratio"})
 _MASKS = frozenset({"torch.masked_fill", "torch.where"})
+_EPS = 1e-3
 _CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
 # Deeper than people nest; past it a 0 counts as ordinary.
 _DEEPEST = 20
@@ -61,6 +75,17 @@ def reaches_zero(node: cst.BaseExpression | None, evaluator: Evaluator, depth: i
         return True
     # How a helper's result comes about is not seen from here.
     return value.made_by.node in evaluator.values and _makes_zero(value.made_by, evaluator, depth)
+
+
+def expects_zero(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
+    """Whether `node` is made of what is often exactly 0: a difference, a variance, a clamp, two squares side by side."""
+    made_by = evaluator.values.get(node, UNKNOWN).made_by if node is not None else None
+    if made_by is None or depth == _DEEPEST:
+        return False
+    if made_by.function in _OFTEN_ZERO:
+        return True
+    parts = made_by.arguments.values() if made_by.function in _MADE_OF and made_by.node in evaluator.values else ()
+    return any(expects_zero(part, evaluator, depth + 1) for part in parts)
 
 
 def _makes_zero(call: Call, evaluator: Evaluator, depth: int) -> bool:
@@ -89,7 +114,16 @@ def _is_beside_a_bound(clamp: Call, evaluator: Evaluator) -> bool:
 def _is_beside_a_setting(operands: list[cst.BaseExpression | None], evaluator: Evaluator) -> bool:
     """Whether one term is a tensor and the other not known to be one: sigma ** 2 + self.data ** 2."""
     kinds = [_kind(operand, evaluator) for operand in operands]
-    return Kind.TENSOR in kinds and Kind.UNKNOWN in kinds
+    return (Kind.TENSOR in kinds and Kind.UNKNOWN in kinds) or any(_is_tiny(operand, evaluator) for operand in operands)
+
+
+def _is_tiny(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """Whether it is something times an eps, as `mask * 1e-16`."""
+    made_by = evaluator.values.get(node, UNKNOWN).made_by if node is not None else None
+    if made_by is None or made_by.function != "torch.mul":
+        return False
+    factors = [evaluator.values.get(factor, UNKNOWN).number for factor in made_by.arguments.values()]
+    return any(factor is not None and 0 < factor < _EPS for factor in factors)
 
 
 def _kind(node: cst.BaseExpression | None, evaluator: Evaluator) -> Kind:
@@ -106,6 +140,7 @@ _COMBINING: Mapping[str, Callable[[Iterable[bool]], bool]] = {
     "torch.add": all,
     "torch.maximum": all,
     "torch.mul": any,
+    "torch.where": any,
     "torch.div": lambda zeros: next(iter(zeros)),
 }
 """What makes a result 0 whose operands are not negative; of others nothing is known here, and a 0 counts as ordinary."""

@@ -2,7 +2,11 @@
 
 One table, two readers: facts ask whether an operand's range meets a danger zone, confirm steers the operand into it.
 
-    names        spellings and canonical names           signatures   parameters, nn.Module forms, binding of arguments
-    formats      the four float formats, autocast        interval     the lattice of ranges
-    ranges       what an operation returns               zones        what breaks it
+    names        every spelling, and the canonical name      signatures   parameters, nn.Module forms, binding
+    interval     the lattice of ranges                       formats      the four float formats, CUDA's autocast
+    arithmetic   + - * / min max on intervals                curves       monotone functions and powers of them
+    ranges       what an operation returns                   zones        what breaks it
+    defaults     the eps nobody sees, least counts
+
+The data is in the `table_*` and `transfers_*` modules. Tests hold all of it against torch itself.
 """

@@ -11,7 +11,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanlint.ops.interval import EMPTY, INF, Interval, point
+from nanlint.ops.interval import EMPTY, INF, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,16 +21,22 @@ if TYPE_CHECKING:
 End = tuple[float, bool]
 """A computed bound, and whether it comes from an end without a known bound."""
 
+Reach = tuple[float, float, bool, bool]
+"""The low and the high end of an interval, and whether -inf and inf are reached."""
 
-def between(form: Format, ends: Iterable[End]) -> Interval:
+NOWHERE: Reach = (INF, -INF, False, False)
+
+
+def between(form: Format, ends: Iterable[End]) -> Reach:
     """The rounded hull of computed bounds; a known bound that overflows sets its infinity's bit."""
-    low, high, minus, plus = INF, -INF, False, False
+    low, high, minus, plus = NOWHERE
     for value, is_open in ends:
-        rounded = value if is_open else form.round(value)
-        minus = minus or (rounded == -INF and not is_open)
-        plus = plus or (rounded == INF and not is_open)
-        low, high = min(low, rounded), max(high, rounded)
-    return Interval(low, high, minus, plus)
+        end = value if is_open else form.round(value)
+        low = min(low, end)
+        high = max(high, end)
+        if not is_open and math.isinf(end):
+            minus, plus = minus or end < 0, plus or end > 0
+    return low, high, minus, plus
 
 
 def neg(a: Interval) -> Interval:
@@ -49,16 +55,18 @@ def absolute(a: Interval) -> Interval:
 
 def add(form: Format, a: Interval, b: Interval) -> Interval:
     """The sum `a + b`."""
-    total = EMPTY
+    low, high, minus, plus = NOWHERE
     if a.has_finite and b.has_finite:
-        lows, highs = (a.low, b.low), (a.high, b.high)
-        total = between(form, [(sum(pair), any(map(math.isinf, pair))) for pair in (lows, highs)])
+        lows = a.low + b.low, math.isinf(a.low) or math.isinf(b.low)
+        highs = a.high + b.high, math.isinf(a.high) or math.isinf(b.high)
+        low, high, minus, plus = between(form, (lows, highs))
     # Of two values of one sign neither cancels the other: one that a guard keeps from 0 keeps the sum from it.
     same_sign = (a.low >= 0 and b.low >= 0) or (a.high <= 0 and b.high <= 0)
-    return replace(
-        total,
-        minus_inf=total.minus_inf or (a.minus_inf and _not_only(b, INF)) or (b.minus_inf and _not_only(a, INF)),
-        plus_inf=total.plus_inf or (a.plus_inf and _not_only(b, -INF)) or (b.plus_inf and _not_only(a, -INF)),
+    return Interval(
+        low,
+        high,
+        minus_inf=minus or (a.minus_inf and _not_only(b, INF)) or (b.minus_inf and _not_only(a, INF)),
+        plus_inf=plus or (a.plus_inf and _not_only(b, -INF)) or (b.plus_inf and _not_only(a, -INF)),
         nan=a.nan or b.nan or (a.plus_inf and b.minus_inf) or (a.minus_inf and b.plus_inf),
         nonzero=same_sign and (a.nonzero or b.nonzero),
         integer=a.integer and b.integer,
@@ -76,22 +84,17 @@ def sub(form: Format, a: Interval, b: Interval) -> Interval:
 
 def mul(form: Format, a: Interval, b: Interval) -> Interval:
     """The product `a * b`; 0 * inf is NaN."""
-    product = EMPTY
+    low, high, minus, plus = NOWHERE
     if a.has_finite and b.has_finite:
-        product = between(form, [_product(x, y) for x in (a.low, a.high) for y in (b.low, b.high)])
-    infinite_a, infinite_b = a.minus_inf or a.plus_inf, b.minus_inf or b.plus_inf
-    plus = (a.plus_inf and b.has_positive) or (a.minus_inf and b.has_negative)
-    plus = plus or (b.plus_inf and a.has_positive) or (b.minus_inf and a.has_negative)
-    minus = (a.plus_inf and b.has_negative) or (a.minus_inf and b.has_positive)
-    minus = minus or (b.plus_inf and a.has_negative) or (b.minus_inf and a.has_positive)
-    return replace(
-        product,
-        minus_inf=product.minus_inf or minus,
-        plus_inf=product.plus_inf or plus,
-        nan=a.nan or b.nan or (infinite_a and b.has_zero) or (infinite_b and a.has_zero),
-        nonzero=a.integer and b.integer and not (a.has_zero or b.has_zero),
-        integer=a.integer and b.integer,
-    )
+        low, high, minus, plus = between(form, [_product(x, y) for x in (a.low, a.high) for y in (b.low, b.high)])
+    nan = a.nan or b.nan
+    for one, other in ((a, b), (b, a)):
+        if one.minus_inf or one.plus_inf:
+            plus = plus or (one.plus_inf and other.has_positive) or (one.minus_inf and other.has_negative)
+            minus = minus or (one.plus_inf and other.has_negative) or (one.minus_inf and other.has_positive)
+            nan = nan or other.has_zero
+    whole = a.integer and b.integer
+    return Interval(low, high, minus, plus, nan, whole and not (a.has_zero or b.has_zero), whole)
 
 
 def _product(x: float, y: float) -> End:
@@ -108,19 +111,16 @@ def div(form: Format, a: Interval, b: Interval) -> Interval:
         for x in (a.low, a.high)
         for y in (y_low, y_high)
     ]
-    quotient = between(form, ends)
-    if a.has_finite and (b.minus_inf or b.plus_inf):
-        quotient = quotient.join(point(0.0))
-    # A zero beside negative values may have been rounded from either side.
-    positive, negative = b.has_positive or b.has_zero, b.has_negative
-    grows = b.has_zero or a.minus_inf or a.plus_inf
-    return replace(
-        quotient,
-        minus_inf=quotient.minus_inf or (grows and _infinite(a, b, same_sign=(negative, positive))),
-        plus_inf=quotient.plus_inf or (grows and _infinite(a, b, same_sign=(positive, negative))),
-        nan=a.nan or b.nan or (a.has_zero and b.has_zero) or (_is_infinite(a) and _is_infinite(b)),
-        nonzero=False,
-    )
+    if a.has_finite and _is_infinite(b):
+        ends.append((0.0, True))
+    low, high, minus, plus = between(form, ends)
+    if b.has_zero or _is_infinite(a):
+        # A zero beside negative values may have been rounded from either side.
+        positive, negative = b.has_positive or b.has_zero, b.has_negative
+        minus = minus or _infinite(a, b, same_sign=(negative, positive))
+        plus = plus or _infinite(a, b, same_sign=(positive, negative))
+    nan = a.nan or b.nan or (a.has_zero and b.has_zero) or (_is_infinite(a) and _is_infinite(b))
+    return Interval(low, high, minus, plus, nan)
 
 
 def _quotient(x: float, y: float, side: float) -> End:
@@ -194,20 +194,17 @@ def rounded(form: Format, a: Interval) -> Interval:
     """The values of `a` once stored in `form`: too large ones are infinite, too small ones 0."""
     if not a.has_finite:
         return a
-    stored = between(form, [(end, math.isinf(end)) for end in (a.low, a.high)])
-    return replace(
-        stored,
-        minus_inf=stored.minus_inf or a.minus_inf,
-        plus_inf=stored.plus_inf or a.plus_inf,
-        nan=a.nan,
-        nonzero=a.nonzero and a.integer,
-        integer=a.integer,
-    )
+    low, high, minus, plus = between(form, [(end, math.isinf(end)) for end in (a.low, a.high)])
+    whole = a.integer
+    return Interval(low, high, minus or a.minus_inf, plus or a.plus_inf, a.nan, whole and a.nonzero, whole)
 
 
 def square(form: Format, a: Interval) -> Interval:
     """The product of `a` with itself, which is never negative."""
     size = absolute(a)
     # The same value twice: an infinity never meets a 0 here.
-    squared = mul(form, size.finite(), size.finite())
-    return replace(squared, plus_inf=squared.plus_inf or size.plus_inf, nan=a.nan)
+    finite = size.finite()
+    squared = mul(form, finite, finite)
+    if a.nan or size.plus_inf:
+        return replace(squared, plus_inf=squared.plus_inf or size.plus_inf, nan=a.nan)
+    return squared

@@ -27,13 +27,22 @@ def _zone(operation: str, form: Format, direction: Direction, result: str, *valu
     return Zone(operation, "input", direction, form.name, result, values)
 
 
-def _power(operation: str, form: Format, constants: Mapping[str, Constant]) -> tuple[Zone, ...]:
-    exponent = constants.get("exponent")
-    if not isinstance(exponent, int | float):
+def _number(constant: object) -> float | None:
+    """The constant as a finite number; None if it is none."""
+    try:
+        number = float(constant) if isinstance(constant, int | float) else math.nan
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _power(operation: str, form: Format, constants: Mapping[str, object]) -> tuple[Zone, ...]:
+    exponent = _number(constants.get("exponent"))
+    if exponent is None:
         # The gradient of a tensor exponent is x**y * log(x), whatever y is.
         negative = _zone(operation, form, BACKWARD, "nan", NEGATIVE)
         return (replace(negative, gradient="exponent"),)
-    return tuple(_power_zones(operation, form, float(exponent)))
+    return tuple(_power_zones(operation, form, exponent))
 
 
 def _power_zones(operation: str, form: Format, exponent: float) -> Iterator[Zone]:
@@ -93,30 +102,30 @@ def _between(form: Format, low: float, high: float) -> float:
     return middle if low < middle < high else form.above(low)
 
 
-def _logit(operation: str, form: Format, constants: Mapping[str, Constant]) -> tuple[Zone, ...] | None:
+def _logit(operation: str, form: Format, constants: Mapping[str, object]) -> tuple[Zone, ...] | None:
     """With an eps the input is clamped to [eps, 1 - eps]: what is left is where those round to 0 and 1."""
-    eps = constants.get("eps")
-    if not isinstance(eps, int | float):
+    eps = _number(constants.get("eps"))
+    if eps is None:
         return None
     ends = [Interval(-INF, 0.0)] if form.round(eps) == 0 else []
     ends += [Interval(1.0, INF)] if form.round(1 - eps) == 1 else []
     return (_zone(operation, form, FORWARD, "inf", *ends),) if ends else ()
 
 
-def _poisson(operation: str, form: Format, constants: Mapping[str, Constant]) -> tuple[Zone, ...] | None:
+def _poisson(operation: str, form: Format, constants: Mapping[str, object]) -> tuple[Zone, ...] | None:
     """Without log_input the loss is that of log(input + eps)."""
     if constants.get("log_input", True) is not False:
         return None
-    eps = constants.get("eps", default_of(operation, "eps"))
-    edge = -form.round(eps) if isinstance(eps, int | float) else 0.0
+    eps = _number(constants.get("eps", default_of(operation, "eps")))
+    edge = 0.0 if eps is None else -form.round(eps)
     return (_zone(operation, form, FORWARD, "nan", Interval(-INF, edge)),)
 
 
-def _small_norm(operation: str, form: Format, constants: Mapping[str, Constant]) -> tuple[Zone, ...]:
+def _small_norm(operation: str, form: Format, constants: Mapping[str, object]) -> tuple[Zone, ...]:
     """A row of zeros is divided by its norm, which is 0 unless the eps survives the format."""
-    eps = constants.get("eps", default_of(operation, "eps"))
+    eps = _number(constants.get("eps", default_of(operation, "eps")))
     kept = (form if operation in _EPS_IN_FORMAT else max(form, FLOAT32, key=lambda each: each.digits)).round
-    if not isinstance(eps, int | float) or kept(eps) != 0:
+    if eps is None or kept(eps) != 0:
         return ()
     operands = ("input", "other") if operation == "torch.cosine_similarity" else ("input",)
     return tuple(
@@ -126,7 +135,7 @@ def _small_norm(operation: str, form: Format, constants: Mapping[str, Constant])
     )
 
 
-def _infinite_product(operation: str, form: Format, _: Mapping[str, Constant]) -> tuple[Zone, ...]:
+def _infinite_product(operation: str, form: Format, _: Mapping[str, object]) -> tuple[Zone, ...]:
     infinite, zero = (point(-INF), point(INF)), (point(0.0),)
     names = [parameter.name for parameter in PARAMETERS[operation][:2]]
     return tuple(
@@ -135,7 +144,7 @@ def _infinite_product(operation: str, form: Format, _: Mapping[str, Constant]) -
     )
 
 
-def _infinite_sum(operation: str, form: Format, _: Mapping[str, Constant]) -> tuple[Zone, ...]:
+def _infinite_sum(operation: str, form: Format, _: Mapping[str, object]) -> tuple[Zone, ...]:
     sign = -1 if operation == "torch.add" else 1
     return tuple(
         Zone(
@@ -159,7 +168,7 @@ def default_of(operation: str, name: str) -> Constant:
 
 # Their eps is rounded to the input's own format; the kernels of the other norms compute in float32 at least.
 _EPS_IN_FORMAT = frozenset({"torch.nn.functional.normalize", "torch.cosine_similarity"})
-COMPUTED: dict[str, Callable[[str, Format, Mapping[str, Constant]], tuple[Zone, ...] | None]] = {
+COMPUTED: dict[str, Callable[[str, Format, Mapping[str, object]], tuple[Zone, ...] | None]] = {
     "torch.pow": _power,
     "torch.logit": _logit,
     "torch.nn.functional.poisson_nll_loss": _poisson,

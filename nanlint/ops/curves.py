@@ -7,11 +7,11 @@ an x <= 0 does not pass 1.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nanlint.ops.arithmetic import End, absolute, between, div, neg, square
-from nanlint.ops.interval import FINITE, INF, NONNEGATIVE, Interval, point
+from nanlint.ops.arithmetic import NOWHERE, End, absolute, between, div, neg, square
+from nanlint.ops.interval import EVERYTHING, FINITE, INF, NONNEGATIVE, Interval, point
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,34 +39,32 @@ class Curve:
 
 def apply(form: Format, curve: Curve, a: Interval) -> Interval:
     """What the curve makes of `a`; NaN where `a` leaves the domain."""
-    inside = a.finite().meet(curve.domain.finite())
-    ends = [_end(form, curve, inside, outward) for outward in (-1.0, 1.0)] if inside.has_finite else []
-    result = between(form, ends)
-    if result.has_finite:
-        image = curve.image
-        result = replace(result, low=max(result.low, image.low), high=min(result.high, image.high))
-    result = replace(result, nan=a.nan or not a.finite().is_subset(curve.domain.finite()))
+    domain, image = curve.domain, curve.image
+    low, high, minus, plus = NOWHERE
+    inside = a if domain is FINITE else a.meet(domain)
+    if inside.has_finite:
+        low, high, minus, plus = between(form, [_end(form, curve, inside, outward) for outward in (-1.0, 1.0)])
+        low, high = (max(low, image.low), min(high, image.high)) if low <= high else (low, high)
+    leaves = a.has_finite and (a.low < domain.low or a.high > domain.high)
+    result = Interval(low, high, minus, plus, nan=a.nan or leaves)
     if a.minus_inf:
-        result = result.join(about(form, curve.value(-INF) if curve.domain.low == -INF else math.nan))
+        result = result.join(about(form, curve.value(-INF) if domain.low == -INF else math.nan))
     if a.plus_inf:
-        result = result.join(about(form, curve.value(INF) if curve.domain.high == INF else math.nan))
+        result = result.join(about(form, curve.value(INF) if domain.high == INF else math.nan))
     return result
 
 
 def _end(form: Format, curve: Curve, inside: Interval, outward: float) -> End:
     """The curve at the end of `inside` that gives its least (outward -1) or greatest (1) value."""
     x = inside.low if (outward < 0) != curve.falling else inside.high
-    beside_zero = x == 0 and inside.nonzero
-    if beside_zero:
-        x = form.smallest if inside.high > 0 else -form.smallest
-    value = curve.value(x)
-    # A guard that excludes 0 is not asked about the subnormal values beside it.
-    is_open = math.isinf(form.round(value)) if beside_zero else math.isinf(x) and not curve.overflows
-    return (math.copysign(INF, value) if beside_zero and is_open else _loosened(form, curve, value, outward)), is_open
-
-
-def _loosened(form: Format, curve: Curve, value: float, outward: float) -> float:
-    return value if curve.exact else loosen(form, value, outward)
+    if x == 0 and inside.nonzero:
+        value = curve.value(form.smallest if inside.high > 0 else -form.smallest)
+        # A guard that excludes 0 is not asked about the subnormal values beside it.
+        if math.isinf(form.round(value)):
+            return math.copysign(INF, value), True
+    else:
+        value = curve.value(x)
+    return (value if curve.exact else loosen(form, value, outward)), math.isinf(x) and not curve.overflows
 
 
 def loosen(form: Format, value: float, outward: float) -> float:
@@ -85,7 +83,9 @@ def about(form: Format, value: float) -> Interval:
 
 def power(form: Format, a: Interval, exponent: float) -> Interval:
     """The power `a ** exponent` for a number `exponent`."""
-    if exponent == math.floor(exponent):
+    if not math.isfinite(exponent):
+        return EVERYTHING
+    if math.isfinite(exponent) and exponent == math.floor(exponent):
         return _whole_power(form, a, int(exponent))
     return apply(form, Curve(lambda x: _pow(x, exponent), NONNEGATIVE, NONNEGATIVE, falling=exponent < 0), a)
 

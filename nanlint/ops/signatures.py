@@ -57,7 +57,7 @@ class ModuleForm:
     fixed: Mapping[str, Constant]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # slots break Binding[T](...) in Python 3.11
 class Binding(Generic[T]):
     """The arguments of a call by parameter name; `variadic` are those behind a starred parameter."""
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from nanlint.ops.aggregates import total
 from nanlint.ops.arithmetic import add, clamp, div, maximum, mul, rounded
 from nanlint.ops.curves import Curve, apply
+from nanlint.ops.inexact import hull, nan_if_infinite, signed_like, spoiled, toward_zero, widened
 from nanlint.ops.interval import FINITE, INF, NONNEGATIVE, UNIT, Interval, point
-from nanlint.ops.transfers_elementwise import hull, nan_if_infinite, signed_like, spoiled, toward_zero, widened
 
 if TYPE_CHECKING:
     from nanlint.ops.operands import Operands, Transfer

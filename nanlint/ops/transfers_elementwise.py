@@ -21,9 +21,10 @@ from nanlint.ops.arithmetic import (
     square,
     sub,
 )
-from nanlint.ops.curves import Curve, apply, loosen, power
-from nanlint.ops.formats import FLOAT64, Format
+from nanlint.ops.curves import Curve, apply, power
+from nanlint.ops.formats import FLOAT64
 from nanlint.ops.functions import CURVES, VALLEYS, Valley
+from nanlint.ops.inexact import bounded, signed_like, spoiled, toward_zero, widened
 from nanlint.ops.interval import EMPTY, FINITE, INF, NONNEGATIVE, SIGNED_UNIT, TRUTH, UNIT, Interval, point
 
 if TYPE_CHECKING:
@@ -32,43 +33,6 @@ if TYPE_CHECKING:
 
 # What a function with poles of either sign returns.
 POLES = Interval(-INF, INF, minus_inf=True, plus_inf=True, nan=True)
-
-
-def widened(form: Format, a: Interval, times: int = 1) -> Interval:
-    """The same values, give or take what a function that is not correctly rounded may be off, `times` over."""
-    if not a.has_finite:
-        return a
-    low, high = a.low, a.high
-    for _ in range(times):
-        low, high = loosen(form, low, -1.0), loosen(form, high, 1.0)
-    return Interval(form.round(low), form.round(high), a.minus_inf, a.plus_inf, a.nan)
-
-
-def spoiled(result: Interval, *operands: Interval) -> Interval:
-    """`result` if every operand is finite; else NaN may come in, and infinities on the sides that are open."""
-    if all(operand.is_finite for operand in operands):
-        return result
-    return replace(result, minus_inf=result.low == -INF, plus_inf=result.high == INF, nan=True)
-
-
-def hull(a: Interval, b: Interval) -> Interval:
-    """Everything between two ranges: what averages and interpolations of them can be."""
-    return replace(a.join(b), integer=False, nonzero=False)
-
-
-def nan_if_infinite(result: Interval, a: Interval) -> Interval:
-    """`result`, and NaN if an infinity or a NaN comes in."""
-    return replace(result, nan=result.nan or not a.is_finite)
-
-
-def signed_like(a: Interval) -> Interval:
-    """Every finite value of a sign that `a` has."""
-    return Interval(-INF if a.has_negative else 0.0, INF if a.has_positive else 0.0)
-
-
-def bounded(low: float, high: float) -> Transfer:
-    """A function with these bounds that is NaN at infinities and NaN."""
-    return lambda given: spoiled(widened(given.form, Interval(low, high)), given["input"])
 
 
 def _curve(curve: Curve) -> Transfer:
@@ -257,12 +221,6 @@ def _normal_share(given: Operands) -> Interval:
         if exact.has_finite
         else exact
     )
-
-
-def toward_zero(given: Operands) -> Interval:
-    """Functions that keep the sign and never make a value larger."""
-    a = given["input"]
-    return replace(a.join(point(0.0)), integer=False) if a.has_finite or not a.is_finite else a
 
 
 ELEMENTWISE: dict[str, Transfer] = {

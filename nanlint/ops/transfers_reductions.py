@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from nanlint.ops.aggregates import average, product, total
 from nanlint.ops.arithmetic import absolute, maximum, minimum, neg, sub
 from nanlint.ops.curves import loosen
+from nanlint.ops.inexact import always, hull, nan_if_infinite, same, spoiled, widened
 from nanlint.ops.interval import COUNT, FINITE, INF, NONNEGATIVE, TRUTH, Interval, point
-from nanlint.ops.transfers_elementwise import hull, nan_if_infinite, spoiled, widened
 
 if TYPE_CHECKING:
     from nanlint.ops.operands import Operands, Transfer
@@ -60,10 +60,6 @@ def _extreme(given: Operands) -> Interval:
         return given["input"]
     of_two = maximum if given.operation == "torch.max" else minimum
     return of_two(given["input"], given["other"])
-
-
-def _same(given: Operands) -> Interval:
-    return given["input"]
 
 
 def _quantile(given: Operands) -> Interval:
@@ -164,10 +160,6 @@ def _finite(given: Operands) -> Interval:
     return spoiled(FINITE, *given.ranges.values())
 
 
-def _always(known: Interval) -> Transfer:
-    return lambda _: known
-
-
 def _within(known: Interval) -> Transfer:
     return lambda given: spoiled(widened(given.form, known, 4), given["input"])
 
@@ -199,21 +191,21 @@ _FINITE = "trapezoid cumulative_trapezoid cov det inverse cholesky linalg.choles
 _MORE_FINITE = "linalg.inv_ex linalg.pinv pinverse linalg.solve matrix_exp matrix_power trace cross linalg.cross"
 
 REDUCTIONS: dict[str, Transfer] = {
-    **dict.fromkeys((f"torch.{name}" for name in _SAME.split()), _same),
-    **dict.fromkeys((f"torch.{name}" for name in _COUNTS.split()), _always(COUNT)),
+    **dict.fromkeys((f"torch.{name}" for name in _SAME.split()), same),
+    **dict.fromkeys((f"torch.{name}" for name in _COUNTS.split()), always(COUNT)),
     **dict.fromkeys((f"torch.{name}" for name in _DISTANCES.split()), _distance),
     **dict.fromkeys(
         (f"torch.nn.functional.{name}" for name in f"{_LOSSES} {_MORE_LOSSES}".split()), _loss(NONNEGATIVE)
     ),
     **dict.fromkeys((f"torch.{name}" for name in f"{_FINITE} {_MORE_FINITE}".split()), _finite),
-    "torch.all": _always(TRUTH),
-    "torch.any": _always(TRUTH),
+    "torch.all": always(TRUTH),
+    "torch.any": always(TRUTH),
     "torch.bincount": lambda given: total(given["weights"], empty=True) if given.given("weights") else COUNT,
     "torch.corrcoef": lambda given: replace(_within(Interval(-1.0, 1.0))(given), nan=True),
     "torch.cumprod": lambda given: product(given["input"], empty=False),
     "torch.cumsum": _running_sum,
     "torch.diff": _difference,
-    "torch.linalg.cond": _always(Interval(0.0, INF, plus_inf=True, nan=True)),
+    "torch.linalg.cond": always(Interval(0.0, INF, plus_inf=True, nan=True)),
     "torch.linalg.eigh": _finite,
     "torch.linalg.matrix_norm": lambda given: spoiled(NONNEGATIVE, given["input"]),
     "torch.linalg.norm": _norm,
@@ -221,7 +213,7 @@ REDUCTIONS: dict[str, Transfer] = {
     "torch.linalg.svdvals": lambda given: spoiled(NONNEGATIVE, given["input"]),
     "torch.linalg.vector_norm": _norm,
     "torch.logcumsumexp": _log_sum_exp,
-    "torch.logdet": _always(LOG_DETERMINANT),
+    "torch.logdet": always(LOG_DETERMINANT),
     "torch.logsumexp": _log_sum_exp,
     "torch.max": _extreme,
     "torch.mean": _mean,
@@ -256,10 +248,8 @@ REDUCTIONS: dict[str, Transfer] = {
 }
 """Reductions, norms, distances, losses and decompositions."""
 
-Transfers = "tuple[Transfer, ...]"
-
 RESULTS: dict[str, tuple[Transfer, ...]] = {
-    "torch.aminmax": (_same, _same),
+    "torch.aminmax": (same, same),
     "torch.linalg.eigh": (_finite, _within(Interval(-1.0, 1.0))),
     "torch.linalg.qr": (_within(Interval(-1.0, 1.0)), _finite),
     "torch.linalg.svd": (
@@ -276,6 +266,6 @@ RESULTS: dict[str, tuple[Transfer, ...]] = {
         _within(Interval(-1.0, 1.0)),
     ),
     "torch.var_mean": (_variance, _centre),
-    **{f"torch.{name}": (_same, _always(COUNT)) for name in ["kthvalue", "mode", "topk", "sort", "cummax", "cummin"]},
+    **{f"torch.{name}": (same, always(COUNT)) for name in ["kthvalue", "mode", "topk", "sort", "cummax", "cummin"]},
 }
 """The operations that return a tuple whatever their arguments are, one transfer for each part."""

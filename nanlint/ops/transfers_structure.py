@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING
 from nanlint.ops.aggregates import average, total
 from nanlint.ops.arithmetic import add, rounded
 from nanlint.ops.formats import DTYPES, FORMATS
+from nanlint.ops.inexact import always, hull, nan_if_infinite, same, spoiled, widened
 from nanlint.ops.interval import COUNT, EVERYTHING, FINITE, INF, NONNEGATIVE, TRUTH, UNIT, Interval, point
-from nanlint.ops.transfers_elementwise import hull, nan_if_infinite, spoiled, widened
 
 if TYPE_CHECKING:
     from nanlint.ops.operands import Operands, Transfer
 
 INTEGERS = Interval(-INF, INF, integer=True)
-
-
-def _same(given: Operands) -> Interval:
-    return given["input"]
 
 
 def _or_zero(given: Operands) -> Interval:
@@ -163,10 +159,6 @@ def _einops_reduce(given: Operands) -> Interval:
     return given["input"] if how in {"max", "min"} else spoiled(FINITE, given["input"])
 
 
-def _always(known: Interval) -> Transfer:
-    return lambda _: known
-
-
 def _torch(words: str) -> tuple[str, ...]:
     return tuple(f"torch.{word}" for word in words.split())
 
@@ -197,46 +189,46 @@ _AVERAGES = _torch("""
 """)
 
 STRUCTURE: dict[str, Transfer] = {
-    **dict.fromkeys(_SAME, _same),
+    **dict.fromkeys(_SAME, same),
     **dict.fromkeys(_OR_ZERO, _or_zero),
-    **dict.fromkeys(_TESTS, _always(TRUTH)),
+    **dict.fromkeys(_TESTS, always(TRUTH)),
     **dict.fromkeys(_BITWISE, _bits),
     **dict.fromkeys(_CASTS, _cast),
     **dict.fromkeys(_INTEGER_CASTS, _truncated),
     **dict.fromkeys(_VARIADIC, _variadic),
     **dict.fromkeys(_AVERAGES, _averaged),
-    "einops.rearrange": _same,
+    "einops.rearrange": same,
     "einops.reduce": _einops_reduce,
-    "einops.repeat": _same,
-    "torch.Tensor": _always(EVERYTHING),
-    "torch.Tensor.bool": _always(TRUTH),
-    "torch.Tensor.cauchy_": _always(FINITE),
+    "einops.repeat": same,
+    "torch.Tensor": always(EVERYTHING),
+    "torch.Tensor.bool": always(TRUTH),
+    "torch.Tensor.cauchy_": always(FINITE),
     "torch.Tensor.copy_": _filled("src"),
-    "torch.Tensor.dim": _always(COUNT),
-    "torch.Tensor.exponential_": _always(NONNEGATIVE),
+    "torch.Tensor.dim": always(COUNT),
+    "torch.Tensor.exponential_": always(NONNEGATIVE),
     "torch.Tensor.fill_diagonal_": lambda given: given["input"].join(rounded(given.form, given["fill_value"])),
-    "torch.Tensor.geometric_": _always(COUNT.without_zero()),
-    "torch.Tensor.log_normal_": _always(Interval(0.0, INF, plus_inf=True)),
-    "torch.Tensor.new_empty": _always(EVERYTHING),
+    "torch.Tensor.geometric_": always(COUNT.without_zero()),
+    "torch.Tensor.log_normal_": always(Interval(0.0, INF, plus_inf=True)),
+    "torch.Tensor.new_empty": always(EVERYTHING),
     "torch.Tensor.new_full": _filled("fill_value"),
-    "torch.Tensor.new_ones": _always(point(1.0)),
+    "torch.Tensor.new_ones": always(point(1.0)),
     "torch.Tensor.new_tensor": lambda given: given["data"],
-    "torch.Tensor.new_zeros": _always(point(0.0)),
-    "torch.Tensor.normal_": _always(FINITE),
-    "torch.Tensor.size": _always(COUNT),
+    "torch.Tensor.new_zeros": always(point(0.0)),
+    "torch.Tensor.normal_": always(FINITE),
+    "torch.Tensor.size": always(COUNT),
     "torch.Tensor.uniform_": _uniform,
-    "torch.Tensor.zero_": _always(point(0.0)),
+    "torch.Tensor.zero_": always(point(0.0)),
     "torch.arange": _arange,
-    "torch.bitwise_left_shift": _always(INTEGERS),
-    "torch.bitwise_right_shift": _always(INTEGERS),
+    "torch.bitwise_left_shift": always(INTEGERS),
+    "torch.bitwise_right_shift": always(INTEGERS),
     "torch.block_diag": lambda given: given["tensors"].join(point(0.0)),
-    "torch.empty": _always(EVERYTHING),
-    "torch.empty_like": _always(EVERYTHING),
-    "torch.empty_strided": _always(EVERYTHING),
+    "torch.empty": always(EVERYTHING),
+    "torch.empty_like": always(EVERYTHING),
+    "torch.empty_strided": always(EVERYTHING),
     "torch.full": _filled("fill_value"),
     "torch.full_like": _filled("fill_value"),
-    "torch.hamming_window": _always(UNIT),
-    "torch.hann_window": _always(UNIT),
+    "torch.hamming_window": always(UNIT),
+    "torch.hann_window": always(UNIT),
     "torch.index_add": _added_in("source"),
     "torch.index_copy": _either("source"),
     "torch.index_fill": _either("value"),
@@ -247,30 +239,30 @@ STRUCTURE: dict[str, Transfer] = {
     "torch.linspace": _linspace,
     "torch.masked_fill": _either("value"),
     "torch.masked_scatter": _either("source"),
-    "torch.multinomial": _always(COUNT),
+    "torch.multinomial": always(COUNT),
     "torch.nn.functional.grid_sample": _sampled,
     "torch.nn.functional.interpolate": _interpolated,
     "torch.nn.functional.pad": _padded,
-    "torch.normal": _always(FINITE),
-    "torch.ones": _always(point(1.0)),
-    "torch.ones_like": _always(point(1.0)),
-    "torch.poisson": _always(COUNT),
+    "torch.normal": always(FINITE),
+    "torch.ones": always(point(1.0)),
+    "torch.ones_like": always(point(1.0)),
+    "torch.poisson": always(COUNT),
     "torch.rand": _random_share,
     "torch.rand_like": _random_share,
     "torch.randint": _random_integer,
     "torch.randint_like": _random_integer,
-    "torch.randn": _always(FINITE),
-    "torch.randn_like": _always(FINITE),
-    "torch.randperm": _always(COUNT),
+    "torch.randn": always(FINITE),
+    "torch.randn_like": always(FINITE),
+    "torch.randperm": always(COUNT),
     "torch.scatter": _either("src", "value"),
     "torch.scatter_add": _added_in("src"),
     "torch.scatter_reduce": _reduced_in("src"),
     "torch.select_scatter": _either("src"),
     "torch.slice_scatter": _either("src"),
-    "torch.tril_indices": _always(COUNT),
-    "torch.triu_indices": _always(COUNT),
+    "torch.tril_indices": always(COUNT),
+    "torch.triu_indices": always(COUNT),
     "torch.where": _where,
-    "torch.zeros": _always(point(0.0)),
-    "torch.zeros_like": _always(point(0.0)),
+    "torch.zeros": always(point(0.0)),
+    "torch.zeros_like": always(point(0.0)),
 }
 """Selection, movement, casts, tests and creation."""

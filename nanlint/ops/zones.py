@@ -18,7 +18,6 @@ from nanlint.ops.zone import BACKWARD, FORWARD, Zone
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from nanlint.ops.signatures import Constant
 
 _SHAPES: dict[str, Callable[[Format, float], tuple[Interval, ...]]] = {
     "above": lambda _, edge: (Interval(edge, INF),),
@@ -86,7 +85,7 @@ def measured(operation: str, dtype: str) -> tuple[Zone, ...]:
     return tuple(zone for zone in found if zone.dtype == dtype)
 
 
-def zones(operation: str, dtype: str, constants: Mapping[str, Constant] | None = None) -> tuple[Zone, ...]:
+def zones(operation: str, dtype: str, constants: Mapping[str, object] | None = None) -> tuple[Zone, ...]:
     """Every zone of `operation` in `dtype`, given the constants its parameters are bound to."""
     if operation in COMPUTED:
         computed = COMPUTED[operation](operation, FORMATS[dtype], constants or {})

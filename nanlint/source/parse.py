@@ -8,6 +8,7 @@ that somebody asks about, by one pass of libcst's own code generator over the ch
 from __future__ import annotations
 
 import ast
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nanlint.source.outline import Chunk
+
+# Three calls per level. Python 3.10 needs half a kilobyte of the stack's eight megabytes for each.
+_DEEPEST = 12_000
 
 # `if` needs no name, binds nothing, and its body may stand at any indentation.
 _WRAPPER = "if 1:\n"
@@ -54,7 +58,8 @@ class ParsedChunk:
 
     def source_of(self, node: cst.CSTNode) -> str:
         """The text of `node` as the user wrote it, its own parentheses and comments included."""
-        return self.module.code_for_node(node)
+        with deep_enough():
+            return self.module.code_for_node(node)
 
     def span_of(self, node: cst.CSTNode) -> Span:
         """Where `node` stands in the file, without the parentheses around it."""
@@ -69,13 +74,25 @@ class ParsedChunk:
             default_newline=self.module.default_newline,
             provider=_Wanted(set(nodes)),  # type: ignore[arg-type] # it hands out places as a provider does
         )
-        self.module._codegen(state)  # noqa: SLF001 - libcst's position providers start at this same method
+        with deep_enough():
+            self.module._codegen(state)  # noqa: SLF001 - libcst's position providers start at this same method
         for node, (line, column, end_line, end_column) in state.provider.found.items():
             self._spans[node] = Span(*self._place(line, column), *self._place(end_line, end_column))
 
     def _place(self, line: int, column: int) -> tuple[int, int]:
         """A place of the parsed text in the file; libcst counts columns from 0."""
         return self.numbers[line - 1], column + 1 + self.lost.get(line, 0)
+
+
+@contextmanager
+def deep_enough() -> Iterator[None]:
+    """Let libcst's code generator, which descends into a sum of 2,000 terms as deep as that, finish its work."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _DEEPEST))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def parse_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
@@ -125,7 +142,7 @@ def _body_numbers(chunk: Chunk, node: ast.ClassDef | ast.Module) -> list[int]:
     if isinstance(node, ast.ClassDef):
         numbers.extend(range(chunk.first_line, max(first_line(node.body[0]), node.lineno + 1)))
     before = numbers[-1] if numbers else 0
-    for statement, after in zip(node.body, [*node.body[1:], None], strict=True):
+    for statement, after in zip(node.body, [*node.body[1:], None], strict=False):
         last = statement.end_lineno or statement.lineno
         # `import a; x = 1`: statements that share a line stay together.
         shares_line = statement.lineno <= before or (after is not None and after.lineno <= last)

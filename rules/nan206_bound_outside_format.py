@@ -1,0 +1,66 @@
+"""NAN206 bound-outside-format."""
+
+from __future__ import annotations
+
+import math
+
+from nanlint.rule import Call, Facts, Finding, Hazard, Iterator, Rule, Severity
+
+CLAMPS = frozenset({"torch.clamp", "torch.clamp_min", "torch.clamp_max"})
+# float16 rounds to an infinity from here on.
+FLOAT16_OVERFLOW = 65520.0
+QUOTED = 40
+
+
+class BoundOutsideFormat(Rule):
+    """A clamp whose bounds keep nothing in bounds.
+
+    ## Why it hurts
+    An infinite bound, or one that the dtype cannot hold, lets every value pass: 1e6 is inf in float16. With the lower bound
+    above the upper one every value becomes the upper bound.
+
+    ## Flagged
+        x = x.clamp(min=float("-inf"), max=float("inf"))
+        y = y.half().clamp(-1e6, 1e6)
+
+    ## Instead
+        x = x.clamp(min=-1e4, max=1e4)
+        y = y.half().clamp(-6e4, 6e4)
+
+    ## Silent when
+    a bound is not known, or the dtype is not known to be float16; in tests; when one of two bounds is infinite and the other is
+    not, which says that only one side is meant.
+
+    ## Fix
+    None: which bound was meant is not written down.
+    """
+
+    code = "NAN206"
+    name = "bound-outside-format"
+    severity = Severity.WARNING
+    calls = CLAMPS
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one clamp."""
+        if call.subject is None or facts.is_test():
+            return
+        given = [call.arguments.get(name) for name in ("min", "max")]
+        low, high = (facts.constant_of(node) for node in given)
+        subject = facts.quote(call.subject, QUOTED)
+        known = [bound for bound in (low, high) if bound is not None]
+        written = [node for node in given if node is not None and facts.value_of(node).constant is not None]
+        message = ""
+        if len(known) == len(written) and known and all(map(math.isinf, known)):
+            message = f"`{subject}` is clamped to infinite bounds, which keep nothing out"
+        elif low is not None and high is not None and low > high:
+            message = f"`{subject}` is clamped to at least {low:g} and at most {high:g}, so all of it becomes {high:g}"
+        elif facts.dtype_of(call.subject) == "float16" and any(
+            FLOAT16_OVERFLOW <= abs(bound) < math.inf for bound in known
+        ):
+            message = f"`{subject}` is float16, which ends at 65504, and is clamped to {max(known, key=abs):g}"
+        if message:
+            yield self.finding(
+                facts.span_of(call.node),
+                message,
+                hazard=Hazard(call.function, facts.source_of(call.subject), "inf or nan"),
+            )

@@ -1,0 +1,319 @@
+"""Where a value comes from, seen through names, branches, views, helpers, classes and imports. Unknown stays unknown."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.revealing import MODULE, constants, origins, revealed
+
+SOFTMAX, SIGMOID = "torch.softmax", "torch.sigmoid"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pytest.param("torch.softmax(x, -1)", id="function"),
+        pytest.param("x.softmax(-1)", id="method"),
+        pytest.param("F.softmax(x, dim=1)", id="functional"),
+        pytest.param("torch.special.softmax(x, 1)", id="special"),
+        pytest.param("nn.Softmax(dim=1)(x)", id="module"),
+        pytest.param("nn.Sequential(nn.Linear(2, 2), nn.Softmax(1))(x)", id="sequential"),
+        pytest.param("F.softmax(x, -1, _stacklevel=3)", id="an argument nobody knows"),
+        pytest.param("x.softmax(-1).view(2, -1)[0].float()", id="views"),
+        pytest.param("x.softmax(-1).T", id="attribute that is a view"),
+        pytest.param("(lambda y: y.softmax(-1))(x)", id="lambda"),
+        pytest.param("(x.softmax(-1) if x.ndim else F.softmax(x, 0))", id="conditional that agrees"),
+        pytest.param("(y := x.softmax(-1))", id="walrus"),
+    ],
+)
+def test_every_spelling_of_an_operation_is_one_operation(expression: str) -> None:
+    assert origins(f"def f(x):\n    reveal({expression})\n") == [SOFTMAX]
+
+
+@pytest.mark.parametrize(
+    ("body", "origin"),
+    [
+        pytest.param("p = x.sigmoid()", SIGMOID, id="assigned"),
+        pytest.param("p = q = x.sigmoid()", SIGMOID, id="two targets"),
+        pytest.param("p, q = x.sigmoid(), 1", SIGMOID, id="unpacked"),
+        pytest.param("(p, (q, r)) = (x.sigmoid(), (1, 2))", SIGMOID, id="unpacked deeply"),
+        pytest.param("p, *q = x.sigmoid(), 1, 2", "unknown", id="starred"),
+        pytest.param("p: object = x.sigmoid()", SIGMOID, id="annotated"),
+        pytest.param("p = x.sigmoid()\n    p = p + 1", "torch.add", id="assigned again"),
+        pytest.param("p = x.sigmoid()\n    p += 1", "torch.add", id="augmented"),
+        pytest.param("p = x.sigmoid()\n    p[0] = 1", "unknown", id="an element assigned"),
+        pytest.param("p = x.sigmoid()\n    p.clamp_(1e-3)", "torch.clamp", id="changed in place"),
+        pytest.param("p = x.sigmoid()\n    q = p\n    q.clamp_(1e-3)", "torch.clamp", id="changed under another name"),
+        pytest.param("p = x.sigmoid()\n    del p", "unknown", id="deleted"),
+        pytest.param(
+            "if x.ndim:\n        p = x.sigmoid()\n    else:\n        p = x.softmax(0)", f"{SIGMOID}|{SOFTMAX}", id="two"
+        ),
+        pytest.param("if x.ndim:\n        p = x.sigmoid()\n    else:\n        p = x", "unknown", id="one path unknown"),
+        pytest.param("if x.ndim:\n        p = x.sigmoid()\n    else:\n        return", SIGMOID, id="other path leaves"),
+        pytest.param("if x.ndim:\n        p = x.sigmoid()", SIGMOID, id="bound on one path only"),
+        pytest.param("p = x.sigmoid()\n    for _ in x:\n        p = p.exp()", f"torch.exp|{SIGMOID}", id="loop"),
+        pytest.param("while True:\n        p = x.sigmoid()\n        if x: break\n        p = x", SIGMOID, id="break"),
+        pytest.param(
+            "p = x.sigmoid()\n    try:\n        p = g(x)\n    except ValueError:\n        pass", "unknown", id="try"
+        ),
+        pytest.param("with torch.no_grad():\n        p = x.sigmoid()", SIGMOID, id="with"),
+        pytest.param("match x:\n        case p:\n            pass\n    p = x.sigmoid()", SIGMOID, id="match"),
+        pytest.param("for p in x:\n        pass", "unknown", id="loop variable"),
+    ],
+)
+def test_a_name_holds_what_was_assigned_to_it_last(body: str, origin: str) -> None:
+    found = origins(f"def f(x):\n    {body}\n    reveal(p)\n")
+    assert found == [origin]
+
+
+def test_a_parameter_is_unknown() -> None:
+    assert origins("def f(p):\n    reveal(p)\n") == ["unknown"]
+
+
+HELPERS = """
+def direct(x):
+    return torch.sigmoid(x)
+
+def through_a_helper(x):
+    return direct(x)[0]
+
+def two_ways(x, flag):
+    if flag:
+        return x.sigmoid()
+    return torch.softmax(x, 0)
+
+def recursive(x, n):
+    return recursive(x, n - 1) if n else x.sigmoid()
+
+def ping(x):
+    return pong(x)
+
+def pong(x):
+    return ping(x)
+
+def nothing(x):
+    x.sigmoid()
+
+def pair(x):
+    return x.sigmoid(), x.softmax(0)
+
+async def awaited(x):
+    return x.sigmoid()
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "origin"),
+    [
+        pytest.param("direct(x)", SIGMOID, id="direct"),
+        pytest.param("through_a_helper(x)", SIGMOID, id="helper of a helper"),
+        pytest.param("two_ways(x, 1)", f"{SIGMOID}|{SOFTMAX}", id="two returns"),
+        pytest.param("pair(x)[1]", SOFTMAX, id="part of a tuple"),
+        # No operation is known; then the call itself is all there is to say.
+        pytest.param("ping(x)", "ping", id="a circle"),
+        pytest.param("nothing(x)", "nothing", id="nothing returned"),
+        pytest.param("missing(x)", "missing", id="not of this file"),
+    ],
+)
+def test_helpers_of_the_file_are_followed(expression: str, origin: str) -> None:
+    found = origins(f"{HELPERS}\ndef f(x):\n    reveal({expression})\n")
+    assert found == [origin]
+
+
+def test_an_awaited_helper_is_followed() -> None:
+    assert origins(f"{HELPERS}\nasync def f(x):\n    reveal(await awaited(x))\n") == [SIGMOID]
+
+
+def test_inner_functions_are_followed_and_hide_outer_ones() -> None:
+    text = """
+    def g(x):
+        return x.exp()
+
+    def f(x):
+        def g(y):
+            return y.sigmoid()
+        reveal(g(x))
+    """
+    assert origins(text) == [SIGMOID]
+
+
+CLASSES = """
+class Base(nn.Module):
+    limit = 5.0
+
+    def __init__(self, flag):
+        super().__init__()
+        self.act = nn.Sigmoid()
+        self.either = nn.Sigmoid() if flag else nn.Softmax(dim=1)
+        self.changing = nn.Sigmoid()
+        if flag:
+            self.maybe = nn.Sigmoid()
+        self.function = torch.sigmoid
+
+    def score(self, x):
+        return x.sigmoid()
+
+    @property
+    def gate(self):
+        return torch.sigmoid(self.raw)
+
+    def change(self):
+        self.changing = nn.Identity()
+
+
+class Child(Base):
+    def f(self, x):
+        reveal(self.act(x))
+        reveal(self.either(x))
+        reveal(self.changing(x))
+        reveal(self.maybe(x))
+        reveal(self.function(x))
+        reveal(self.score(x))
+        reveal(self.gate)
+        reveal(super().score(x))
+        reveal(self.unknown(x))
+
+    @classmethod
+    def g(cls):
+        reveal(cls.limit)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        self.head = Head()
+
+    def f(self, x):
+        reveal(self.head(x))
+
+
+class Head(nn.Module):
+    def forward(self, x):
+        return x.sigmoid()
+"""
+
+
+def test_attributes_hold_what_the_constructor_gave_them_here_or_above() -> None:
+    assert origins(CLASSES, "Child.f") == [
+        SIGMOID,
+        f"{SIGMOID}|{SOFTMAX}",
+        ".changing",
+        SIGMOID,
+        SIGMOID,
+        SIGMOID,
+        SIGMOID,
+        SIGMOID,
+        ".unknown",
+    ]
+
+
+def test_a_class_attribute_is_known_through_the_class() -> None:
+    assert constants(CLASSES, "Child.g") == [5.0]
+
+
+def test_an_object_of_a_class_of_the_file_is_called_through_its_forward() -> None:
+    assert origins(CLASSES, "Model.f") == [SIGMOID]
+
+
+@pytest.mark.parametrize(
+    ("preamble", "expression", "origin"),
+    [
+        pytest.param("import torch as th\n", "th.sigmoid(x)", SIGMOID, id="alias"),
+        pytest.param("from torch import sigmoid as s\n", "s(x)", SIGMOID, id="function alias"),
+        pytest.param("from torch.nn.functional import *\n", "softmax(x, 0)", SOFTMAX, id="star"),
+        pytest.param("import torch.nn as nn\n", "nn.functional.softmax(x, 0)", SOFTMAX, id="package"),
+        pytest.param(
+            "try:\n    import torch\nexcept ImportError:\n    torch = None\n", "torch.sigmoid(x)", SIGMOID, id="try"
+        ),
+        pytest.param("import torch\nF = torch.nn.functional\n", "F.softmax(x, 0)", SOFTMAX, id="assigned module"),
+        pytest.param("import torch\nsoft = torch.softmax\n", "soft(x, 0)", SOFTMAX, id="assigned function"),
+        pytest.param("import jax.nn as F\n", "F.softmax(x)", "jax.nn.softmax", id="another library"),
+        pytest.param("import numpy as np\n", "np.log(x)", "numpy.log", id="numpy"),
+        pytest.param("from .losses import softmax\n", "softmax(x)", ".losses.softmax", id="relative"),
+    ],
+)
+def test_imports_say_what_a_name_means(preamble: str, expression: str, origin: str) -> None:
+    assert origins(f"def f(x):\n    reveal({expression})\n", preamble=preamble) == [origin]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("def f(torch, x):\n    reveal(torch.sigmoid(x))\n", id="parameter"),
+        pytest.param("def f(x):\n    torch = x\n    reveal(torch.sigmoid(x))\n", id="assignment"),
+        pytest.param("def f(x):\n    for torch in x:\n        reveal(torch.sigmoid(x))\n", id="loop"),
+    ],
+)
+def test_a_name_that_hides_torch_is_not_torch(text: str) -> None:
+    # What hides torch may be a tensor, so its `sigmoid` is a method here, and x no operand of it.
+    found = revealed(text, lambda facts, node: facts.call_of(node))
+    assert [call.form.value for call in found if call is not None] == ["method"]
+
+
+def test_an_import_inside_a_function_counts_there() -> None:
+    assert origins("def f(x):\n    from torch import sigmoid\n    reveal(sigmoid(x))\n", preamble="import torch\n") == [
+        SIGMOID
+    ]
+
+
+def test_the_module_itself_is_a_chunk() -> None:
+    assert origins("p = torch.sigmoid(x)\nreveal(p)\n", MODULE) == [SIGMOID]
+
+
+@pytest.mark.parametrize(
+    ("expression", "number"),
+    [
+        pytest.param("1e6", 1e6, id="literal"),
+        pytest.param("10 ** 6", 1e6, id="power"),
+        pytest.param("-(2 + 3) * 2", -10.0, id="arithmetic"),
+        pytest.param('float("inf")', float("inf"), id="word"),
+        pytest.param("math.inf", float("inf"), id="dotted"),
+        pytest.param("LIMIT * 2", 10.0, id="constant"),
+        pytest.param("default", 3.0, id="default"),
+        pytest.param("10 ** 10 ** 10", None, id="too large to compute"),
+        pytest.param("1 / 0", None, id="no number"),
+        pytest.param("REBOUND", None, id="assigned through global"),
+        pytest.param("True", None, id="a truth value"),
+        pytest.param("x", None, id="a parameter"),
+        pytest.param("given()", None, id="a default of another function"),
+        pytest.param("0x" + "f" * 400, float("inf"), id="beyond any float"),
+    ],
+)
+def test_numbers_are_known_through_names_defaults_and_arithmetic(expression: str, number: float | None) -> None:
+    text = f"""
+    LIMIT = 5
+    REBOUND = 1
+
+    def given(value=7):
+        return value
+
+    def setter():
+        global REBOUND
+        REBOUND = 2
+
+    def f(x, default=3):
+        reveal({expression})
+    """
+    assert constants(text) == [number]
+
+
+@pytest.mark.parametrize(
+    ("expression", "numbers"),
+    [
+        pytest.param("x.clip or 1e6", {1e6, None}, id="or"),
+        pytest.param("x.clip if x.clip else 1e6", {1e6, None}, id="conditional"),
+        pytest.param('x.get("clip", 1e6)', {1e6, None}, id="get"),
+        pytest.param('getattr(x, "clip", 1e6)', {1e6, None}, id="getattr"),
+        pytest.param("1.0 if x else 2.0", {1.0, 2.0}, id="two numbers"),
+    ],
+)
+def test_each_thing_that_a_value_can_be_is_told(expression: str, numbers: set[float | None]) -> None:
+    (found,) = revealed(
+        f"def f(x):\n    reveal({expression})\n",
+        lambda facts, node: {value.number for value in facts.possible_values(node)},
+    )
+    assert found == numbers
+
+
+def test_more_choices_than_a_few_are_unknown() -> None:
+    branches = "".join(f"    if x == {number}:\n        p = {number}.0\n" for number in range(20))
+    assert constants(f"def f(x):\n{branches}    reveal(p)\n") == [None]

@@ -1,0 +1,189 @@
+"""Nothing that Python accepts makes the facts fail, and no answer depends on which question came first."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nanlint.engine.check_file import RECURSION_LIMIT, check_text
+from nanlint.engine.checker import Checker
+from nanlint.facts.module_facts import ModuleFacts
+from nanlint.settings import Settings
+from nanlint.source.outline import outline
+from tests.revealing import origins
+
+if TYPE_CHECKING:
+    from nanlint.facts.flow import Flow
+
+TERMS = 2000
+EVERYTHING = Settings(select=("ALL",), preview=True, severity="info")
+
+
+def flows(text: str) -> dict[str, Flow | None]:
+    """Every chunk of a text, interpreted."""
+    facts = ModuleFacts(text, outline(text))
+    return {name: facts.flow(name) for name in facts.outline.chunks}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param(
+            "async def f(x):\n    async for a in x:\n        async with a as (b, c): yield await b\n", id="async"
+        ),
+        pytest.param(
+            "def f(x):\n    match x:\n        case {'a': [b, *c], **d}: return b\n        case A(e=1) | None: pass\n",
+            id="match",
+        ),
+        pytest.param(
+            "def f():\n    class A:\n        def g(self): return self.x\n        x = 1\n    return A().g()\n",
+            id="class in function",
+        ),
+        pytest.param(
+            "class A:\n    class B:\n        def f(self): return self.g()\n        def g(self): return self.f()\n",
+            id="nested classes",
+        ),
+        pytest.param(
+            "def f(*a, b=1, **c):\n    return (lambda *d, e=b, **g: (d, e, g))(*a, **c)\n", id="every kind of parameter"
+        ),
+        pytest.param(
+            "def f(a, /, b, *, c):\n    a.b.c, d[0], [e, *g] = a\n    return a[b:c, ..., None]\n",
+            id="every kind of target",
+        ),
+        pytest.param(
+            "def f(x):\n    try: pass\n    except* ValueError as e: print(e)\n    finally: del x\n",
+            id="exception groups",
+        ),
+        pytest.param(
+            "def f(x):\n    while (y := x) and y: x = y if x else not y\n    else: return f'{x!r:>{y}}' 'a'[0]\n",
+            id="walrus",
+        ),
+        pytest.param("x = y = z = 0\nx, y = y, x\nglobal_ = [i for i in range(3) if i for j in (i,)]\n", id="module"),
+        pytest.param(
+            "def f(self):\n    global g\n    nonlocal_ = 1\n    def h():\n        nonlocal nonlocal_\n        nonlocal_ = 2\n",
+            id="scopes",
+        ),
+        pytest.param(
+            "class A(A): pass\nclass B(C): pass\nclass C(B):\n    def f(self): return self.x\n",
+            id="classes in a circle",
+        ),
+        pytest.param("@a.b(c)[0]\n@d\ndef f(x: 'int' = (1, *[2])) -> {3: 4}: ...\n", id="decorators"),
+        pytest.param("def f(x):\n    return x\ndef f(x):\n    return f(f(x))\n", id="defined twice"),
+        pytest.param("if 1:\n    def f(x): return x.log()\nelse:\n    f = None\nf(1)\n", id="defined in a branch"),
+        pytest.param("def f():\n    return f()\n    x = 1\n", id="behind a return"),
+        pytest.param("from . import *\nfrom .a import b as c\nimport d.e.f, g as h\n", id="imports"),
+        pytest.param("x = 1_000j + 0b11 - 1e999 ** -1e999 // 0 % 0 @ 0\n", id="numbers"),
+        pytest.param("def f():\n    x = yield\n    y = yield from x\n", id="yield"),
+        pytest.param(
+            "def f(x):\n    x.y.z = x.y = x\n    x.y.z.w += 1\n    x[0].a = 1\n    (x).b: int\n", id="attributes"
+        ),
+        pytest.param("def f(torch):\n    torch = torch\n    return torch.log(torch)\n", id="shadowed"),
+    ],
+)
+def test_whatever_python_accepts_is_interpreted(text: str) -> None:
+    try:
+        plan = outline(text)
+    except SyntaxError:
+        pytest.skip("this Python does not know the syntax")
+    assert flows(text).keys() == plan.chunks.keys()
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pytest.param(" + ".join(["x"] * TERMS), id="sum"),
+        pytest.param(" or ".join(["x"] * TERMS), id="or"),
+        pytest.param(" ".join(['"a"'] * TERMS), id="strings side by side"),
+        pytest.param("[" + ", ".join(["1"] * TERMS) + "]", id="list"),
+        pytest.param("{" + ", ".join(f"{number}: x" for number in range(TERMS)) + "}", id="dict"),
+        pytest.param(" < ".join(["x"] * TERMS), id="chain of comparisons"),
+    ],
+)
+def test_an_expression_of_two_thousand_terms_is_interpreted_and_placed(expression: str) -> None:
+    text = f"import torch\ndef f(x):\n    y = {expression}\n    return torch.log(x.softmax(-1))\n"
+    result = check_text(text, "long.py", Checker(gated=True).ruleset(EVERYTHING))
+    assert result.errors == []
+    assert [finding.span.line for finding in result.findings if finding.code == "NAN110"] == [4]
+
+
+def test_a_thousand_branches_are_interpreted() -> None:
+    branches = "".join(f"    elif x == {number}:\n        y = {number}\n" for number in range(1000))
+    text = f"import torch\ndef f(x):\n    if x:\n        y = 0\n{branches}    return torch.log(x.softmax(-1))\n"
+    result = check_text(text, "long.py", Checker(gated=True).ruleset(EVERYTHING))
+    assert result.errors == []
+    assert "NAN110" in {finding.code for finding in result.findings}
+
+
+def test_a_chain_of_helpers_longer_than_the_stack_is_cut() -> None:
+    helpers = "".join(f"def f{number}(x):\n    return f{number + 1}(x)\n" for number in range(RECURSION_LIMIT))
+    text = f"import torch\n{helpers}def f{RECURSION_LIMIT}(x):\n    return torch.sigmoid(x)\n"
+    facts = ModuleFacts(text, outline(text))
+    assert facts.flow("f0") is not None
+
+
+def test_ten_thousand_assignments_take_no_time_to_speak_of() -> None:
+    # Copying all names at each assignment would touch fifty million.
+    text = "".join(f"x{number} = {number}\n" for number in range(10_000)) + "reveal(x1)\n"
+    flow = flows(text)["<module>"]
+    assert flow is not None
+    held = flow.final.get("x9999")
+    assert held is not None
+    assert held.number == 9999
+
+
+CIRCLE = """
+import torch
+
+def a(x, n):
+    return b(x, n) if n else x.sigmoid()
+
+def b(x, n):
+    return c(x, n) if n else x.softmax(0)
+
+def c(x, n):
+    return a(x, n - 1)
+"""
+
+
+@given(st.permutations(["a", "b", "c"]))
+def test_functions_in_a_circle_are_answered_alike_whoever_is_asked_first(order: list[str]) -> None:
+    def answers(names: list[str]) -> dict[str, set[str]]:
+        facts = ModuleFacts(CIRCLE, outline(CIRCLE))
+        found = {}
+        for name in names:
+            flow = facts.flow(name)
+            returned = flow.returned if flow is not None else None
+            choices = returned.possible if returned is not None else ()
+            found[name] = {value.origin.function if value.origin else "unknown" for value in choices}
+        return found
+
+    assert answers(order) == answers(["a", "b", "c"])
+
+
+@given(st.text(alphabet="xyf()[]{}:=,.*@# \n\t'\"0123ifelsd", max_size=60))
+def test_no_text_makes_the_facts_fail(text: str) -> None:
+    try:
+        plan = outline(text)
+    except (SyntaxError, ValueError):
+        return
+    facts = ModuleFacts(text, plan)
+    assert all(facts.flow(name) is not None for name in plan.chunks)
+
+
+def test_unknown_stays_unknown() -> None:
+    text = textwrap.dedent("""
+    def f(x, y):
+        reveal(x)
+        reveal(x.y.z)
+        reveal(x[0])
+        reveal({1: x}[1])
+        reveal([*x][0])
+        reveal(x @ y if x is y else y)
+        reveal(not_there)
+    """)
+    assert origins(text) == ["unknown"] * 7

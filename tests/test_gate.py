@@ -1,0 +1,55 @@
+"""The gate: which files and chunks the words of the rules let through."""
+
+from __future__ import annotations
+
+import pytest
+
+from nanlint.source.gate import Gate, Interest
+from nanlint.source.outline import MODULE, outline
+
+LOGS = Interest(frozenset({"log", "log2"}), frozenset({"softmax", "Softmax"}))
+CLIPS = Interest(frozenset({"clip_grad_norm_"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "admitted"),
+    [
+        pytest.param("x.log() + softmax(y)", True, id="word and companion"),
+        pytest.param("x.log()", False, id="no companion"),
+        pytest.param("softmax(y)", False, id="no word"),
+        pytest.param("catalog softmax", False, id="part of a word"),
+        pytest.param("clip_grad_norm_(p, 1)", True, id="no companion needed"),
+        pytest.param("from torch import *\nx.log()", True, id="a star may bring the companion"),
+    ],
+)
+def test_a_file_is_admitted_for_its_words(text: str, admitted: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    assert Gate([LOGS, CLIPS]).admits(text.encode()) is admitted
+
+
+def test_a_gate_without_rules_admits_nothing() -> None:
+    assert not Gate([]).admits(b"log softmax")
+
+
+def test_an_operator_is_in_every_file() -> None:
+    assert Gate([Interest(frozenset({"/"}))]).admits(b"nothing")
+
+
+@pytest.mark.parametrize(
+    ("text", "chunks"),
+    [
+        pytest.param("def f(x): x.log()\ndef g(x): softmax(x)\n", ["f"], id="the chunk with the word"),
+        pytest.param("def f(x): x.log()\n", [], id="the companion is missing"),
+        pytest.param(
+            "from torch import log as ln\ndef f(x): ln(softmax(x))\n", ["f"], id="imported under another name"
+        ),
+        pytest.param("ln = torch.log\ndef f(x): ln(softmax(x))\n", [MODULE, "f"], id="assigned to another name"),
+        pytest.param(
+            "class A:\n    def __init__(self): self.f = torch.log\n    def g(self, x): self.f(softmax(x))\n",
+            ["A.__init__", "A.g"],
+            id="assigned to an attribute",
+        ),
+        pytest.param("def f(m): clip_grad_norm_(m, 1)\nx.log()\n", ["f"], id="another rule's word"),
+    ],
+)
+def test_chunks_are_kept_for_their_words(text: str, chunks: list[str]) -> None:
+    assert Gate([LOGS, CLIPS]).chunks(outline(text)) == chunks

@@ -1,0 +1,94 @@
+"""libcst on one chunk: the statements of that chunk alone, with the lines and columns of the whole file."""
+
+from __future__ import annotations
+
+import libcst as cst
+import pytest
+
+from nanlint.source.lines import split_lines
+from nanlint.source.outline import MODULE, outline
+from nanlint.source.parse import ParsedChunk, parse_chunk
+from nanlint.source.walk import walk
+
+TEXT = """\
+import torch
+
+first = 1
+
+
+class A:
+    second = 2
+
+    def f(self):
+        third = [
+            3,
+        ]
+
+    fourth = 4
+
+
+fifth = 5
+"""
+
+
+def parsed(name: str, text: str = TEXT) -> ParsedChunk:
+    return parse_chunk(outline(text).chunks[name], split_lines(text))
+
+
+def places(chunk: ParsedChunk) -> dict[str, tuple[int, int]]:
+    found = {node.value: chunk.span_of(node) for node in walk(chunk.module) if isinstance(node, cst.Integer)}
+    return {value: (span.line, span.column) for value, span in found.items() if span.line}
+
+
+@pytest.mark.parametrize(
+    ("chunk", "numbers"),
+    [
+        pytest.param(MODULE, {"1": (3, 9), "5": (17, 9)}, id="module"),
+        pytest.param("A", {"2": (7, 14), "4": (14, 14)}, id="class body"),
+        pytest.param("A.f", {"3": (11, 13)}, id="method"),
+    ],
+)
+def test_a_chunk_holds_its_own_statements_at_their_places(chunk: str, numbers: dict[str, tuple[int, int]]) -> None:
+    assert places(parsed(chunk)) == numbers
+
+
+def test_spans_end_behind_the_last_character() -> None:
+    chunk = parsed("A.f")
+    (node,) = [node for node in walk(chunk.module) if isinstance(node, cst.List)]
+    span = chunk.span_of(node)
+    assert (span.line, span.column, span.end_line, span.end_column) == (10, 17, 12, 10)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("# a comment\n", id="a comment"),
+        pytest.param("import torch\n", id="an import"),
+        pytest.param("def f(): ...\n", id="a function"),
+        pytest.param('"""Text."""', id="a docstring without a line end"),
+    ],
+)
+def test_a_module_of_nothing_is_a_chunk_of_nothing(text: str) -> None:
+    assert places(parsed(MODULE, text)) == {}
+
+
+def test_a_class_of_methods_alone_keeps_a_body() -> None:
+    chunk = parsed("A", "class A:\n    def f(self): ...\n")
+    assert isinstance(chunk.body[0], cst.ClassDef)
+
+
+def test_columns_are_characters() -> None:
+    chunk = parsed("f", 'def f():\n    return "äöü", 7\n')
+    assert places(chunk) == {"7": (2, 19)}
+
+
+def test_parents_lead_up_to_the_module() -> None:
+    chunk = parsed("A.f")
+    node: cst.CSTNode = next(node for node in walk(chunk.module) if isinstance(node, cst.List))
+    kinds = []
+    while node in chunk.parents:
+        node = chunk.parents[node]
+        kinds.append(type(node).__name__)
+    assert "FunctionDef" in kinds
+    assert kinds[-1] == "Module"
