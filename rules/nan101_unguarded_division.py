@@ -44,6 +44,7 @@ class UnguardedDivision(Rule):
     code = "NAN101"
     name = "unguarded-division"
     severity = Severity.WARNING
+    preview = True
     calls = frozenset({DIV, RECIPROCAL, POWER})
     beside = frozenset(
         {
@@ -93,8 +94,18 @@ def _divisions_by(below: Expression, facts: Facts, functions: frozenset[str]) ->
     return [
         (call, node)
         for call, node in divisions
-        if node is not None and facts.is_same(node, below) and _is_unguarded(call, node, facts)
+        if node is not None and _is_same(node, below, facts) and _is_unguarded(call, node, facts)
     ]
+
+
+def _is_same(first: Expression, second: Expression, facts: Facts) -> bool:
+    """Whether they are one denominator, or sums of one mask."""
+    if facts.is_same(first, second):
+        return True
+    one, other = facts.origin_of(first), facts.origin_of(second)
+    if one is None or other is None or {one.function, other.function} != {"torch.sum"}:
+        return False
+    return one.subject is not None and other.subject is not None and facts.is_same_thing(one.subject, other.subject)
 
 
 def _is_building(function: str) -> bool:

@@ -96,11 +96,13 @@ def _reason(inner: Expression, facts: Facts) -> str:
 
 
 def _is_square(node: Expression, facts: Facts) -> bool:
+    """Whether it is a square or an absolute value, or a multiple of one."""
     made_by = facts.value_of(node).made_by
     if made_by is None:
         return False
     if made_by.function == "torch.mul":
-        return facts.is_same(made_by.subject, made_by.arguments.get("other"))
+        first, second = made_by.arguments["input"], made_by.arguments["other"]
+        return facts.is_same(first, second) or _is_square(first, facts) or _is_square(second, facts)
     if made_by.function == POWER:
         return facts.constant_of(made_by.arguments.get("exponent")) == 2
     return made_by.function in {"torch.square", "torch.abs"}

@@ -19,13 +19,13 @@ from nanlint.rule import (
 
 SOFTMAX, LOG_SOFTMAX, LOGSUMEXP = "torch.softmax", "torch.log_softmax", "torch.logsumexp"
 RESULTS = {
-    SOFTMAX: "its softmax is NaN",
-    LOG_SOFTMAX: "its log_softmax is NaN",
-    LOGSUMEXP: "the gradient of its logsumexp is NaN",
+    SOFTMAX: "softmax is NaN",
+    LOG_SOFTMAX: "log_softmax is NaN",
+    LOGSUMEXP: "the logsumexp gradient is NaN",
 }
 # Filters of a sampler keep at least the best token.
 SAMPLERS = ("sampl", "filter", "top_k", "top_p", "topk", "warp", "generate", "decode")
-QUOTED = 36
+QUOTED = 18
 
 
 class SoftmaxOfMaskedRow(Rule):
@@ -33,7 +33,8 @@ class SoftmaxOfMaskedRow(Rule):
 
     ## Why it hurts
     A row of nothing but -inf has no largest score: softmax computes `-inf - -inf`, which is NaN, and the NaN spreads from one
-    padded sequence or one empty set to every gradient of the batch.
+    padded sequence or one empty set to every gradient of the batch. Where two masks meet, as of queries and of keys, that
+    happens every day; a single mask does it for an empty sequence alone, and is of severity info.
 
     ## Flagged
         scores = scores.masked_fill(mask, float("-inf"))
@@ -56,13 +57,14 @@ class SoftmaxOfMaskedRow(Rule):
     name = "softmax-of-masked-row"
     severity = Severity.WARNING
     direction = Direction.FORWARD
+    preview = True
     calls = frozenset(RESULTS)
     beside = frozenset({"masked_fill", "masked_fill_", "where"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one softmax."""
-        found = facts.filling_behind(call.subject)
-        if found is None or facts.is_test() or facts.leaves_something(found) or facts.is_mended(call.node):
+        found = _first_filling(call, facts)
+        if found is None or facts.is_test() or facts.is_mended(call.node):
             return
         if any(word in facts.function_name() for word in SAMPLERS) or facts.is_tested(found.mask):
             return
@@ -72,12 +74,23 @@ class SoftmaxOfMaskedRow(Rule):
         scores = facts.quote(call.subject, QUOTED) if call.subject is not None else ""
         mask = facts.quote(found.mask, QUOTED)
         yield self.finding(
-            facts.span_of(call.node),
-            f"`{scores}` is -inf where `{mask}` says so; of a row that is all -inf {RESULTS[call.function]}",
+            # The softmax breaks, but the mistake is the -inf.
+            facts.span_of(found.call.node if facts.is_here(found.call.node) else call.node),
+            f"`{scores}` is -inf under `{mask}`, and of an all -inf row {RESULTS[call.function]}",
             fix=_fix(found, facts),
             hazard=Hazard(call.function, scores, "-inf"),
+            severity=self.severity if facts.is_combined(found, call.subject) else Severity.INFO,
             direction=Direction.BOTH if found.is_added else Direction.FORWARD,
         )
+
+
+def _first_filling(call: Call, facts: Facts) -> Filling | None:
+    """Of several masks on the same scores, the first that can take a whole row: a causal one may lie over it."""
+    filling, first = facts.filling_behind(call.subject), None
+    while filling is not None:
+        first = first if facts.leaves_something(filling) else filling
+        filling = facts.filling_behind(filling.scores)
+    return first
 
 
 def _fix(found: Filling, facts: Facts) -> Fix | None:

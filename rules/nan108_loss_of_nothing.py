@@ -16,7 +16,8 @@ PLACES = {
     "torch.nn.CrossEntropyLoss": {"ignore_index": "2", "reduction": "4"},
     "torch.nn.NLLLoss": {"ignore_index": "2", "reduction": "4"},
 }
-PADDING = frozenset({"pad", "padding"})
+# Labels of prompts and of tokens that are not to be learned; all labels of a batch can be that.
+MARK = -100
 QUOTED = 34
 
 
@@ -36,7 +37,7 @@ class LossOfNothing(Rule):
 
     ## Silent when
     the reduction is "sum" or "none", or not known here; when `ignore_index` is not given (that labels of -100 occur is then
-    nobody's word) or is the padding's, which no sequence consists of; when a condition on the way asks for the targets or the selection; when a NaN is replaced or looked for
+    nobody's word), or marks padding, as -1 and a pad id do: no sequence is padding alone; when a condition on the way asks for the targets or the selection; when a NaN is replaced or looked for
     behind it; under `no_grad` and in tests. An nn.CrossEntropyLoss is told of where it is made.
 
     ## Fix
@@ -78,9 +79,11 @@ def _argument(call: Call, name: str) -> Expression | None:
 
 
 def _ignores(call: Call, facts: Facts) -> bool:
-    """Whether targets are left out that may be all of them; a sequence is not padding alone."""
+    """Whether targets are left out on purpose: -100, or what is called so; other marks are those of padding."""
     ignored = _argument(call, "ignore_index")
-    return ignored is not None and PADDING.isdisjoint(facts.words_of(ignored))
+    constant, words = facts.constant_of(ignored), facts.words_of(ignored) if ignored is not None else ()
+    is_named = "index" in words and not {"ignore", "ignored"}.isdisjoint(words)
+    return constant == MARK or (constant is None and is_named)
 
 
 def _is_mean(call: Call, facts: Facts) -> bool:

@@ -8,6 +8,8 @@ FUNCTION, CLASS = "torch.nn.functional.ctc_loss", "torch.nn.CTCLoss"
 SETTING = "zero_infinity"
 # Where the setting stands among the arguments of the class, which no signature names.
 PLACE_IN_CLASS = "2"
+# Whoever made the loss looks for what is not finite by hand.
+CHECKS = ("isfinite", "isinf", "isnan")
 
 
 class CtcInfiniteLoss(Rule):
@@ -25,7 +27,7 @@ class CtcInfiniteLoss(Rule):
 
     ## Silent when
     `zero_infinity` is True, or is set from something that is not known here; when what is infinite in the loss is replaced
-    or looked for behind it, as in `loss[torch.isinf(loss)] = 0`; in tests. `zero_infinity=False` is flagged with a
+    or looked for behind it or elsewhere in the class, as in `loss[torch.isinf(loss)] = 0`; in tests. `zero_infinity=False` is flagged with a
     comment beside it, too: the comment reaches no gradient.
 
     ## Fix
@@ -43,6 +45,8 @@ class CtcInfiniteLoss(Rule):
         """Judge one CTC loss, or the making of one."""
         # An nn.CTCLoss is judged where it is made.
         if call.module is not None or facts.has_stars(call) or facts.is_test() or facts.is_mended(call.node):
+            return
+        if facts.class_mentions(*CHECKS):
             return
         setting = call.arguments.get(SETTING) or (
             call.arguments.get(PLACE_IN_CLASS) if call.function == CLASS else None

@@ -78,7 +78,7 @@ def _log(node: Expression | None, facts: Facts) -> Call | None:
 def _can_both_be_zero(factor: Expression, argument: Expression, facts: Facts) -> bool:
     if not facts.range_of(factor).has_zero or not facts.range_of(argument).has_zero:
         return False
-    if facts.is_number(factor) or not facts.is_tensor(argument):
+    if facts.is_number(factor) or facts.is_number(argument):
         return False
     divided = facts.operand_of(argument, QUOTIENT)
     if facts.is_same(factor, argument) or (divided is not None and facts.is_same(factor, divided)):

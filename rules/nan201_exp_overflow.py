@@ -10,7 +10,7 @@ BY_HAND = ("torch.log", "torch.log1p", "torch.div", "torch.reciprocal")
 SCALINGS = ("torch.mul", "torch.div", "torch.neg")
 LOG_PROBABILITIES = frozenset(["logp", "logps", "logprob", "logprobs", "logpi", "neglogp", "logpac"])
 SPREADS = frozenset({"var", "vars", "variance", "std", "stds", "sigma", "sigmas", "scale"})
-QUOTED = 36
+QUOTED = 26
 
 
 class ExpOverflow(Rule):
@@ -59,7 +59,7 @@ class ExpOverflow(Rule):
         clamped = None if facts.changes_its_operand(call) else f"{facts.as_receiver(inner)}.clamp(max=20.0)"
         yield self.finding(
             facts.span_of(call.node),
-            f"`{facts.quote(inner, QUOTED)}` {reason} (range {facts.range_of(inner)}): its {word} is inf from {edge:.1f} on",
+            f"`{facts.quote(inner, QUOTED)}` {reason} (range {facts.range_of(inner)}): its {word} can be inf",
             severity=severity,
             fix=unsafe("Bound the exponent", Edit(facts.span_of(inner), clamped)) if clamped is not None else None,
             hazard=Hazard(call.function, facts.source_of(inner), f"[{edge}, inf)"),

@@ -12,7 +12,7 @@ UNDERFLOW = {"float16": -17.3, "float64": -745.1}
 OVERFLOW_FLOAT32, UNDERFLOW_FLOAT32 = 88.72, -103.9
 # A kernel over a grid has its peak on the grid.
 GRIDS = ("arange", "linspace", "meshgrid")
-QUOTED = 36
+QUOTED = 20
 
 
 class LogSumExpByHand(Rule):

@@ -15,6 +15,8 @@ FLOORS = {
 CEILINGS = {"torch.clamp": "max", "torch.clamp_max": "max"}
 # An eps that is not written at the call, and runs in the dtype of the operand.
 DEFAULTS = {"torch.nn.functional.normalize": 1e-12, "torch.cosine_similarity": 1e-8}
+# Uniform numbers are below 1 by themselves.
+UNIFORM = frozenset({"torch.rand", "torch.rand_like"})
 HALVES = frozenset({"float16", "bfloat16"})
 # Its reciprocal, which the gradient is multiplied by, is below the end of float16, too.
 FLOOR = "1e-4"
@@ -38,7 +40,8 @@ class VanishingEps(Rule):
 
     ## Silent when
     the eps survives in the dtype in effect; when it is a floor and nothing here says that the value is half; when a cast
-    to float32 or autocast's own list comes first; when an eps is merely absorbed by a large value; in tests.
+    to float32 or autocast's own list comes first; when an eps is merely absorbed by a large value; for a ceiling on `torch.rand`,
+    which stays below 1; in tests.
 
     ## Fix
     Unsafe: `torch.finfo(x.dtype).tiny` for a floor and `1 - torch.finfo(x.dtype).eps` for a ceiling fit every dtype, and
@@ -71,7 +74,8 @@ class VanishingEps(Rule):
         written = facts.constant_of(node)
         if node is None or subject is None or written is None or written == limit or abs(written - limit) > 1e-2:
             return
-        if facts.rounded(written, dtype) != limit:
+        origin = facts.origin_of(subject)
+        if facts.rounded(written, dtype) != limit or (limit == 1 and origin is not None and origin.function in UNIFORM):
             return
         text = facts.quote(node, QUOTED)
         yield self.finding(

@@ -8,7 +8,7 @@ FILL, WHERE, PRODUCT = "torch.masked_fill", "torch.where", "torch.mul"
 # The first numbers that float16 rounds to an infinity; what is infinite already is NAN107's business.
 FLOAT16_OVERFLOW = 65520.0
 MASKS = frozenset({"mask", "masks", "masked", "pad", "padding", "invalid", "keep"})
-QUOTED = 36
+QUOTED = 24
 
 
 class MaskOverflow(Rule):

@@ -11,7 +11,7 @@ POWER, QUOTIENT, DIFFERENCE, SUM, MEAN = "torch.pow", "torch.div", "torch.sub", 
 AVERAGES = frozenset({MEAN, "torch.sum", "torch.nanmean", QUOTIENT, "torch.matmul", "torch.einsum"})
 # With an eps it takes values beyond any ordinary size in float64.
 NARROW = ("float16", "bfloat16", "float32")
-QUOTED = 50
+QUOTED = 45
 
 
 class Variance(NamedTuple):
@@ -63,7 +63,8 @@ class VarianceBySubtraction(Rule):
         variance = bare if bare is not None or is_division else _variance_plus_eps(inner, facts)
         if variance is None:
             return
-        message = f"`{facts.quote(variance.difference.node, QUOTED)}` can cancel to 0 or below, which breaks what it goes into"
+        name = call.function.rpartition(".")[2]
+        message = f"`{facts.quote(variance.difference.node, QUOTED)}` can cancel to 0 or below, where `{name}` breaks"
         hazard = Hazard(call.function, facts.source_of(inner), "0 or below")
         yield self.finding(
             facts.span_of(call.node),

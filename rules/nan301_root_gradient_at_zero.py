@@ -24,7 +24,7 @@ NORM, SUM, SQUARE = "torch.linalg.vector_norm", "torch.sum", "torch.square"
 HARMLESS = frozenset({"torch.relu", "torch.nn.functional.relu6"})
 # Small beside any length that matters, and its root's gradient is 5e5: finite in every format but float16.
 FLOOR = "1e-12"
-QUOTED = 40
+QUOTED = 36
 
 
 class RootGradientAtZero(Rule):
@@ -70,7 +70,7 @@ class RootGradientAtZero(Rule):
         if not facts.has_gradient(call.node) or not facts.has_gradient(inner) or not _can_be_zero(call, inner, facts):
             return
         is_inverse = call.function == RSQRT or (facts.constant_of(call.arguments.get("exponent")) or 0) < 0
-        result = "the root is inf" if is_inverse else "the gradient of its root is inf or NaN"
+        result = "the root is inf" if is_inverse else "its root's slope is inf"
         message = f"`{facts.quote(inner, QUOTED)}` can be 0 (range {facts.range_of(inner)}), where {result}"
         yield self.finding(
             facts.span_of(call.node),

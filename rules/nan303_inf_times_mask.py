@@ -10,7 +10,7 @@ TESTS = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
 SOURCES = TESTS | {"torch.masked_fill", "float"}
 PEAKS = frozenset({"torch.max", "torch.amax", "torch.logsumexp"})
 MASKS = frozenset({"mask", "masks", "keep", "valid"})
-QUOTED = 36
+QUOTED = 24
 
 
 class InfTimesMask(Rule):

@@ -126,7 +126,7 @@ def _message(bound: Expression, largest: Value, facts: Facts) -> str:
     certain = len(facts.possible_values(bound)) == 1 and not largest.assumed
     passing = "every gradient" if largest.number == math.inf else "any smaller gradient"
     known = "" if largest.node is bound else f" {'is' if certain else 'can be'} {largest.number:g} and"
-    return f"the bound `{facts.quote(bound, 35)}`{known} lets {passing} pass unclipped"
+    return f"the bound `{facts.quote(bound, 30)}`{known} lets {passing} pass unclipped"
 
 
 def _fix(bound: Expression, largest: Value, facts: Facts) -> Fix | None:

@@ -42,7 +42,7 @@ class NanCheckMissesInf(Rule):
     `isfinite` is asked, or both `isnan` and `isinf` (or a threshold beside `isnan`) about the same thing in one function;
     when the thing is not a loss, a gradient or a norm of one, by its name or because `backward()` starts there; when the
     test decides nothing, as in a log line or a mask; in tests. `loss > 1e6` is flagged where it leaves the loop or the
-    function, a comparison with NaN itself wherever it stands.
+    function, a comparison with NaN itself in any function that trains or names `nan`.
 
     ## Fix
     Safe: `not isfinite(...)` is the same answer for every finite value.

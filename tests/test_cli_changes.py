@@ -134,6 +134,20 @@ def test_a_file_that_cannot_be_written_keeps_its_findings(project: Project) -> N
     )
 
 
+def test_an_unused_suppression_is_reported_and_fix_removes_it(project: Project) -> None:
+    project.configure(select='["LOC", "NAN001"]')
+    project.write("a.py", CLEAN[:-1] + "  # nanlint: ignore[LOC101]\n")
+    message = "a.py:5:29: NAN001 [*] `# nanlint: ignore[LOC101]` suppresses nothing here [unused-suppression]\n"
+    assert project.check("-q") == (1, message, "")
+    assert (project.check("--fix").code, project.read("a.py")) == (0, CLEAN)
+
+
+def test_add_ignores_leaves_a_clean_run_behind_even_where_a_suppression_is_unused(project: Project) -> None:
+    project.configure(select='["LOC", "NAN001"]')
+    project.write("a.py", CLEAN[:-1] + "  # nanlint: ignore[LOC101]\n" + LOG)
+    assert [project.check("--add-ignores").code, project.check().code] == [0, 0]
+
+
 # -- baseline ----------------------------------------------------------------------------------------------------------
 
 

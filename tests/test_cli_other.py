@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import select
 import shutil
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 import nanlint
 from nanlint.cli.main import parser
-from nanlint.cli.terminal import Waiting
-from tests.project import COMMAND, LOG, Project, environment
+from tests.project import LOG, Project, environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -276,128 +271,3 @@ def test_a_folder_of_others_does_not_become_ours_by_caching_in_it(project: Proje
     assert project.run("clean").code == 2
     assert not (project.folder / ".gitignore").exists()
     assert project.read("a.py") == LOG
-
-
-# -- what a terminal gets -----------------------------------------------------------------------------------------
-
-
-class OnTerminal:
-    """A command whose stdout and stderr are two terminals."""
-
-    def __init__(self, project: Project, *words: str, environ: dict[str, str] | None = None) -> None:
-        ends = [pty.openpty(), pty.openpty()]
-        variables = environment({"TERM": "xterm-256color", "COLUMNS": "100", **(environ or {})})
-        for variable in ("NO_COLOR", "CI") if environ is None else ("CI",):
-            variables.pop(variable, None)
-        process = subprocess.Popen(
-            words, cwd=project.folder, env=variables, stdin=subprocess.DEVNULL, stdout=ends[0][1], stderr=ends[1][1]
-        )
-        for _, slave in ends:
-            os.close(slave)
-        self.out, self.err = _drained([master for master, _ in ends])
-        self.code = process.wait()
-
-
-def _drained(terminals: list[int]) -> list[str]:
-    """All that is printed on the terminals until both are closed."""
-    printed: dict[int, bytes] = dict.fromkeys(terminals, b"")
-    left = set(terminals)
-    while left:
-        for terminal in select.select(list(left), [], [])[0]:
-            try:
-                data = os.read(terminal, 65536)
-            except OSError:  # how Linux says that the other end is closed
-                data = b""
-            printed[terminal] += data
-            if not data:
-                left.remove(terminal)
-                os.close(terminal)
-    return [printed[terminal].decode().replace("\r\n", "\n") for terminal in terminals]
-
-
-def test_a_terminal_gets_the_full_report_in_colour(project: Project) -> None:
-    project.write("a.py", LOG)
-    run = OnTerminal(project, *COMMAND, "check", "--no-cache")
-    assert run.code == 1
-    assert "\x1b[" in run.out
-    assert "return torch.log(x)" in run.out
-
-
-def test_a_pipe_gets_plain_lines(project: Project) -> None:
-    project.write("a.py", LOG)
-    outcome = project.spawn("check", "--no-cache", environ={"TERM": "xterm-256color"})
-    assert "\x1b[" not in outcome.out
-    assert outcome.out.startswith("a.py:5:12: LOC101")
-
-
-@pytest.mark.parametrize(
-    "environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=["NO_COLOR", "a terminal that knows no colours"]
-)
-def test_no_colour_where_the_user_or_the_terminal_says_no(project: Project, environ: dict[str, str]) -> None:
-    project.write("a.py", LOG)
-    assert "\x1b[" not in OnTerminal(project, *COMMAND, "check", "--no-cache", environ=environ).out
-
-
-def test_force_color_paints_a_pipe(project: Project) -> None:
-    project.write("a.py", LOG)
-    outcome = project.spawn("check", "--no-cache", "-f", "full", environ={"FORCE_COLOR": "1"})
-    assert "\x1b[" in outcome.out
-
-
-def test_the_option_is_stronger_than_the_environment(project: Project) -> None:
-    project.write("a.py", LOG)
-    words = ("check", "--no-cache", "-f", "full", "--color")
-    painted = project.spawn(*words, "always", environ={"NO_COLOR": "1"}).out
-    plain = project.spawn(*words, "never", environ={"FORCE_COLOR": "1"}).out
-    assert ["\x1b[" in painted, "\x1b[" in plain] == [True, False]
-
-
-SLOW_RULE = '''
-import time
-
-from nanlint.rule import Rule, Severity
-
-
-class Slow(Rule):
-    """A rule that takes its time."""
-
-    code = "SLO001"
-    name = "slow"
-    severity = Severity.WARNING
-    calls = frozenset({"torch.log"})
-
-    def check_call(self, call, facts):
-        time.sleep(0.4)
-        return iter(())
-'''
-
-
-def test_who_waits_longer_than_a_second_sees_a_bar_on_stderr(project: Project) -> None:
-    project.write("rules/slow.py", SLOW_RULE)
-    project.write("nanlint.toml", 'local-rules = ["rules"]\nselect = ["SLO001"]\n')
-    for number in range(5):
-        project.write(f"{number}.py", LOG)
-    run = OnTerminal(project, *COMMAND, "check", "--no-cache", "--jobs", "1")
-    assert "checking" in run.err
-    assert "/7" in run.err
-    assert "checking" not in run.out
-    assert OnTerminal(project, *COMMAND, "check", "--no-cache", "--jobs", "1", "--quiet").err == ""
-
-
-def test_there_is_no_bar_within_the_first_second() -> None:
-    master, slave = pty.openpty()
-    with os.fdopen(slave, "w") as terminal:
-        waiting = Waiting(terminal)
-        for done in range(100):
-            waiting(done, 100)
-        waiting.stop()
-    assert _drained([master]) == [""]
-
-
-def test_there_is_no_bar_where_nobody_looks(tmp_path: Path) -> None:
-    with (tmp_path / "log").open("w") as log:
-        waiting = Waiting(log)
-        time.sleep(1.1)
-        waiting(1, 2)
-        waiting.stop()
-    assert (tmp_path / "log").read_text() == ""

@@ -135,6 +135,12 @@ def test_what_a_loop_takes_out_of_something_goes_by_that_too() -> None:
     assert found == [("v", "losses"), ("g", "grads")]
 
 
+@pytest.mark.parametrize("expression", ["()", "(x)", "(y for y in x)", "(yield)", "(\n        x\n    ).y"])
+def test_any_expression_has_a_source(expression: str) -> None:
+    (source,) = revealed(f"def f(x):\n    reveal({expression})\n", lambda facts, node: facts.source_of(node))
+    assert source.strip("()") in expression
+
+
 def test_comments_of_a_statement_are_heard() -> None:
     facts = facts_about("def f(x):\n    # above\n    y = reveal(  # inside\n        x\n    )  # behind\n    # below\n")
     (call,) = facts.calls_of("reveal")

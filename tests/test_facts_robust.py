@@ -80,7 +80,7 @@ def flows(text: str) -> dict[str, Flow | None]:
         pytest.param("x = 1_000j + 0b11 - 1e999 ** -1e999 // 0 % 0 @ 0\n", id="numbers"),
         pytest.param("def f():\n    x = yield\n    y = yield from x\n", id="yield"),
         pytest.param(
-            "def f(x):\n    x.y.z = x.y = x\n    x.y.z.w += 1\n    x[0].a = 1\n    (x).b: int\n", id="attributes"
+            "def f(x):\n    x.y.z = x.y = x\n    x.y.z.w += 1\n    x[0].a = 1\n    x.b: int\n", id="attributes"
         ),
         pytest.param("def f(torch):\n    torch = torch\n    return torch.log(torch)\n", id="shadowed"),
     ],

@@ -29,7 +29,7 @@ import torch.nn.functional as F
 from torch import nn
 
 
-def step(model, optimizer, logits, target, config, loader, x, y, mask, total, loss):
+def step(model, optimizer, logits, target, config, loader, x, y, mask, total, loss, p, q, t, scores, labels):
 """
 LOOP = "    for batch in loader:\n"
 

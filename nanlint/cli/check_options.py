@@ -29,6 +29,7 @@ checked; it makes the exit code 2 only with --strict. A path on the command line
 or a broken rule file makes it 2 always.
 
 With `-` and --fix or --add-ignores the changed source goes to stdout and the report to stderr.
+NANLINT_RAISE=1 in the environment shows the traceback of a rule that crashes.
 """
 
 

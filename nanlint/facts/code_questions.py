@@ -107,6 +107,12 @@ class CodeQuestions(Reach):
         """As `may_train`, and its name says so: the forward of a model, a loss, a distance, the module of a script."""
         return not self.is_test() and is_trained(self.outline.chunks[self._current], self.outline)
 
+    def class_mentions(self, *words: str) -> bool:
+        """Whether one of these names or attributes occurs in a method of the class at hand, or here outside of one."""
+        owner = self.outline.chunks[self._current].owner
+        beside = [chunk for chunk in self.outline.chunks.values() if owner and chunk.owner == owner]
+        return self.mentions(*words) or any(not chunk.words.isdisjoint(words) for chunk in beside)
+
     def mentions(self, *words: str) -> bool:
         """Whether one of these names or attributes occurs in the chunk at hand."""
         return not self.outline.chunks[self._current].words.isdisjoint(words)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nanlint.source.parse import ParsedChunk
 
 _Body = Sequence[cst.BaseStatement | cst.BaseSmallStatement]
+_ASSERTIONS = frozenset({"_check", "_assert", "_assert_async", "torch_compilable_check"})
 _STATED = frozenset({"gt", "label", "labels", "target", "targets"})
 _Path = tuple[bool, Env]
 """Whether control reaches the end of a path, and what holds there."""
@@ -185,6 +186,16 @@ class Flow(Evaluator):
         self.env = self.under(node.test, holds=True)
         return True
 
+    def _expression(self, node: cst.Expr) -> bool:
+        """`torch._check(x.min() > 0)` is an assertion under another name."""
+        self.evaluate(node.value)
+        call = node.value
+        if isinstance(call, cst.Call) and call.args:
+            word = (dotted_text(call.func) or "").rpartition(".")[2]
+            if word in _ASSERTIONS:
+                self.env = self.under(call.args[0].value, holds=True)
+        return True
+
     def _break(self, _: cst.Break) -> bool:
         self._breaks.append(self.env)
         return False
@@ -306,6 +317,7 @@ _STATEMENTS: Mapping[type[cst.CSTNode], Callable[[Flow, Any], bool]] = {
     cst.Del: Flow._delete,  # noqa: SLF001
     cst.Return: Flow._return,  # noqa: SLF001
     cst.Raise: Flow._raise,  # noqa: SLF001
+    cst.Expr: Flow._expression,  # noqa: SLF001
     cst.Assert: Flow._assert,  # noqa: SLF001
     cst.Break: Flow._break,  # noqa: SLF001
     cst.Continue: Flow._continue,  # noqa: SLF001

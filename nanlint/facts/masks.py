@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+import libcst as cst
+
 from nanlint.facts.environment import text_of
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind
@@ -12,8 +14,6 @@ from nanlint.ops.formats import AUTOCAST, HALF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import libcst as cst
 
     from nanlint.facts.evaluate import Evaluator
     from nanlint.ops.interval import Interval
@@ -34,6 +34,7 @@ _PARTIAL = re.compile(
 _COUNTED = re.compile(
     r"sequence_mask|lengths?_to_|from_lengths|make_pad_mask|make_non_pad_mask|\.(all|any)\(", re.IGNORECASE
 )
+_COMBINES = re.compile(r"[&|*]|logical_and|logical_or")
 _WHOLE = re.compile(r"pad|length|valid|attention_mask|attn_mask|key_mask|src_mask|context_mask", re.IGNORECASE)
 
 
@@ -108,9 +109,19 @@ def leaves_something(found: Filling, evaluator: Evaluator) -> bool:
     return _PARTIAL.search(text) is not None and _WHOLE.search(text) is None
 
 
+def is_combined(found: Filling, filled: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """Whether two masks meet in `filled`: of queries and of keys, causal and padding. Together they mask whole rows daily."""
+    text = " ".join(_texts(found.mask, evaluator, 3))
+    outermost = filling_behind(filled, evaluator)
+    is_outermost = outermost is not None and outermost.call is found.call
+    return _COMBINES.search(text) is not None or not is_outermost or filling_behind(found.scores, evaluator) is not None
+
+
 def _texts(node: cst.BaseExpression, evaluator: Evaluator, depth: int) -> Iterator[str]:
     """The text of an expression and of what its name stands for."""
     yield text_of(node)
+    if isinstance(node, cst.UnaryOperation):
+        yield from _texts(node.expression, evaluator, depth)
     for choice in evaluator.values.get(node, UNKNOWN).possible:
         made_by = choice.made_by
         if made_by is None or depth == 0:

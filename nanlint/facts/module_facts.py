@@ -30,7 +30,7 @@ _EVALUATION_STEPS = frozenset({"validation_step", "test_step", "predict_step"})
 VALUE_KEEPING = VIEWS | {"subscript"}
 # Conditions on these tell nothing about values or sizes.
 _SAYS_NOTHING = re.compile(
-    r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|len\(\w+\.shape\)|isinstance\(|hasattr\("
+    r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
 )
 _SIZE = re.compile(r"\.size\(|\.shape\b|len\(")
 _PADDING = frozenset({"pad", "padding", "length", "lengths", "lens", "unique"})

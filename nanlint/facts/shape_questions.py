@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.facts.by_hand import ByHand, by_hand
 from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted
-from nanlint.facts.masks import Filling, can_be_half, filling, filling_behind, leaves_something
+from nanlint.facts.masks import Filling, can_be_half, filling, filling_behind, is_combined, leaves_something
 from nanlint.facts.range_questions import RangeQuestions
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ class ShapeQuestions(RangeQuestions):
     def leaves_something(self, found: Filling) -> bool:
         """Whether the mask spares an element of each row by what it is: causal, by rank, by the scores themselves."""
         return self.here is not None and leaves_something(found, self.here)
+
+    def is_combined(self, found: Filling, filled: cst.BaseExpression | None) -> bool:
+        """Whether two masks meet in `filled`, as of queries and of keys: together they mask whole rows every day."""
+        return self.here is not None and is_combined(found, filled, self.here)
 
     def can_be_half(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is float16, or is what autocast and `.half()` make so: a product of matrices, attention scores."""

@@ -101,6 +101,7 @@ _LEARNED = frozenset(
         "logits", "avg", "codebook", "centroids", "centers", "utterance", "utterances", "probs", "prob", "prototypes", "weight", "weights", "states", "noise", "random",
     }
 )  # fmt: skip
+_RANDOM = frozenset({"rand", "randn", "randperm", "uniform", "bernoulli", "eigh", "eig", "svd"})
 # A mask that takes more than this to make is not looked into further.
 _MOST_EXPRESSIONS = 60
 # Deeper than people nest.
@@ -129,6 +130,9 @@ def vanishing_beside(above: cst.BaseExpression, below: cst.BaseExpression, evalu
         return ""
     words = set(words_of(measured.subject))
     if not words.isdisjoint(_SEQUENCES | _LENGTHS) or _is_of_shares(measured.subject, evaluator):
+        return ""
+    # Weights by that name are meant to be above 0, unless a mask is in them.
+    if not words.isdisjoint({"weight", "weights"}) and words.isdisjoint({"mask", "masked"}):
         return ""
     if measured.function in _LARGEST:
         return SPREAD if not words.isdisjoint(_SIGNALS) and same(above, measured.subject, evaluator) else ""
@@ -183,6 +187,11 @@ def _is_of_shares(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool
 
 def _is_of_lengths(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
     """A mask that was made from the lengths or the padding of sequences, none of which is empty."""
+    return _speaks_of(node, _LENGTHS, evaluator)
+
+
+def _speaks_of(node: cst.BaseExpression | None, wanted: frozenset[str], evaluator: Evaluator) -> bool:
+    """Whether one of the words occurs in `node`, or in what it was made of in this chunk."""
     waiting = [node] if node is not None else []
     seen: set[cst.CSTNode] = set()
     while waiting and len(seen) < _MOST_EXPRESSIONS:
@@ -191,7 +200,7 @@ def _is_of_lengths(node: cst.BaseExpression | None, evaluator: Evaluator) -> boo
             if not isinstance(inner, (cst.Name, cst.Attribute, cst.Call)) or inner in seen:
                 continue
             seen.add(inner)
-            if not _LENGTHS.isdisjoint(words_of(inner)):
+            if not wanted.isdisjoint(words_of(inner)):
                 return True
             made_by = evaluator.values.get(inner, UNKNOWN).made_by
             if made_by is not None and made_by.node not in seen and made_by.node in evaluator.values:
@@ -207,6 +216,8 @@ def _is_data(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
     value = evaluator.values.get(node, UNKNOWN)
     # Whoever selected elements by a mask has asked for them.
     if value.made_by is not None and value.made_by.function == "subscript" and "mask" in _words_in(value.made_by.node):
+        return False
+    if _speaks_of(node, _RANDOM, evaluator):
         return False
     # An exponential underflows to 0, which another rule judges; random numbers, ones and identities are not all 0.
     word = value.origin.function.rpartition(".")[2] if value.origin is not None else ""

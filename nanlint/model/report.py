@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from nanlint.model.finding import FileError, Finding, Severity
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from nanlint.model.finding import FileError, Finding, Severity
 
 
 @dataclass(frozen=True, slots=True)
