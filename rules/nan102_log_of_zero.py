@@ -55,6 +55,7 @@ class LogOfZero(Rule):
     code = "NAN102"
     name = "log-of-zero"
     severity = Severity.ERROR
+    preview = True
     direction = Direction.BOTH
     calls = frozenset(LOGARITHMS)
     beside = frozenset({"log", "log_", "log2", "log2_", "log10", "log10_", "log1p", "log1p_"})

@@ -52,6 +52,7 @@ class RootOfNegative(Rule):
     code = "NAN103"
     name = "root-of-negative"
     severity = Severity.ERROR
+    preview = True
     direction = Direction.BOTH
     calls = frozenset({SQRT, RSQRT, POWER})
     beside = frozenset({"sqrt", "sqrt_", "rsqrt", "rsqrt_", "pow", "pow_", "**"})

@@ -54,6 +54,7 @@ class InverseFunctionDomain(Rule):
     code = "NAN104"
     name = "inverse-function-domain"
     severity = Severity.ERROR
+    preview = True
     direction = Direction.BOTH
     calls = frozenset(DOMAINS)
     beside = frozenset(

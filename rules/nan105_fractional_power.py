@@ -33,6 +33,7 @@ class FractionalPower(Rule):
     code = "NAN105"
     name = "fractional-power"
     severity = Severity.ERROR
+    preview = True
     direction = Direction.BOTH
     calls = frozenset({POWER})
     beside = frozenset({"pow", "pow_", "**"})

@@ -38,6 +38,7 @@ class StatisticsOfTooFew(Rule):
     code = "NAN106"
     name = "statistics-of-too-few"
     severity = Severity.ERROR
+    preview = True
     calls = SPREADS | AVERAGES
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -37,6 +37,7 @@ class EntropyByHand(Rule):
     code = "NAN111"
     name = "entropy-by-hand"
     severity = Severity.ERROR
+    preview = True
     calls = frozenset({PRODUCT})
     beside = frozenset({"log", "log2", "log10"})
     yields_to = frozenset({"NAN110"})

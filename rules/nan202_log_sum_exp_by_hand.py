@@ -44,6 +44,7 @@ class LogSumExpByHand(Rule):
     code = "NAN202"
     name = "log-sum-exp-by-hand"
     severity = Severity.WARNING
+    preview = True
     direction = Direction.BOTH
     calls = EXPONENTIALS
     beside = frozenset(

@@ -51,6 +51,7 @@ class VanishingEps(Rule):
     code = "NAN203"
     name = "vanishing-eps"
     severity = Severity.ERROR
+    preview = True
     calls = frozenset(FLOORS) | frozenset(CEILINGS) | frozenset(DEFAULTS)
     beside = frozenset({"half", "float16", "bfloat16", "clamp", "clamp_", "clip", "clip_", "clamp_max", "clamp_max_"})
 

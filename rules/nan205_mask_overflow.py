@@ -37,6 +37,7 @@ class MaskOverflow(Rule):
     code = "NAN205"
     name = "mask-overflow"
     severity = Severity.WARNING
+    preview = True
     dtypes = ("float16",)
     calls = frozenset({FILL, WHERE, PRODUCT})
     beside = frozenset(

@@ -38,6 +38,7 @@ class BoundOutsideFormat(Rule):
     code = "NAN206"
     name = "bound-outside-format"
     severity = Severity.WARNING
+    preview = True
     calls = CLAMPS
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -41,6 +41,7 @@ class TinyTemperature(Rule):
     code = "NAN208"
     name = "tiny-temperature"
     severity = Severity.WARNING
+    preview = True
     calls = frozenset({DIV})
     beside = WORDS | {"half", "float16"}
 

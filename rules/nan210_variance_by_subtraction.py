@@ -46,6 +46,7 @@ class VarianceBySubtraction(Rule):
     code = "NAN210"
     name = "variance-by-subtraction"
     severity = Severity.ERROR
+    preview = True
     direction = Direction.BOTH
     calls = ROOTS | {POWER, QUOTIENT}
     beside = frozenset({"mean", "sum", "nanmean"})

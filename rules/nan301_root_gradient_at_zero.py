@@ -57,6 +57,7 @@ class RootGradientAtZero(Rule):
     code = "NAN301"
     name = "root-gradient-at-zero"
     severity = Severity.ERROR
+    preview = True
     direction = Direction.BACKWARD
     calls = frozenset({SQRT, RSQRT, POWER, HYPOT})
     beside = frozenset({"sqrt", "sqrt_", "rsqrt", "rsqrt_", "pow", "pow_", "hypot", "hypot_", "**"})

@@ -64,6 +64,7 @@ class WhereGradientTrap(Rule):
     code = "NAN302"
     name = "where-gradient-trap"
     severity = Severity.ERROR
+    preview = True
     direction = Direction.BACKWARD
     calls = frozenset({WHERE, FILL, CLEAN, CLAMP, CLAMP_MIN})
     beside = frozenset(

@@ -38,6 +38,7 @@ class InfTimesMask(Rule):
     code = "NAN303"
     name = "inf-times-mask"
     severity = Severity.WARNING
+    preview = True
     direction = Direction.FORWARD
     calls = SOURCES
 

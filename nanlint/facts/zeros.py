@@ -71,10 +71,11 @@ def reaches_zero(node: cst.BaseExpression | None, evaluator: Evaluator, depth: i
         return False
     if _kind(node, evaluator) is Kind.NUMBER:
         return value.number == 0
-    if value.made_by is None or depth == _DEEPEST:
-        return True
     # How a helper's result comes about is not seen from here.
-    return value.made_by.node in evaluator.values and _makes_zero(value.made_by, evaluator, depth)
+    makers = [choice.made_by for choice in value.possible if choice.made_by is not None]
+    if makers and all(maker.node not in evaluator.values for maker in makers):
+        return False
+    return value.made_by is None or depth == _DEEPEST or _makes_zero(value.made_by, evaluator, depth)
 
 
 def expects_zero(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
