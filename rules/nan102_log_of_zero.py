@@ -95,6 +95,8 @@ def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
     reach = facts.range_of(inner)
     if reach.constant is not None or (reach.integer and reach.high == 1) or "-inf" in facts.comments_at(call.node):
         return True
+    if "abs" in facts.function_name():
+        return True
     written = facts.function_name() + facts.source_of(facts.statement_of(call.node))
     return facts.operand_of(inner, "torch.abs") is not None and "det" in written
 

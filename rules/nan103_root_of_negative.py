@@ -16,7 +16,7 @@ from nanlint.rule import (
     unsafe,
 )
 
-SQRT, RSQRT, POWER, DIFFERENCE = "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.sub"
+SQRT, RSQRT, POWER, DIFFERENCE, PRODUCT = "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.sub", "torch.mul"
 INF = float("inf")
 # A bound so close below 0 is our own caution about the last digits.
 ROUNDING = 1e-4
@@ -92,18 +92,18 @@ def _reason(inner: Expression, facts: Facts) -> str:
         return f"can be negative (range {reach})" if _is_square(right, facts) else ""
     # What is taken from a sum of squares is, on paper, never more, and floats round both. Two squares are ordered by what they mean.
     is_positive = facts.is_known(left) and facts.range_of(left).low >= 0 and facts.is_tensor(left)
-    is_taken = not facts.is_number(right) and not _is_square(right, facts)
+    factors = [right, *(made.arguments.values() if (made := facts.call_of(right)) and made.function == PRODUCT else ())]
+    is_taken = not facts.is_number(right) and not any(_is_square(factor, facts) for factor in factors)
     return "can be negative by rounding" if is_positive and is_taken else ""
 
 
 def _is_square(node: Expression, facts: Facts) -> bool:
-    """Whether it is a square or an absolute value, or a multiple of one."""
+    """Whether it is a square or an absolute value."""
     made_by = facts.value_of(node).made_by
     if made_by is None:
         return False
     if made_by.function == "torch.mul":
-        first, second = made_by.arguments["input"], made_by.arguments["other"]
-        return facts.is_same(first, second) or _is_square(first, facts) or _is_square(second, facts)
+        return facts.is_same(made_by.subject, made_by.arguments.get("other"))
     if made_by.function == POWER:
         return facts.constant_of(made_by.arguments.get("exponent")) == 2
     return made_by.function in {"torch.square", "torch.abs"}
