@@ -23,6 +23,10 @@ LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": 
 TOLD_ELSEWHERE = frozenset(
     {"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod"}
 )
+UNDERFLOWING = frozenset(
+    {"torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"}
+)
+CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
 RELU = "torch.relu"
 FLOOR = "1e-12"
 QUOTED = 50
@@ -44,8 +48,9 @@ class LogOfZero(Rule):
         density = torch.log1p(counts.abs())
 
     ## Silent when
-    the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; when only underflow
-    could make it 0, as of `exp(x)`; when nothing is known of it; under `no_grad` and in tests, where -inf is a result like any other.
+    the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; of `exp(x)`, which only
+    underflow makes 0; when nothing is known of it; under `no_grad` and in tests, where -inf is a result like any other.
+    At `info` where it takes an underflow, and in code that is not trained by its name: metrics, sampling, inference.
     The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.
 
     ## Fix
@@ -66,13 +71,13 @@ class LogOfZero(Rule):
         inner, edge = call.subject, LOGARITHMS[call.function]
         if inner is None or not facts.is_tensor(call.node) or not facts.is_known(inner):
             return
-        if not facts.may_train() or not facts.is_recorded(call.node) or not _can_reach(inner, edge, facts):
+        reach, origin = facts.range_of(inner), facts.origin_of(inner)
+        # Squares, norms and shares are known not to be negative; what may be so for all that is known is not, as a rule.
+        if facts.is_test() or not facts.is_recorded(call.node) or reach.low != edge or not reach.contains(edge):
             return
-        if _is_meant(call, inner, facts):
+        if (origin is not None and origin.function in TOLD_ELSEWHERE | UNDERFLOWING) or _is_meant(call, inner, facts):
             return
-        origin, reach = facts.origin_of(inner), facts.range_of(inner)
-        if origin is not None and origin.function in TOLD_ELSEWHERE:
-            return
+        is_ordinary = facts.may_train() and (edge != 0 or facts.reaches_zero(inner))
         message = f"`{facts.quote(inner, QUOTED)}` can be {edge} (range {reach}), so its logarithm can be -inf"
         yield self.finding(
             facts.span_of(call.node),
@@ -81,18 +86,17 @@ class LogOfZero(Rule):
             hazard=Hazard(call.function, facts.source_of(inner), str(edge)),
             # relu's own backward is 0 at 0, whatever comes in.
             direction=Direction.FORWARD if origin is not None and origin.function == RELU else self.direction,
+            severity=Severity.ERROR if is_ordinary else Severity.INFO,
         )
 
 
-def _can_reach(inner: Expression, edge: int, facts: Facts) -> bool:
-    reach = facts.range_of(inner)
-    # That something is not negative is known of squares, norms and shares; what may be negative for all that is known is not, as a rule.
-    return reach.low == edge and (edge != 0 or facts.reaches_zero(inner))
-
-
 def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
-    """A mask's logarithm, that of a constant 0, of a singular matrix or with a comment is -inf on purpose."""
+    """A mask's logarithm, that of a constant 0, of a singular matrix or with a comment is -inf on purpose; a bound is a guard."""
     reach = facts.range_of(inner)
+    clamp = facts.origin_of(inner)
+    bound = clamp.arguments.get("min") if clamp is not None and clamp.function in CLAMPS else None
+    if bound is not None and facts.constant_of(bound) is None:
+        return True
     if reach.constant is not None or (reach.integer and reach.high == 1) or "-inf" in facts.comments_at(call.node):
         return True
     if "abs" in facts.function_name():

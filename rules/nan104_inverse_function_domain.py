@@ -47,7 +47,7 @@ class InverseFunctionDomain(Rule):
     clamp to the ends where no gradient passes (at `info` where no name says that one does); when the argument is neither known nor a dot product; in tests.
 
     ## Fix
-    Shown: a clamp to `-1 + 1e-6` and `1 - 1e-6`, which half types round to -1 and 1. For the angle of two vectors
+    Sketch: a clamp to `-1 + 1e-6` and `1 - 1e-6`, which half types round to -1 and 1. For the angle of two vectors
     `atan2(cross, dot)` is exact everywhere.
     """
 
