@@ -92,3 +92,8 @@ def test_parents_lead_up_to_the_module() -> None:
         kinds.append(type(node).__name__)
     assert "FunctionDef" in kinds
     assert kinds[-1] == "Module"
+
+
+def test_places_are_the_same_whether_few_or_many_are_asked_for() -> None:
+    text = "def f():\n    return [" + ", ".join(str(number) for number in range(100, 160)) + "]\n"
+    assert places(parsed("f", text)) == {str(number): (2, 13 + 5 * (number - 100)) for number in range(100, 160)}

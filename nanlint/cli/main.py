@@ -182,7 +182,7 @@ def parser(command: str = "") -> argparse.ArgumentParser:
     """The parser for one command, or with "" for all of them (help and completion)."""
     top = _Parser(
         prog="nanlint",
-        description="Finds the code that will turn a PyTorch training run into NaN or Inf, proves it, and fixes it.",
+        description="Finds the code that will turn a PyTorch training run into NaN or Inf, and fixes it.",
         epilog=_EPILOG,
         formatter_class=_Formatter,
         allow_abbrev=False,

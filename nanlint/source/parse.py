@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 # Three calls per level. Python 3.10 needs half a kilobyte of the stack's eight megabytes for each.
 _DEEPEST = 12_000
 
+# Nodes of a chunk that are located one by one.
+_FEW = 8
+
 # `if` needs no name, binds nothing, and its body may stand at any indentation.
 _WRAPPER = "if 1:\n"
 
@@ -45,6 +48,7 @@ class ParsedChunk:
     lost: Mapping[int, int] = field(default_factory=dict)
     """Parsed line -> form feeds at its beginning, which libcst does not keep."""
     _spans: dict[cst.CSTNode, Span] = field(default_factory=dict)
+    _asked: int = 0
     _parents: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
 
     @property
@@ -64,7 +68,10 @@ class ParsedChunk:
     def span_of(self, node: cst.CSTNode) -> Span:
         """Where `node` stands in the file, without the parentheses around it."""
         if node not in self._spans:
-            self.locate([node])
+            self._asked += 1
+            # A pass over the chunk for each of thousands of findings would take minutes: then one pass for all.
+            others = walk(self.module) if self._asked > _FEW else ()
+            self.locate([node, *(other for other in others if isinstance(other, cst.BaseExpression))])
         return self._spans[node]
 
     def locate(self, nodes: Iterable[cst.CSTNode]) -> None:

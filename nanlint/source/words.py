@@ -124,13 +124,9 @@ def _enter_subscript(to: _Collector, node: ast.Subscript) -> None:
 
 
 def _enter_binary(to: _Collector, node: ast.BinOp) -> None:
-    """A sum of thousands of terms is as deep to the left as it is long, so it is walked along, not down into."""
-    left: ast.expr = node
-    while left.__class__ is ast.BinOp:
-        to.word(OPERATOR_WORDS[left.op.__class__])
-        _enter(to, left.right)
-        left = left.left
-    _enter(to, left)
+    to.word(OPERATOR_WORDS[node.op.__class__])
+    _enter(to, node.left)
+    _enter(to, node.right)
 
 
 def _enter_unary(to: _Collector, node: ast.UnaryOp) -> None:
