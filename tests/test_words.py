@@ -81,3 +81,8 @@ def test_what_becomes_another_name_for_a_function_or_class(text: str, renames: d
 def test_nesting_beyond_the_recursion_limit_is_a_recursion_error() -> None:
     with pytest.raises(RecursionError):
         outline("x = " + "-" * 5000 + "1\n")
+
+
+def test_a_chain_that_libcst_could_not_nest_is_refused() -> None:
+    with pytest.raises(RecursionError):
+        outline("x = " + " or ".join(["a"] * 20_000) + "\n")

@@ -53,6 +53,10 @@ def collect(node: ast.AST, chunk: Chunk, note_import: Callable[[Import], None]) 
         _enter(collector, node)
 
 
+# libcst's parser is at ease with this many levels; it dies at 20,000.
+LONGEST_CHAIN = 3000
+
+
 class _Collector:
     """Where words go: the sets of one chunk, as bound methods."""
 
@@ -127,6 +131,14 @@ def _enter_binary(to: _Collector, node: ast.BinOp) -> None:
     to.word(OPERATOR_WORDS[node.op.__class__])
     _enter(to, node.left)
     _enter(to, node.right)
+
+
+def _enter_chain(to: _Collector, node: ast.BoolOp) -> None:
+    """`ast` keeps `a or b or c` flat, libcst nests it: one of many thousand terms would overflow its parser's stack."""
+    if len(node.values) > LONGEST_CHAIN:
+        raise RecursionError
+    for value in node.values:
+        _enter(to, value)
 
 
 def _enter_unary(to: _Collector, node: ast.UnaryOp) -> None:
@@ -305,6 +317,7 @@ _ENTER: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
     ast.Return: _enter_return,
     ast.Subscript: _enter_subscript,
     ast.Tuple: _enter_tuple,
+    ast.BoolOp: _enter_chain,
     ast.UnaryOp: _enter_unary,
     ast.arg: _enter_argument,
     ast.keyword: _enter_keyword,
