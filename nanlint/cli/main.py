@@ -87,7 +87,7 @@ def _guarded(argv: list[str], out: TextIO, err: TextIO) -> int:
 
 def _is_watched() -> bool:
     """Whether somebody wants the interpreter after us: a debugger, a profiler, `python -i`."""
-    return bool(sys.gettrace() or sys.getprofile() or sys.flags.interactive) or "cProfile" in sys.modules
+    return bool(sys.gettrace() or sys.getprofile() or sys.flags.interactive) or "_lsprof" in sys.modules
 
 
 def _leave(code: int, out: TextIO, err: TextIO) -> NoReturn:
