@@ -21,7 +21,7 @@ from benchmarks.packages import DEFAULT_WORK, PACKAGES, Package, Source, Worksho
 from benchmarks.table import table
 from nanlint.engine.check_file import RECURSION_LIMIT, check_text
 from nanlint.engine.checker import Checker
-from nanlint.engine.ruleset import interest
+from nanlint.engine.interests import interests
 from nanlint.facts.module_facts import ModuleFacts
 from nanlint.rule import Rule
 from nanlint.settings import Settings
@@ -128,7 +128,7 @@ def _compare_calls(text: str, plan: Outline) -> tuple[Counter[str], list[str]]:
 def _gate_for(function: str) -> Gate:
     """The gate of a rule that reacts to one operation."""
     rule: type[Rule] = type("OneOperation", (Rule,), {"calls": frozenset({function})})
-    return Gate([interest(rule())])
+    return Gate(interests(rule()))
 
 
 def sources(workshop: Workshop, named: Iterable[Path]) -> list[Source]:

@@ -8,7 +8,7 @@ cheap: libcst comes in when a chunk is walked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from nanlint.model import Applicability, Direction, Edit, Finding, Fix, Hazard, Severity, Span
 
@@ -16,8 +16,13 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from nanlint.facts.by_hand import ByHand
+    from nanlint.facts.config import Config, Setting
+    from nanlint.facts.loop_events import Event
+    from nanlint.facts.loop_paths import Decision, Path
     from nanlint.facts.masks import Filling
     from nanlint.facts.module_facts import ModuleFacts as Facts
+    from nanlint.facts.selections import Selection
+    from nanlint.facts.training_loop import TrainingLoop
     from nanlint.facts.values import Call, Form, Value
 
     Node = cst.CSTNode
@@ -25,15 +30,19 @@ if TYPE_CHECKING:
     Comparison = cst.Comparison
 else:
     # Rules name these in annotations alone, which are never evaluated.
-    ByHand = Filling = Call = Facts = Form = Value = Node = Expression = Comparison = object
+    ByHand = Filling = Call = Facts = Form = Value = Node = Expression = Comparison = Config = Setting = object
+    TrainingLoop = Event = Decision = Path = Selection = object
 
 __all__ = [
     "Applicability",
     "ByHand",
     "Call",
     "Comparison",
+    "Config",
+    "Decision",
     "Direction",
     "Edit",
+    "Event",
     "Expression",
     "Facts",
     "Filling",
@@ -42,11 +51,16 @@ __all__ = [
     "Form",
     "Hazard",
     "Iterator",
+    "Need",
     "Node",
     "Option",
+    "Path",
     "Rule",
+    "Selection",
+    "Setting",
     "Severity",
     "Span",
+    "TrainingLoop",
     "Value",
     "safe",
     "show",
@@ -72,6 +86,21 @@ def show(title: str, *edits: Edit) -> Fix:
     return Fix(title, Applicability.SHOW, edits)
 
 
+class Need(NamedTuple):
+    """What must stand in the code before a rule can fire: it decides what the analysis gets to see, and nothing else.
+
+    The sets hold operations by the op table's names, words, and kinds of number: `<huge>`, `<tiny>`, `<near one>`,
+    `<fraction>`; `[]` is a subscript that is neither a number nor a slice.
+    """
+
+    calls: frozenset[str]
+    """One of these operations is called."""
+    beneath: tuple[frozenset[str], ...] = ()
+    """Of each set there is one in its operands, or in what these were computed from in this file."""
+    beside: frozenset[str] = frozenset()
+    """One of these is anywhere in the file."""
+
+
 class Rule:
     """One rule. The docstring is its page: a summary line, then the sections that `nanlint explain` prints."""
 
@@ -87,8 +116,14 @@ class Rule:
     """The operations `check_call` is shown: the op table's names, dotted names (`math.isnan`), methods (`.step`)."""
     beside: ClassVar[frozenset[str]] = frozenset()
     """Words of which the file must hold one before the rule can fire at all; empty for no such condition."""
+    needs: ClassVar[tuple[Need, ...]] = ()
+    """A narrower condition than `calls` and `beside`: one of these must be met in a function."""
     comparisons: ClassVar[frozenset[str]] = frozenset()
     """Words of which a function must hold one before `check_comparison` is shown its comparisons; empty for none at all."""
+    settings: ClassVar[frozenset[str]] = frozenset()
+    """The keys `check_setting` is shown, in config files and in Python configs, written as `grad_clip`."""
+    loops: ClassVar[frozenset[str]] = frozenset()
+    """Words of which a file must hold one before `check_loop` is shown its training loops; empty for none at all."""
     yields_to: ClassVar[frozenset[str]] = frozenset()
     """Codes of rules that tell of the same defect more precisely: where one of them fires, this one is silent."""
     options: ClassVar[Mapping[str, Option]] = {}
@@ -109,6 +144,16 @@ class Rule:
     def check_comparison(self, node: Comparison, facts: Facts) -> Iterator[Finding]:
         """Judge one comparison."""
         del node, facts
+        return iter(())
+
+    def check_setting(self, setting: Setting, config: Config) -> Iterator[Finding]:
+        """Judge one setting of a training config."""
+        del setting, config
+        return iter(())
+
+    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+        """Judge one training loop, or one method that makes a training step."""
+        del loop, facts
         return iter(())
 
     def finding(

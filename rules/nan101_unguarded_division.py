@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
 
 DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
@@ -14,6 +14,28 @@ NANS = ("nan", "nansum", "nanmean", "nanmedian", "nan_to_num")
 # Survives in every format, unlike 1e-8, and is far below any norm or spread that matters.
 FLOOR = "1e-6"
 COUNT = "count"
+# What a denominator is made by that can be 0 on everyday input.
+EVIDENCE = frozenset(
+    {
+        "abs",
+        "amax",
+        "bincount",
+        "count_nonzero",
+        "max",
+        "mean",
+        "median",
+        "norm",
+        "quantile",
+        "square",
+        "std",
+        "sum",
+        "var",
+        "vector_norm",
+        "sub",
+        "-",
+        "[]",
+    }
+)
 QUOTED = 34
 
 
@@ -46,24 +68,8 @@ class UnguardedDivision(Rule):
     severity = Severity.WARNING
     preview = True
     calls = frozenset({DIV, RECIPROCAL, POWER})
-    beside = frozenset(
-        {
-            "sum",
-            "count_nonzero",
-            "bincount",
-            "norm",
-            "vector_norm",
-            "std",
-            "var",
-            "max",
-            "amax",
-            "mean",
-            "median",
-            "quantile",
-            "abs",
-            "square",
-        }
-    )
+    # "-" stands for the distance of two ends, "[]" for an element of the numerator.
+    needs = (Need(frozenset({DIV, RECIPROCAL, "<inverse>"}), (EVIDENCE,)),)
     yields_to = frozenset({"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -77,14 +83,14 @@ class UnguardedDivision(Rule):
         again = _divisions_by(below, facts, self.calls)
         if again[0][0] is not call:
             return
-        kind = facts.vanishes_as(below, call.arguments.get("input"))
+        found = facts.vanishes_as(below, call.arguments.get("input"))
         known = f" (range {facts.range_of(below)})" if facts.is_known(below) else ""
         yield self.finding(
             facts.span_of(below),
             f"`{facts.quote(below, QUOTED)}` can be 0{known}, so the quotient can be NaN or inf",
-            fix=_fix(again, kind, facts),
+            fix=_fix(again, found.kind, facts),
             hazard=Hazard(call.function, facts.source_of(below), "0"),
-            severity=Severity.ERROR if kind == COUNT else Severity.WARNING,
+            severity=Severity.WARNING if found.is_ordinary else Severity.INFO,
         )
 
 
@@ -120,20 +126,33 @@ def _denominator(call: Call, facts: Facts) -> Expression | None:
 
 
 def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:
-    if not facts.is_tensor(below) or not facts.vanishes_as(below, call.arguments.get("input")):
+    # A tensor divided by Python's own 0 does not raise either.
+    if not facts.is_tensor(call.node) and not facts.is_tensor(below):
+        return False
+    if not facts.vanishes_as(below, call.arguments.get("input")):
         return False
     if facts.is_tested(below) or facts.is_mended(call.node):
         return False
     return not facts.is_announced(call.node, "nan")
 
 
-def _fix(divisions: list[tuple[Call, Expression]], kind: str, facts: Facts) -> Fix:
+def _fix(divisions: list[tuple[Call, Expression]], kind: str, facts: Facts) -> Fix | None:
     call, below = divisions[0]
+    if not all(facts.is_tensor(node) or facts.is_number(node) for _, node in divisions):
+        return None
+    # A lower bound is right for what is not negative.
+    if kind != COUNT and facts.range_of(below).low < 0:
+        return None
     normalized = _normalized(call, below, facts)
     if normalized is not None and len(divisions) == 1:
         return unsafe("Use F.normalize", Edit(facts.span_of(call.node), normalized))
-    floor = ".clamp(min=1)" if kind == COUNT else f".clamp_min({FLOOR})"
-    return unsafe("Keep the denominator above 0", *(facts.append_call(node, floor) for _, node in divisions))
+    return unsafe("Keep the denominator above 0", *(_bounded(node, kind, facts) for _, node in divisions))
+
+
+def _bounded(below: Expression, kind: str, facts: Facts) -> Edit:
+    if facts.is_tensor(below):
+        return facts.append_call(below, ".clamp(min=1)" if kind == COUNT else f".clamp_min({FLOOR})")
+    return Edit(facts.span_of(below), f"max({facts.source_of(below)}, {1 if kind == COUNT else FLOOR})")
 
 
 def _normalized(call: Call, below: Expression, facts: Facts) -> str | None:

@@ -26,6 +26,9 @@ TOLD_ELSEWHERE = frozenset(
 UNDERFLOWING = frozenset(
     {"torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"}
 )
+PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", "torch.einsum"})
+DIFFERENCE, SUM, PRODUCT = "torch.sub", "torch.add", "torch.mul"
+PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities", "pred"})
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
 RELU = "torch.relu"
 FLOOR = "1e-12"
@@ -50,7 +53,8 @@ class LogOfZero(Rule):
     ## Silent when
     the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; of `exp(x)`, which only
     underflow makes 0; when nothing is known of it; under `no_grad` and in tests, where -inf is a result like any other.
-    At `info` where it takes an underflow, and in code that is not trained by its name: metrics, sampling, inference.
+    At `info` where it takes an underflow or a rounding (a difference of two tensors, a sum of products), where a name alone says that
+    it is a probability, and in code that is not trained by its name: metrics, sampling, inference.
     The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.
 
     ## Fix
@@ -69,25 +73,62 @@ class LogOfZero(Rule):
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one logarithm."""
         inner, edge = call.subject, LOGARITHMS[call.function]
-        if inner is None or not facts.is_tensor(call.node) or not facts.is_known(inner):
+        if inner is None or not facts.is_tensor(call.node) or facts.is_test() or not facts.is_recorded(call.node):
             return
-        reach, origin = facts.range_of(inner), facts.origin_of(inner)
-        # Squares, norms and shares are known not to be negative; what may be so for all that is known is not, as a rule.
-        if facts.is_test() or not facts.is_recorded(call.node) or reach.low != edge or not reach.contains(edge):
+        reason = _reason(inner, edge, facts)
+        if not reason or _is_meant(call, inner, facts):
             return
-        if (origin is not None and origin.function in TOLD_ELSEWHERE | UNDERFLOWING) or _is_meant(call, inner, facts):
-            return
-        is_ordinary = facts.may_train() and (edge != 0 or facts.reaches_zero(inner))
-        message = f"`{facts.quote(inner, QUOTED)}` can be {edge} (range {reach}), so its logarithm can be -inf"
+        origin = facts.origin_of(inner)
+        is_ordinary = _is_ordinary(inner, edge, facts)
         yield self.finding(
             facts.span_of(call.node),
-            message,
+            f"`{facts.quote(inner, QUOTED)}` {reason}",
             fix=_fix(call, inner, edge, facts),
             hazard=Hazard(call.function, facts.source_of(inner), str(edge)),
             # relu's own backward is 0 at 0, whatever comes in.
             direction=Direction.FORWARD if origin is not None and origin.function == RELU else self.direction,
             severity=Severity.ERROR if is_ordinary else Severity.INFO,
         )
+
+
+def _is_ordinary(inner: Expression, edge: int, facts: Facts) -> bool:
+    # What may be NaN already is broken before it gets here.
+    is_sound = facts.is_known(inner) and not facts.range_of(inner).nan and facts.may_train()
+    return is_sound and (edge != 0 or facts.reaches_zero(inner))
+
+
+def _reason(inner: Expression, edge: int, facts: Facts) -> str:
+    """Why the argument can be at the edge, or below; empty if nothing says so."""
+    reach, origin = facts.range_of(inner), facts.origin_of(inner)
+    if origin is not None and origin.function in TOLD_ELSEWHERE | UNDERFLOWING:
+        return ""
+    if facts.is_known(inner):
+        # Squares, norms and shares are known not to be negative; what may be so for all that is known is not, as a rule.
+        can_be = reach.low == edge and reach.contains(edge)
+        return f"can be {edge} (range {reach}), so its logarithm can be -inf" if can_be else ""
+    if edge or facts.is_tested(inner):
+        return ""
+    if origin is None:
+        is_named = not PROBABILITIES.isdisjoint(facts.words_of(inner))
+        return "is a probability by its name, and the logarithm of 0 is -inf" if is_named else ""
+    if origin.function in PRODUCTS:
+        return "is a sum of products, which underflow, and the logarithm of 0 is -inf"
+    return (
+        "is a difference, which can round to 0 or below, where its logarithm breaks" if _is_taken(origin, facts) else ""
+    )
+
+
+def _is_taken(origin: Call, facts: Facts) -> bool:
+    """Whether it is one tensor less another of which as little is known."""
+    first, second = origin.arguments.get("input"), origin.arguments.get("other")
+    if origin.function == PRODUCT and facts.constant_of(second) is not None:
+        scaled = facts.origin_of(first)
+        return scaled is not None and _is_taken(scaled, facts)
+    if origin.function == SUM:
+        # Of two terms one is a size, and nothing keeps the other from being its opposite.
+        known = [facts.is_known(term) and facts.range_of(term).low >= 0 for term in (first, second)]
+        return sorted(known) == [False, True] and facts.is_tensor(first) and facts.is_tensor(second)
+    return origin.function == DIFFERENCE and facts.is_tensor(first) and not facts.is_number(second)
 
 
 def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:

@@ -11,6 +11,7 @@ from nanlint.rule import (
     Finding,
     Hazard,
     Iterator,
+    Need,
     Rule,
     Severity,
     unsafe,
@@ -55,7 +56,10 @@ class RootOfNegative(Rule):
     preview = True
     direction = Direction.BOTH
     calls = frozenset({SQRT, RSQRT, POWER})
-    beside = frozenset({"sqrt", "sqrt_", "rsqrt", "rsqrt_", "pow", "pow_", "**"})
+    needs = (
+        Need(frozenset({SQRT, RSQRT}), (SIGNED | {DIFFERENCE},)),
+        Need(frozenset({"<root>"}), (SIGNED | {DIFFERENCE}, frozenset({"<tensor>"}))),
+    )
     yields_to = frozenset({"NAN210", "NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

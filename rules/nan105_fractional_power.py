@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity
+from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity
 
 POWER = "torch.pow"
+PRODUCT = "torch.mul"
+ANGLES = frozenset({"torch.cos", "torch.sin"})
+CLAMPS = frozenset({"torch.clamp", "torch.clamp_min", "torch.clamp_max"})
 INF = float("inf")
+# What makes values of both signs within bounds.
+SIGNED = frozenset(
+    f"torch.{name}" for name in ("sub", "neg", "sin", "cos", "tanh", "erf", "sign", "randn", "randn_like", "clamp")
+)
 QUOTED = 40
 
 
@@ -23,7 +30,7 @@ class FractionalPower(Rule):
         weight = torch.cos(angle).clamp_min(1e-6) ** 1.5
 
     ## Silent when
-    the base is known not to be negative; for integer exponents; for roots (NAN103 and NAN301 speak of those); when nothing is known
+    the base is known not to be negative, or is the cosine or sine of an angle that was clamped; for integer exponents; for roots (NAN103 and NAN301 speak of those); when nothing is known
     of the base; in tests.
 
     ## Fix
@@ -36,7 +43,7 @@ class FractionalPower(Rule):
     preview = True
     direction = Direction.BOTH
     calls = frozenset({POWER})
-    beside = frozenset({"pow", "pow_", "**"})
+    needs = (Need(frozenset({"<root>"}), (frozenset({"<tensor>"}), SIGNED)),)
     yields_to = frozenset({"NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -46,6 +53,8 @@ class FractionalPower(Rule):
             return
         power, reach = facts.constant_of(exponent), facts.range_of(base)
         if not reach.has_negative or (reach.low == -INF and reach.high == INF):
+            return
+        if _is_of_bounded_angle(base, facts):
             return
         learned = power is None and facts.value_of(exponent).learnable
         if not learned and not (facts.is_inverse(exponent) if power is None else _is_fraction(power)):
@@ -58,6 +67,15 @@ class FractionalPower(Rule):
             hazard=Hazard(POWER, facts.source_of(base), "below 0"),
             direction=Direction.BACKWARD if learned else Direction.BOTH,
         )
+
+
+def _is_of_bounded_angle(base: Expression, facts: Facts) -> bool:
+    """Whether it is a cosine or sine of what was clamped, or a product with one: bounded where it is positive."""
+    origin = facts.origin_of(base)
+    if origin is not None and origin.function == PRODUCT:
+        return any(_is_of_bounded_angle(factor, facts) for factor in origin.arguments.values())
+    angle = facts.origin_of(origin.subject) if origin is not None and origin.function in ANGLES else None
+    return angle is not None and angle.function in CLAMPS
 
 
 def _is_fraction(power: float) -> bool:

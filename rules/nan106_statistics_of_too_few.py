@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
 
 SPREADS = frozenset({"torch.std", "torch.var"})
 AVERAGES = frozenset({"torch.mean", "torch.median"})
 # What is normalised per minibatch, of which the last one may hold a single element.
 BATCHES = frozenset({"advantage", "advantages", "adv", "advs", "gae", "returns"})
+COMPARISONS = frozenset({"torch.eq", "torch.ne", "torch.lt", "torch.le", "torch.gt", "torch.ge"})
 QUOTED = 40
 
 
@@ -29,7 +30,7 @@ class StatisticsOfTooFew(Rule):
     the result is replaced behind it; for a `std` over features, time or pixels, of which there is more than one; under
     `no_grad`, beside jax, and in tests. Of spreads those over a whole batch of advantages or returns are judged, and those
     of a selection by a test on values (`x[labels > 0]`); of means and medians those of such a selection. A mask that was
-    made elsewhere, or from padding, is taken to hold a True.
+    made elsewhere, or from padding, is taken to hold a True. At `info` for a batch that the function itself has computed, which is all of a rollout.
 
     ## Fix
     Unsafe: `correction=0` is 0 for one element, and a little smaller for more of them. There is none for a mean of nothing.
@@ -37,9 +38,13 @@ class StatisticsOfTooFew(Rule):
 
     code = "NAN106"
     name = "statistics-of-too-few"
-    severity = Severity.ERROR
+    severity = Severity.WARNING
     preview = True
     calls = SPREADS | AVERAGES
+    needs = (
+        Need(SPREADS | AVERAGES, (frozenset({"[]"}), COMPARISONS)),
+        Need(SPREADS, (BATCHES,)),
+    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one statistic."""
@@ -59,8 +64,13 @@ class StatisticsOfTooFew(Rule):
             f"`{text}` {reason}",
             fix=_fix(call, facts) if is_spread and not selection else None,
             hazard=Hazard(call.function, facts.source_of(subject), "one element" if is_spread else "no elements"),
-            severity=Severity.ERROR if is_spread else Severity.WARNING,
+            severity=_severity(subject, facts) if is_spread and not selection else Severity.WARNING,
         )
+
+
+def _severity(subject: Expression, facts: Facts) -> Severity:
+    """A minibatch that was handed in can hold one element; what was computed here is all of a rollout."""
+    return Severity.WARNING if facts.is_given(subject) else Severity.INFO
 
 
 def _is_batch(call: Call, subject: Expression, facts: Facts) -> bool:

@@ -12,6 +12,7 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
+    Need,
     Rule,
     Severity,
     unsafe,
@@ -47,7 +48,7 @@ class SoftmaxOfMaskedRow(Rule):
     ## Silent when
     the mask spares an element of each row by what it is: causal alone, by rank, or by the scores themselves; when the weights
     are repaired right behind (`nan_to_num`, `masked_fill`, `where`) or a condition asked for the mask; in samplers and
-    tests; for the `logsumexp` of filled scores, whose -inf is right; for `scaled_dot_product_attention`, which gives 0 for such a row.
+    tests; for the `logsumexp` of filled scores, whose -inf is right unless it is taken from them; for `scaled_dot_product_attention`, which gives 0 for such a row.
 
     ## Fix
     Unsafe: with `torch.finfo(dtype).min` a fully masked row becomes a uniform one.
@@ -59,7 +60,9 @@ class SoftmaxOfMaskedRow(Rule):
     direction = Direction.FORWARD
     preview = True
     calls = frozenset(RESULTS)
-    beside = frozenset({"masked_fill", "masked_fill_", "where"})
+    needs = (
+        Need(frozenset(RESULTS), (frozenset({"torch.masked_fill", "torch.where"}), frozenset({"inf", "Inf", "infty"}))),
+    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one softmax."""
@@ -69,19 +72,28 @@ class SoftmaxOfMaskedRow(Rule):
         if any(word in facts.function_name() for word in SAMPLERS) or facts.is_tested(found.mask):
             return
         # Filled scores have no gradient, and -inf is what the logsumexp of nothing is.
-        if call.function == LOGSUMEXP and not (found.is_added and facts.has_gradient(call.node)):
+        is_taken = call.function == LOGSUMEXP and _is_taken_from_scores(call, facts)
+        if call.function == LOGSUMEXP and not is_taken and not (found.is_added and facts.has_gradient(call.node)):
             return
         scores = facts.quote(call.subject, QUOTED) if call.subject is not None else ""
         mask = facts.quote(found.mask, QUOTED)
         yield self.finding(
             # The softmax breaks, but the mistake is the -inf.
             facts.span_of(found.call.node if facts.is_here(found.call.node) else call.node),
-            f"`{scores}` is -inf under `{mask}`, and of an all -inf row {RESULTS[call.function]}",
+            f"`{scores}` is -inf under `{mask}`, and of an all -inf row {RESULTS[LOG_SOFTMAX if is_taken else call.function]}",
             fix=_fix(found, facts),
             hazard=Hazard(call.function, scores, "-inf"),
             severity=self.severity if facts.is_combined(found, call.subject) else Severity.INFO,
             direction=Direction.BOTH if found.is_added else Direction.FORWARD,
         )
+
+
+def _is_taken_from_scores(call: Call, facts: Facts) -> bool:
+    """Whether `x - logsumexp(x)` is computed, which is a log_softmax: -inf - -inf where all is masked."""
+    return any(
+        facts.origin_of(less.arguments.get("other")) is call and facts.is_same(less.subject, call.subject)
+        for less in facts.calls_of("torch.sub")
+    )
 
 
 def _first_filling(call: Call, facts: Facts) -> Filling | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity
+from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity
 
 F = "torch.nn.functional."
 IGNORING = {f"{F}cross_entropy": "torch.nn.CrossEntropyLoss", f"{F}nll_loss": "torch.nn.NLLLoss"}
@@ -18,6 +18,7 @@ PLACES = {
 }
 # Labels of prompts and of tokens that are not to be learned; all labels of a batch can be that.
 MARK = -100
+COMPARISONS = frozenset({"torch.eq", "torch.ne", "torch.lt", "torch.le", "torch.gt", "torch.ge"})
 QUOTED = 34
 
 
@@ -50,6 +51,10 @@ class LossOfNothing(Rule):
     preview = True
     direction = Direction.FORWARD
     calls = frozenset(IGNORING) | frozenset(CLASSES) | AVERAGING
+    needs = (
+        Need(calls, (frozenset({"[]"}), COMPARISONS)),
+        Need(calls, (frozenset({"ignore_index"}),)),
+    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one loss, or the making of one."""

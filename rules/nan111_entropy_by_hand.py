@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, safe, unsafe
+from nanlint.rule import (
+    Call,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Need,
+    Rule,
+    Severity,
+    safe,
+    unsafe,
+)
 
 LOG, PRODUCT, QUOTIENT, DIFFERENCE = "torch.log", "torch.mul", "torch.div", "torch.sub"
 LOGARITHMS = frozenset({LOG, "torch.log2", "torch.log10"})
@@ -39,7 +53,7 @@ class EntropyByHand(Rule):
     severity = Severity.ERROR
     preview = True
     calls = frozenset({PRODUCT})
-    beside = frozenset({"log", "log2", "log10"})
+    needs = (Need(frozenset({PRODUCT}), (LOGARITHMS,)),)
     yields_to = frozenset({"NAN110"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -8,8 +8,12 @@ from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Haza
 OVERFLOW = {"torch.exp": 88.72, "torch.expm1": 88.72, "torch.exp2": 128.0, "torch.sinh": 89.42, "torch.cosh": 89.42}
 BY_HAND = ("torch.log", "torch.log1p", "torch.div", "torch.reciprocal")
 SCALINGS = ("torch.mul", "torch.div", "torch.neg")
-LOG_PROBABILITIES = frozenset(["logp", "logps", "logprob", "logprobs", "logpi", "neglogp", "logpac"])
+LOG_PROBABILITIES = frozenset(["logp", "logps", "logprob", "logprobs", "logpi", "neglog", "neglogp", "logpac"])
 SPREADS = frozenset({"var", "vars", "variance", "std", "stds", "sigma", "sigmas", "scale"})
+PRODUCTS = frozenset({"torch.matmul", "torch.mv", "torch.mm", "torch.bmm"})
+# What is divided by one of these is meant to grow: Sinkhorn kernels, annealed weights.
+TINY = frozenset({"eps", "epsilon", "reg"})
+SMALLEST, LARGEST_EPS = 0.05, 0.2
 QUOTED = 26
 
 
@@ -28,8 +32,9 @@ class ExpOverflow(Rule):
 
     ## Silent when
     the exponent is known to stay below: clamped, `x - x.max()`, `-x**2`, a log-probability by itself; where no gradient passes
-    and for `x - x.detach()`; in tests; when nothing is known of the exponent, neither by its name nor by its range. Of severity
-    info are variances and scales that are kept as logarithms and learnable exponents, which reach 88 only when training diverges.
+    and for `x - x.detach()`; in tests; when nothing is known of the exponent, neither by its name nor by its range. At `info`:
+    variances and scales that are kept as logarithms, learnable exponents, which reach 88 only when training diverges.
+    Not for those that something amplifies: `x / eps`, a learned factor, weights for `multinomial`, a kernel that is divided by.
 
     ## Fix
     Unsafe: `clamp(max=20.0)` caps the result at 4.9e8 and cuts the gradient above.
@@ -46,15 +51,15 @@ class ExpOverflow(Rule):
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one exponential."""
         inner, edge = call.subject, OVERFLOW[call.function]
-        if (
-            inner is None
-            or facts.is_test()
-            or facts.range_of(inner).greatest < edge
-            or not facts.has_gradient(call.node)
-        ):
+        if inner is None or facts.is_test():
             return
-        severity, reason = _evidence(inner, edge, facts)
-        if not reason or facts.is_shifted(inner) or facts.is_falling(inner) or _is_by_hand(call, facts):
+        if facts.is_falling(inner) or facts.range_of(inner).greatest < edge:
+            yield from self._check_kernel(call, inner, facts)
+            return
+        reason, severity = _why_large(call, inner, edge, facts), self.severity
+        if not reason and facts.has_gradient(call.node):
+            severity, reason = _why_at_all(inner, facts)
+        if not reason or facts.is_shifted(inner) or _is_by_hand(call, facts) or facts.is_mended(call.node):
             return
         word = call.function.rpartition(".")[2]
         clamped = None if facts.changes_its_operand(call) else f"{facts.as_receiver(inner)}.clamp(max=20.0)"
@@ -66,32 +71,62 @@ class ExpOverflow(Rule):
             hazard=Hazard(call.function, facts.source_of(inner), f"[{edge}, inf)"),
         )
 
+    def _check_kernel(self, call: Call, inner: Expression, facts: Facts) -> Iterator[Finding]:
+        """`K = exp(-cost / eps)`, then `a / (K @ v)`: a row that is 0 as a whole is divided by."""
+        for quotient in facts.calls_of("torch.div") if facts.is_falling(inner) else ():
+            total = facts.origin_of(quotient.arguments.get("other"))
+            factors = total.arguments.values() if total is not None and total.function in PRODUCTS else ()
+            if any(facts.origin_of(factor) is call for factor in factors) and not facts.is_mended(quotient.node):
+                message = f"exp of `{facts.quote(inner, QUOTED)}` is 0 below -104, and a row of it is divided by"
+                hazard = Hazard(call.function, facts.source_of(inner), "(-inf, -104]")
+                yield self.finding(facts.span_of(call.node), message, hazard=hazard)
+                return
 
-def _evidence(inner: Expression, edge: float, facts: Facts) -> tuple[Severity, str]:
-    """Why the exponent can be large, as far as anything says so."""
-    difference = facts.origin_of(inner)
-    if difference is not None and difference.function == "torch.sub":
-        sides = (difference.subject, difference.arguments.get("other"))
-        if all(_is_log_probability(side, facts) for side in sides) and not facts.is_same(*sides):
-            return Severity.WARNING, "is a log-ratio without bound"
-    reach = facts.range_of(inner)
+
+def _why_large(call: Call, inner: Expression, edge: float, facts: Facts) -> str:
+    """Why the exponent is large on inputs that do occur; empty if nothing says so."""
+    reach, made_by = facts.range_of(inner), facts.origin_of(inner)
+    if any(facts.origin_of(sampled.subject) is call for sampled in facts.calls_of("torch.multinomial")):
+        return "are weights to sample by"
+    if not facts.has_gradient(call.node):
+        return ""
     if edge <= reach.greatest < float("inf") and facts.is_tensor(inner) and facts.constant_of(inner) is None:
-        return Severity.WARNING, "can be too large"
+        return "can be too large"
+    sides = (made_by.subject, made_by.arguments.get("other")) if made_by is not None else (None, None)
+    if made_by is not None and made_by.function == "torch.sub" and not facts.is_same(*sides):
+        return "is a log-ratio without bound" if all(_is_log_probability(side, facts) for side in sides) else ""
+    return "is amplified without bound" if made_by is not None and _amplifies(made_by, facts) else ""
+
+
+def _why_at_all(inner: Expression, facts: Facts) -> tuple[Severity, str]:
+    """Why the exponent has no bound, by its name or because it is learned; empty if nothing says so."""
     scaled = _unscaled(inner, facts)
-    words = facts.words_of(scaled)
-    if "log" in words and "ratio" in words and facts.origin_of(scaled) is None:
+    words = set(facts.words_of(scaled))
+    if {"log", "ratio"} <= words and facts.origin_of(scaled) is None:
         return Severity.WARNING, "is a log-ratio without bound"
     if facts.value_of(scaled).learnable:
         return Severity.INFO, "is learnable and has no bound"
-    if {"logvar", "logstd", "logvars"} & set(words) or ("log" in words and SPREADS & set(words)):
-        return Severity.INFO, "is a logarithm without bound"
-    return Severity.INFO, ""
+    is_logarithm = bool({"logvar", "logstd", "logvars"} & words) or ("log" in words and bool(SPREADS & words))
+    return Severity.INFO, "is a logarithm without bound" if is_logarithm else ""
+
+
+def _amplifies(call: Call, facts: Facts) -> bool:
+    """`x / eps`, and logits times something learned: neither of the two has to be large by itself."""
+    above, below = call.subject, call.arguments.get("other")
+    if above is None or below is None or facts.is_known(above):
+        return False
+    if call.function == "torch.div":
+        constant, is_eps = facts.constant_of(below), not TINY.isdisjoint(facts.words_of(below))
+        return is_eps if constant is None else 0 < constant < (LARGEST_EPS if is_eps else SMALLEST)
+    pairs = ((above, below), (below, above))
+    return call.function == "torch.mul" and any(
+        facts.value_of(one).learnable and facts.is_tensor(other) and not facts.is_known(other) for one, other in pairs
+    )
 
 
 def _is_log_probability(node: Expression | None, facts: Facts) -> bool:
-    words = facts.words_of(node) if node is not None else ()
-    spelled = {"log", "prob"} <= set(words) or {"log", "probs"} <= set(words) or "neglog" in words
-    return spelled or not LOG_PROBABILITIES.isdisjoint(words)
+    words = set(facts.words_of(node)) if node is not None else set()
+    return bool(words & LOG_PROBABILITIES) or ("log" in words and bool(words & {"prob", "probs"}))
 
 
 def _unscaled(node: Expression, facts: Facts) -> Expression:
@@ -100,13 +135,10 @@ def _unscaled(node: Expression, facts: Facts) -> Expression:
         call = facts.call_of(node)
         if call is None or call.function not in SCALINGS or call.subject is None:
             return node
-        other = call.arguments.get("other")
-        if other is None or facts.constant_of(other) is not None:
-            node = call.subject
-        elif facts.constant_of(call.subject) is not None:
-            node = other
-        else:
+        other, scales = call.arguments.get("other"), facts.constant_of(call.subject) is not None
+        if other is not None and not scales and facts.constant_of(other) is None:
             return node
+        node = other if other is not None and scales else call.subject
     return node
 
 

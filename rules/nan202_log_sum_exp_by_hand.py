@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from nanlint.rule import ByHand, Call, Direction, Edit, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, safe
+from nanlint.rule import (
+    ByHand,
+    Call,
+    Direction,
+    Edit,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Need,
+    Rule,
+    Severity,
+    safe,
+)
 
 EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
 LOGS, QUOTIENTS = ("torch.log", "torch.log1p"), ("torch.div", "torch.reciprocal")
@@ -47,9 +61,7 @@ class LogSumExpByHand(Rule):
     preview = True
     direction = Direction.BOTH
     calls = EXPONENTIALS
-    beside = frozenset(
-        {"log", "log_", "log1p", "log1p_", "/", "/=", "div", "div_", "divide", "true_divide", "reciprocal"}
-    )
+    needs = (Need(frozenset({*LOGS, *QUOTIENTS}), (EXPONENTIALS,)),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge what is made of one exponential."""

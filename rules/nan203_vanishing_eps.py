@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
 
 # Operations that hold a value above an eps, with the parameter that holds it.
 FLOORS = {
@@ -53,7 +53,12 @@ class VanishingEps(Rule):
     severity = Severity.ERROR
     preview = True
     calls = frozenset(FLOORS) | frozenset(CEILINGS) | frozenset(DEFAULTS)
-    beside = frozenset({"half", "float16", "bfloat16", "clamp", "clamp_", "clip", "clip_", "clamp_max", "clamp_max_"})
+    yields_to = frozenset({"NAN204"})
+    needs = (
+        Need(frozenset(FLOORS), (frozenset({"<tiny>"}),), beside=HALVES | {"half"}),
+        Need(frozenset(CEILINGS), (frozenset({"<near one>", "<tiny>"}),)),
+        Need(frozenset(DEFAULTS), beside=frozenset({"half", "float16"})),
+    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one eps."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
 
-FILL, WHERE, PRODUCT = "torch.masked_fill", "torch.where", "torch.mul"
+FILL, WHERE, PRODUCT, SUM = "torch.masked_fill", "torch.where", "torch.mul", "torch.add"
 # The first numbers that float16 rounds to an infinity; what is infinite already is NAN107's business.
 FLOAT16_OVERFLOW = 65520.0
 MASKS = frozenset({"mask", "masks", "masked", "pad", "padding", "invalid", "keep"})
 QUOTED = 24
+FORMATS = ("float16", "bfloat16", "float32", "float64")
 
 
 class MaskOverflow(Rule):
@@ -16,7 +17,8 @@ class MaskOverflow(Rule):
 
     ## Why it hurts
     float16 ends at -65504. `masked_fill(mask, -1e9)` raises there, `where` and arithmetic turn the -1e9 into -inf: `0 * -inf`
-    is NaN for what the mask keeps, and a row that is masked as a whole is NaN after the softmax.
+    is NaN for what the mask keeps, and a row that is masked as a whole is NaN after the softmax. The least number of a dtype
+    fits, but not twice: two masks of `finfo.min` that are added give -inf where both mask, in every dtype.
 
     ## Flagged
         scores = torch.matmul(query, key)
@@ -39,17 +41,19 @@ class MaskOverflow(Rule):
     severity = Severity.WARNING
     preview = True
     dtypes = ("float16",)
-    calls = frozenset({FILL, WHERE, PRODUCT})
-    beside = frozenset(
-        {"mask", "attn_mask", "attention_mask", "masked_fill", "masked_fill_", "softmax", "log_softmax", "Softmax"}
+    calls = frozenset({FILL, WHERE, PRODUCT, SUM})
+    needs = (
+        Need(frozenset({FILL, WHERE}), (frozenset({"<huge>", "finfo"}),)),
+        Need(frozenset({PRODUCT}), (frozenset({"<huge>", "finfo"}), MASKS | {"<mask>"})),
+        Need(frozenset({SUM}), (frozenset({"finfo"}),)),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one mask."""
         if facts.is_test():
             return
-        if call.function == PRODUCT:
-            yield from self._check_product(call, facts)
+        if call.function in {PRODUCT, SUM}:
+            yield from (self._check_product if call.function == PRODUCT else self._check_sum)(call, facts)
             return
         found = facts.filling(call)
         constant = facts.constant_of(found.value) if found is not None else None
@@ -58,10 +62,25 @@ class MaskOverflow(Rule):
         result = "and masked_fill raises" if call.function == FILL else "so it is -inf"
         yield self._finding(call, found.scores, found.value, facts, f"where float16 ends at -65504, {result}")
 
+    def _check_sum(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Two masks of the least number: twice that is -inf, and a row of it NaN after the softmax."""
+        terms = [call.subject, call.arguments.get("other")]
+        if not all(term is not None and facts.holds_least(term) for term in terms):
+            return
+        yield self.finding(
+            facts.span_of(call.node),
+            f"`{facts.quote(call.node, QUOTED)}` adds finfo.min to finfo.min where both mask: that is -inf",
+            hazard=Hazard(SUM, facts.source_of(call.node), "finfo.min"),
+            dtypes=FORMATS,
+        )
+
     def _check_product(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """`(1 - mask) * -1e9`, which is then added to scores."""
+        """`(1 - mask) * -1e9`, which is then added to scores, or `1e9 * (1 - mask)`, which is subtracted."""
+        around = facts.call_of(next(iter(facts.parents_of(call.node)), call.node))
+        sign = -1 if around is not None and around.function == "torch.sub" and around.subject is not call.node else 1
         for mask, value in ((call.subject, call.arguments.get("other")), (call.arguments.get("other"), call.subject)):
-            if mask is None or value is None or not _overflows(facts.constant_of(value)):
+            constant = facts.constant_of(value)
+            if mask is None or value is None or constant is None or not _overflows(sign * constant):
                 continue
             left = facts.rest_to_one(mask)
             if MASKS.isdisjoint(facts.words_of(left if left is not None else mask)):
@@ -73,7 +92,7 @@ class MaskOverflow(Rule):
         return self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(scores, QUOTED)}` is masked with {facts.quote(value, 20)} {result}",
-            fix=_fix(scores, value, facts),
+            fix=_fix(scores, value, facts) if (facts.constant_of(value) or 0) < 0 else None,
             hazard=Hazard(call.function, facts.source_of(scores), "float16"),
         )
 

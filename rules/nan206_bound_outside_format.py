@@ -9,7 +9,7 @@ from nanlint.rule import Call, Facts, Finding, Hazard, Iterator, Rule, Severity
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min", "torch.clamp_max"})
 # float16 rounds to an infinity from here on.
 FLOAT16_OVERFLOW = 65520.0
-QUOTED = 40
+QUOTED = 30
 
 
 class BoundOutsideFormat(Rule):
@@ -17,7 +17,7 @@ class BoundOutsideFormat(Rule):
 
     ## Why it hurts
     An infinite bound, or one that the dtype cannot hold, lets every value pass: 1e6 is inf in float16. With the lower bound
-    above the upper one every value becomes the upper bound.
+    above the upper one every value becomes the upper bound. And a clamp passes NaN on, whatever its bounds.
 
     ## Flagged
         x = x.clamp(min=float("-inf"), max=float("inf"))
@@ -29,7 +29,7 @@ class BoundOutsideFormat(Rule):
 
     ## Silent when
     a bound is not known, or the dtype is not known to be float16; in tests; when one of two bounds is infinite and the other is
-    not, which says that only one side is meant.
+    not, which says that only one side is meant. Of a clamp against NaN a comment must say so, and the value be able to be NaN.
 
     ## Fix
     None: which bound was meant is not written down.
@@ -40,6 +40,7 @@ class BoundOutsideFormat(Rule):
     severity = Severity.WARNING
     preview = True
     calls = CLAMPS
+    yields_to = frozenset({"NAN101", "NAN102", "NAN103", "NAN105"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one clamp."""
@@ -59,6 +60,8 @@ class BoundOutsideFormat(Rule):
             FLOAT16_OVERFLOW <= abs(bound) < math.inf for bound in known
         ):
             message = f"`{subject}` is float16, which ends at 65504, and is clamped to {max(known, key=abs):g}"
+        elif facts.range_of(call.subject).nan and "nan" in facts.comments_at(call.node).lower():
+            message = f"`{subject}` can be NaN (range {facts.range_of(call.subject)}), and a clamp passes NaN on"
         if message:
             yield self.finding(
                 facts.span_of(call.node),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, unsafe
 
 DIV = "torch.div"
 WORDS = frozenset({"temperature", "temp", "tau"})
@@ -19,7 +19,8 @@ class TinyTemperature(Rule):
 
     ## Why it hurts
     A temperature that is learned follows its gradient through 0, and one that a user gives for sampling is 0 when greedy
-    choice is meant: `logits / 0` is inf, and the softmax of it NaN. In float16 a constant below 0.05 is enough.
+    choice is meant: `logits / 0` is inf, and the softmax of it NaN. One that is lowered every epoch gets there some day.
+    In float16 a constant below 0.05 is enough.
 
     ## Flagged
         temperature = nn.Parameter(torch.ones(()))
@@ -31,7 +32,7 @@ class TinyTemperature(Rule):
 
     ## Silent when
     the temperature is clamped, made by `softplus` or `exp`, or asked for on the way (`if temperature > 0`); for a setting
-    of the model that no one changes; for a parameter of a function that does not sample; for a constant above 0.05, or
+    of the model that no one changes, or lowers to a floor (`max(tau, 0.1)`); for a parameter of a function that does not sample; for a constant above 0.05, or
     in float32 and bfloat16; in tests.
 
     ## Fix
@@ -43,7 +44,10 @@ class TinyTemperature(Rule):
     severity = Severity.WARNING
     preview = True
     calls = frozenset({DIV})
-    beside = WORDS | {"half", "float16"}
+    needs = (
+        Need(frozenset({DIV}), (WORDS,)),
+        Need(frozenset({DIV}), (frozenset({"<tiny>"}),), beside=frozenset({"half", "float16"})),
+    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one division."""
@@ -53,6 +57,7 @@ class TinyTemperature(Rule):
         constant = facts.constant_of(below)
         if constant is not None and 0 < constant < SMALLEST and not facts.value_of(below).assumed:
             yield from self._check_constant(call, above, below, facts)
+        how = ""
         if WORDS.isdisjoint(facts.words_of(below)) or facts.is_tested(below) or facts.is_mended(call.node):
             return
         if facts.value_of(below).learnable:
@@ -61,10 +66,17 @@ class TinyTemperature(Rule):
             message = f"`{facts.quote(below, QUOTED)}` is learned and can reach 0, where the logits are inf or NaN"
         elif facts.is_parameter(below) and facts.mentions(*SAMPLING) and not facts.is_tensor(below):
             fix, message = None, f"`{facts.quote(below, QUOTED)}` can be given as 0, where the logits are inf or NaN"
+        elif how := facts.lowering(below):
+            fix, message = (
+                None,
+                f"`{facts.quote(below, QUOTED)}` is lowered and has no floor: at 0 the logits are inf or NaN",
+            )
         else:
             return
+        # What is multiplied by 0.99 reaches 0 after tens of thousands of steps.
+        severity = Severity.INFO if how == "multiplied" else self.severity
         hazard = Hazard(DIV, facts.source_of(below), "0")
-        yield self.finding(facts.span_of(below), message, fix=fix, hazard=hazard)
+        yield self.finding(facts.span_of(below), message, fix=fix, hazard=hazard, severity=severity)
 
     def _check_constant(self, call: Call, above: Expression, below: Expression, facts: Facts) -> Iterator[Finding]:
         """In float16 alone, of values that are not bounded by themselves, as cosines are."""

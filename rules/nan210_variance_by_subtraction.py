@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, safe
+from nanlint.rule import (
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Need,
+    Rule,
+    Severity,
+    safe,
+)
 
 ROOTS = frozenset({"torch.sqrt", "torch.rsqrt", "torch.log", "torch.log2", "torch.log10", "torch.reciprocal"})
 POWER, QUOTIENT, DIFFERENCE, SUM, MEAN = "torch.pow", "torch.div", "torch.sub", "torch.add", "torch.mean"
@@ -49,7 +63,7 @@ class VarianceBySubtraction(Rule):
     preview = True
     direction = Direction.BOTH
     calls = ROOTS | {POWER, QUOTIENT}
-    beside = frozenset({"mean", "sum", "nanmean"})
+    needs = (Need(ROOTS | {QUOTIENT, "<root>", "<inverse>"}, (frozenset({DIFFERENCE}), AVERAGES)),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one operation that a variance of 0 or below breaks."""

@@ -12,6 +12,7 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
+    Need,
     Rule,
     Severity,
     safe,
@@ -24,6 +25,17 @@ NORM, SUM, SQUARE = "torch.linalg.vector_norm", "torch.sum", "torch.square"
 HARMLESS = frozenset({"torch.relu", "torch.nn.functional.relu6"})
 # Small beside any length that matters, and its root's gradient is 5e5: finite in every format but float16.
 FLOOR = "1e-12"
+# What makes values that are known not to be negative.
+NEVER_NEGATIVE = frozenset(
+    f"torch.{name}"
+    for name in (
+        "pow", "square", "mul", "abs", "sum", "nansum", "mean", "nanmean", "norm", "linalg.norm", "linalg.vector_norm",
+        "linalg.matrix_norm", "var", "std", "relu", "clamp", "clamp_min", "max", "amax", "maximum", "cdist", "dist",
+        "count_nonzero", "sigmoid", "softmax", "exp", "sub", "nn.functional.relu6", "nn.functional.mse_loss",
+        "nn.functional.l1_loss", "nn.functional.pairwise_distance", "nn.functional.one_hot", "rand", "rand_like",
+        "diff", "cumsum", "prod", "real", "zeros", "zeros_like", "full",
+    )
+)  # fmt: skip
 QUOTED = 36
 
 
@@ -60,8 +72,12 @@ class RootGradientAtZero(Rule):
     preview = True
     direction = Direction.BACKWARD
     calls = frozenset({SQRT, RSQRT, POWER, HYPOT})
-    beside = frozenset({"sqrt", "sqrt_", "rsqrt", "rsqrt_", "pow", "pow_", "hypot", "hypot_", "**"})
-    yields_to = frozenset({"NAN103", "NAN210"})
+    needs = (
+        Need(frozenset({SQRT, RSQRT}), (NEVER_NEGATIVE,)),
+        Need(frozenset({HYPOT})),
+        Need(frozenset({"<root>"}), (NEVER_NEGATIVE,)),
+    )
+    yields_to = frozenset({"NAN103", "NAN204", "NAN210", "NAN211"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one root."""

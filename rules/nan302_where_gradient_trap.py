@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, safe
+from itertools import islice
 
-WHERE, FILL, CLEAN, CLAMP, CLAMP_MIN = (
-    "torch.where",
-    "torch.masked_fill",
-    "torch.nan_to_num",
-    "torch.clamp",
-    "torch.clamp_min",
-)
+from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Need, Rule, Selection, Severity, safe
+
+WHERE, FILL, CLEAN, PRODUCT, PART = "torch.where", "torch.masked_fill", "torch.nan_to_num", "torch.mul", "subscript"
+SELECTING = frozenset({WHERE, FILL, CLEAN, "torch.clamp", "torch.clamp_min"})
+BY_MASK = (PRODUCT, PART)
+WORDS = {PRODUCT: "the product with a mask", PART: "the index"}
 # The operation -> the operand that breaks it, and a value of that operand with which it is harmless.
 BREAKING = {
-    "torch.log": ("input", "1.0"),
-    "torch.log2": ("input", "1.0"),
-    "torch.log10": ("input", "1.0"),
-    "torch.log1p": ("input", "0.0"),
-    "torch.sqrt": ("input", "1.0"),
-    "torch.rsqrt": ("input", "1.0"),
+    **dict.fromkeys(("torch.log", "torch.log2", "torch.log10", "torch.sqrt", "torch.rsqrt"), ("input", "1.0")),
+    **dict.fromkeys(("torch.reciprocal", "torch.pow"), ("input", "1.0")),
+    **dict.fromkeys(("torch.log1p", "torch.exp", "torch.expm1"), ("input", "0.0")),
+    **dict.fromkeys(("torch.acos", "torch.asin", "torch.atanh"), ("input", "0.0")),
     "torch.div": ("other", "1.0"),
-    "torch.reciprocal": ("input", "1.0"),
-    "torch.pow": ("input", "1.0"),
-    "torch.exp": ("input", "0.0"),
-    "torch.expm1": ("input", "0.0"),
-    "torch.acos": ("input", "0.0"),
-    "torch.asin": ("input", "0.0"),
-    "torch.atanh": ("input", "0.0"),
 }
 EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
 LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
+ROOTS = frozenset({"torch.sqrt", "torch.pow"})
+# Of these a selection by index or product is looked for; the others are everywhere.
+STEEP = LOGARITHMS | {"torch.log1p", "torch.sqrt", "torch.rsqrt", "torch.reciprocal", "torch.acos", "torch.asin"}
 # Through these a gradient of 0 stays 0, and so meets the infinite slope behind them.
 THROUGH = frozenset({"torch.mul", "torch.add", "torch.sub", "torch.neg", "torch.abs", "torch.log1p", "torch.div"})
 DEEPEST = 5
@@ -41,8 +34,8 @@ class WhereGradientTrap(Rule):
 
     ## Why it hurts
     `where(x > 0, x.log(), 0)` picks the 0 where x is 0, so the forward is finite. The backward sends a gradient of 0 into
-    the branch that was not picked, and there 0 times the infinite slope of the logarithm is NaN. `masked_fill`,
-    `nan_to_num` and a clamp of the result hide the value in the same way and do not stop the gradient either.
+    the branch that was not picked, and there 0 times the infinite slope of the logarithm is NaN. `masked_fill`, `nan_to_num`, a
+    clamp, a boolean index (`x.log()[x > 0]`) and a product with a mask hide it in the same way and stop no gradient either.
 
     ## Flagged
         y = torch.where(x > 0, x.log(), torch.zeros_like(x))
@@ -66,77 +59,80 @@ class WhereGradientTrap(Rule):
     severity = Severity.ERROR
     preview = True
     direction = Direction.BACKWARD
-    calls = frozenset({WHERE, FILL, CLEAN, CLAMP, CLAMP_MIN})
-    beside = frozenset(
-        {"where", "masked_fill", "masked_fill_", "nan_to_num", "nan_to_num_", "clamp", "clamp_min", "clip"}
-    )
+    calls = SELECTING | STEEP
+    needs = (Need(SELECTING, (frozenset(BREAKING),)), Need(STEEP))
+    yields_to = frozenset({"NAN303"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one selection."""
-        if not facts.may_train() or not facts.is_recorded(call.node):
+        """Judge the selections of a function, at the first operation in it that can hide something or be hidden."""
+        if not facts.may_train() or facts.calls_of(*self.calls)[0] is not call:
             return
-        for branch, condition, holds in _branches(call):
-            for inner in _breaking(branch, facts):
-                operand, harmless = BREAKING[inner.function]
-                node = inner.arguments.get(operand)
-                if node is None or not facts.has_gradient(node) or not _is_hidden(call, inner, condition, holds, facts):
-                    continue
-                what, where = facts.quote(inner.node, QUOTED), call.function.rpartition(".")[2]
-                message = f"`{where}` hides where `{what}` breaks, but its gradient there is 0 * inf, which is NaN"
-                fix = None
-                if condition is not None and facts.is_within(inner.node, call.node):
-                    fix = _fix(node, condition, harmless, holds, facts)
-                hazard = Hazard(inner.function, facts.source_of(node), "outside its domain")
-                severity = Severity.ERROR if facts.is_trained() else Severity.INFO
-                yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, severity=severity)
-                return
+        for chosen in facts.selections(*SELECTING, *BY_MASK):
+            if not facts.is_recorded(chosen.call.node):
+                continue
+            behind = _breaking(facts.value_of(chosen.value).made_by, facts)
+            hidden = (inner for inner in behind if _is_hidden(chosen, inner, facts))
+            for inner in islice(hidden, 1):
+                yield self._finding(chosen, inner, facts)
+
+    def _finding(self, chosen: Selection, inner: Call, facts: Facts) -> Finding:
+        word, edit = chosen.call.function.rpartition(".")[2], _edit(chosen, inner, facts)
+        where = WORDS.get(chosen.call.function, f"`{word}`")
+        # What a product with 0 leaves of an infinity is NaN already.
+        spreads = chosen.call.function == PRODUCT and inner.function not in ROOTS
+        return self.finding(
+            facts.span_of(chosen.call.node),
+            f"{where} hides where `{facts.quote(inner.node, QUOTED)}` breaks, but its gradient there is 0 * inf: NaN",
+            fix=safe("Make the operand harmless first", edit) if edit is not None else None,
+            hazard=Hazard(
+                inner.function, facts.source_of(inner.arguments[BREAKING[inner.function][0]]), "outside its domain"
+            ),
+            severity=Severity.ERROR if facts.is_trained() else Severity.INFO,
+            direction=Direction.BOTH if spreads else Direction.BACKWARD,
+        )
 
 
-def _branches(call: Call) -> Iterator[tuple[Expression, Expression | None, bool]]:
-    """What may be thrown away, under which condition it is kept, and whether it is kept where that holds."""
-    given = call.arguments
-    if call.function == WHERE and {"condition", "input", "other"} <= set(given):
-        yield given["input"], given["condition"], True
-        yield given["other"], given["condition"], False
-    elif call.function == FILL and {"input", "mask"} <= set(given):
-        yield given["input"], given["mask"], False
-    elif call.function not in {WHERE, FILL} and "input" in given:
-        yield given["input"], None, True
-
-
-def _breaking(node: Expression | None, facts: Facts, depth: int = 0) -> Iterator[Call]:
-    """The operations behind `node` that have an infinite slope somewhere."""
-    made_by = facts.value_of(node).made_by if node is not None else None
+def _breaking(made_by: Call | None, facts: Facts, depth: int = 0) -> Iterator[Call]:
+    """Of an operation and those behind it, the ones that have an infinite slope somewhere."""
     if made_by is None or not facts.is_here(made_by.node) or depth == DEEPEST:
         return
     if made_by.function in BREAKING:
         yield made_by
     if made_by.function in THROUGH:
         for operand in made_by.arguments.values():
-            yield from _breaking(operand, facts, depth + 1)
+            yield from _breaking(facts.value_of(operand).made_by, facts, depth + 1)
 
 
-def _is_hidden(call: Call, inner: Call, condition: Expression | None, holds: bool, facts: Facts) -> bool:  # noqa: FBT001 - a pair with the condition
-    """Whether `call` throws away just those results of `inner` that break."""
+def _is_hidden(chosen: Selection, inner: Call, facts: Facts) -> bool:
+    """Whether just those results of `inner` are thrown away that break."""
     operand, _ = BREAKING[inner.function]
-    node = inner.arguments[operand]
-    if not facts.breaks(inner, operand, facts.range_of(node)):
+    node, condition = inner.arguments.get(operand), chosen.condition
+    if node is None or not facts.has_gradient(node) or not facts.breaks(inner, operand, facts.range_of(node)):
         return False
     if condition is not None:
-        kept = facts.range_where(node, condition, holds=holds)
+        kept = facts.range_where(node, condition, holds=chosen.holds)
         # A threshold against overflow lies above 0; another one is about something else.
         is_threshold = inner.function not in EXPONENTIALS or kept.high > 0
         return is_threshold and not facts.breaks(inner, operand, kept)
-    if call.function == CLEAN:
+    if chosen.call.function == CLEAN:
         return inner.function not in EXPONENTIALS and facts.is_tensor(node)
-    floor = facts.constant_of(call.arguments.get("min"))
-    return inner.function in LOGARITHMS and call.subject is not None and floor is not None and floor <= -20
+    floor = facts.constant_of(chosen.call.arguments.get("min"))
+    return inner.function in LOGARITHMS and floor is not None and floor <= -20
 
 
-def _fix(node: Expression, condition: Expression, harmless: str, holds: bool, facts: Facts) -> Fix | None:  # noqa: FBT001 - as above
-    spelled, said = facts.spelling_of(WHERE), facts.on_one_line(facts.source_of(condition))
-    text = facts.on_one_line(facts.source_of(node))
-    if spelled is None or said is None or text is None or not facts.is_unchanged(condition, node):
+def _edit(chosen: Selection, inner: Call, facts: Facts) -> Edit | None:
+    """The operand, made harmless exactly where the result is thrown away."""
+    operand, harmless = BREAKING[inner.function]
+    node, condition, spelled = inner.arguments[operand], chosen.condition, facts.spelling_of(WHERE)
+    if (
+        condition is None
+        or spelled is None
+        or chosen.call.function in BY_MASK
+        or not facts.is_unchanged(condition, node)
+    ):
         return None
-    picked = f"{text}, {harmless}" if holds else f"{harmless}, {text}"
-    return safe("Make the operand harmless first", Edit(facts.span_of(node), f"{spelled}({said}, {picked})"))
+    said, text = (facts.on_one_line(facts.source_of(part)) for part in (condition, node))
+    if said is None or text is None or not facts.is_within(inner.node, chosen.call.node):
+        return None
+    picked = f"{text}, {harmless}" if chosen.holds else f"{harmless}, {text}"
+    return Edit(facts.span_of(node), f"{spelled}({said}, {picked})")

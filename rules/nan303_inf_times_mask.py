@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, safe
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, safe
 
 PRODUCT, DIFFERENCE = "torch.mul", "torch.sub"
 TESTS = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
-# What a function names that deals with infinities; products and differences are in all of them.
-SOURCES = TESTS | {"torch.masked_fill", "float"}
 PEAKS = frozenset({"torch.max", "torch.amax", "torch.logsumexp"})
 MASKS = frozenset({"mask", "masks", "keep", "valid"})
+INFINITE = frozenset({"inf", "Inf", "infty"})
+COMPARISONS = frozenset({"torch.eq", "torch.ne", "torch.lt", "torch.le", "torch.gt", "torch.ge"})
 QUOTED = 24
 
 
@@ -40,27 +40,29 @@ class InfTimesMask(Rule):
     severity = Severity.WARNING
     preview = True
     direction = Direction.FORWARD
-    calls = SOURCES
+    calls = frozenset({PRODUCT, DIFFERENCE})
+    needs = (
+        Need(frozenset({PRODUCT}), (TESTS | MASKS | COMPARISONS | {"<mask>"}, TESTS | INFINITE)),
+        Need(frozenset({DIFFERENCE}), (PEAKS, INFINITE)),
+    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge the products and differences of a function, at the first thing in it that speaks of infinities."""
-        if facts.is_test() or facts.calls_of(*SOURCES)[0] is not call:
+        """Judge one product or difference."""
+        one, two = call.subject, call.arguments.get("other")
+        if one is None or two is None or facts.is_test():
             return
-        for outer in facts.calls_of(PRODUCT, DIFFERENCE):
-            one, two = outer.subject, outer.arguments.get("other")
-            if one is None or two is None:
-                continue
-            check = self._check_product if outer.function == PRODUCT else self._check_difference
-            yield from check(outer, one, two, facts)
+        check = self._check_product if call.function == PRODUCT else self._check_difference
+        yield from check(call, one, two, facts)
 
     def _check_product(self, call: Call, one: Expression, two: Expression, facts: Facts) -> Iterator[Finding]:
         for value, mask in ((one, two), (two, one)):
             reason = _reason(value, mask, facts)
             if reason:
+                edit = _edit(call, value, mask, facts)
                 yield self.finding(
                     facts.span_of(call.node),
                     f"`{facts.quote(value, QUOTED)}` {reason} where `{facts.quote(mask, QUOTED)}` is 0: the product is NaN",
-                    fix=_fix(call, value, mask, facts),
+                    fix=safe("Pick instead of multiplying", edit) if edit is not None else None,
                     hazard=Hazard(call.function, facts.source_of(value), "inf"),
                 )
                 return
@@ -106,12 +108,10 @@ def _tests(mask: Expression | None, value: Expression, facts: Facts, depth: int)
     return any(_tests(operand, value, facts, depth - 1) for operand in call.arguments.values())
 
 
-def _fix(call: Call, value: Expression, mask: Expression, facts: Facts) -> Fix | None:
+def _edit(call: Call, value: Expression, mask: Expression, facts: Facts) -> Edit | None:
     torch = facts.name_for("torch")
     texts = [facts.on_one_line(facts.source_of(node)) for node in (mask, value)]
     is_mask = facts.dtype_of(mask) == "bool" and facts.constant_of(value) is None
     if torch is None or None in texts or not is_mask or facts.changes_its_operand(call) or not facts.is_here(mask):
         return None
-    return safe(
-        "Pick instead of multiplying", Edit(facts.span_of(call.node), f"{torch}.where({texts[0]}, {texts[1]}, 0.0)")
-    )
+    return Edit(facts.span_of(call.node), f"{torch}.where({texts[0]}, {texts[1]}, 0.0)")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.engine.interests import carrying_words, interests
 from nanlint.model import Finding, Severity
-from nanlint.source.gate import Gate, Interest
+from nanlint.source.gate import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,12 +32,17 @@ class Ruleset:
         self.severities = severities or {}
         self.mildest = mildest
         """Findings below it are not shown, so they are neither fixed nor remembered either."""
-        self.gate = Gate(interest(rule) for rule in rules)
+        self.gate = Gate((interest for rule in rules for interest in interests(rule)), carrying_words())
         self.by_function: dict[str, list[Rule]] = {}
         for rule in rules:
             for function in rule.calls:
                 self.by_function.setdefault(function, []).append(rule)
         self.for_comparisons = [rule for rule in rules if rule.comparisons]
+        self.for_loops = [rule for rule in rules if rule.loops]
+        self.by_setting: dict[str, list[Rule]] = {}
+        for rule in rules:
+            for key in rule.settings:
+                self.by_setting.setdefault(key, []).append(rule)
 
     def without(self, codes: frozenset[str]) -> Ruleset:
         """The same rules less those with `codes`, as per-file-ignores ask for."""
@@ -49,13 +55,3 @@ class Ruleset:
         """The findings that are severe enough, in reading order."""
         loud = [finding for finding in findings if finding.severity.rank >= self.mildest.rank]
         return sorted(loud, key=lambda finding: finding.sort_key)
-
-
-def interest(rule: Rule) -> Interest:
-    """The words that `rule` reacts to: every spelling of its operations."""
-    from nanlint.ops.names import SIGNATURES, spellings  # noqa: PLC0415 - no rule of a local rulebook may need it
-
-    words: set[str] = set()
-    for function in rule.calls:
-        words |= spellings(function) if function in SIGNATURES else {function.rpartition(".")[2]}
-    return Interest(frozenset(words | rule.comparisons), rule.beside)

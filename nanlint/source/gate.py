@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nanlint.source.slices import Slices
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
@@ -30,16 +32,21 @@ _ANYTHING = (frozenset[bytes](), frozenset[bytes]())
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What one rule needs to find in a chunk before it could fire: one of `words`, and one of `beside` in the file."""
+    """What one rule needs to find in a chunk before it could fire: one of `words`, and one of `beside` in the file.
+
+    With `beneath`, a word of each of its sets must be behind the operands of one of the operations called `words`.
+    """
 
     words: frozenset[str]
     beside: frozenset[str] = frozenset()
+    beneath: tuple[frozenset[str], ...] = ()
 
 
 class Gate:
     """The words of all selected rules, as one quick test on bytes and one test on an outline."""
 
-    def __init__(self, interests: Iterable[Interest]) -> None:
+    def __init__(self, interests: Iterable[Interest], through: frozenset[str] = frozenset()) -> None:
+        self._through = through
         self._interests = tuple(interest for interest in interests if interest.words)
         self._quick = {(_in_bytes(interest.words), _in_bytes(interest.beside)) for interest in self._interests}
 
@@ -56,15 +63,27 @@ class Gate:
         """The qualified names of the chunks in which a rule could fire, in reading order."""
         everything = set[str]().union(*(chunk.words for chunk in outline.chunks.values()))
         everything.update(name.rpartition(".")[2] for name in outline.imports.values())
-        wanted: set[str] = set()
-        for interest in self._interests:
-            if not interest.beside or not everything.isdisjoint(interest.beside) or outline.stars:
-                wanted |= interest.words
-        wanted |= _aliases(outline, wanted)
-        kept = [
-            (chunk.first_line, name) for name, chunk in outline.chunks.items() if not wanted.isdisjoint(chunk.words)
+        interests = [
+            interest
+            for interest in self._interests
+            if not any(everything.isdisjoint(words) for words in (interest.beside, *interest.beneath) if words)
+            or outline.stars
         ]
-        return [name for _, name in sorted(kept)]
+        kept = _holding(frozenset().union(*(each.words for each in interests if not each.beneath)), outline)
+        slices = Slices(outline, self._through)
+        for interest in interests:
+            if interest.beneath:
+                words = interest.words | _aliases(outline, interest.words)
+                for name in _holding(words, outline) - kept:
+                    if slices.any_holds(name, words, interest.beneath):
+                        kept.add(name)
+        return sorted(kept, key=lambda name: (outline.chunks[name].first_line, name))
+
+
+def _holding(words: frozenset[str], outline: Outline) -> set[str]:
+    """The chunks in which one of `words`, or another name for it, occurs."""
+    wanted = words | _aliases(outline, words)
+    return {name for name, chunk in outline.chunks.items() if not wanted.isdisjoint(chunk.words)}
 
 
 def _in_bytes(words: Collection[str]) -> frozenset[bytes]:

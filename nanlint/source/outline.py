@@ -39,6 +39,8 @@ class Chunk:
     """Name or attribute -> words of the function or class it becomes another name for (`f = torch.log`).
 
     A function that returns one is in here as `name()`."""
+    nodes: list[ast.AST] = field(default_factory=list)
+    """Its operations, and whatever hands a value to a name: what slices are made of."""
 
     @property
     def qualname(self) -> str:

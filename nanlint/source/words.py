@@ -1,4 +1,4 @@
-"""One pass over a chunk's `ast`: the words in it, the names it binds, and what becomes another name for what.
+"""One pass over a chunk's `ast`: the words in it, the names it binds, what becomes another name for what, what flows where.
 
 Asked of every line of every file that passes the gate's test on bytes, so the node types that make up nine tenths of
 real code have a function each, and the others are entered field by field. The pass recurses once per nesting level and
@@ -10,8 +10,22 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from nanlint.source.kinds import (
+    HUGE,
+    LONGEST_NUMBER,
+    OWN_ELEMENT,
+    PICKED,
+    PLAIN_INDEX,
+    POWERS,
+    SMALL,
+    is_own_element,
+    number_words,
+    power_words,
+)
+from nanlint.source.references import references
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from nanlint.source.outline import Chunk
 
@@ -60,7 +74,7 @@ LONGEST_CHAIN = 3000
 class _Collector:
     """Where words go: the sets of one chunk, as bound methods."""
 
-    __slots__ = ("bind", "function", "note_import", "rename", "store", "word")
+    __slots__ = ("bind", "function", "note", "note_import", "rename", "store", "word")
 
     def __init__(self, chunk: Chunk, note_import: Callable[[Import], None]) -> None:
         self.function = chunk.name
@@ -68,6 +82,7 @@ class _Collector:
         self.bind = chunk.bound.add
         self.store = chunk.stored_attributes.add
         self.rename = chunk.renames.append
+        self.note = chunk.nodes.append
         self.note_import = note_import
 
 
@@ -77,7 +92,16 @@ def _enter(to: _Collector, node: ast.AST) -> None:
         to.word(node.id)  # type: ignore[attr-defined] # mypy does not narrow by __class__, and isinstance costs twice as much
         if node.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]
             to.bind(node.id)  # type: ignore[attr-defined]
-    elif kind is not ast.Constant:
+    elif kind is ast.Constant:
+        value = node.value  # type: ignore[attr-defined]
+        if (
+            value.__class__ is float
+            or (value.__class__ is int and not -SMALL < value < SMALL)
+            or (value.__class__ is str and len(value) < LONGEST_NUMBER)
+        ):
+            for word in number_words(value):
+                to.word(word)
+    else:
         _ENTER.get(kind, _enter_fields)(to, node)
 
 
@@ -105,9 +129,13 @@ def _enter_attribute(to: _Collector, node: ast.Attribute) -> None:
 
 
 def _enter_call(to: _Collector, node: ast.Call) -> None:
+    to.note(node)
     function = node.func
     if function.__class__ is ast.Attribute:
         _enter_attribute(to, function)
+        if function.attr in POWERS:
+            for word in power_words(node):
+                to.word(word)
     else:
         _enter(to, function)
     for argument in node.args:
@@ -124,11 +152,22 @@ def _enter_keyword(to: _Collector, node: ast.keyword) -> None:
 
 def _enter_subscript(to: _Collector, node: ast.Subscript) -> None:
     _enter(to, node.value)
-    _enter(to, node.slice)
+    index = node.slice
+    if index.__class__ not in PLAIN_INDEX:
+        to.word(PICKED)
+    _enter(to, index)
 
 
 def _enter_binary(to: _Collector, node: ast.BinOp) -> None:
+    to.note(node)
     to.word(OPERATOR_WORDS[node.op.__class__])
+    if node.op.__class__ is ast.Pow:
+        if node.left.__class__ is node.right.__class__ is ast.Constant:
+            to.word(HUGE)  # -2 ** 32 is a popular mask
+        for word in power_words(node):
+            to.word(word)
+    elif node.op.__class__ is ast.Div and node.right.__class__ is ast.Subscript and is_own_element(node):
+        to.word(OWN_ELEMENT)
     _enter(to, node.left)
     _enter(to, node.right)
 
@@ -142,6 +181,7 @@ def _enter_chain(to: _Collector, node: ast.BoolOp) -> None:
 
 
 def _enter_unary(to: _Collector, node: ast.UnaryOp) -> None:
+    to.note(node)
     to.word(OPERATOR_WORDS.get(node.op.__class__, ""))
     _enter(to, node.operand)
 
@@ -154,6 +194,12 @@ def _enter_comparison(to: _Collector, node: ast.Compare) -> None:
         _enter(to, side)
 
 
+def _enter_noted(to: _Collector, node: ast.AST) -> None:
+    """A loop, a comprehension, a `with`: it hands values to names."""
+    to.note(node)
+    _enter_fields(to, node)
+
+
 def _enter_argument(to: _Collector, node: ast.arg) -> None:
     to.bind(node.arg)
     if node.annotation is not None:
@@ -161,7 +207,8 @@ def _enter_argument(to: _Collector, node: ast.arg) -> None:
 
 
 def _enter_assignment(to: _Collector, node: ast.Assign) -> None:
-    sources = _references(node.value)
+    to.note(node)
+    sources = references(node.value)
     for target in node.targets:
         if sources:
             _rename(to, target, sources)
@@ -170,26 +217,33 @@ def _enter_assignment(to: _Collector, node: ast.Assign) -> None:
 
 
 def _enter_other_assignment(to: _Collector, node: ast.AnnAssign | ast.NamedExpr) -> None:
+    to.note(node)
     if node.value is not None:
-        _rename(to, node.target, _references(node.value))
+        _rename(to, node.target, references(node.value))
     _enter_fields(to, node)
 
 
 def _enter_augmented(to: _Collector, node: ast.AugAssign) -> None:
+    to.note(node)
     operator = OPERATOR_WORDS[node.op.__class__]
     to.word(operator)
     to.word(f"{operator}=")
+    if operator == "**":
+        for word in power_words(node):
+            to.word(word)
     _enter(to, node.target)
     _enter(to, node.value)
 
 
 def _enter_expression(to: _Collector, node: ast.Expr) -> None:
+    to.note(node)
     _enter(to, node.value)
 
 
 def _enter_return(to: _Collector, node: ast.Return) -> None:
+    to.note(node)
     if node.value is not None:
-        sources = _references(node.value)
+        sources = references(node.value)
         if sources:
             to.rename((f"{to.function}()", sources))
         _enter(to, node.value)
@@ -197,6 +251,7 @@ def _enter_return(to: _Collector, node: ast.Return) -> None:
 
 def _enter_function(to: _Collector, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """A function inside the chunk; its name hides an import."""
+    to.note(node)
     to.bind(node.name)
     outer, to.function = to.function, node.name
     _enter_fields(to, node)
@@ -237,68 +292,12 @@ def _rename(to: _Collector, target: ast.AST, sources: frozenset[str]) -> None:
         to.rename((target.attr, sources))
 
 
-def _references(value: ast.expr) -> frozenset[str]:
-    """The last words of the functions and classes that `value` can be, hold or construct; `f()` for what f returns."""
-    found: set[str] = set()
-    _refer(value, found.add)
-    return frozenset(found)
-
-
-def _refer(value: ast.expr, note: Callable[[str], None]) -> None:
-    if isinstance(value, ast.Name):
-        note(value.id)
-    elif isinstance(value, ast.Attribute):
-        note(value.attr)
-    elif isinstance(value, ast.Call):
-        _refer_to_result(value, note)
-    elif isinstance(value, ast.Lambda):
-        for child in ast.walk(value.body):
-            note(_last_word(child))
-    elif value.__class__ in _HOLDERS:
-        for part in _HOLDERS[value.__class__](value):
-            _refer(part, note)
-
-
-def _refer_to_result(call: ast.Call, note: Callable[[str], None]) -> None:
-    word = _last_word(call.func)
-    # Classes are capitalised; so are the containers (Sequential, ModuleList) whose arguments are looked into.
-    if not (word[:1].isupper() or word == "partial"):
-        note(f"{word}()")
-        return
-    note(word)
-    for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
-        _refer(argument, note)
-
-
-def _last_word(node: ast.AST) -> str:
-    """`log` of `torch.log` and of `log`; "" of what has no name."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-# What an expression chooses among, or holds.
-_HOLDERS: dict[type[ast.expr], Callable[[Any], Iterable[ast.expr]]] = {
-    ast.Await: lambda node: (node.value,),
-    ast.BoolOp: lambda node: node.values,
-    ast.Dict: lambda node: node.values,
-    ast.DictComp: lambda node: (node.value,),
-    ast.GeneratorExp: lambda node: (node.elt,),
-    ast.IfExp: lambda node: (node.body, node.orelse),
-    ast.List: lambda node: node.elts,
-    ast.ListComp: lambda node: (node.elt,),
-    ast.NamedExpr: lambda node: (node.value,),
-    ast.Set: lambda node: node.elts,
-    ast.Starred: lambda node: (node.value,),
-    ast.Subscript: lambda node: (node.value,),
-    ast.Tuple: lambda node: node.elts,
-}
-
 _ENTER: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
     ast.AnnAssign: _enter_other_assignment,
     ast.Assign: _enter_assignment,
     ast.AsyncFunctionDef: _enter_function,
     ast.Attribute: _enter_attribute,
+    ast.AsyncFor: _enter_noted,
     ast.AugAssign: _enter_augmented,
     ast.BinOp: _enter_binary,
     ast.Call: _enter_call,
@@ -306,6 +305,7 @@ _ENTER: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
     ast.Compare: _enter_comparison,
     ast.ExceptHandler: _enter_named,
     ast.Expr: _enter_expression,
+    ast.For: _enter_noted,
     ast.FunctionDef: _enter_function,
     ast.Import: _enter_import,
     ast.ImportFrom: _enter_import,
@@ -318,7 +318,13 @@ _ENTER: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
     ast.Subscript: _enter_subscript,
     ast.Tuple: _enter_tuple,
     ast.BoolOp: _enter_chain,
+    ast.Match: _enter_noted,
     ast.UnaryOp: _enter_unary,
+    ast.Yield: _enter_noted,
+    ast.YieldFrom: _enter_noted,
     ast.arg: _enter_argument,
+    ast.arguments: _enter_noted,
+    ast.comprehension: _enter_noted,
     ast.keyword: _enter_keyword,
+    ast.withitem: _enter_noted,
 }

@@ -1,0 +1,63 @@
+"""What rules need, in the words that stand in a file: every spelling of an operation, from the op table."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from nanlint.ops import table_arithmetic, table_structure
+from nanlint.ops.names import SIGNATURES, spellings
+from nanlint.rule import Need
+from nanlint.source.gate import Interest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nanlint.rule import Rule
+
+TENSOR = "<tensor>"
+"""Stands for whatever shows that a value is a tensor and not a number of Python's."""
+
+
+def interests(rule: Rule) -> Iterator[Interest]:
+    """What `rule` looks for before it can fire."""
+    for need in rule.needs or (Need(rule.calls, beside=rule.beside),):
+        yield Interest(_words(need.calls), _words(need.beside), tuple(_words(each) for each in need.beneath))
+    if rule.comparisons:
+        yield Interest(rule.comparisons, rule.beside)
+
+
+def _words(names: Iterable[str]) -> frozenset[str]:
+    """The spellings of operations, the last words of dotted names, and words as they are."""
+    words: set[str] = set()
+    for name in names:
+        if name == TENSOR:
+            words |= _tensor_words()
+        elif name in SIGNATURES:
+            words |= spellings(name)
+        else:
+            words.add(name.rpartition(".")[2])
+    return frozenset(words)
+
+
+@cache
+def _tensor_words() -> frozenset[str]:
+    found = {"Tensor", "FloatTensor", "LongTensor", "BoolTensor", "Parameter", "grad", "register_buffer"}
+    for name in SIGNATURES:
+        found |= {word for word in spellings(name) if word.isidentifier()}
+    return frozenset(found)
+
+
+@cache
+def carrying_words() -> frozenset[str]:
+    """The words of operations that hand on what they are given: views, selections, elementwise arithmetic, constants."""
+    found = {"float", "int", "max", "min", "tensor", "full", "full_like", "new_tensor", "new_full", "as_tensor"}
+    for table in (
+        table_arithmetic.ELEMENTWISE,
+        table_structure.SELECTION,
+        table_structure.TESTS,
+        table_structure.SHAPES,
+    ):
+        for line in table.strip().splitlines():
+            found |= spellings(line.partition("(")[0].strip())
+    return frozenset(found - {"size", "numel", "dim"})

@@ -1,0 +1,182 @@
+"""One chunk: its operations by their words, and what is handed to its names, in any order and by anybody."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanlint.source.kinds import OWN_ELEMENT, POWERS, is_own_element, power_words
+from nanlint.source.makeup import OTHER_LIBRARIES, OWN, SELVES, UNARY_WORDS
+from nanlint.source.references import last_word
+from nanlint.source.words import OPERATOR_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanlint.source.outline import Chunk
+
+
+class Flows:
+    """One chunk: its operations by their words, and what is handed to its names."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        self.operations: list[tuple[str, ast.AST]] = []
+        self.values: dict[str, list[ast.AST]] = {}
+        self.attributes: dict[str, list[ast.AST]] = {}
+        self.results: list[ast.AST] = []
+        functions: list[str] = []
+        for node in chunk.nodes:
+            _NOTE[node.__class__](self, node)
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                functions.append(node.name)
+        # A function inside the chunk returns what any of them returns.
+        for name in functions:
+            self.values.setdefault(name, []).extend(self.results)
+
+    def give(self, target: ast.AST | None, value: ast.AST | None) -> None:
+        """Note that `value` may be in `target` from now on."""
+        if value is None:
+            return
+        if isinstance(target, ast.Name):
+            self.values.setdefault(target.id, []).append(value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for element in target.elts:
+                self.give(element, value)
+        elif isinstance(target, ast.Attribute):
+            self.attributes.setdefault(OWN + target.attr, []).append(value)
+        elif isinstance(target, (ast.Subscript, ast.Starred)):
+            self.give(target.value, value)
+
+    def call(self, node: ast.Call) -> None:
+        """A call is an operation by its last word, unless it is one of Python's or numpy's."""
+        function = node.func
+        base = function.value if isinstance(function, ast.Attribute) else None
+        if isinstance(base, ast.Name) and base.id in OTHER_LIBRARIES:
+            return
+        word = last_word(function)
+        self.operations.append((word, node))
+        if word in POWERS:
+            self.operations += [(kind, node) for kind in power_words(node)]
+
+    def unary(self, node: ast.UnaryOp) -> None:
+        """So is an operator, and `-x` is no difference."""
+        self.operations.append((UNARY_WORDS.get(node.op.__class__, ""), node))
+
+    def operator(self, node: ast.BinOp) -> None:
+        """A power is one by its exponent, too."""
+        self.operations.append((OPERATOR_WORDS[node.op.__class__], node))
+        if isinstance(node.op, ast.Pow):
+            self.operations += [(kind, node) for kind in power_words(node)]
+        elif isinstance(node.op, ast.Div) and is_own_element(node):
+            self.operations.append((OWN_ELEMENT, node))
+
+    def assignment(self, node: ast.Assign) -> None:
+        """`a = b = value`."""
+        for target in node.targets:
+            self.give(target, node.value)
+
+    def other_assignment(self, node: ast.AnnAssign | ast.NamedExpr) -> None:
+        """`a: T = value`, `(a := value)`."""
+        self.give(node.target, node.value)
+
+    def augmented(self, node: ast.AugAssign) -> None:
+        """`a += value` is an operation by two words, and the whole of it is in `a`."""
+        word = OPERATOR_WORDS[node.op.__class__]
+        self.operations += [(word, node), (f"{word}=", node)]
+        if isinstance(node.op, ast.Pow):
+            self.operations += [(kind, node) for kind in power_words(node)]
+        self.give(node.target, node)
+
+    def statement(self, node: ast.Expr) -> None:
+        """`x.clamp_(min=0)`, `init.zeros_(w)`, `found.append(x)`: a call by itself may change what it is given."""
+        call = node.value
+        if not isinstance(call, ast.Call):
+            return
+        changed = [_root(call.func.value)] if isinstance(call.func, ast.Attribute) else []
+        if last_word(call.func).endswith("_"):
+            changed += [_root(given) for given in call.args]
+        for target in changed:
+            for value in (call, *call.args, *(keyword.value for keyword in call.keywords)):
+                self.give(target, value)
+
+    def result(self, node: ast.Return | ast.Yield | ast.YieldFrom) -> None:
+        """What the function gives back."""
+        if node.value is not None:
+            self.results.append(node.value)
+
+    def loop(self, node: ast.For | ast.AsyncFor | ast.comprehension) -> None:
+        """`for target in iter`."""
+        self.give(node.target, node.iter)
+
+    def context(self, node: ast.withitem) -> None:
+        """`with value as target`."""
+        self.give(node.optional_vars, node.context_expr)
+
+    def match(self, node: ast.Match) -> None:
+        """Any name of any pattern may take the subject, or a part of it."""
+        for case in node.cases:
+            for part in ast.walk(case.pattern):
+                for name in (getattr(part, "name", None), getattr(part, "rest", None)):
+                    if name:
+                        self.values.setdefault(name, []).append(node.subject)
+
+    def parameters(self, node: ast.arguments) -> None:
+        """A parameter may be its default, and is what its annotation says; without one it may be a tensor."""
+        positional = [*node.posonlyargs, *node.args]
+        for parameter in (*positional, *node.kwonlyargs):
+            self.values.setdefault(parameter.arg, []).append(_annotation(parameter))
+        for parameter, default in (
+            *zip(reversed(positional), reversed(node.defaults), strict=False),
+            *zip(node.kwonlyargs, node.kw_defaults, strict=True),
+        ):
+            if default is not None:
+                self.values.setdefault(parameter.arg, []).append(default)
+
+    def nothing(self, node: ast.AST) -> None:
+        """A function inside the chunk: its own statements are noted one by one."""
+
+
+_NOTE: dict[type[ast.AST], Callable[..., None]] = {
+    ast.AnnAssign: Flows.other_assignment,
+    ast.Assign: Flows.assignment,
+    ast.AsyncFor: Flows.loop,
+    ast.AsyncFunctionDef: Flows.nothing,
+    ast.AugAssign: Flows.augmented,
+    ast.BinOp: Flows.operator,
+    ast.Call: Flows.call,
+    ast.Expr: Flows.statement,
+    ast.For: Flows.loop,
+    ast.FunctionDef: Flows.nothing,
+    ast.Match: Flows.match,
+    ast.NamedExpr: Flows.other_assignment,
+    ast.Return: Flows.result,
+    ast.UnaryOp: Flows.unary,
+    ast.Yield: Flows.result,
+    ast.YieldFrom: Flows.result,
+    ast.arguments: Flows.parameters,
+    ast.comprehension: Flows.loop,
+    ast.withitem: Flows.context,
+}
+
+
+_TENSOR = ast.Name("Tensor", ast.Load())
+
+
+def _annotation(parameter: ast.arg) -> ast.AST:
+    """What is said of a parameter. A text may say anything, as may nothing at all."""
+    stated = parameter.annotation
+    return _TENSOR if stated is None or isinstance(stated, ast.Constant) else stated
+
+
+def _root(node: ast.AST) -> ast.AST | None:
+    """`x` of `x[0].data`, `self.x` of `self.x.data`; nothing of `module.weight`, which is another thing than `module`."""
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in SELVES:
+            return node
+        if isinstance(node, ast.Call):
+            node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+        elif isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr == "data"):
+            node = node.value
+        else:
+            return None
+    return node

@@ -1,0 +1,64 @@
+"""Words for what no name says: kinds of number, of power and of subscript, and names that speak of a mask.
+
+A rule about an eps need not look where there is no small number, one about roots not where there are squares.
+"""
+
+from __future__ import annotations
+
+import ast
+
+HUGE, TINY, NEAR_ONE, FRACTION = "<huge>", "<tiny>", "<near one>", "<fraction>"
+PICKED = "[]"
+"""A subscript that may pick elements by their values: neither a number nor a slice."""
+OWN_ELEMENT = "<own element>"
+"""A division by an element of what is divided: `x / x[0]`."""
+MASK = "<mask>"
+"""A name that speaks of a mask."""
+ROOT, INVERSE = "<root>", "<inverse>"
+"""A power whose exponent may be a fraction, and one whose exponent may be negative."""
+
+POWERS = frozenset({"pow", "pow_", "float_power", "float_power_"})
+PLAIN_INDEX = (ast.Constant, ast.Slice, ast.UnaryOp)
+
+# float16 ends soon after.
+SMALL = 60_000
+LONGEST_NUMBER = 12
+_INFINITY = float("inf")
+
+
+def number_words(value: object) -> tuple[str, ...]:
+    """What kind of number a literal is, as words; `float("-inf")` and `float("1e9")` are numbers too."""
+    if isinstance(value, str):
+        if len(value) > LONGEST_NUMBER:
+            return ()
+        try:
+            value = float(value)
+        except ValueError:
+            return ()
+        if value != value or abs(value) == _INFINITY:  # noqa: PLR0124 - NaN is not itself
+            return ("inf",)
+    if not isinstance(value, (int, float)):
+        return ()
+    size = abs(value)
+    kind = HUGE if size >= SMALL else TINY if 0 < size <= 0.01 else NEAR_ONE if 0.99 <= size < 1 else ""
+    return (kind, FRACTION) if isinstance(size, float) and size % 1 else (kind,)
+
+
+def power_words(node: ast.BinOp | ast.Call | ast.AugAssign) -> tuple[str, ...]:
+    """What kind of power it is, as far as the exponent is written in it."""
+    if isinstance(node, ast.Call):
+        last = node.keywords[-1].value if node.keywords else None
+        exponent = last or (node.args[-1] if node.args else None)
+    else:
+        exponent = node.right if isinstance(node, ast.BinOp) else node.value
+    if isinstance(exponent, ast.Constant) and isinstance(exponent.value, (int, float)):
+        return (ROOT,) if exponent.value % 1 else ()
+    if isinstance(exponent, ast.UnaryOp) and isinstance(exponent.operand, ast.Constant):
+        return (INVERSE,) if isinstance(exponent.operand.value, int) else (ROOT, INVERSE)
+    return (ROOT, INVERSE)
+
+
+def is_own_element(division: ast.BinOp) -> bool:
+    """Whether something is divided by an element of itself, as far as the names tell."""
+    below = division.right
+    return isinstance(below, ast.Subscript) and ast.dump(below.value) == ast.dump(division.left)

@@ -1,0 +1,148 @@
+"""What an expression is made of, up to where something else is made: a sum, a matrix product, a module's result.
+
+Views, selections and elementwise operations hand on what they are given, so they are looked through. Which operations
+these are is the op table's to say, and nothing that this package may know: the words come with the question.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanlint.source.kinds import HUGE, MASK, PICKED, PLAIN_INDEX, POWERS, number_words, power_words
+from nanlint.source.references import last_word
+from nanlint.source.words import OPERATOR_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+OWN = "self."
+"""How an attribute of the object itself is called among the names."""
+SELVES = frozenset({"self", "cls"})
+# Whatever they are imported as by habit: no operation of theirs is one of torch's.
+OTHER_LIBRARIES = frozenset({"math", "np", "numpy", "jnp", "tf"})
+# Attributes of a tensor that hold its values.
+_VIEWS = frozenset({"data", "values", "T", "mT", "H", "mH", "real", "imag", "grad"})
+UNARY_WORDS: dict[type[ast.AST], str] = {ast.USub: "neg", ast.Invert: "~", ast.UAdd: "positive"}
+"""`-x` is no difference."""
+
+
+class Makeup:
+    """What an expression is made of: words, and names whose values lie elsewhere (`x`, `self.x`)."""
+
+    __slots__ = ("_through", "names", "words")
+
+    def __init__(self, through: frozenset[str]) -> None:
+        self._through = through
+        self.names: set[str] = set()
+        self.words: set[str] = set()
+
+    def add(self, node: ast.AST) -> None:
+        """Add what `node` is made of."""
+        kind = node.__class__
+        if kind is ast.Name:
+            self.names.add(node.id)  # type: ignore[attr-defined] # mypy does not narrow by __class__
+            self._word(node.id)  # type: ignore[attr-defined]
+        elif kind is ast.Constant:
+            self.words.update(number_words(node.value))  # type: ignore[attr-defined]
+        elif kind in _ADD:
+            _ADD[kind](self, node)
+        else:
+            self._parts(node)
+
+    def _word(self, word: str) -> None:
+        self.words.add(word)
+        if "mask" in word.lower():
+            self.words.add(MASK)
+
+    def _parts(self, node: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            self.add(child)
+
+    def attribute(self, node: ast.Attribute) -> None:
+        """`self.x` has its value elsewhere; of other attributes the word is all that is known."""
+        self._word(node.attr)
+        if isinstance(node.value, ast.Name):
+            self._word(node.value.id)
+            if node.value.id in SELVES:
+                self.names.add(OWN + node.attr)
+        if isinstance(node.value, ast.Call):
+            self._word(last_word(node.value.func))  # finfo of `torch.finfo(dtype).min`
+        if node.attr in _VIEWS:
+            self.add(node.value)
+
+    def call(self, node: ast.Call) -> None:
+        """An operation that hands on what it is given, or a function of the file, is looked through."""
+        function = node.func
+        receiver = function.value if isinstance(function, ast.Attribute) else None
+        if isinstance(receiver, ast.Name) and receiver.id in OTHER_LIBRARIES:
+            return
+        word = last_word(function)
+        if receiver is None or (isinstance(receiver, ast.Name) and receiver.id in SELVES):
+            self.add(function)
+        else:
+            self._word(word)
+        if word in POWERS:
+            self.words.update(power_words(node))
+        # A function of the file, or one under another name, may hand its arguments on.
+        if word in self._through or receiver is None or (isinstance(receiver, ast.Name) and receiver.id in SELVES):
+            for part in operands_of(node):
+                self.add(part)
+
+    def operator(self, node: ast.BinOp | ast.AugAssign) -> None:
+        """All operators but `@` are elementwise."""
+        self.words.add(OPERATOR_WORDS[node.op.__class__])
+        if isinstance(node.op, ast.Pow):
+            self.words.add(HUGE)  # -2 ** 32 is a popular mask
+            self.words.update(power_words(node))
+        if not isinstance(node.op, ast.MatMult):
+            self._parts(node)
+
+    def unary(self, node: ast.UnaryOp) -> None:
+        """`-x` is made of x, and -1 is a number."""
+        if not isinstance(node.operand, ast.Constant):
+            self.words.add(UNARY_WORDS.get(node.op.__class__, ""))
+        self.add(node.operand)
+
+    def comparison(self, node: ast.Compare) -> None:
+        """A test is made of both sides."""
+        self.words.update(OPERATOR_WORDS.get(operator.__class__, "") for operator in node.ops)
+        self._parts(node)
+
+    def keyword(self, node: ast.keyword) -> None:
+        """The name of an argument tells something, too."""
+        self.words.add(node.arg or "")
+        self.add(node.value)
+
+    def subscript(self, node: ast.Subscript) -> None:
+        """An element of x is made of x, and of what picks it."""
+        self.add(node.value)
+        if not isinstance(node.slice, PLAIN_INDEX):
+            self.words.add(PICKED)
+            self.add(node.slice)
+
+
+_ADD: dict[type[ast.AST], Callable[..., None]] = {
+    ast.Attribute: Makeup.attribute,
+    ast.AugAssign: Makeup.operator,
+    ast.BinOp: Makeup.operator,
+    ast.Call: Makeup.call,
+    ast.Compare: Makeup.comparison,
+    ast.Subscript: Makeup.subscript,
+    ast.keyword: Makeup.keyword,
+    ast.UnaryOp: Makeup.unary,
+}
+
+
+def operands_of(place: ast.AST) -> Sequence[ast.AST]:
+    """What an operation can break on: of a division what it divides by, of a power its base, of others any operand."""
+    if isinstance(place, ast.Call):
+        receiver = [place.func.value] if isinstance(place.func, ast.Attribute) else []
+        return [*receiver, *place.args, *place.keywords]
+    if isinstance(place, ast.BinOp):
+        if isinstance(place.op, ast.Pow):
+            return [place.left]
+        return [place.right] if isinstance(place.op, ast.Div) else [place.left, place.right]
+    if isinstance(place, ast.AugAssign):
+        return [place.value] if isinstance(place.op, ast.Div) else [place.target, place.value]
+    return [place]

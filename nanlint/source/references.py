@@ -1,0 +1,67 @@
+"""What an expression can be another name for: the functions and classes that it refers to, holds or constructs."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+def references(value: ast.expr) -> frozenset[str]:
+    """The last words of the functions and classes that `value` can be, hold or construct; `f()` for what f returns."""
+    found: set[str] = set()
+    _refer(value, found.add)
+    return frozenset(found)
+
+
+def _refer(value: ast.expr, note: Callable[[str], None]) -> None:
+    if isinstance(value, ast.Name):
+        note(value.id)
+    elif isinstance(value, ast.Attribute):
+        note(value.attr)
+    elif isinstance(value, ast.Call):
+        _refer_to_result(value, note)
+    elif isinstance(value, ast.Lambda):
+        for child in ast.walk(value.body):
+            note(last_word(child))
+    elif value.__class__ in _HOLDERS:
+        for part in _HOLDERS[value.__class__](value):
+            _refer(part, note)
+
+
+def _refer_to_result(call: ast.Call, note: Callable[[str], None]) -> None:
+    word = last_word(call.func)
+    # Classes are capitalised; so are the containers (Sequential, ModuleList) whose arguments are looked into.
+    if not (word[:1].isupper() or word == "partial"):
+        note(f"{word}()")
+        return
+    note(word)
+    for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+        _refer(argument, note)
+
+
+def last_word(node: ast.AST) -> str:
+    """`log` of `torch.log` and of `log`; "" of what has no name."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+# What an expression chooses among, or holds.
+_HOLDERS: dict[type[ast.expr], Callable[[Any], Iterable[ast.expr]]] = {
+    ast.Await: lambda node: (node.value,),
+    ast.BoolOp: lambda node: node.values,
+    ast.Dict: lambda node: node.values,
+    ast.DictComp: lambda node: (node.value,),
+    ast.GeneratorExp: lambda node: (node.elt,),
+    ast.IfExp: lambda node: (node.body, node.orelse),
+    ast.List: lambda node: node.elts,
+    ast.ListComp: lambda node: (node.elt,),
+    ast.NamedExpr: lambda node: (node.value,),
+    ast.Set: lambda node: node.elts,
+    ast.Starred: lambda node: (node.value,),
+    ast.Subscript: lambda node: (node.value,),
+    ast.Tuple: lambda node: node.elts,
+}

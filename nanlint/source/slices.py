@@ -1,0 +1,99 @@
+"""What an operation's operands are made of, as far as names tell: the words behind them.
+
+An operand is followed through names, views and elementwise operations, up to where something else is made: a sum, a
+matrix product, the result of a module. The slice is generous in all else. It knows no order and no scopes within a
+chunk: whatever is assigned to a name anywhere in it, or to an attribute anywhere in the file, or returned by a function
+of the file, is behind that name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.source.flows import Flows
+from nanlint.source.makeup import OWN, Makeup, operands_of
+from nanlint.source.outline import MODULE
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Collection, Iterator, Sequence
+
+    from nanlint.source.outline import Outline
+
+# In generated code with more operations than this, looking behind each of them costs more than libcst would.
+MOST_PLACES = 300
+
+_Place = tuple[str, "ast.AST"]
+
+
+class Slices:
+    """The slices of one file's operations, computed where they are asked for."""
+
+    def __init__(self, outline: Outline, through: frozenset[str]) -> None:
+        self._outline = outline
+        self._through = through
+        self._flows: dict[str, Flows] = {}
+        self._shared: dict[str, list[_Place]] | None = None
+        self._makeups: dict[ast.AST, Makeup] = {}
+
+    def any_holds(self, name: str, operations: Collection[str], beneath: Sequence[frozenset[str]]) -> bool:
+        """Whether behind one of the `operations` in the chunk called `name` there is a word of each set of `beneath`."""
+        places = [place for word, place in self._flows_of(name).operations if word in operations]
+        if len(places) > MOST_PLACES:
+            return True
+        try:
+            return any(self._holds(name, operands_of(place), beneath) for place in places)
+        except RecursionError:
+            return True
+
+    def _holds(self, home: str, operands: Sequence[ast.AST], beneath: Sequence[frozenset[str]]) -> bool:
+        missing = list(beneath)
+        pending: list[_Place] = [(home, node) for node in operands]
+        seen: set[object] = set(operands)
+        while pending:
+            chunk, value = pending.pop()
+            makeup = self._makeup_of(value)
+            missing = [wanted for wanted in missing if wanted.isdisjoint(makeup.words)]
+            if not missing:
+                return True
+            for name in makeup.names:
+                for place in self._behind(chunk, name) if (chunk, name) not in seen else ():
+                    if place[1] not in seen:
+                        seen.add(place[1])
+                        pending.append(place)
+                seen.add((chunk, name))
+        return False
+
+    def _behind(self, chunk: str, name: str) -> Iterator[_Place]:
+        """Everything that may flow into a name or an attribute, or is returned by the function called so."""
+        for value in self._flows_of(chunk).values.get(name, ()):
+            yield chunk, value
+        yield from self._shared_flows().get(name, ())
+
+    def _makeup_of(self, node: ast.AST) -> Makeup:
+        known = self._makeups.get(node)
+        if known is None:
+            known = self._makeups[node] = Makeup(self._through)
+            known.add(node)
+            imports = self._outline.imports
+            known.words.update(imports[name].rpartition(".")[2] for name in known.names & imports.keys())
+        return known
+
+    def _flows_of(self, name: str) -> Flows:
+        if name not in self._flows:
+            self._flows[name] = Flows(self._outline.chunks[name])
+        return self._flows[name]
+
+    def _shared_flows(self) -> dict[str, list[_Place]]:
+        """What other chunks hand over: attributes, the module's and the classes' names, the functions' results."""
+        if self._shared is None:
+            self._shared = {}
+            for name, chunk in self._outline.chunks.items():
+                flows = self._flows_of(name)
+                own = OWN if chunk.owner else ""
+                given = [*flows.attributes.items(), (own + chunk.name, flows.results)]
+                if name == MODULE or name in self._outline.classes:
+                    given += [(own + word, values) for word, values in flows.values.items()]
+                for word, values in given:
+                    self._shared.setdefault(word, []).extend((name, value) for value in values)
+        return self._shared

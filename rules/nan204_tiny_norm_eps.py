@@ -1,0 +1,133 @@
+"""NAN204 tiny-norm-eps."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
+
+FUNCTIONS = frozenset(f"torch.nn.functional.{name}_norm" for name in ("layer", "rms", "group", "batch", "instance"))
+# The place of eps among the arguments of the constructor.
+MODULES = {
+    "torch.nn.LayerNorm": "1",
+    "torch.nn.RMSNorm": "1",
+    "torch.nn.GroupNorm": "2",
+    **{f"torch.nn.BatchNorm{dims}d": "1" for dims in (1, 2, 3)},
+    **{f"torch.nn.InstanceNorm{dims}d": "1" for dims in (1, 2, 3)},
+}
+SQUARES = frozenset({"torch.pow", "torch.square", "torch.mul"})
+ROOT, INVERSE_ROOT = "torch.sqrt", "torch.rsqrt"
+# Below it the gradient, 1 / sqrt(eps) for a row of zeros, comes near the end of float16 and passes it at 2.3e-10.
+SMALLEST = 1e-8
+# The gradient of rsqrt is eps ** -1.5 / 2: past the end of float16 already here.
+SMALLEST_IN_HALF = 1e-5
+# These refuse an eps of 0 by themselves.
+CHECKED = ("BatchNorm", "batch_norm", "InstanceNorm", "instance_norm")
+QUOTED = 40
+
+
+class TinyNormEps(Rule):
+    """A normalisation whose eps is too small for a row of zeros.
+
+    ## Why it hurts
+    A padded row is all 0, and its norm is the root of eps alone: the gradient is multiplied by `1 / sqrt(eps)`, which
+    float16 cannot hold below 2e-10. Written by hand in float16 an eps of 1e-8 is 0, and the row is 0 / 0.
+
+    ## Flagged
+        norm = nn.LayerNorm(512, eps=0)
+        half = x.half()
+        y = half * torch.rsqrt(half.pow(2).mean(-1, keepdim=True) + 1e-8)
+
+    ## Instead
+        norm = nn.LayerNorm(512, eps=1e-6)
+        single = x.float()
+        y = single * torch.rsqrt(single.pow(2).mean(-1, keepdim=True) + 1e-6)
+
+    ## Silent when
+    the eps is that of published models (1e-5, 1e-6) or any from 1e-8 on, computed in float32 or by torch's own layers; when it
+    is not known; in tests. At `info` where nothing says that the weights are float16, in which alone it fails. An
+    eps of 0 is a `warning` in every dtype; batch norm refuses it by itself.
+
+    ## Fix
+    Unsafe: `eps=1e-6` (1e-5 for batch norm) changes rows that are next to 0. There is none for code in float16, which needs a cast.
+    """
+
+    code = "NAN204"
+    name = "tiny-norm-eps"
+    severity = Severity.WARNING
+    preview = True
+    direction = Direction.BACKWARD
+    calls = FUNCTIONS | frozenset(MODULES) | {ROOT, INVERSE_ROOT}
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one normalisation."""
+        if facts.is_test():
+            return
+        if call.function in {ROOT, INVERSE_ROOT}:
+            yield from self._check_by_hand(call, facts)
+            return
+        stated = call.arguments.get("eps") or call.arguments.get(MODULES.get(call.function, "eps"))
+        eps = facts.constant_of(stated)
+        word = call.function.rpartition(".")[2]
+        if stated is None or eps is None or eps < 0 or eps >= SMALLEST:
+            return
+        if eps == 0:
+            if not word.startswith(CHECKED):
+                message = f"`{word}` with an eps of 0 divides 0 by 0 in a row of equal values"
+                yield self._finding(call, stated, message, facts, direction=Direction.BOTH)
+            return
+        where, severity = ("float16",), Severity.WARNING if _is_half(call, facts) else Severity.INFO
+        message = f"the gradient of `{word}` is multiplied by {eps**-0.5:.0e} in a row of zeros: inf in float16"
+        yield self._finding(call, stated, message, facts, dtypes=where, severity=severity)
+
+    def _check_by_hand(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """`x * torch.rsqrt(x.pow(2).mean(-1) + eps)`."""
+        stated = _added_eps(call.subject, facts)
+        eps, dtype = facts.constant_of(stated), facts.dtype_of(call.subject)
+        if stated is None or eps is None or eps <= 0 or dtype not in {"", "float16"} or not facts.is_tensor(call.node):
+            return
+        text, is_lost = facts.quote(stated, QUOTED), facts.rounded(eps, "float16") == 0
+        if is_lost:
+            changes = {"direction": Direction.BOTH, "dtypes": ("float16",)}
+            changes["severity"] = Severity.WARNING if dtype == "float16" else Severity.INFO
+            message = f"the eps `{text}` is 0 in float16: a row of zeros is 0 / 0"
+            yield self._finding(call, stated, message, facts, **changes)
+        elif dtype == "float16" and call.function == INVERSE_ROOT and eps < SMALLEST_IN_HALF:
+            slope = 0.5 * eps**-1.5
+            message = f"with the eps `{text}` the slope of rsqrt is {slope:.0e} in a row of zeros: inf in float16"
+            yield self._finding(call, stated, message, facts, dtypes=("float16",))
+
+    def _finding(self, call: Call, eps: Expression, message: str, facts: Facts, **changes: object) -> Finding:
+        hazard, edit = Hazard(call.function, facts.source_of(call.subject or call.node), "0"), _edit(call, eps, facts)
+        fix = unsafe(f"Set eps to {edit.text}", edit) if edit is not None else None
+        return self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, **changes)
+
+
+def _is_half(call: Call, facts: Facts) -> bool:
+    """Whether a layer is made for float16, or is given float16 outside of autocast."""
+    dtype = call.arguments.get("dtype")
+    if dtype is not None and facts.value_of(dtype).constant == "float16":
+        return True
+    return call.function in FUNCTIONS and facts.dtype_of(call.subject) == "float16" and not facts.autocast_at(call.node)
+
+
+def _added_eps(node: Expression | None, facts: Facts) -> Expression | None:
+    """`eps` of `x.pow(2).mean() + eps` and of `x.var() + eps`."""
+    added = facts.value_of(node).made_by if node is not None else None
+    if added is None or added.function != "torch.add" or not facts.is_here(added.node):
+        return None
+    terms = (added.subject, added.arguments.get("other"))
+    for value, eps in (terms, terms[::-1]):
+        origin = facts.origin_of(value)
+        if facts.constant_of(eps) is None or origin is None:
+            continue
+        squared = facts.origin_of(origin.subject) if origin.function == "torch.mean" else None
+        is_square = squared is not None and facts.range_of(origin.subject).low >= 0
+        if origin.function == "torch.var" or (is_square and squared is not None and squared.function in SQUARES):
+            return eps
+    return None
+
+
+def _edit(call: Call, eps: Expression, facts: Facts) -> Edit | None:
+    """The eps of published models in place of a number that is written there; float16 needs a cast instead."""
+    if facts.dtype_of(call.subject) == "float16" or not facts.source_of(eps)[:1].isdigit():
+        return None
+    return Edit(facts.span_of(eps), "1e-5" if "batch" in call.function.lower() else "1e-6")

@@ -1,0 +1,146 @@
+"""NAN211 misplaced-eps."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, unsafe
+
+SUM, RELU, ROOT, INVERSE_ROOT, POWER = "torch.add", "torch.relu", "torch.sqrt", "torch.rsqrt", "torch.pow"
+LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
+CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
+DIVISIONS = {"torch.div": "other", "torch.reciprocal": "input"}
+PRODUCTS = frozenset({"torch.matmul", "torch.bmm"})
+QUOTED = 30
+
+
+class MisplacedEps(Rule):
+    """An eps that looks like a guard and stands where it guards nothing.
+
+    ## Why it hurts
+    The slope of `sqrt` at 0 is infinite, and `sqrt(x) + eps` has the same slope; `log(0) + eps` is -inf; `relu(x + eps)` is
+    0 for every x below -eps. The reader sees an eps and trusts the line.
+
+    ## Flagged
+        scale = torch.sqrt((x * x).sum(dim=-1)) + 1e-6
+        logits = torch.log(p) + 1e-8
+
+    ## Instead
+        scale = torch.sqrt((x * x).sum(dim=-1) + 1e-6)
+        logits = torch.log(p + 1e-8)
+
+    ## Silent when
+    the eps is added to the operand of what breaks, or the operand cannot be 0 anyway; for a root without a gradient, as in
+    optimizers and metrics; for `== 0` tests, which hold for the value that they name; when nothing says that it is an eps: neither
+    its name nor its size, below 1e-3; in tests. At `info` where an eps inside `relu` or before a product of matrices is not
+    seen to end in a division or a logarithm.
+
+    ## Fix
+    Unsafe: the eps moves to where it guards, which changes results of its own size.
+    """
+
+    code = "NAN211"
+    name = "misplaced-eps"
+    severity = Severity.WARNING
+    preview = True
+    direction = Direction.FORWARD
+    calls = frozenset({SUM, RELU, *DIVISIONS})
+    needs = (
+        Need(frozenset({SUM}), (LOGARITHMS | {ROOT, INVERSE_ROOT, POWER},)),
+        Need(frozenset({RELU}), (frozenset({SUM}),)),
+        Need(frozenset(DIVISIONS), (CLAMPS | PRODUCTS,)),
+    )
+    yields_to = frozenset({"NAN101", "NAN102"})
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one sum with an eps, or one operation that an eps was meant for."""
+        if facts.is_test():
+            return
+        if call.function == SUM:
+            yield from self._check_late(call, facts)
+        elif call.function == RELU:
+            yield from self._check_swallowed(call, facts)
+        else:
+            yield from self._check_floor(call, facts)
+
+    def _check_late(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """`sqrt(x) + eps`, `rsqrt(x) + eps`, `log(x) + eps`."""
+        late = facts.raised(call)
+        broken = facts.value_of(late.value).made_by if late is not None else None
+        inner = broken.subject if broken is not None else None
+        if late is None or broken is None or inner is None or not facts.is_here(broken.node):
+            return
+        is_root = broken.function in {ROOT, POWER}
+        if not (_breaks_backward(broken, facts) if is_root else _breaks(broken, facts)):
+            return
+        word, result = broken.function.rpartition(".")[2], "slope is inf" if is_root else "value is infinite"
+        eps, edit = facts.quote(late.eps, QUOTED), _moved_inside(call, broken, facts.source_of(late.eps), facts)
+        yield self.finding(
+            facts.span_of(broken.node),
+            f"`{eps}` comes after the {word} of `{facts.quote(inner, QUOTED)}`, whose {result} at 0",
+            fix=unsafe("Add the eps inside", edit) if edit is not None else None,
+            hazard=Hazard(broken.function, facts.source_of(inner), "0"),
+            direction=Direction.BACKWARD if is_root else Direction.BOTH,
+            severity=Severity.WARNING if not is_root or facts.is_trained() else Severity.INFO,
+        )
+
+    def _check_swallowed(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """`relu(x + eps)`."""
+        found = facts.raised(facts.call_of(call.subject)) if call.subject is not None else None
+        if found is None or facts.range_of(found.value).least >= 0:
+            return
+        relied_on = any(_operand(user, facts) is call for user in facts.calls_of(*DIVISIONS, *LOGARITHMS, INVERSE_ROOT))
+        yield self.finding(
+            facts.span_of(call.node),
+            f"`{facts.quote(found.eps, QUOTED)}` is added inside relu, which is 0 all the same for values below 0",
+            hazard=Hazard(RELU, facts.source_of(found.value), "below 0"),
+            severity=Severity.WARNING if relied_on else Severity.INFO,
+        )
+
+    def _check_floor(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """`a / x.clamp(min=0)` and `a / ((p + eps) @ q)`: neither is kept from 0. Of logarithms NAN102 tells."""
+        made_by, inner = _operand(call, facts), call.arguments.get(DIVISIONS[call.function])
+        if inner is None or made_by is None or not facts.is_here(made_by.node) or not facts.range_of(inner).has_zero:
+            return
+        if made_by.function in CLAMPS and facts.constant_of(made_by.arguments.get("min")) == 0:
+            reason = "is clamped to 0"
+        elif made_by.function in PRODUCTS and any(map(facts.raised, map(facts.origin_of, made_by.arguments.values()))):
+            reason = "has its eps before the product, which can be 0"
+        else:
+            return
+        if facts.is_tested(inner) or facts.is_mended(call.node) or not facts.is_tensor(call.node):
+            return
+        message = f"`{facts.quote(inner, QUOTED)}` {reason}, where the quotient is inf or NaN"
+        yield self.finding(facts.span_of(call.node), message, hazard=Hazard(call.function, facts.source_of(inner), "0"))
+
+
+def _breaks_backward(root: Call, facts: Facts) -> bool:
+    """Whether a gradient passes through the root of what can be exactly 0."""
+    inner, power = root.subject, facts.constant_of(root.arguments.get("exponent")) if root.function == POWER else 0.5
+    reach, origin = facts.range_of(inner), facts.origin_of(inner)
+    if power is None or not 0 < power < 1 or not facts.is_known(inner) or reach.low < 0 or reach.integer:
+        return False
+    if inner is None or not facts.may_train() or not (facts.has_gradient(root.node) and facts.has_gradient(inner)):
+        return False
+    return facts.reaches_zero(inner) and (origin is None or origin.function != RELU)
+
+
+def _breaks(call: Call, facts: Facts) -> bool:
+    """Whether it is a logarithm or an inverse root of what can be 0 for all that is known."""
+    reach = facts.range_of(call.subject)
+    is_meant = call.function in LOGARITHMS or (call.function == INVERSE_ROOT and facts.is_known(call.subject))
+    return is_meant and facts.is_tensor(call.node) and reach.has_zero and not reach.integer
+
+
+def _operand(call: Call, facts: Facts) -> Call | None:
+    """What made the denominator, or the argument of a logarithm or an inverse root."""
+    return facts.origin_of(call.arguments.get(DIVISIONS.get(call.function, "input")))
+
+
+def _moved_inside(call: Call, broken: Call, eps: str, facts: Facts) -> Edit | None:
+    """`sqrt(x + eps)` for `sqrt(x) + eps` as it is written."""
+    inner, is_direct = broken.subject, facts.is_within(broken.node, call.node)
+    changes = facts.changes_its_operand(call) or facts.changes_its_operand(broken)
+    if inner is None or not is_direct or changes or broken.function == POWER or "#" in facts.source_of(call.node):
+        return None
+    total = f"{facts.source_of(inner)} + {eps}"
+    text = facts.text_as(broken, broken.function, input=total if broken.form.value == "function" else f"({total})")
+    return Edit(facts.span_of(call.node), text) if text is not None else None

@@ -1,0 +1,87 @@
+"""NAN402 clip-before-unscale."""
+
+from __future__ import annotations
+
+from nanlint.rule import (
+    Direction,
+    Event,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Path,
+    Rule,
+    Severity,
+    TrainingLoop,
+    safe,
+)
+
+
+class ClipBeforeUnscale(Rule):
+    """Gradients are clipped while they are still multiplied by the scale of a GradScaler.
+
+    ## Why it hurts
+    A GradScaler multiplies the loss by 65536 and more, so that small gradients survive float16. A clip before
+    `unscale_` sees norms that are as many times too large: it cuts nearly every step down, and `scaler.step` then
+    divides what is left by the scale. The weights all but stand still, and a real explosion looks like any other step.
+
+    ## Flagged
+        scaler.scale(loss).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        scaler.step(optimizer)
+        scaler.update()
+
+    ## Instead
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        scaler.step(optimizer)
+        scaler.update()
+
+    ## Silent when
+    `unscale_` comes between the backward and the clip on some path, also in a helper of the file; when code of another
+    file gets the scaler or the optimizer in between; when the clip stands in the branch without a scaler; when the scaler
+    is made with `enabled=False`; with Accelerate, Fabric, Lightning and DeepSpeed, which unscale by themselves.
+
+    ## Fix
+    Safe: `scaler.unscale_(optimizer)` goes above the clip. Gradients below the bound then make the step they were meant
+    to make; `scaler.step` knows that they are unscaled already.
+    """
+
+    code = "NAN402"
+    name = "clip-before-unscale"
+    severity = Severity.ERROR
+    direction = Direction.LOOP
+    loops = frozenset({"backward"})
+
+    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+        """Judge every clip of one loop."""
+        del facts
+        for clip in loop.of("clip"):
+            ways = [_scaled_way(path, clip) for path in loop.paths if clip in path.steps]
+            scaled = [way for way in ways if way is not None]
+            if clip.is_framework or not scaled or any(is_unscaled for _, is_unscaled in scaled):
+                continue
+            step = scaled[0][0]
+            message = f"`{clip.quote(38)}` clips gradients that `{step.by}` has scaled and not unscaled"
+            hazard = Hazard("clip", clip.target, "gradients times the loss scale")
+            yield self.finding(clip.span, message, fix=_fix(clip, step), hazard=hazard)
+
+
+def _scaled_way(path: Path, clip: Event) -> tuple[Event, bool] | None:
+    """The scaled step behind the clip, and whether something unscales before it; None where nothing is scaled."""
+    place = path.steps.index(clip)
+    starts = [at for at in path.places("backward") if at < place and path.steps[at].is_scaled]
+    steps = [at for at in path.places("step") if at > place]
+    if not starts or not steps or not path.steps[steps[0]].is_scaled or path.between(starts[-1], place, "step"):
+        return None
+    return path.steps[steps[0]], path.between(starts[-1], place, "unscale_", "opaque")
+
+
+def _fix(clip: Event, step: Event) -> Fix | None:
+    # Names of another function may mean something else here.
+    if step.flow is not clip.flow or not step.target:
+        return None
+    edit = clip.line_before(f"{step.by}.unscale_({step.target})")
+    return safe("Unscale the gradients first", edit) if edit is not None else None

@@ -1,0 +1,115 @@
+"""NAN403 clip-after-nan-check."""
+
+from __future__ import annotations
+
+from nanlint.rule import (
+    Decision,
+    Direction,
+    Event,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Path,
+    Rule,
+    Severity,
+    TrainingLoop,
+    unsafe,
+)
+
+RETURNS_A_NORM = frozenset({"clip_grad_norm_", "clip_grad_norm"})
+
+
+class ClipAfterNanCheck(Rule):
+    """The loss is checked before the backward, and nobody checks the norm that the clip returns.
+
+    ## Why it hurts
+    A finite loss can have a gradient that is not finite: a root at 0, a `where` over a bad branch, an overflow in
+    half. The check has passed by then. `clip_grad_norm_` divides by the norm: one inf in one gradient makes that one
+    NaN, one NaN makes every gradient of the model NaN, and the step writes them into the weights.
+
+    ## Flagged
+        loss = model(batch).mean()
+        if not torch.isfinite(loss):
+            continue
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+    ## Instead
+        loss = model(batch).mean()
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        if torch.isfinite(norm):
+            optimizer.step()
+        optimizer.zero_grad()
+
+    ## Silent when
+    the norm decides anything before the step, or `error_if_nonfinite=True` is given; when a GradScaler makes the step and
+    so skips a bad one; with Accelerate, Fabric, Lightning and DeepSpeed; when nothing is checked at all (NAN411); for
+    `clip_grad_value_`, which returns nothing. Where the gradients themselves are checked before the clip, only
+    an overflow of the norm is left: info.
+
+    ## Fix
+    Unsafe: `error_if_nonfinite=True` stops the run where it went on with a broken model.
+    """
+
+    code = "NAN403"
+    name = "clip-after-nan-check"
+    severity = Severity.WARNING
+    direction = Direction.LOOP
+    loops = frozenset({"backward"})
+
+    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+        """Judge every clip of one loop that returns a norm."""
+        del facts
+        if loop.is_framework:
+            return
+        for clip in loop.of("clip"):
+            ways = [_unchecked(path, clip) for path in loop.paths if clip in path.steps]
+            checks = [way for way in ways if way is not None]
+            if not checks or len(checks) != len(ways) or _raises(clip):
+                continue
+            check = checks[0]
+            thing = check.check.thing if check.check is not None else ""
+            message = f"`{clip.quote(38)}`: the norm is not checked; the check of `{thing[:20]}` came before"
+            severity = Severity.INFO if check.check and check.check.subject != "loss" else self.severity
+            hazard = Hazard("clip", clip.target, "a gradient of inf or NaN")
+            yield self.finding(clip.span, message, fix=_fix(clip), hazard=hazard, severity=severity)
+
+
+def _unchecked(path: Path, clip: Event) -> Decision | None:
+    """The check before the clip, if none follows and a plain step does."""
+    place = path.steps.index(clip)
+    steps = [at for at in path.places("step") if at > place]
+    if not steps or path.steps[steps[0]].is_scaled or path.between(place, steps[0], "opaque"):
+        return None
+    behind = path.steps[place : steps[0]]
+    if any(_asks(step, clip) for step in behind):
+        return None
+    before = [decision for at, decision in path.checks() if at < place and not decision.is_bad]
+    # The last check before the clip is the closest to it.
+    return before[-1] if before else None
+
+
+def _asks(step: Event | Decision, clip: Event) -> bool:
+    """Whether a condition is about the norm, or about finiteness of anything."""
+    test = getattr(step, "test", None)
+    if test is None:
+        return False
+    return getattr(step, "check", None) is not None or bool(clip.stored_as and clip.stored_as in step.text)
+
+
+def _raises(clip: Event) -> bool:
+    call = clip.call
+    if call is None or call.function.rpartition(".")[2] not in RETURNS_A_NORM:
+        return True
+    return clip.argument("error_if_nonfinite") is not None
+
+
+def _fix(clip: Event) -> Fix | None:
+    if clip.call is None or not clip.call.function.startswith("torch.nn.utils"):
+        return None
+    edit = clip.keyword("error_if_nonfinite", "True")
+    return unsafe("Raise when the norm is not finite", edit) if edit is not None else None

@@ -1,0 +1,103 @@
+"""NAN407 nan-hidden."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity
+
+REPLACING = frozenset({"torch.nan_to_num", "numpy.nan_to_num", ".nan_to_num_"})
+AVERAGING = frozenset({"torch.nanmean", "torch.nansum", "numpy.nanmean"})
+ASKING = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
+FRESH = frozenset({"torch.zeros_like", "torch.zeros", "torch.tensor", "torch.full_like"})
+SUBJECTS = frozenset({"loss", "gradients", "norm", "parameters"})
+ACTIVATIONS = frozenset({"pred", "preds", "prediction", "predictions", "activation", "activations"})
+# A bound that no healthy loss comes near is there for the one that exploded.
+CURE = 10.0
+
+
+class NanHidden(Rule):
+    """A NaN in a loss, a gradient or a parameter is replaced by a number, and nobody is told.
+
+    ## Why it hurts
+    The NaN had a cause, and the cause is still there: the model that made it, the batch that triggers it, the weight that
+    is already NaN. With 0 in its place the run goes on for days, learning from nothing. `clamp(max=100)` keeps NaN as it
+    is, and gives an exploded loss no gradient at all.
+
+    ## Flagged
+        loss = model(batch).mean()
+        loss = torch.nan_to_num(loss)
+        loss.backward()
+        optimizer.step()
+
+    ## Instead
+        loss = model(batch).mean()
+        if not torch.isfinite(loss):
+            raise FloatingPointError(f"loss is {loss.item()}")
+        loss.backward()
+        optimizer.step()
+
+    ## Silent when
+    it is done to inputs, labels, targets, metrics, attention weights of masked rows, or to anything that is not a loss, a
+    gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests. A `clamp` of a loss is
+    flagged with a constant `max` of 10 or more and no `min`.
+
+    ## Fix
+    None: what to do about a NaN is to find where it comes from.
+    """
+
+    code = "NAN407"
+    name = "nan-hidden"
+    severity = Severity.WARNING
+    direction = Direction.LOOP
+    calls = REPLACING | AVERAGING | ASKING | FRESH | {"torch.clamp"}
+    beside = frozenset(
+        {"nan_to_num", "nan_to_num_", "nanmean", "nansum", "isnan", "isinf", "isfinite", "clamp", "clip"}
+    )
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one call that can put a number in the place of NaN."""
+        subject = call.subject if call.subject is not None else call.receiver
+        if facts.is_test() or subject is None or not facts.may_train() or not facts.is_recorded(call.node):
+            return
+        told = self._told(call, subject, facts)
+        if told:
+            hazard = Hazard(call.function, facts.quote(subject), "NaN")
+            yield self.finding(facts.span_of(call.node), told, hazard=hazard)
+
+    def _told(self, call: Call, subject: Expression, facts: Facts) -> str:
+        """What is wrong with the call; nothing if it hides nothing."""
+        thing, whole = facts.quote(subject, 30), facts.quote(call.node, 40)
+        if call.function in FRESH:
+            target = facts.assigned_to(call.node)
+            check = facts.check_around(call.node)
+            hides = target is not None and check is not None and _is_trained(target, facts)
+            return f"`{facts.quote(target, 30)}` becomes `{whole}` where it was not finite" if hides and target else ""
+        if not _is_trained(subject, facts) or not _counts(subject, facts):
+            return ""
+        if call.function in REPLACING:
+            return f"`{whole}` puts a number in the place of NaN in `{thing}`"
+        if call.function in AVERAGING:
+            return f"`{whole}` leaves every NaN of `{thing}` out of the loss"
+        if call.function in ASKING:
+            return f"`{thing}` is overwritten where `{whole}`" if facts.is_index_of_target(call.node) else ""
+        return _clamped(call, subject, facts)
+
+
+def _clamped(call: Call, subject: Expression, facts: Facts) -> str:
+    bound = facts.constant_of(call.arguments.get("max"))
+    words = facts.words_of(subject)
+    if "min" in call.arguments or bound is None or bound < CURE or words[-1:] not in (("loss",), ("losses",)):
+        return ""
+    return f"`{facts.quote(call.node, 40)}` keeps NaN, and gives a `{facts.quote(subject, 20)}` above {bound:g} no gradient"
+
+
+def _counts(node: Expression, facts: Facts) -> bool:
+    """Whether what becomes of it reaches the weights: a gradient does, a loss that is only logged does not."""
+    return facts.training_subject(node) in {"gradients", "parameters", "norm"} or facts.has_gradient(node)
+
+
+def _is_trained(node: Expression, facts: Facts) -> bool:
+    """Whether it is a loss, a gradient, a norm or a parameter by its name, or a prediction in a function that trains."""
+    subject = facts.training_subject(node)
+    if subject in SUBJECTS:
+        return True
+    return not ACTIVATIONS.isdisjoint(facts.words_of(node)) and facts.is_trained()

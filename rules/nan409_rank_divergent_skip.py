@@ -1,0 +1,71 @@
+"""NAN409 rank-divergent-skip."""
+
+from __future__ import annotations
+
+from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop
+
+
+class RankDivergentSkip(Rule):
+    """One process skips a batch that the others train on, because only it has seen the NaN.
+
+    ## Why it hurts
+    Under DDP and FSDP every backward is a collective operation: the processes wait for each other's gradients. Each has a
+    batch of its own, so one of them finds its loss NaN and goes on to the next batch; the others wait for it until the
+    timeout, half an hour later, or pair their gradients with those of another batch.
+
+    ## Flagged
+        model = nn.parallel.DistributedDataParallel(model)
+        loss = model(batch).mean()
+        if not torch.isfinite(loss):
+            continue
+        loss.backward()
+        optimizer.step()
+
+    ## Instead
+        model = nn.parallel.DistributedDataParallel(model)
+        loss = model(batch).mean()
+        bad = (~torch.isfinite(loss)).float()
+        torch.distributed.all_reduce(bad)
+        if bad > 0:
+            continue
+        loss.backward()
+        optimizer.step()
+
+    ## Silent when
+    the file says nothing of DDP, FSDP or process groups; when something is reduced or gathered before the check, in the
+    loop or by the name of what is checked; when the check comes after the backward, whose gradients all processes share; when the
+    run ends with an error, which ends the other processes too.
+
+    ## Fix
+    None: the flag must be reduced over the processes before it is asked.
+    """
+
+    code = "NAN409"
+    name = "rank-divergent-skip"
+    severity = Severity.WARNING
+    direction = Direction.LOOP
+    loops = frozenset({"backward"})
+
+    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+        """Judge every check of one loop that skips a batch."""
+        if not facts.is_distributed() or loop.is_framework:
+            return
+        told: set[object] = set()
+        for path in loop.paths:
+            decision = _lonely_skip(path)
+            if decision is None or decision.test in told or loop.is_step_method:
+                continue
+            told.add(decision.test)
+            message = f"`{decision.quote(40)}` skips the batch on this process alone; the others wait for it"
+            hazard = Hazard("backward", decision.check.thing if decision.check else "", "not finite on one process")
+            yield self.finding(decision.span, message, hazard=hazard)
+
+
+def _lonely_skip(path: Path) -> Decision | None:
+    """The check on which a path leaves the round before its backward, with nothing reduced until then."""
+    if path.end not in {"continue", "break"} or path.places("backward", "reduce"):
+        return None
+    found = [decision for _, decision in path.checks() if decision.is_bad and decision.check.subject == "loss"]
+    if not found or any(word in found[-1].text.lower() for word in ("reduce", "gather", "global", "world", "sync")):
+        return None
+    return found[-1]

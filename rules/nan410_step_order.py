@@ -1,0 +1,82 @@
+"""NAN410 step-order."""
+
+from __future__ import annotations
+
+from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop
+
+
+class StepOrder(Rule):
+    """The calls of a training step stand in an order in which one of them has no effect.
+
+    ## Why it hurts
+    A clip after the step clips nothing: the gradient of norm 1e5 is already in the weights. Gradients that are zeroed
+    between backward and step make a step of weight decay and old momentum. A scheduler that steps first skips
+    the first value of its warm-up.
+
+    ## Flagged
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+
+    ## Instead
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+    ## Silent when
+    another order is taken on some path; for gradients of several optimizers that only some calls are about; when code of another file
+    gets the optimizer in between; for a scheduler in another loop than the optimizer, as one that steps per epoch.
+
+    ## Fix
+    None: the lines are for the author to move.
+    """
+
+    code = "NAN410"
+    name = "step-order"
+    severity = Severity.WARNING
+    direction = Direction.LOOP
+    loops = frozenset({"backward"})
+
+    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+        """Judge the order of events in one loop."""
+        del facts
+        for kind, judge in (("clip", _late_clip), ("zero_grad", _lost_gradients), ("schedule", _early_schedule)):
+            for event in loop.of(kind):
+                ways = [judge(path, event, loop) for path in loop.paths if event in path.steps]
+                if ways and all(ways):
+                    hazard = Hazard(event.kind.value, event.target, "out of order")
+                    yield self.finding(event.span, ways[0], hazard=hazard)
+
+
+def _late_clip(path: Path, clip: Event, loop: TrainingLoop) -> str:
+    place = path.steps.index(clip)
+    starts, steps = path.places("backward"), path.places("step", "opaque")
+    if not starts or any(at > place for at in (*starts, *steps)) or not steps or len(loop.optimizers) > 1:
+        return ""
+    if not starts[0] < steps[-1] < place or path.between(starts[0], steps[-1], "clip"):
+        return ""
+    return f"`{clip.quote(40)}` comes after `{path.steps[steps[-1]].quote(30)}` and clips nothing"
+
+
+def _lost_gradients(path: Path, zeroing: Event, loop: TrainingLoop) -> str:
+    place = path.steps.index(zeroing)
+    behind = [at for at in path.places("backward", "step", "opaque") if at > place]
+    step = path.steps[behind[0]] if behind else None
+    if step is None or step.kind != "step" or path.steps[behind[0]].is_framework:
+        return ""
+    same = step.target == zeroing.target or len(loop.optimizers) == 1
+    if not same or not path.places("backward") or len(loop.of("backward")) > len(path.places("backward")):
+        return ""
+    return f"`{zeroing.quote(35)}` empties the gradients that `{step.quote(35)}` is to use"
+
+
+def _early_schedule(path: Path, schedule: Event, loop: TrainingLoop) -> str:
+    place = path.steps.index(schedule)
+    steps = path.places("step")
+    if loop.is_step_method or not steps or steps[0] < place or path.places("opaque"):
+        return ""
+    if any(at > place for at in path.places("schedule")):
+        return ""
+    return f"`{schedule.quote(35)}` comes before `{path.steps[steps[0]].quote(35)}`: the first rate is skipped"

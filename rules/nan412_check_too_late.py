@@ -1,0 +1,75 @@
+"""NAN412 check-too-late."""
+
+from __future__ import annotations
+
+from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop
+
+STOPPING = frozenset({"raise", "exit", "break", "return"})
+
+
+class CheckTooLate(Rule):
+    """The loss or the gradients are checked after the step that has already used them.
+
+    ## Why it hurts
+    When the check finds a NaN, the optimizer has written it into the weights, and the moving average has taken it over.
+    Skipping the rest of the round saves nothing: every batch from here on is NaN.
+
+    ## Flagged
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        if not torch.isfinite(loss):
+            print("skipped a bad batch")
+            continue
+
+    ## Instead
+        loss = model(batch).mean()
+        if not torch.isfinite(loss):
+            print("skipped a bad batch")
+            continue
+        loss.backward()
+        optimizer.step()
+
+    ## Silent when
+    the check stops the run before anything is saved: raise, exit, break, return; when there is another check before the
+    step; when a GradScaler makes the step, which skips a bad one; with Accelerate, Fabric, Lightning and DeepSpeed;
+    for parameters, which are checked after a step by their nature.
+
+    ## Fix
+    None: the check is for the author to move.
+    """
+
+    code = "NAN412"
+    name = "check-too-late"
+    severity = Severity.WARNING
+    direction = Direction.LOOP
+    loops = frozenset({"backward"})
+
+    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+        """Judge every check of one loop."""
+        del facts
+        if loop.is_framework:
+            return
+        told: set[object] = set()
+        for path in loop.paths:
+            for place, decision in path.checks():
+                if decision.test in told or not _is_late(path, place, decision):
+                    continue
+                told.add(decision.test)
+                step = path.events("step")[0]
+                message = f"`{decision.quote(45)}` is asked after `{step.quote(30)}` has used it"
+                hazard = Hazard("step", decision.check.thing if decision.check else "", "inf or NaN")
+                yield self.finding(decision.span, message, hazard=hazard)
+
+
+def _is_late(path: Path, place: int, decision: Decision) -> bool:
+    """Whether a bad answer comes after the only step of the round, and the run goes on or saves."""
+    check = decision.check
+    if not decision.is_bad or check is None or check.subject == "parameters" or decision.may_stop:
+        return False
+    steps, starts = path.places("step"), path.places("backward")
+    if len(steps) != 1 or path.steps[steps[0]].is_scaled or not starts or not starts[0] < steps[0] < place:
+        return False
+    if any(at < steps[0] for at, _ in path.checks()) or path.places("opaque") or any(at > place for at in starts):
+        return False
+    return path.end not in STOPPING or path.between(steps[0], len(path.steps), "save")

@@ -1,0 +1,74 @@
+"""NAN413 scheduler-steps-on-skip."""
+
+from __future__ import annotations
+
+from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop
+
+
+class SchedulerStepsOnSkip(Rule):
+    """The learning rate moves on although the optimizer's step was skipped.
+
+    ## Why it hurts
+    A warm-up of 1000 steps in which 200 batches were skipped ends after 800 real ones, at the full learning rate: just when the
+    run is least stable. torch warns of it once, as of a scheduler called before the optimizer.
+
+    ## Flagged
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        if torch.isfinite(norm):
+            optimizer.step()
+        scheduler.step()
+
+    ## Instead
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        if torch.isfinite(norm):
+            optimizer.step()
+            scheduler.step()
+
+    ## Silent when
+    the scheduler steps only where the optimizer does; when it steps in another loop, as once per epoch; when a condition asks for the
+    scale or for a skipped step. A scheduler right behind `scaler.step`, which skips a few steps of every run, is found too. All
+    of it is info: a schedule that is a few steps short rarely breaks a run.
+
+    ## Fix
+    None: with a GradScaler, `scaler.get_scale()` before and after the update tells whether the step was made.
+    """
+
+    code = "NAN413"
+    name = "scheduler-steps-on-skip"
+    severity = Severity.INFO
+    direction = Direction.LOOP
+    loops = frozenset({"backward"})
+
+    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+        """Judge every scheduler of one loop."""
+        del facts
+        if loop.is_framework or loop.is_step_method:
+            return
+        for schedule in loop.of("schedule"):
+            ways = [path for path in loop.paths if schedule in path.steps]
+            skipped = next((reason for path in ways if (reason := _skipped(path, schedule))), "")
+            # Where every way asks for the scale, the author knows.
+            if skipped and not any(_asks_for_scale(path) for path in ways):
+                message = f"`{schedule.quote(30)}` runs although {skipped}"
+                yield self.finding(schedule.span, message, hazard=Hazard("schedule", schedule.target, "a skipped step"))
+
+
+def _skipped(path: Path, schedule: Event) -> str:
+    """Why the step before the scheduler may not have been made; "" if it was."""
+    place = path.steps.index(schedule)
+    steps = [at for at in path.places("step") if at < place]
+    if steps:
+        step = path.steps[steps[-1]]
+        return f"`{step.quote(25)}` skips a step that is not finite" if step.is_scaled else ""
+    if path.places("opaque", "step") or not path.places("backward"):
+        return ""
+    bad = [decision for at, decision in path.checks() if decision.is_bad and at < place]
+    return f"`{bad[-1].quote(35)}` has skipped the step" if bad else ""
+
+
+def _asks_for_scale(path: Path) -> bool:
+    return any(
+        "scale" in getattr(step, "text", "") or "skip" in step.text for step in path.steps if hasattr(step, "test")
+    )

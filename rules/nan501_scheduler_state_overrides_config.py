@@ -1,0 +1,64 @@
+"""NAN501 scheduler-state-overrides-config."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity
+
+# After one of these the rate of the config counts again, or somebody has looked at both.
+AGAIN = frozenset(
+    {"param_groups", "base_lrs", "override_lr", "reset_lr", "set_lr", "adjust_learning_rate", "get_last_lr", "max_lrs"}
+)
+
+
+class SchedulerStateOverridesConfig(Rule):
+    """A resumed scheduler brings back the learning rate of the old run, whatever the config says now.
+
+    ## Why it hurts
+    `load_state_dict` replaces `base_lrs`, `max_lr` and `total_steps`. The config was lowered to 1e-4 because the run diverged;
+    the log says 1e-4; the scheduler trains on at 5e-4 and the run diverges again.
+
+    ## Flagged
+        optimizer = torch.optim.AdamW(model.parameters(), lr=config.lr)
+        scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=config.steps)
+        checkpoint = torch.load(config.resume)
+        optimizer.load_state_dict(checkpoint["optimizer"])
+        scheduler.load_state_dict(checkpoint["scheduler"])
+
+    ## Instead
+        optimizer = torch.optim.AdamW(model.parameters(), lr=config.lr)
+        scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=config.steps)
+        checkpoint = torch.load(config.resume)
+        optimizer.load_state_dict(checkpoint["optimizer"])
+        scheduler.load_state_dict(checkpoint["scheduler"])
+        scheduler.base_lrs = [config.lr]
+        for group in optimizer.param_groups:
+            group["lr"] = group["initial_lr"] = config.lr
+
+    ## Silent when
+    no learning rate, horizon or scheduler is made from a config or an argument in the same function; when `param_groups`, `base_lrs` or the
+    last rate is touched in the function; when the state is the scheduler's own, as of a copy. The state of an optimizer alone
+    brings back the old rate too, and is set anew by the next step of most schedulers: info.
+
+    ## Fix
+    None: which of the two rates is meant is for the author to say.
+    """
+
+    code = "NAN501"
+    name = "scheduler-state-overrides-config"
+    severity = Severity.WARNING
+    direction = Direction.LOOP
+    calls = frozenset({".load_state_dict"})
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge one load of a scheduler's or an optimizer's state."""
+        receiver = call.receiver
+        if receiver is None or facts.is_test() or facts.mentions(*AGAIN):
+            return
+        role = facts.training_role(receiver)
+        rate = facts.configured_rate() if role in {"scheduler", "optimizer"} else None
+        if rate is None or (role == "optimizer" and facts.has_call_on("scheduler", ".load_state_dict")):
+            return
+        message = f"`{facts.quote(call.node, 38)}` brings back the old rate; `{facts.quote(rate, 25)}` no longer counts"
+        severity = self.severity if role == "scheduler" else Severity.INFO
+        hazard = Hazard("load_state_dict", facts.quote(receiver), "a checkpoint with another learning rate")
+        yield self.finding(facts.span_of(call.node), message, severity=severity, hazard=hazard)

@@ -1,0 +1,80 @@
+"""NAN502 unchecked-save."""
+
+from __future__ import annotations
+
+import re
+
+from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop
+
+# A name that changes from one save to the next leaves the last good checkpoint alone.
+CHANGING = re.compile(
+    r"epoch|step|iter|time|date|round|batch|idx|index|count|num|\bi\b|\bn\b|\bt\b|\be\b|version|\{", re.IGNORECASE
+)
+BETTER = re.compile(r"best|<|>|improv|lowest|highest|early|min_|max_", re.IGNORECASE)
+ELSEWHERE = frozenset({"isnan", "isfinite", "isinf", "GradScaler", "detect_anomaly", "set_detect_anomaly"})
+
+
+class UncheckedSave(Rule):
+    """A checkpoint is written over the last one, whether the weights are still finite or not.
+
+    ## Why it hurts
+    The run diverges at night, the next save puts NaN over the last good weights, and in the morning there is nothing left to resume from.
+
+    ## Flagged
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        torch.save(model.state_dict(), "last.pt")
+
+    ## Instead
+        loss = model(batch).mean()
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        if not torch.isfinite(norm):
+            raise FloatingPointError(f"the gradient norm is {norm}")
+        optimizer.step()
+        torch.save(model.state_dict(), "last.pt")
+
+    ## Silent when
+    anything in the file asks about finiteness, or a GradScaler keeps NaN out of the weights; when the file's name has an epoch, a step or a time
+    in it, so that older checkpoints stay; when a condition compares a metric, which is never better for NaN; when it cannot be told what the file is called; with Accelerate,
+    Fabric, Lightning and DeepSpeed.
+
+    ## Fix
+    None: raising, skipping the save, and keeping more than one file are all right answers.
+    """
+
+    code = "NAN502"
+    name = "unchecked-save"
+    severity = Severity.WARNING
+    direction = Direction.LOOP
+    loops = frozenset({"backward"})
+
+    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+        """Judge every save of one loop and of the one around it."""
+        if loop.is_framework or loop.is_scaled or loop.is_step_method or facts.file_mentions(*ELSEWHERE):
+            return
+        for save in loop.around:
+            if save.kind == "save" and _overwrites(save, facts) and not _is_chosen(save, loop):
+                message = f"`{save.quote(55)}` overwrites the last checkpoint, finite or not"
+                yield self.finding(save.span, message, hazard=Hazard("save", save.target, "parameters of inf or NaN"))
+
+
+def _overwrites(save: Event, facts: Facts) -> bool:
+    """Whether the file has one name for all saves, for all that is written here."""
+    if save.call is None or save.call.function != "torch.save":
+        return False
+    name = facts.spelled_out(save, save.argument("f", "1"))
+    return bool(name) and not CHANGING.search(name)
+
+
+def _is_chosen(save: Event, loop: TrainingLoop) -> bool:
+    """Whether a comparison decides about the save."""
+    return any(BETTER.search(text) for text in save.conditions) or any(
+        _compares(path, save) for path in loop.paths if save in path.steps
+    )
+
+
+def _compares(path: Path, save: Event) -> bool:
+    place = path.steps.index(save)
+    return any(BETTER.search(step.text) for step in path.steps[:place] if hasattr(step, "test"))

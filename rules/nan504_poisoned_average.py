@@ -1,0 +1,59 @@
+"""NAN504 poisoned-average."""
+
+from __future__ import annotations
+
+from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop
+
+
+class PoisonedAverage(Rule):
+    """A moving average of the weights takes over what a step may have broken.
+
+    ## Why it hurts
+    An average with a decay of 0.999 forgets a wrong weight in a few thousand steps, and a NaN never: 0.999 * NaN is NaN. The
+    model can be loaded from the last checkpoint; the average, which is what people evaluate, is lost.
+
+    ## Flagged
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        ema.update(model)
+
+    ## Instead
+        loss = model(batch).mean()
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        if not torch.isfinite(norm):
+            continue
+        optimizer.step()
+        ema.update(model)
+
+    ## Silent when
+    the loop asks about finiteness before the step; when a GradScaler makes the step; with Accelerate, Fabric, Lightning and DeepSpeed.
+
+    ## Fix
+    None: the check belongs before the step.
+    """
+
+    code = "NAN504"
+    name = "poisoned-average"
+    severity = Severity.WARNING
+    direction = Direction.LOOP
+    preview = True
+    loops = frozenset({"backward"})
+
+    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+        """Judge every update of an average in one loop."""
+        if loop.is_framework or loop.is_scaled or facts.file_mentions("isnan", "isfinite", "isinf"):
+            return
+        for average in loop.of("average"):
+            ways = [path for path in loop.paths if average in path.steps]
+            if ways and all(_follows_a_step(path, average) for path in ways):
+                message = f"`{average.quote(45)}` takes over the weights, finite or not"
+                yield self.finding(average.span, message, hazard=Hazard("average", average.target, "weights of NaN"))
+
+
+def _follows_a_step(path: Path, average: Event) -> bool:
+    """Whether a plain step comes before the average, and no check before that."""
+    place = path.steps.index(average)
+    steps = [at for at in path.places("step") if at < place]
+    return bool(steps) and not path.places("opaque") and not any(at < place for at, _ in path.checks())

@@ -1,0 +1,99 @@
+"""NAN601 uninitialised-parameter."""
+
+from __future__ import annotations
+
+from nanlint.rule import Call, Facts, Finding, Hazard, Iterator, Rule, Severity, show
+
+EMPTY = frozenset({"torch.empty", "torch.empty_like", "torch.empty_strided", ".new_empty"})
+# `torch.Tensor(4, 3)` is memory, `torch.Tensor(values)` is values.
+BY_SIZE = frozenset({"torch.Tensor", "torch.FloatTensor", "torch.HalfTensor", "torch.cuda.FloatTensor"})
+JOINS = frozenset({"torch.cat", "torch.stack", "torch.concat", "torch.hstack", "torch.vstack"})
+SIZES = frozenset({"dim", "dims", "size", "num", "n", "hidden", "channels", "features", "heads", "units", "width", "len", "embed", "classes"})  # fmt: skip
+
+
+class UninitialisedParameter(Rule):
+    """A parameter, or a padding, is made of bare memory, and nothing in the file writes it.
+
+    ## Why it hurts
+    `torch.empty` hands out memory as it was left: often zeros on the first run, then the numbers of another tensor, then
+    NaN. The loss is NaN at step 0 on one machine and fine on the next, and differs with every run.
+
+    ## Flagged
+        class Scale(nn.Module):
+            def __init__(self, dim):
+                super().__init__()
+                self.gain = nn.Parameter(torch.empty(dim))
+
+    ## Instead
+        class Scale(nn.Module):
+            def __init__(self, dim):
+                super().__init__()
+                self.gain = nn.Parameter(torch.empty(dim))
+                nn.init.ones_(self.gain)
+
+    ## Silent when
+    anything in the file fills a parameter of this name: `nn.init`, `fill_` and its like, `_init_weights` of another class, a
+    loop over `parameters()`; a class above comes from another file and may do it; the class is for loading only, as quantised
+    layers and those for inference are, or holds the experts of a mixture, which are gathered from a pretrained model; it is not
+    learned (`requires_grad=False`); the memory is on the `meta` device, has no elements, or holds integers; in tests.
+
+    ## Fix
+    Sketch: which initialisation is right depends on the layer.
+    """
+
+    code = "NAN601"
+    name = "uninitialised-parameter"
+    severity = Severity.WARNING
+    dtypes = ("float16", "bfloat16", "float32", "float64")
+    calls = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", *JOINS})
+    beside = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "Tensor", "FloatTensor", "HalfTensor"})
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge the making of one parameter, or the joining of tensors."""
+        if call.function in JOINS:
+            yield from self._padding(call, facts)
+            return
+        given, learned = call.subject or call.arguments.get("data"), call.arguments.get("requires_grad")
+        memory = facts.origin_of(given)
+        if memory is None or facts.is_test() or not _is_bare(memory, facts):
+            return
+        if learned is not None and facts.value_of(learned).constant is False:
+            return
+        name = facts.unfilled_name(call)
+        if name:
+            yield self.finding(
+                facts.span_of(call.node),
+                f"`{name}` is whatever `{facts.quote(memory.node, 30)}` finds in memory: nothing here writes it",
+                fix=show(f"nn.init.xavier_uniform_(self.{name}), or nn.init.zeros_ for a bias"),
+                hazard=Hazard(memory.function, name, "memory that holds NaN"),
+            )
+
+    def _padding(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Bare memory that is written out among the tensors that are joined: nobody can have filled it."""
+        joined = call.arguments.get("tensors") or call.subject
+        for part in facts.value_of(joined).parts if joined is not None and not facts.is_test() else ():
+            memory = part.made_by
+            if (
+                memory is not None
+                and memory.function in EMPTY
+                and facts.is_within(memory.node, call.node)
+                and _is_bare(memory, facts)
+            ):
+                message = f"`{facts.quote(memory.node, 40)}` is joined as memory holds it: nothing writes it"
+                yield self.finding(facts.span_of(memory.node), message, fix=show("torch.zeros in its place"))
+
+
+def _is_bare(memory: Call, facts: Facts) -> bool:
+    """Whether a tensor is made of memory as it is: with elements, of floats, on a real device."""
+    sizes = facts.positional(memory)
+    if sizes and "experts" in facts.source_of(sizes[0]):
+        return False
+    if memory.function in BY_SIZE:
+        known = [facts.is_number(size) or facts.is_named_for(size, SIZES) for size in sizes]
+        return any(known) and (len(sizes) > 1 or facts.constant_of(sizes[0]) != 0)
+    if memory.function not in EMPTY or facts.value_of(memory.node).dtype in {"int", "bool"}:
+        return False
+    device = memory.arguments.get("device")
+    if device is not None and "meta" in facts.source_of(device):
+        return False
+    return all(facts.constant_of(size) != 0 for size in sizes)

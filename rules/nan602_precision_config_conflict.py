@@ -1,0 +1,113 @@
+"""NAN602 precision-config-conflict."""
+
+from __future__ import annotations
+
+from nanlint.rule import Config, Direction, Finding, Iterator, Rule, Setting, Severity, show
+
+FORMATS = {
+    **dict.fromkeys(("fp16", "float16", "half", "16", "16-mixed", "16-true", "fp16-mixed", "f16"), "float16"),
+    **dict.fromkeys(("bf16", "bfloat16", "bf16-mixed", "bf16-true", "bfloat16-mixed"), "bfloat16"),
+    **dict.fromkeys(("fp32", "float32", "32", "32-true", "no"), "float32"),
+}
+FP16 = frozenset({"fp16", "use_fp16", "enable_fp16"})
+BF16 = frozenset({"bf16", "use_bf16", "enable_bf16"})
+AMP = frozenset({"amp", "use_amp", "enable_amp"})
+MIXED = frozenset({"mixed_precision", "precision", "amp_dtype", "autocast_dtype", "mixed_precision_dtype"})
+# Of the weights: float32 weights go with either half format.
+WEIGHTS = frozenset({"dtype", "torch_dtype", "model_dtype", "param_dtype"})
+SCALERS = frozenset({"grad_scaler", "use_grad_scaler", "enable_grad_scaler", "use_scaler", "grad_scaling"})
+
+
+class PrecisionConfigConflict(Rule):
+    """Two settings of one run name different number formats, or none that is meant.
+
+    ## Why it hurts
+    One of them wins in silence. Under `float16` every value above 65504 is inf and a gradient scaler is needed, under
+    `bfloat16` neither; a run that was tuned for one and gets the other overflows, or is scaled for nothing. The same
+    holds for a launcher's config (`accelerate launch`) beside a trainer's: the fifth of the field notes.
+
+    ## Flagged
+        args = TrainingArguments(output_dir="out", fp16=True, bf16=True)
+
+    ## Instead
+        args = TrainingArguments(output_dir="out", bf16=True)
+
+    ## Silent when
+    a value is `auto`, computed, or taken from elsewhere; the two stand in sections of different runs; weights are kept in
+    float32 beside a half format, which is what mixed precision means; a launcher says `no` and leaves it to the trainer, or
+    several launchers or trainers lie side by side, so that the user chooses at the start. `amp` on with `fp16` off is flagged
+    only if nothing beside it names another format.
+
+    ## Fix
+    Sketch: which of the two is meant, nobody but you can tell.
+    """
+
+    code = "NAN602"
+    name = "precision-config-conflict"
+    severity = Severity.WARNING
+    direction = Direction.LOOP
+    dtypes = ("float16", "bfloat16")
+    settings = FP16 | BF16 | AMP | MIXED | WEIGHTS | SCALERS
+
+    def check_setting(self, setting: Setting, config: Config) -> Iterator[Finding]:
+        """Judge one setting against those above it, and a launcher's against the trainer's."""
+        beside = config.beside(setting, *self.settings)
+        above = [other for other in beside if other.span.line <= setting.span.line and _precedes(other, setting)]
+        other = next((other for other in above if _contradict(setting, other)), None)
+        if other is not None:
+            yield self._conflict(setting, other)
+        elif setting.key in AMP and setting.is_on and not any(_format_of(each) for each in beside):
+            off = next((each for each in beside if each.key in FP16 and each.is_off), None)
+            if off is not None:
+                message = (
+                    f"`{setting.text}` beside `{off.text}` ({off.place}) leaves open which half format the run has"
+                )
+                yield self.finding(setting.span, message, fix=show("Name the format: fp16 or bf16"))
+        elif setting.key == "mixed_precision" and (trainer := _disagreeing(setting, config)) is not None:
+            yield self._conflict(setting, trainer)
+
+    def _conflict(self, setting: Setting, other: Setting) -> Finding:
+        what = "bfloat16 needs no scaler" if _scales(setting) or _scales(other) else "a run has one format"
+        message = f"`{setting.text[:35]}` contradicts `{other.text[:30]}` ({other.place}): {what}"
+        return self.finding(setting.span, message, fix=show("Keep one of the two"))
+
+
+def _precedes(other: Setting, setting: Setting) -> bool:
+    return (other.span.line, other.span.column) < (setting.span.line, setting.span.column)
+
+
+def _format_of(setting: Setting) -> str:
+    """The format that the setting asks for; empty if it asks for none."""
+    if setting.key in FP16:
+        return "float16" if setting.is_on else ""
+    if setting.key in BF16:
+        return "bfloat16" if setting.is_on else ""
+    return FORMATS.get(setting.word.removeprefix("torch."), "") if setting.key in MIXED | WEIGHTS else ""
+
+
+def _scales(setting: Setting) -> bool:
+    return setting.key in SCALERS and setting.is_on
+
+
+def _contradict(first: Setting, second: Setting) -> bool:
+    formats = {_format_of(first), _format_of(second)}
+    if _scales(first) or _scales(second):
+        return "bfloat16" in formats and not {first.key, second.key} <= SCALERS
+    if "" in formats or len(formats) == 1:
+        return False
+    if first.key in WEIGHTS and second.key in WEIGHTS:
+        return False
+    plain = first if _format_of(first) == "float32" else second
+    # Weights in float32, and a part of the model that computes in it, go with mixed precision.
+    return "float32" not in formats or (plain.key == "mixed_precision" and not {first.key, second.key} & WEIGHTS)
+
+
+def _disagreeing(setting: Setting, config: Config) -> Setting | None:
+    """The setting of a trainer config that asks for another format than its launcher does."""
+    asked = _format_of(setting)
+    stated = [other for other in config.company if other.key not in WEIGHTS and _format_of(other)]
+    switched_off = [other for other in config.company if other.key in AMP and other.is_off]
+    if asked not in {"float16", "bfloat16"} or len({_format_of(other) for other in stated}) > 1:
+        return None
+    others = [other for other in stated if _format_of(other) != asked]
+    return next(iter(others or ([] if stated else switched_off)), None)
