@@ -17,6 +17,7 @@ from nanlint.engine.check_paths import Checker, Plan, Run
 from nanlint.engine.rulebook import rulebook
 from nanlint.errors import NanlintError
 from nanlint.settings import Settings
+from nanlint.source.discover import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
 def check_source(text: str, path: str = "<string>", *, settings: Settings | None = None) -> list[Finding]:
     """Every finding in `text`, in reading order; suppressed ones are left out, as is what `settings` do not select.
 
-    No settings file is read. Raises SyntaxError when `text` is no Python, and NanlintError when a rule fails on it.
+    No settings file is read. A path that ends in .yaml, .toml or .json says that it is a config. Raises SyntaxError when
+    `text` is no Python, and NanlintError when it is no such config, or when a rule fails on it.
     """
     result = check_text(text, path, Checker(gated=True).ruleset(settings or Settings()))
     if result.errors:
-        ast.parse(text, path)
+        if kind_of(path) != "config":
+            ast.parse(text, path)
         raise NanlintError("; ".join(error.message for error in result.errors))
     return result.findings
 

@@ -42,6 +42,8 @@ _MARKER = re.compile(r"#\s*expect:\s*(?P<entries>.*)")
 _ENTRY = re.compile(r"\s*(?P<code>[A-Z]+\d+)(?:\((?P<severity>error|warning|info)\))?\s*(?:\"(?P<message>[^\"]*)\")?")
 _FIXED = ".fixed.py"
 _TRUTH = "truth.py"
+# Formats with comments, which announce what must be found.
+_SUFFIXES = frozenset({".py", ".yaml", ".yml", ".toml"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +101,16 @@ def _entries(text: str, line: int) -> Iterator[Expectation]:
         place = entry.end()
 
 
-def findings_in(text: str, code: str, *, local_rules: Sequence[str | os.PathLike[str]] = ()) -> list[Finding]:
+def findings_in(
+    text: str, code: str, *, path: str = "<string>", local_rules: Sequence[str | os.PathLike[str]] = ()
+) -> list[Finding]:
     """What the rule with this code finds in `text`, at any severity; the other rules run as well, unheard."""
     settings = Settings(select=("ALL",), preview=True, severity="info", local_rules=_paths(local_rules))
-    return _findings(text, code, settings)
+    return _findings(text, code, settings, path)
 
 
-def _findings(text: str, code: str, settings: Settings) -> list[Finding]:
-    return [finding for finding in check_source(text, settings=settings) if finding.code == code]
+def _findings(text: str, code: str, settings: Settings, path: str = "<string>") -> list[Finding]:
+    return [finding for finding in check_source(text, path, settings=settings) if finding.code == code]
 
 
 def _paths(folders: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
@@ -125,7 +129,7 @@ class _Folder:
         return self.path.name.partition("_")[0]
 
     def problems(self) -> Iterator[str]:
-        files = sorted(path for path in self.path.glob("*.py") if path.name != _TRUTH)
+        files = sorted(path for path in self.path.iterdir() if path.suffix in _SUFFIXES and path.name != _TRUTH)
         if not files:
             yield f"{self.path}: no fixtures"
         for path in files:
@@ -140,18 +144,18 @@ class _Folder:
             yield f"{path.name}: {error}"
 
     def _problems_of(self, path: Path, text: str) -> Iterator[str]:
-        if not ast.get_docstring(ast.parse(text)):
+        if not (ast.get_docstring(ast.parse(text)) if path.suffix == ".py" else text.startswith("# ")):
             yield f"{path.name}: the first line must say why it goes wrong"
         expected = expectations(text)
         if path.name.startswith("bad") and not expected:
             yield f"{path.name}: announces no finding"
         if path.name.startswith(("good", "silent")) and expected:
             yield f"{path.name}:{expected[0].line}: announces a finding"
-        found = _findings(text, self.code, self.settings)
+        found = _findings(text, self.code, self.settings, path.name)
         yield from _differences(path.name, expected, found)
         if not any(finding.fix and _is_applied(finding.fix) for finding in found):
             return
-        twin = path.with_suffix("").with_suffix(_FIXED)
+        twin = path.with_suffix(_FIXED)
         if not twin.is_file():
             yield f"{path.name}: has fixes, so {twin.name} must show what they give"
 

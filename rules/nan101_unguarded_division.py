@@ -33,7 +33,6 @@ EVIDENCE = frozenset(
         "vector_norm",
         "sub",
         "-",
-        "[]",
     }
 )
 QUOTED = 34
@@ -68,8 +67,7 @@ class UnguardedDivision(Rule):
     severity = Severity.WARNING
     preview = True
     calls = frozenset({DIV, RECIPROCAL, POWER})
-    # "-" stands for the distance of two ends, "[]" for an element of the numerator.
-    needs = (Need(frozenset({DIV, RECIPROCAL, "<inverse>"}), (EVIDENCE,)),)
+    needs = (Need(frozenset({DIV, RECIPROCAL, "<inverse>"}), (EVIDENCE,)), Need(frozenset({"<own element>"})))
     yields_to = frozenset({"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

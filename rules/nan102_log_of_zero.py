@@ -110,19 +110,19 @@ def _reason(inner: Expression, edge: int, facts: Facts) -> str:
         return ""
     if origin is None:
         is_named = not PROBABILITIES.isdisjoint(facts.words_of(inner))
-        return "is a probability by its name, and the logarithm of 0 is -inf" if is_named else ""
+        return "is a probability by name, and log(0) is -inf" if is_named else ""
     if origin.function in PRODUCTS:
-        return "is a sum of products, which underflow, and the logarithm of 0 is -inf"
+        return "is a sum of products, which underflow, and log(0) is -inf"
     return (
-        "is a difference, which can round to 0 or below, where its logarithm breaks" if _is_taken(origin, facts) else ""
+        "is a difference and can round to 0 or below" if _is_taken(origin, facts) else ""
     )
 
 
 def _is_taken(origin: Call, facts: Facts) -> bool:
     """Whether it is one tensor less another of which as little is known."""
     first, second = origin.arguments.get("input"), origin.arguments.get("other")
-    if origin.function == PRODUCT and facts.constant_of(second) is not None:
-        scaled = facts.origin_of(first)
+    if origin.function == PRODUCT and (facts.constant_of(first) is None) is not (facts.constant_of(second) is None):
+        scaled = facts.origin_of(second if facts.constant_of(second) is None else first)
         return scaled is not None and _is_taken(scaled, facts)
     if origin.function == SUM:
         # Of two terms one is a size, and nothing keeps the other from being its opposite.

@@ -113,7 +113,8 @@ def _why_at_all(inner: Expression, facts: Facts) -> tuple[Severity, str]:
 def _amplifies(call: Call, facts: Facts) -> bool:
     """`x / eps`, and logits times something learned: neither of the two has to be large by itself."""
     above, below = call.subject, call.arguments.get("other")
-    if above is None or below is None or facts.is_known(above):
+    # `-s / eps` is how a cost is written.
+    if above is None or below is None or facts.is_known(above) or facts.operand_of(above, "torch.neg") is not None:
         return False
     if call.function == "torch.div":
         constant, is_eps = facts.constant_of(below), not TINY.isdisjoint(facts.words_of(below))

@@ -15,6 +15,13 @@ FLOORS = {
 CEILINGS = {"torch.clamp": "max", "torch.clamp_max": "max"}
 # An eps that is not written at the call, and runs in the dtype of the operand.
 DEFAULTS = {"torch.nn.functional.normalize": 1e-12, "torch.cosine_similarity": 1e-8}
+# What an eps guards, with the operand that it is added to.
+GUARDED = {
+    **dict.fromkeys(
+        ("torch.log", "torch.log2", "torch.log10", "torch.sqrt", "torch.rsqrt", "torch.reciprocal"), "input"
+    ),
+    "torch.div": "other",
+}
 # Uniform numbers are below 1 by themselves.
 UNIFORM = frozenset({"torch.rand", "torch.rand_like"})
 HALVES = frozenset({"float16", "bfloat16"})
@@ -39,8 +46,8 @@ class VanishingEps(Rule):
         loss = -torch.log(1 - p)
 
     ## Silent when
-    the eps survives in the dtype in effect; when it is a floor and nothing here says that the value is half; when a cast
-    to float32 or autocast's own list comes first; when an eps is merely absorbed by a large value; for a ceiling on `torch.rand`,
+    the eps survives in the dtype in effect; when it is a floor and nothing here says that the value is half (at `info`, if the
+    file speaks of float16 and the value is divided by, or a root or logarithm taken of it); when a cast to float32 or autocast's own list comes first; when an eps is merely absorbed by a large value; for a ceiling on `torch.rand`,
     which stays below 1; in tests.
 
     ## Fix
@@ -55,7 +62,7 @@ class VanishingEps(Rule):
     calls = frozenset(FLOORS) | frozenset(CEILINGS) | frozenset(DEFAULTS)
     yields_to = frozenset({"NAN204"})
     needs = (
-        Need(frozenset(FLOORS), (frozenset({"<tiny>"}),), beside=HALVES | {"half"}),
+        Need(frozenset(FLOORS), (frozenset({"<tiny>"}),), beside=HALVES | {"half", "fp16"}),
         Need(frozenset(CEILINGS), (frozenset({"<near one>", "<tiny>"}),)),
         Need(frozenset(DEFAULTS), beside=frozenset({"half", "float16"})),
     )
@@ -69,8 +76,8 @@ class VanishingEps(Rule):
         if call.function in DEFAULTS:
             yield from self._check_default(call, subject, facts)
             return
-        if dtype in HALVES and call.function in FLOORS:
-            yield from self._check(call, FLOORS[call.function], 0.0, dtype, facts)
+        if call.function in FLOORS and (dtype in HALVES or (not dtype and _is_relied_on(call, facts))):
+            yield from self._check(call, FLOORS[call.function], 0.0, dtype or "float16", facts)
         if dtype in {"", "float32", *HALVES} and call.function in CEILINGS:
             yield from self._check(call, CEILINGS[call.function], 1.0, dtype or "float32", facts)
 
@@ -90,6 +97,7 @@ class VanishingEps(Rule):
             fix=_fix(call, node, limit, facts),
             hazard=Hazard(call.function, facts.source_of(subject), f"{limit:g}"),
             dtypes=(dtype,),
+            severity=self.severity if limit or facts.dtype_of(subject) else Severity.INFO,
         )
 
     def _check_default(self, call: Call, subject: Expression, facts: Facts) -> Iterator[Finding]:
@@ -107,6 +115,14 @@ class VanishingEps(Rule):
                 hazard=Hazard(call.function, facts.source_of(subject), "0"),
                 dtypes=("float16",),
             )
+
+
+def _is_relied_on(call: Call, facts: Facts) -> bool:
+    """Whether it is divided by, or a root or logarithm is taken of it, in a file that speaks of float16."""
+    around = facts.user_of(call.node)
+    operand = around.arguments.get(GUARDED.get(around.function, "")) if around is not None else None
+    is_count = facts.range_of(call.subject).integer
+    return operand is call.node and not is_count and facts.file_mentions("half", "float16", "fp16")
 
 
 def _fix(call: Call, node: Expression, limit: float, facts: Facts) -> Fix | None:

@@ -76,7 +76,7 @@ class MaskOverflow(Rule):
 
     def _check_product(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """`(1 - mask) * -1e9`, which is then added to scores, or `1e9 * (1 - mask)`, which is subtracted."""
-        around = facts.call_of(next(iter(facts.parents_of(call.node)), call.node))
+        around = facts.user_of(call.node)
         sign = -1 if around is not None and around.function == "torch.sub" and around.subject is not call.node else 1
         for mask, value in ((call.subject, call.arguments.get("other")), (call.arguments.get("other"), call.subject)):
             constant = facts.constant_of(value)

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.rule import (
-    Call,
-    Direction,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Iterator,
-    Need,
-    Rule,
-    Severity,
-    safe,
-)
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Need, Rule, Severity, safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOTS = frozenset({"torch.sqrt", "torch.rsqrt", "torch.log", "torch.log2", "torch.log10", "torch.reciprocal"})
 POWER, QUOTIENT, DIFFERENCE, SUM, MEAN = "torch.pow", "torch.div", "torch.sub", "torch.add", "torch.mean"
@@ -126,13 +115,7 @@ def _variance_plus_eps(node: Expression, facts: Facts) -> Variance | None:
 def _squared(node: Expression | None, facts: Facts) -> Expression | None:
     """`x` of `x ** 2`, `x.square()` and `x * x`, through names."""
     call = facts.origin_of(node)
-    if call is None or not facts.is_here(call.node):
-        return None
-    if call.function == POWER and facts.constant_of(call.arguments.get("exponent")) == 2:
-        return call.subject
-    if call.function == "torch.mul" and facts.is_same(call.subject, call.arguments.get("other")):
-        return call.subject
-    return call.subject if call.function == "torch.square" else None
+    return facts.squared(call) if call is not None and facts.is_here(call.node) else None
 
 
 def _has_square(node: Expression | None, facts: Facts) -> bool:

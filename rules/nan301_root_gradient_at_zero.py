@@ -6,7 +6,6 @@ from nanlint.rule import (
     Call,
     Direction,
     Edit,
-    Expression,
     Facts,
     Finding,
     Fix,
@@ -20,7 +19,7 @@ from nanlint.rule import (
 )
 
 SQRT, RSQRT, POWER, HYPOT = "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.hypot"
-NORM, SUM, SQUARE = "torch.linalg.vector_norm", "torch.sum", "torch.square"
+NORM, SUM = "torch.linalg.vector_norm", "torch.sum"
 # relu's own backward is 0 at 0, whatever comes in.
 HARMLESS = frozenset({"torch.relu", "torch.nn.functional.relu6"})
 # Small beside any length that matters, and its root's gradient is 5e5: finite in every format but float16.
@@ -84,18 +83,17 @@ class RootGradientAtZero(Rule):
         inner = call.subject
         if inner is None or not facts.may_train() or not facts.is_tensor(call.node) or not _is_root(call, facts):
             return
-        if not facts.has_gradient(call.node) or not facts.has_gradient(inner) or not _can_be_zero(call, inner, facts):
+        if not facts.has_gradient(call.node) or not facts.has_gradient(inner) or not _can_be_zero(call, facts):
             return
         is_inverse = call.function == RSQRT or (facts.constant_of(call.arguments.get("exponent")) or 0) < 0
         result = "the root is inf" if is_inverse else "its root's slope is inf"
-        message = f"`{facts.quote(inner, QUOTED)}` can be 0 (range {facts.range_of(inner)}), where {result}"
         yield self.finding(
             facts.span_of(call.node),
-            message,
-            fix=_fix(call, inner, facts),
+            f"`{facts.quote(inner, QUOTED)}` can be 0 (range {facts.range_of(inner)}), where {result}",
+            fix=_fix(call, facts),
             hazard=Hazard(call.function, facts.source_of(inner), "0"),
             direction=Direction.BOTH if is_inverse else Direction.BACKWARD,
-            severity=Severity.ERROR if facts.is_trained() and _is_expected(call, inner, facts) else Severity.INFO,
+            severity=Severity.ERROR if facts.is_trained() and _is_expected(call, facts) else Severity.INFO,
         )
 
 
@@ -104,14 +102,12 @@ def _is_root(call: Call, facts: Facts) -> bool:
         return True
     exponent = call.arguments.get("exponent")
     power = facts.constant_of(exponent)
-    if power is None:
-        # The power 1 / p is a root for every p above 1.
-        return facts.is_inverse(exponent)
-    return power < 1 and power != int(power)
+    # The power 1 / p is a root for every p above 1.
+    return facts.is_inverse(exponent) if power is None else power < 1 and power != int(power)
 
 
-def _can_be_zero(call: Call, inner: Expression, facts: Facts) -> bool:
-    operands = [inner, call.arguments["other"]] if call.function == HYPOT else [inner]
+def _can_be_zero(call: Call, facts: Facts) -> bool:
+    operands = [call.subject, call.arguments["other"]] if call.function == HYPOT else [call.subject]
     for operand in operands:
         reach, origin = facts.range_of(operand), facts.origin_of(operand)
         if call.function != HYPOT and (not facts.is_known(operand) or reach.low < 0 or reach.integer):
@@ -121,45 +117,33 @@ def _can_be_zero(call: Call, inner: Expression, facts: Facts) -> bool:
     return True
 
 
-def _is_expected(call: Call, inner: Expression, facts: Facts) -> bool:
+def _is_expected(call: Call, facts: Facts) -> bool:
     """Whether a 0 is to be expected: by what it is made of, or because an eps is added after the root."""
-    around = facts.call_of(next(iter(facts.parents_of(call.node)), call.node))
-    guarded_late = around is not None and around.function == "torch.add"
-    return guarded_late or call.function == HYPOT or facts.expects_zero(inner)
+    is_guarded_late = facts.raised(facts.user_of(call.node)) is not None
+    return is_guarded_late or call.function == HYPOT or facts.expects_zero(call.subject)
 
 
-def _fix(call: Call, inner: Expression, facts: Facts) -> Fix | None:
-    if facts.changes_its_operand(call) or call.function == HYPOT:
+def _fix(call: Call, facts: Facts) -> Fix | None:
+    inner = call.subject
+    if inner is None or facts.changes_its_operand(call) or call.function == HYPOT:
         return None
-    norm = _norm(call, inner, facts)
+    norm = _norm(call, facts.call_of(inner), facts)
     if norm is not None:
         return safe("Use vector_norm", Edit(facts.span_of(call.node), norm))
     text = f"{facts.as_receiver(inner)}.clamp_min({FLOOR})"
     return unsafe("Keep the value under the root above 0", Edit(facts.span_of(inner), text))
 
 
-def _norm(call: Call, inner: Expression, facts: Facts) -> str | None:
+def _norm(call: Call, total: Call | None, facts: Facts) -> str | None:
     """`torch.linalg.vector_norm(x, dim=1)` for `x.pow(2).sum(dim=1).sqrt()` as it is written."""
-    total, spelled = facts.call_of(inner), facts.spelling_of(NORM)
+    spelled = facts.spelling_of(NORM)
     if total is None or total.function != SUM or total.subject is None or spelled is None:
         return None
     if call.function == RSQRT or (call.function == POWER and facts.constant_of(call.arguments["exponent"]) != 0.5):
         return None
     rest = {name: node for name, node in total.arguments.items() if name not in {"input", "dtype"}}
-    squared = _squared(total.subject, facts)
+    squared = facts.squared(facts.call_of(total.subject))
     if squared is None or len(rest) + 1 != len(total.arguments) or "#" in facts.source_of(call.node):
         return None
     given = [facts.source_of(squared), *(f"{name}={facts.source_of(node)}" for name, node in rest.items())]
     return f"{spelled}({', '.join(given)})"
-
-
-def _squared(node: Expression, facts: Facts) -> Expression | None:
-    """`x` of `x ** 2`, `x.square()` and `x * x`."""
-    call = facts.call_of(node)
-    if call is None:
-        return None
-    if call.function == POWER and facts.constant_of(call.arguments.get("exponent")) == 2:
-        return call.subject
-    if call.function == "torch.mul" and facts.is_same(call.subject, call.arguments.get("other")):
-        return call.subject
-    return call.subject if call.function == SQUARE else None

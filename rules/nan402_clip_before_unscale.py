@@ -46,7 +46,7 @@ class ClipBeforeUnscale(Rule):
 
     ## Fix
     Safe: `scaler.unscale_(optimizer)` goes above the clip. Gradients below the bound then make the step they were meant
-    to make; `scaler.step` knows that they are unscaled already.
+    to make; `scaler.step` knows that they are unscaled already. None where an `unscale_` follows: a second one raises.
     """
 
     code = "NAN402"
@@ -61,22 +61,23 @@ class ClipBeforeUnscale(Rule):
         for clip in loop.of("clip"):
             ways = [_scaled_way(path, clip) for path in loop.paths if clip in path.steps]
             scaled = [way for way in ways if way is not None]
-            if clip.is_framework or not scaled or any(is_unscaled for _, is_unscaled in scaled):
+            if clip.is_framework or not scaled or any(is_unscaled for _, is_unscaled, _ in scaled):
                 continue
-            step = scaled[0][0]
+            step, _, is_late = scaled[0]
             message = f"`{clip.quote(38)}` clips gradients that `{step.by}` has scaled and not unscaled"
             hazard = Hazard("clip", clip.target, "gradients times the loss scale")
-            yield self.finding(clip.span, message, fix=_fix(clip, step), hazard=hazard)
+            yield self.finding(clip.span, message, fix=None if is_late else _fix(clip, step), hazard=hazard)
 
 
-def _scaled_way(path: Path, clip: Event) -> tuple[Event, bool] | None:
-    """The scaled step behind the clip, and whether something unscales before it; None where nothing is scaled."""
+def _scaled_way(path: Path, clip: Event) -> tuple[Event, bool, bool] | None:
+    """The scaled step behind the clip, whether something unscales before the clip, and after; None where nothing is scaled."""
     place = path.steps.index(clip)
     starts = [at for at in path.places("backward") if at < place and path.steps[at].is_scaled]
     steps = [at for at in path.places("step") if at > place]
     if not starts or not steps or not path.steps[steps[0]].is_scaled or path.between(starts[-1], place, "step"):
         return None
-    return path.steps[steps[0]], path.between(starts[-1], place, "unscale_", "opaque")
+    unscaling = "unscale_", "opaque"
+    return path.steps[steps[0]], path.between(starts[-1], place, *unscaling), path.between(place, steps[0], *unscaling)
 
 
 def _fix(clip: Event, step: Event) -> Fix | None:

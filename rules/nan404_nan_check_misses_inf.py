@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from nanlint.rule import Call, Comparison, Direction, Edit, Expression, Facts, Finding, Iterator, Rule, Severity, safe
+from nanlint.rule import Call, Comparison, Direction, Edit, Expression, Facts, Finding, Need, Rule, Severity, safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FINITE = frozenset({"torch.isfinite", "math.isfinite", "numpy.isfinite"})
 NAN = frozenset({"torch.isnan", "math.isnan", "numpy.isnan"})
@@ -14,6 +18,8 @@ WATCHED = frozenset({"loss", "losses", "grad", "grads", "gradient", "gradients",
 UNWATCHED = frozenset(
     {"fn", "func", "mask", "masks", "weight", "weights", "scale", "scaler", "type", "layer", "module", "name"}
 )
+GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
+PYTHONS_OWN = frozenset({"max", "min"})
 CLIPS = frozenset({"torch.nn.utils.clip_grad_norm_", ".clip_grad_norm_"})
 CHECKING = frozenset({"finite", "isfinite", "nan", "isnan", "inf", "isinf", "overflow"})
 DIVERGED = 1e3
@@ -42,7 +48,8 @@ class NanCheckMissesInf(Rule):
     `isfinite` is asked, or both `isnan` and `isinf` (or a threshold beside `isnan`) about the same thing in one function;
     when the thing is not a loss, a gradient or a norm of one, by its name or because `backward()` starts there; when the
     test decides nothing, as in a log line or a mask; in tests. `loss > 1e6` is flagged where it leaves the loop or the
-    function, a comparison with NaN itself in any function that trains or names `nan`.
+    function, a comparison with NaN itself in any function that trains or names `nan`. Python's `max` and `min` lose a NaN that is
+    not their first argument; flagged where one is written there, and at `info` for the largest of gradients.
 
     ## Fix
     Safe: `not isfinite(...)` is the same answer for every finite value.
@@ -52,21 +59,33 @@ class NanCheckMissesInf(Rule):
     name = "nan-check-misses-inf"
     severity = Severity.WARNING
     direction = Direction.LOOP
-    calls = NAN | INF
+    calls = NAN | INF | PYTHONS_OWN
+    needs = (Need(NAN | INF), Need(PYTHONS_OWN, (GRADIENTS | {"nan"},)))
     comparisons = frozenset({"nan", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one call of isnan or isinf."""
+        """Judge one call of isnan or isinf, or of Python's own max or min."""
         subject = call.subject
+        if call.function in PYTHONS_OWN:
+            yield from self._check_extreme(call, facts)
+            return
         if subject is None or facts.is_test() or not _is_watched(subject, facts):
             return
-        if facts.condition_at(call.node) is None or _is_completed(
-            call.node, subject, facts, has_nan=call.function in NAN
-        ):
+        has_nan = call.function in NAN
+        if facts.condition_at(call.node) is None or _is_completed(call.node, subject, facts, has_nan=has_nan):
             return
-        missed = "inf" if call.function in NAN else "NaN"
+        missed = "inf" if has_nan else "NaN"
         edit = facts.inverted_test(call, f"{call.function.rpartition('.')[0]}.isfinite")
         yield self._missing(call.node, subject, missed, facts, edit)
+
+    def _check_extreme(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """`max(x, nan)`, and the largest of gradients by a comparison, which is False for NaN."""
+        parts = [getattr(node, "elt", node) for node in call.arguments.values()]
+        measured = [part for part in parts if facts.is_tensor(part) and not GRADIENTS.isdisjoint(facts.words_of(part))]
+        if not any(_is_nan(part, facts) for part in parts) and (facts.is_test() or not measured):
+            return
+        message = f"`{facts.quote(call.node, 36)}` drops a NaN that does not come first: comparing it is False"
+        yield self.finding(facts.span_of(call.node), message, severity=Severity.INFO if measured else self.severity)
 
     def check_comparison(self, node: Comparison, facts: Facts) -> Iterator[Finding]:
         """Judge `x == nan`, `x != x` and `x > 1e6`."""
@@ -80,16 +99,14 @@ class NanCheckMissesInf(Rule):
         elif facts.is_test() or not _is_watched(left, facts) or _is_completed(node, left, facts, has_nan=sign == "!="):
             return
         elif sign == "!=" and facts.source_of(left) == facts.source_of(right) and facts.condition_at(node):
-            yield self._missing(node, left, "inf", facts)
+            yield self._missing(node, left, "inf", facts, None)
         elif sign in {">", ">="} and (facts.constant_of(right) or 0.0) >= DIVERGED:
             condition = facts.condition_at(node)
             if condition is not None and condition.leaves and facts.is_condition(node):
                 opposite = f"not {facts.source_of(left)} {'<=' if sign == '>' else '<'} {facts.source_of(right)}"
                 yield self._missing(node, left, "NaN", facts, Edit(facts.span_of(node), opposite))
 
-    def _missing(
-        self, node: Expression, subject: Expression, missed: str, facts: Facts, edit: Edit | None = None
-    ) -> Finding:
+    def _missing(self, node: Expression, subject: Expression, missed: str, facts: Facts, edit: Edit | None) -> Finding:
         thing = facts.quote(subject, 25)
         message = f"`{facts.quote(node, 40)}` is False for {missed}, so a `{thing}` of {missed} passes this check"
         fix = safe("Ask whether it is finite", edit) if edit is not None else None
@@ -102,20 +119,18 @@ def _is_watched(subject: Expression, facts: Facts) -> bool:
     if words and words[-1] not in UNWATCHED and not WATCHED.isdisjoint(words):
         return True
     clipped = facts.origin_of(subject)
-    if clipped is not None and clipped.function in CLIPS:
-        return True
-    return any(facts.is_same_thing(subject, start) for start in facts.backward_starts())
+    return (clipped is not None and clipped.function in CLIPS) or any(
+        facts.is_same_thing(subject, start) for start in facts.backward_starts()
+    )
 
 
 def _is_completed(test: Expression, subject: Expression, facts: Facts, *, has_nan: bool) -> bool:
     """Whether something else in the function asks the other half about the same thing."""
     for call in facts.calls_with(subject):
-        if call.function in FINITE or call.function in (INF if has_nan else NAN):
-            return True
         # A helper that says what it looks for: `has_inf(loss)`.
-        if not call.function.startswith(("torch.", "math.", "numpy.")) and not CHECKING.isdisjoint(
-            call.function.lower().replace(".", "_").split("_")
-        ):
+        is_helper = not call.function.startswith(("torch.", "math.", "numpy."))
+        says_so = is_helper and not CHECKING.isdisjoint(call.function.lower().replace(".", "_").split("_"))
+        if says_so or call.function in FINITE or call.function in (INF if has_nan else NAN):
             return True
     condition = facts.condition_at(test)
     for node in facts.comparisons():

@@ -59,16 +59,15 @@ class PrecisionConfigConflict(Rule):
         elif setting.key in AMP and setting.is_on and not any(_format_of(each) for each in beside):
             off = next((each for each in beside if each.key in FP16 and each.is_off), None)
             if off is not None:
-                message = (
-                    f"`{setting.text}` beside `{off.text}` ({off.place}) leaves open which half format the run has"
-                )
+                message = f"`{setting.text[:25]}` beside `{off.text[:25]}` ({off.place}) leaves the half format open"
                 yield self.finding(setting.span, message, fix=show("Name the format: fp16 or bf16"))
         elif setting.key == "mixed_precision" and (trainer := _disagreeing(setting, config)) is not None:
             yield self._conflict(setting, trainer)
 
     def _conflict(self, setting: Setting, other: Setting) -> Finding:
         what = "bfloat16 needs no scaler" if _scales(setting) or _scales(other) else "a run has one format"
-        message = f"`{setting.text[:35]}` contradicts `{other.text[:30]}` ({other.place}): {what}"
+        place = f"in {other.place[-40:]}" if other.file else f"({other.place}): {what}"
+        message = f"`{setting.text[:30]}` contradicts `{other.text[:25]}` {place}"
         return self.finding(setting.span, message, fix=show("Keep one of the two"))
 
 

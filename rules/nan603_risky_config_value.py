@@ -22,7 +22,7 @@ WARMUPS = frozenset({
 })  # fmt: skip
 ADAM = ("adam", "adamw", "nadam", "radam", "lamb", "lion", "rmsprop")
 # Noam and inverse square root multiply the rate by a small factor.
-NOT_ADAM = ("sgd", "adadelta", "adafactor", "prodigy", "dadapt", "dadaptation", "lbfgs", "rprop", "noam", "shampoo")
+NOT_ADAM = ("sgd", "adadelta", "adafactor", "prodigy", "dadapt", "dadaptation", "lbfgs", "rprop", "noam", "noamlr", "shampoo")
 SAMPLING = ("top_p", "top_k", "max_tokens", "max_new_tokens", "do_sample", "num_beams", "max_length", "n_samples", "repetition_penalty")  # fmt: skip
 SAMPLING_SECTION = ("sampl", "gener", "decod", "infer", "rollout", "val", "eval", "test", "llm", "chat", "vllm", "prompt", "judge")  # fmt: skip
 TRANSFORMER = ("transformer", "heads", "bert", "gpt", "vit", "conformer", "llama")
@@ -48,8 +48,8 @@ class RiskyConfigValue(Rule):
 
     ## Silent when
     the value is computed, interpolated or taken from elsewhere; a rate is not known to be Adam's, or is a factor of a schedule
-    (noam); a temperature is one for sampling (beside `top_p`, in a section for generation), or 0; an `eps` of a layer is one that is
-    published (1e-12 and above). A clip bound of 0 or below, which most code takes for "off" and torch for gradients of 0 or uphill,
+    (noam); a temperature is one for sampling (beside `top_p`, in a section for generation), or below 1e-3, which is a factor; an
+    `eps` of a layer is one that is published (1e-12 and above). A clip bound of 0 or below, which most code takes for "off" and torch for gradients of 0 or uphill,
     is info, and so is a warm-up of 0. Set `max-norm` and `max-rate` to other limits.
 
     ## Fix
@@ -106,7 +106,7 @@ class RiskyConfigValue(Rule):
 
     def _temperature(self, setting: Setting, config: Config) -> Iterator[Finding]:
         temperature, section = setting.number, " ".join((*setting.path[:-1], setting.owner.lower()))
-        if temperature is None or not 0 < temperature < COLDEST[setting.key] or config.beside(setting, *SAMPLING):
+        if temperature is None or not 1e-3 <= temperature < COLDEST[setting.key] or config.beside(setting, *SAMPLING):
             return
         if not any(word in section for word in SAMPLING_SECTION):
             yield self._risky(setting, f"turns a cosine of 1 into a logit of {1 / temperature:.0f}", "0.07")

@@ -28,10 +28,11 @@ DOORS: dict[str, frozenset[str]] = {
     # What the user wrote is read before anything is known about findings.
     "settings": frozenset(),
     "report": frozenset({"model"}),
+    "checkpoint": frozenset({"model", "settings", "report"}),
     "api": frozenset({*LEFT_TO_RIGHT, "rule_pages"}),
     "testing": frozenset({*LEFT_TO_RIGHT, "api"}),
     "rule_pages": frozenset({"model", "rule", "engine"}),
-    "cli": frozenset({*LEFT_TO_RIGHT, "report", "api", "rule_pages"}),
+    "cli": frozenset({*LEFT_TO_RIGHT, "report", "checkpoint", "api", "rule_pages"}),
     "__main__": frozenset({"cli"}),
 }
 TORCH_ROOMS = ("confirm/worker/", "trace/", "checkpoint/")

@@ -71,7 +71,7 @@ def test_a_second_run_has_its_findings_from_the_cache(project: Project) -> None:
 
 def test_a_file_is_known_by_time_and_size_without_being_read(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.run("check", "a.py")
-    monkeypatch.setattr(cache_module, "_digest_at", lambda path: pytest.fail(f"{path} was read"))
+    monkeypatch.setattr(cache_module, "digest_at", lambda path: pytest.fail(f"{path} was read"))
     assert recalled(project) == 1
 
 

@@ -299,9 +299,10 @@ def test_what_git_ignores_is_left_out_unless_told_otherwise(project: Project) ->
     assert [codes(project.check()), codes(project.check("--no-respect-gitignore"))] == [[], ["LOC101"]]
 
 
-def test_config_files_are_found_and_not_counted_while_no_rule_reads_them(project: Project) -> None:
+def test_a_config_file_counts_if_it_is_named_or_something_is_found_in_it(project: Project) -> None:
     project.write("train.yaml", "loss: torch.log\n")
-    assert project.check("train.yaml") == (0, "No files were checked.\n", "")
+    assert project.check("train.yaml") == (0, "All clear: 1 file checked.\n", "")
+    assert project.check() == (0, "No files were checked.\n", "")
 
 
 def test_stub_files_are_checked(project: Project) -> None:

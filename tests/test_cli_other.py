@@ -18,7 +18,7 @@ from tests.project import LOG, Project, environment
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMMANDS = ("check", "explain", "rules", "clean", "completion")
+COMMANDS = ("check", "checkpoint", "explain", "rules", "clean", "completion")
 
 
 @pytest.fixture

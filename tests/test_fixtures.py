@@ -15,7 +15,7 @@ from tests.checkout import ROOT
 if TYPE_CHECKING:
     from nanlint.rule import Rule
 
-FOLDERS = sorted(path for path in (ROOT / "fixtures").iterdir() if path.is_dir())
+FOLDERS = sorted((ROOT / "fixtures").glob("NAN*"))
 RULES = list(rulebook().rules.values())
 FIXTURES = sorted(path for folder in FOLDERS for path in folder.glob("*.py"))
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # Tensors of six elements are not worth a second thread.
 torch.set_num_threads(1)
 
-FOLDERS = sorted(path for path in (ROOT / "fixtures").iterdir() if path.is_dir())
+FOLDERS = sorted((ROOT / "fixtures").glob("NAN*"))
 FILES = sorted(path for folder in FOLDERS for path in folder.glob("*.py"))
 FAKE_CUDA = "fake cuda"
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _SUMMARIES = {
     "check": "find code that turns a training run into NaN or Inf",
+    "trace": "run a training script and name the first operation that makes NaN or Inf",
+    "checkpoint": "look for NaN and Inf in saved states, and at what a run would resume with",
     "explain": "print what a rule finds, why it hurts and what to write instead",
     "rules": "list every rule",
     "clean": "delete the cache",
@@ -34,6 +36,7 @@ examples:
   nanlint check --fix src/               apply the fixes that change no result
   nanlint explain NAN110                 what a rule is about
   nanlint check --write-baseline src/    adopt nanlint on an old repository
+  nanlint checkpoint runs/               which checkpoint to resume from
 
 exit codes: 0 nothing found, 1 findings, 2 the run itself failed
 """

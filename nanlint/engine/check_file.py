@@ -10,6 +10,7 @@ from nanlint.engine import suppress
 from nanlint.engine.ruleset import Ruleset
 from nanlint.model import FileError, Finding, Span
 from nanlint.source.cache import digest_of
+from nanlint.source.config_words import LARGEST_CONFIG, is_training_config, states_settings
 from nanlint.source.discover import kind_of
 from nanlint.source.gate import TORCH_AND_KIN
 from nanlint.source.mentions import mentions_suppression
@@ -39,25 +40,29 @@ class FileResult:
     noqa: bool = False
     """Whether a `# noqa` that names our codes kept one out."""
     digest: str = ""
-    """The hash of the bytes that were checked; empty if they could not be read."""
+    """The hash of the bytes that were checked; empty if they could not be read, or do not tell everything."""
+    consulted: dict[str, str] = field(default_factory=dict)
+    """The other files that were looked at or looked for -> the hashes of their bytes, "" for none."""
+    has_company: bool = False
+    """Whether other files were looked at, too."""
 
 
-def check_path(path: str, ruleset: Ruleset) -> FileResult:
+def check_path(path: str, ruleset: Ruleset, *, is_named: bool = True) -> FileResult:
     """Check the file at `path`; one that cannot be read is an error in the result."""
     try:
         data = read_bytes(path)
     except UnreadableSource as error:
         return FileResult(errors=[FileError(path, error.line, error.message)])
-    return check_bytes(data, path, ruleset)
+    return check_bytes(data, path, ruleset, is_named=is_named)
 
 
-def check_bytes(data: bytes, path: str, ruleset: Ruleset) -> FileResult:
+def check_bytes(data: bytes, path: str, ruleset: Ruleset, *, is_named: bool = True) -> FileResult:
     """Check what a file holds, as its suffix says that it is to be read."""
     kind = kind_of(path)
     try:
-        if kind == "config":  # no rule reads these yet
-            result = FileResult()
-        elif kind == "notebook":
+        if kind == "config":
+            return _check_config(data, path, ruleset, is_named=is_named)
+        if kind == "notebook":
             result = check_notebook(data, path, ruleset)
         else:
             result = check_text(decode(data, path).text, path, ruleset)
@@ -95,22 +100,59 @@ def _error_in_cell(error: FileError, notebook: Notebook) -> FileError:
     return FileError(error.path, None, f"cell {cell}, line {span.line}: {error.message}")
 
 
+def _check_config(data: bytes, path: str, ruleset: Ruleset, *, is_named: bool) -> FileResult:
+    """Check a config file. One that nobody named is read if it is about training; a template is nobody's YAML."""
+    is_ours = is_training_config(data)
+    if len(data) > LARGEST_CONFIG or not (is_ours or is_named):
+        return FileResult(digest=digest_of(data))
+    try:
+        text = decode(data, path).text
+        result = check_text(text, path, ruleset) if is_ours else _only_read(text, path)
+    except UnreadableSource:
+        if b"{{" in data or b"{%" in data:
+            return FileResult(digest=digest_of(data))
+        raise
+    # What depends on other files is looked at anew in every run.
+    result.digest = "" if result.has_company else digest_of(data)
+    return result
+
+
 def check_text(text: str, path: str, ruleset: Ruleset) -> FileResult:
     """Every finding of the ruleset in `text` that is shown, in reading order, suppressed ones left out."""
+    if kind_of(path) == "config":
+        return _check_config_text(text, path, ruleset)
     data = text.encode("utf-8", "surrogatepass")
     markers = mentions_suppression(data)
-    relevant = TORCH_AND_KIN.search(data) is not None and (not ruleset.gated or ruleset.gate.admits(data))
-    if not relevant and not markers:
+    is_torch = TORCH_AND_KIN.search(data) is not None
+    relevant = is_torch and (not ruleset.gated or ruleset.gate.admits(data))
+    configured = bool(ruleset.by_setting) and states_settings(data, is_torch=is_torch)
+    if not (relevant or markers or configured):
         return FileResult()
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     try:
-        return _check_outlined(text, path, ruleset, relevant=relevant)
+        return _check_outlined(text, path, ruleset, relevant=relevant, configured=configured)
     finally:
         sys.setrecursionlimit(limit)
 
 
-def _check_outlined(text: str, path: str, ruleset: Ruleset, *, relevant: bool) -> FileResult:
+def _only_read(text: str, path: str) -> FileResult:
+    """For a config file that was named and is about something else: raises UnreadableSource if it is broken."""
+    from nanlint.source.config_entries import read_documents  # noqa: PLC0415 - few runs name such a file
+
+    read_documents(text, path)
+    return FileResult()
+
+
+def _check_config_text(text: str, path: str, ruleset: Ruleset) -> FileResult:
+    from nanlint.engine.check_config import check_config_text  # noqa: PLC0415 - few runs meet a training config
+
+    outcome = check_config_text(text, path, ruleset)
+    result = FileResult(outcome.findings, outcome.errors, has_company=outcome.has_company)
+    return _without_suppressed(result, text, path, ruleset)
+
+
+def _check_outlined(text: str, path: str, ruleset: Ruleset, *, relevant: bool, configured: bool) -> FileResult:
     try:
         plan = outline(text, path)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -120,7 +162,17 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, *, relevant: bool) -
     if names:
         from nanlint.engine.run_rules import run_rules  # noqa: PLC0415 - libcst is loaded here and not before
 
-        result.findings, result.errors = run_rules(names, plan, text, path, ruleset)
+        result.findings, result.errors, result.consulted = run_rules(names, plan, text, path, ruleset)
+    if configured:
+        from nanlint.engine.check_config import check_python_settings  # noqa: PLC0415 - few files state settings
+
+        stated = check_python_settings(plan.tree, text, path, ruleset)
+        result.findings, result.errors = result.findings + stated.findings, result.errors + stated.errors
+    return _without_suppressed(result, text, path, ruleset)
+
+
+def _without_suppressed(result: FileResult, text: str, path: str, ruleset: Ruleset) -> FileResult:
+    """The result with what is left to report, complaints about comments included."""
     found = sorted(result.findings, key=lambda finding: finding.sort_key)
     judged = suppress.apply(found, text, active=frozenset(ruleset.rules), known=ruleset.known)
     unused = [finding for finding in judged.unused if finding.code in ruleset.rules]

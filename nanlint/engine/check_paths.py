@@ -106,10 +106,9 @@ class Run:
             yield file, result
 
     def _early_answer(self, file: FoundFile) -> FileResult | None:
-        """The result for a file that needs no check: nothing reads its kind, it is remembered, or it lacks the words."""
-        if file.kind == "config":
-            return FileResult()
-        if file.is_stdin:
+        """The result for a file that needs no check: it is remembered, or it lacks the words."""
+        # What nobody named and is no training config is remembered as clean, broken or not.
+        if file.is_stdin or (file.kind == "config" and file.is_named):
             return None
         if self.memory is not None and (known := self.memory.recall(file)) is not None:
             return known
@@ -157,13 +156,18 @@ class Run:
             findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
             errors=tuple(sorted(errors, key=lambda error: (error.path, error.line or 0))),
             summary=Summary(
-                files=sum(file.kind != "config" for file in discovery.files),
+                files=sum(_counts(file, results[file.path]) for file in discovery.files),
                 fixed=self.fixed,
                 suppressed=sum(result.quiet for result in found),
             ),
             rules=RuleInfos(_codes(findings), {file.settings.local_rules for file in discovery.files}),
             source_lines=SourceLines(self.contents),
         )
+
+
+def _counts(file: FoundFile, result: FileResult) -> bool:
+    """Whether a file is one of those that were checked: of the config files, those that have something to do with it."""
+    return file.kind != "config" or file.is_named or bool(result.findings or result.quiet)
 
 
 def _codes(findings: Sequence[Finding]) -> list[str]:

@@ -13,6 +13,7 @@ from nanlint.engine.rulebook import rulebook
 from nanlint.engine.ruleset import Ruleset
 from nanlint.model import FileError, Severity
 from nanlint.source.cache import digest_of
+from nanlint.source.config_words import is_something_else, is_training_config, states_settings
 from nanlint.source.gate import TORCH_AND_KIN
 from nanlint.source.mentions import mentions_suppression
 
@@ -49,7 +50,9 @@ class Checker:
 
     def __call__(self, file: FoundFile) -> FileResult:
         """What is found in the file on disk."""
-        return _result(on_one_file(file.path, lambda: check_path(file.path, self.ruleset_for(file))))
+        return _result(
+            on_one_file(file.path, lambda: check_path(file.path, self.ruleset_for(file), is_named=file.is_named))
+        )
 
     def check_bytes(self, file: FoundFile, data: bytes) -> FileResult:
         """What is found in `data`, which came through stdin under the file's name."""
@@ -57,18 +60,26 @@ class Checker:
 
     def has_nothing_for(self, file: FoundFile) -> FileResult | None:
         """The empty result, if the bytes of the file alone tell that nothing can be found in it; else None."""
-        if file.kind == "notebook":
+        if file.kind == "notebook" or (file.kind == "config" and file.is_named):
             return None
+        if file.kind == "config" and is_something_else(file.path, file.size):
+            return FileResult()
         try:
             with open(file.path, "rb") as source:
                 data = source.read()
         except OSError:
             return None
+        return None if self._may_find_something(file, data) else FileResult(digest=digest_of(data))
+
+    def _may_find_something(self, file: FoundFile, data: bytes) -> bool:
+        if file.kind == "config":
+            return bool(self.ruleset_for(file).by_setting) and is_training_config(data)
         if mentions_suppression(data) or not _is_plain_text(data):
-            return None
-        if TORCH_AND_KIN.search(data) and self.ruleset_for(file).gate.admits(data):
-            return None
-        return FileResult(digest=digest_of(data))
+            return True
+        ruleset, is_torch = self.ruleset_for(file), TORCH_AND_KIN.search(data) is not None
+        if is_torch and ruleset.gate.admits(data):
+            return True
+        return bool(ruleset.by_setting) and states_settings(data, is_torch=is_torch)
 
     def ruleset(self, settings: Settings) -> Ruleset:
         """The rules that `settings` select, ready to run; wrong selectors and options are an error."""

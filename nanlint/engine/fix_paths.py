@@ -14,9 +14,10 @@ from nanlint.engine.apply_fixes import fix_text
 from nanlint.engine.check_file import FileResult, check_bytes, check_text, in_cell
 from nanlint.engine.diff import notebook_diff, unified_diff
 from nanlint.model import Applicability, Finding, Fix
+from nanlint.source.config_entries import read_documents
 from nanlint.source.discover import kind_of
 from nanlint.source.notebook import Notebook
-from nanlint.source.read import SourceFile, decode
+from nanlint.source.read import SourceFile, UnreadableSource, decode
 from nanlint.source.write import write_atomically
 
 if TYPE_CHECKING:
@@ -42,10 +43,12 @@ class Document:
         self.text = self._source.text
 
     def parses(self, text: str) -> bool:
-        """Whether `text` is still Python, and can be brought back into the file."""
+        """Whether `text` is still what the file is, and can be brought back into it."""
         try:
+            if kind_of(self.path) == "config":
+                return bool(read_documents(text, self.path))
             ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError, UnreadableSource):
             return False
         return self.notebook is None or self.notebook.accepts(text)
 

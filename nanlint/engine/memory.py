@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from nanlint.engine.check_file import FileResult
 from nanlint.engine.rulebook import rules_folder
 from nanlint.model import Finding
-from nanlint.source.cache import Cache, engine_stamp
+from nanlint.source.cache import Cache, digest_at, engine_stamp
 
 if TYPE_CHECKING:
     from nanlint.settings import Settings
@@ -80,17 +80,22 @@ class Memory:
 
 def _frozen(result: FileResult) -> Any:
     """The result as the cache stores it: 0 for nothing at all, which is what most files come to."""
-    if not result.findings and not result.quiet:
+    if not (result.findings or result.quiet or result.consulted):
         return 0
-    return [[finding.to_json() for finding in result.findings], result.quiet, result.noqa]
+    return [[finding.to_json() for finding in result.findings], result.quiet, result.noqa, result.consulted]
 
 
 def _thawed(found: Any, path: str) -> FileResult | None:
-    """The inverse of `_frozen`, None for what it never wrote; `path` is how the file is called this time."""
+    """The inverse of `_frozen`; None for what it never wrote, or what rests on other files that have changed since.
+
+    `path` is how the file is called this time.
+    """
     if found == 0:
         return FileResult()
     try:
-        findings, quiet, noqa = found
+        findings, quiet, noqa, consulted = found
+        if any(digest_at(other) != digest for other, digest in consulted.items()):
+            return None
         return FileResult(
             [replace(Finding.from_json(entry), path=path) for entry in findings], quiet=int(quiet), noqa=bool(noqa)
         )

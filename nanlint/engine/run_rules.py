@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from nanlint.facts.module_facts import ModuleFacts
 from nanlint.model import FileError, Finding
@@ -26,11 +26,17 @@ if TYPE_CHECKING:
 Subject = TypeVar("Subject")
 
 
-def run_rules(
-    names: Sequence[str], plan: Outline, text: str, path: str, ruleset: Ruleset
-) -> tuple[list[Finding], list[FileError]]:
-    """What the rules find in the chunks called `names`, and what kept them from looking."""
-    run = _Run(ModuleFacts(text, plan), ruleset, path)
+class Outcome(NamedTuple):
+    """What the rules found, what kept them from looking, and the hashes of the other files that were looked at."""
+
+    findings: list[Finding]
+    errors: list[FileError]
+    consulted: dict[str, str]
+
+
+def run_rules(names: Sequence[str], plan: Outline, text: str, path: str, ruleset: Ruleset) -> Outcome:
+    """What the rules find in the chunks called `names`."""
+    run = _Run(ModuleFacts(text, plan, path), ruleset, path)
     findings: list[Finding] = []
     for name in names:
         function = "" if name == MODULE else plan.chunks[name].qualname
@@ -39,8 +45,9 @@ def run_rules(
         except RecursionError:
             message = f"`{name}` is nested too deeply to be analysed; it was not checked"
             run.errors.append(FileError(path, plan.chunks[name].first_line, message))
+    findings += run.on_loops(plan)
     run.facts.forget()
-    return findings, run.errors
+    return Outcome(findings, run.errors, dict(run.facts.consulted))
 
 
 @dataclass(slots=True)
@@ -66,6 +73,25 @@ class _Run:
             for rule in self.ruleset.for_comparisons:
                 found += self._guarded(rule, node, rule.check_comparison, node)
         return [finding for finding in found if not self._yields(finding, found)]
+
+    def on_loops(self, plan: Outline) -> list[Finding]:
+        """What is found in the training loops of the file; each place is told once, however many loops lead there."""
+        if not self.ruleset.for_loops:
+            return []
+        try:
+            loops = self.facts.training_loops()
+        except RecursionError:
+            message = "the training loops are nested too deeply to be analysed; they were not checked"
+            self.errors.append(FileError(self.path, None, message))
+            return []
+        found: list[Finding] = []
+        for loop in loops:
+            self.facts.enter(loop.root)
+            for rule in self.ruleset.for_loops:
+                found += self._guarded(rule, loop.events[0].node, rule.check_loop, loop)
+        told = {(finding.code, finding.span): finding for finding in reversed(found)}
+        kept = [finding for finding in told.values() if not self._yields(finding, list(told.values()))]
+        return [replace(finding, function=function_at(plan, finding.span.line)) for finding in kept]
 
     def _yields(self, finding: Finding, found: Sequence[Finding]) -> bool:
         """Whether another rule, to which this one yields, tells of the same expression: one defect, one finding."""
@@ -98,9 +124,17 @@ class _Run:
             return
         try:
             line = self.facts.span_of(node).line
-        except RecursionError:
+        except (RecursionError, KeyError):  # the node of a loop may stand in another function than the one at hand
             line = self.facts.current_line
         self.errors.append(FileError(self.path, line, message))
+
+
+def function_at(plan: Outline, line: int) -> str:
+    """The qualified name of the function that a line belongs to; "" outside of one."""
+    around = [
+        chunk for name, chunk in plan.chunks.items() if name != MODULE and chunk.first_line <= line <= chunk.last_line
+    ]
+    return max(around, key=lambda chunk: chunk.first_line).qualname if around else ""
 
 
 def _require_own(finding: object, rule: Rule) -> None:

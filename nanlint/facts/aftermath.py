@@ -32,6 +32,8 @@ _MENDING = frozenset(
         "numpy.nan_to_num",
     }
 )  # fmt: skip
+# What is read of a tensor without its values.
+_FORM = frozenset({"device", "dtype", "shape", "ndim", "size", "dim", "numel", "is_cuda", "layout"})
 # How many names a value is followed through.
 _NAMES = 3
 
@@ -42,6 +44,8 @@ def is_mended(node: cst.CSTNode, parents: Parents, flow: Flow, names: int = _NAM
     if isinstance(node, cst.AugAssign):
         return any(is_mended(use, parents, flow, names - 1) for use in _reads(node, node, flow))
     while around is not None and not isinstance(around, cst.BaseStatement):
+        if isinstance(around, cst.Attribute) and around.attr.value in _FORM:
+            return False
         if _mends(below, around, flow):
             return True
         if isinstance(around, (cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign)):

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
 
 NO_TENSOR = frozenset(Kind) - {Kind.UNKNOWN, Kind.TENSOR}
+# So far back an array is looked for.
+_DEEPEST = 6
 
 
 class Outcome(NamedTuple):
@@ -49,16 +51,33 @@ def _applied(node: cst.Call, function: Value, given: tuple[Value, ...], evaluato
         if call is not None:
             return Outcome(call, value_made_by(call, evaluator))
     dotted = function.name if function.kind is Kind.REFERENCE else None
-    call = bind_call(node, dotted, lambda receiver: evaluator.values.get(receiver, UNKNOWN).kind in NO_TENSOR)
+    call = bind_call(node, dotted, lambda receiver: _is_no_tensor(evaluator.values.get(receiver, UNKNOWN), evaluator))
     if call is None:
         # Something without a name is called, such as a lambda on the spot.
         return Outcome(None, function.parts[0] if function.kind is Kind.FUNCTION and function.parts else Value())
-    known = _from_this_file(function, call, evaluator) or _from_python(call, given, evaluator)
+    known = _from_the_project(function, call, evaluator) or _from_python(call, given, evaluator)
     return Outcome(call, known if known is not None else value_made_by(call, evaluator, given))
 
 
-def _from_this_file(function: Value, call: Call, evaluator: Evaluator) -> Value | None:
-    """What a function of this file returns, or an object of one of its classes does when called."""
+def _is_no_tensor(value: Value, evaluator: Evaluator, depth: int = 0) -> bool:
+    """Whether it is known to be something else: also an array of numpy's, or what its methods and operators make of one."""
+    if value.kind in NO_TENSOR:
+        return True
+    made_by = value.made_by
+    if made_by is None or value.kind is Kind.TENSOR or depth == _DEEPEST:
+        return False
+    if made_by.function.startswith("numpy."):
+        return True
+    operands = made_by.arguments.values() if made_by.form is Form.OPERATOR else (made_by.receiver,)
+    values = (evaluator.values.get(operand, UNKNOWN) for operand in operands if operand is not None)
+    return any(held.made_by is not None and _is_no_tensor(held, evaluator, depth + 1) for held in values)
+
+
+def _from_the_project(function: Value, call: Call, evaluator: Evaluator) -> Value | None:
+    """What a function of the project returns, or an object of one of this file's classes does when called."""
+    if function.kind is Kind.REFERENCE and call.function == function.name:
+        returned = evaluator.returned_by_import(function.name)
+        return without_defaults(returned) if returned is not None else None
     if function.kind is Kind.CLASS:
         return Value(Kind.INSTANCE, call, call, name=function.name)
     if function.kind is Kind.FUNCTION:

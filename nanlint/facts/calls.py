@@ -22,6 +22,9 @@ _OPERATOR_SIGNS: Mapping[type[cst.CSTNode], str] = {
     cst.Modulo: "%",
     cst.Power: "**",
     cst.MatrixMultiply: "@",
+    cst.BitAnd: "&",
+    cst.BitOr: "|",
+    cst.BitXor: "^",
 }
 
 _AUGMENTED_SIGNS: Mapping[type[cst.CSTNode], str] = {
@@ -30,6 +33,8 @@ _AUGMENTED_SIGNS: Mapping[type[cst.CSTNode], str] = {
     cst.MultiplyAssign: "*",
     cst.DivideAssign: "/",
     cst.PowerAssign: "**",
+    cst.BitAndAssign: "&",
+    cst.BitOrAssign: "|",
 }
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts import aftermath, context, naming, rewrite
+from nanlint.facts import aftermath, context, initialising, naming, rewrite
 from nanlint.facts import inversion as inversions
 from nanlint.facts.calls import operation_settings
 from nanlint.facts.changes import changed_by
@@ -39,10 +39,11 @@ _QUOTED = 60
 class CodeQuestions(Reach):
     """One file, and the chunk of it that the questions are about."""
 
-    def __init__(self, text: str, outline: Outline) -> None:
-        super().__init__(text, outline)
+    def __init__(self, text: str, outline: Outline, path: str = "") -> None:
+        super().__init__(text, outline, path)
         self._current = ""
         self._spelled: dict[str, str] | None = None
+        self._filled: initialising.Filled | None = None
 
     def enter(self, qualname: str) -> ParsedChunk:
         """Make `qualname` the chunk that the questions are about."""
@@ -116,6 +117,31 @@ class CodeQuestions(Reach):
     def mentions(self, *words: str) -> bool:
         """Whether one of these names or attributes occurs in the chunk at hand."""
         return not self.outline.chunks[self._current].words.isdisjoint(words)
+
+    def kept_as(self, call: Call) -> tuple[str, ...]:
+        """The words of the name that what `call` makes is kept under: ("train", "loader")."""
+        name = initialising.name_of(self.parents_of(call.node))
+        return tuple(name.lower().split("_")) if name else ()
+
+    def unfilled_name(self, call: Call) -> str:
+        """The name that the parameter which `call` makes is kept under; empty if something in the file may fill it."""
+        owner = self.outline.chunks[self._current].owner
+        inner = next((around for around in self.parents_of(call.node) if isinstance(around, cst.ClassDef)), None)
+        name = initialising.name_of(self.parents_of(call.node))
+        if not name or not (owner or inner) or not initialising.is_own_module(self.lineage(owner), inner, self.outline):
+            return ""
+        if self._filled is None:
+            self._filled = initialising.filled_in(self.outline.tree)
+        return "" if self._filled.everything or name in self._filled.names else name
+
+    def positional(self, call: Call) -> list[cst.BaseExpression]:
+        """The arguments that a call is given without a name, as they are written."""
+        args = call.node.args if isinstance(call.node, cst.Call) else ()
+        return [arg.value for arg in args if arg.keyword is None and not arg.star]
+
+    def is_named_for(self, node: cst.BaseExpression | None, words: frozenset[str]) -> bool:
+        """Whether one of these words is a part of the name that `node` goes by: `hidden_dim` is named for a size."""
+        return node is not None and not words.isdisjoint(self.words_of(node))
 
     # -- what becomes of it -----------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from nanlint.facts.names import dotted_text
 from nanlint.facts.relations import range_under
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.ops.interval import FINITE, Interval
-from nanlint.ops.names import ATTRIBUTES
+from nanlint.ops.names import ATTRIBUTES, SIGNATURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -160,6 +160,12 @@ class Evaluator:
     def returned_by(self, function: str) -> Value | None:
         """What a function of this file returns."""
         return self.reach.returned_by(function) if self._follows_calls else None
+
+    def returned_by_import(self, dotted: str) -> Value | None:
+        """The value that an imported function returns, if it is of the project; None while calls are not followed."""
+        if dotted in SIGNATURES or dotted.startswith(("torch.", "math.", "numpy.")):
+            return None
+        return self.reach.returned_by_import(dotted) if self._follows_calls else None
 
     def returned_by_object(self, class_name: str) -> Value | None:
         """What an object of a class of this file returns when it is called."""

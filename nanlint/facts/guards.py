@@ -94,8 +94,8 @@ def _pair(
     if read(node) is not None and not isinstance(node, (cst.Name, cst.Attribute)):
         return
     if limit is None:
-        # `if low == high:` tells that somebody asks, if not what comes of it.
-        if sign in _STRETCHES and not isinstance(other, cst.SimpleString):
+        # `if low == high:` tells that somebody asks, if not what comes of it; beside a size it is about the form.
+        if sign in _STRETCHES and not isinstance(other, cst.SimpleString) and not _is_size(other):
             yield Bound(node, EVERYTHING)
         return
     said = sign if holds else _NEGATED.get(sign, sign)
@@ -110,6 +110,19 @@ def _pair(
     inner = _measured(node)
     if inner is not None:
         yield Bound(inner, allowed, strict)
+
+
+def _is_size(node: cst.BaseExpression) -> bool:
+    """`x.shape[1]`, `x.size(0)`, `int(x.shape[0])`."""
+    if isinstance(node, cst.Subscript):
+        return _is_size(node.value)
+    if isinstance(node, cst.Attribute):
+        return node.attr.value == "shape"
+    if not isinstance(node, cst.Call):
+        return False
+    if isinstance(node.func, cst.Name) and node.func.value == "int" and node.args:
+        return _is_size(node.args[0].value)
+    return isinstance(node.func, cst.Attribute) and node.func.attr.value == "size"
 
 
 def _measured(node: cst.BaseExpression) -> cst.BaseExpression | None:

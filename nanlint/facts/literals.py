@@ -74,7 +74,7 @@ def limit(dtype: Value, name: str, node: cst.BaseExpression) -> Value:
     """`torch.finfo(torch.float16).min`: the limit of a known format; that of an unknown one is some number."""
     form = FORMATS.get(str(dtype.constant)) if dtype.kind is Kind.DTYPE else None
     known = {"min": form.min, "max": form.max, "eps": form.eps, "tiny": form.tiny} if form is not None else {}
-    return literal(known[name], node) if name in known else Value(Kind.NUMBER)
+    return literal(known[name], node) if name in known else Value(Kind.NUMBER, name=f"torch.finfo.{name}")
 
 
 def folded(node: cst.BinaryOperation, left: Value, right: Value) -> Value | None:

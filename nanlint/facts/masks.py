@@ -10,7 +10,7 @@ import libcst as cst
 from nanlint.facts.environment import text_of
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind
-from nanlint.ops.formats import AUTOCAST, HALF
+from nanlint.ops.formats import AUTOCAST, FORMATS, HALF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +36,9 @@ _COUNTED = re.compile(
 )
 _COMBINES = re.compile(r"[&|*]|logical_and|logical_or")
 _WHOLE = re.compile(r"pad|length|valid|attention_mask|attn_mask|key_mask|src_mask|context_mask", re.IGNORECASE)
+
+
+_LEAST = re.compile(r"finfo\(.*\)\.min$")
 
 
 class Filling(NamedTuple):
@@ -131,6 +134,31 @@ def _texts(node: cst.BaseExpression, evaluator: Evaluator, depth: int) -> Iterat
         operands = [*made_by.arguments.values(), *([made_by.receiver] if made_by.receiver is not None else [])]
         for operand in operands:
             yield from _texts(operand, evaluator, depth - 1)
+
+
+_PLANES = frozenset({FILL, WHERE, "torch.mul", "torch.full", "torch.full_like", "torch.Tensor.new_full"})
+
+
+def holds_least(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
+    """Whether `node` is filled with the least number of its dtype where something is masked."""
+    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
+    for choice in value.possible if depth < _DEEPEST else ():
+        made_by = choice.origin or choice.made_by
+        if made_by is None or made_by.function not in _PLANES:
+            continue
+        if any(_is_least(given, evaluator) for given in made_by.arguments.values()):
+            return True
+        if made_by.function == FILL and holds_least(made_by.subject, evaluator, depth + 1):
+            return True
+    return False
+
+
+def _is_least(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`torch.finfo(dtype).min`, of a dtype that is known or not; in a helper, by its text."""
+    value = evaluator.values.get(node)
+    if value is None:
+        return _LEAST.search(text_of(node)) is not None
+    return value.name == "torch.finfo.min" or any(value.number == form.min for form in FORMATS.values())
 
 
 _SCORES = frozenset(

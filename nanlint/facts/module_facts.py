@@ -12,13 +12,21 @@ import libcst as cst
 
 from nanlint.facts.calculate import VIEWS
 from nanlint.facts.calls import operation_setting
+from nanlint.facts.counting import Chance, emptiness
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of
 from nanlint.facts.evaluate import parameters
 from nanlint.facts.names import dotted_text
 from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
-from nanlint.facts.vanishing import vanishing, vanishing_beside
+from nanlint.facts.vanishing import (
+    NEVER,
+    OWN_ELEMENT,
+    Vanishing,
+    is_own_element,
+    vanishing,
+    vanishing_beside,
+)
 from nanlint.ops.interval import FINITE, INF, Interval
 from nanlint.source.walk import walk
 
@@ -30,10 +38,9 @@ _EVALUATION_STEPS = frozenset({"validation_step", "test_step", "predict_step"})
 VALUE_KEEPING = VIEWS | {"subscript"}
 # Conditions on these tell nothing about values or sizes.
 _SAYS_NOTHING = re.compile(
-    r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
+    r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|%|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
 )
 _SIZE = re.compile(r"\.size\(|\.shape\b|len\(")
-_PADDING = frozenset({"pad", "padding", "length", "lengths", "lens", "unique"})
 _MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})
 
 
@@ -87,23 +94,22 @@ class ModuleFacts(ShapeQuestions):
         """Every number that `node`, or an element of it, can be; FINITE when nothing is known."""
         return self.value_of(node).range if node is not None else FINITE
 
-    def vanishes_as(self, node: cst.BaseExpression | None, beside: cst.BaseExpression | None = None) -> str:
-        """What `node` is, if everyday input makes it exactly 0: a count, norm, spread or total; empty for anything else.
+    def vanishes_as(self, node: cst.BaseExpression | None, beside: cst.BaseExpression | None = None) -> Vanishing:
+        """What `node` is, if some input makes it exactly 0: a count, norm, spread or total; and how ordinary that input is.
 
         Where its own range tells nothing, its relation to a numerator `beside` it may: `(x * w).sum() / w.sum()`.
         """
         value, flow = self.value_of(node) if node is not None else UNKNOWN, self.here
         reach = value.range
-        if (
-            flow is None
-            or node is None
-            or not reach.has_zero
-            or reach.nan
-            or (value.is_known and reach.low < 0 < reach.high)
-        ):
-            return ""
+        if flow is None or node is None or not reach.has_zero:
+            return NEVER
+        if is_own_element(node, beside, flow):
+            return OWN_ELEMENT
+        # What may be NaN already is told of where it becomes that.
+        if reach.nan or (value.is_known and reach.low < 0 < reach.high):
+            return NEVER
         found = vanishing(node, flow)
-        return found or (vanishing_beside(beside, node, flow) if beside is not None and not value.is_known else "")
+        return found or (vanishing_beside(beside, node, flow) if beside is not None and not value.is_known else NEVER)
 
     def is_known(self, node: cst.BaseExpression | None) -> bool:
         """Whether anything is known about the range of `node`."""
@@ -197,7 +203,12 @@ class ModuleFacts(ShapeQuestions):
             for text, bound in guards.items()
             if not _SAYS_NOTHING.search(text) and not (_SIZE.search(text) and _is_of_form(bound.range))
         ]
-        return bool(asked) and any(_mentions(text, name) for name in self._behind(node) for text in asked)
+        names = self._behind(node) if asked else set()
+        if any(_mentions(text, name) for name in names for text in asked):
+            return True
+        # What was made from the same thing is above 0, so that is not all 0.
+        above = [bound.node for bound in guards.values() if bound.range.low >= 0 and not bound.range.has_zero]
+        return any(not names.isdisjoint(self._behind(other)) for other in above)
 
     def _behind(self, node: cst.BaseExpression) -> set[str]:
         """The names that `node` is made of, and those that these were made of in the chunk at hand."""
@@ -259,13 +270,30 @@ class ModuleFacts(ShapeQuestions):
         A mask that somebody else made, or one of padding, is as good as never without True.
         """
         index = self.index_of(node)
-        if index is None:
-            return False
-        made_by = self.value_of(index).made_by
-        if made_by is None or made_by.function != "comparison" or not self.is_here(made_by.node):
-            return False
-        words = {word for name in self._behind(index) for word in re.split(r"[\W_]+", name.lower())}
-        return words.isdisjoint(_PADDING)
+        return index is not None and self.here is not None and emptiness(index, self.here) is Chance.ORDINARY
+
+    def is_given(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is what the function was given, an attribute of something, or a part of it; not computed here."""
+        made_by = self.value_of(node).made_by
+        if made_by is not None:
+            inside = made_by.receiver or made_by.subject
+            is_part = made_by.function in VALUE_KEEPING and made_by.function != "subscript"
+            return made_by.function in {"subscript", ".get"} or (is_part and inside is not None and self.is_given(inside))
+        if not isinstance(node, cst.Name) or self.here is None:
+            return isinstance(node, (cst.Attribute, cst.Subscript))
+        only = self.here.parsed.body[0]
+        declared = parameters(only.params) if isinstance(only, cst.FunctionDef) else []
+        return any(each.name.value == node.value for each in declared) or self._is_read_off(node)
+
+    def _is_read_off(self, name: cst.Name) -> bool:
+        """Whether the name was assigned an attribute or an item, as `advantages = batch.advantages`."""
+        held = self.value_of(name).identity
+        targets = self.here.targets if self.here is not None else ()
+        for target in targets:
+            if isinstance(target, cst.Name) and target.value == name.value and self.value_of(target).identity is held:
+                around = next((each for each in self.parents_of(target) if isinstance(each, cst.Assign)), None)
+                return around is not None and isinstance(around.value, (cst.Attribute, cst.Subscript))
+        return False
 
     def setting_of(self, call: Call, name: str) -> object:
         """What the constructor of the nn.Module behind `call` sets for a parameter of its operation; None if nobody knows."""

@@ -15,12 +15,13 @@ from nanlint.facts.calls import bind_augmented, bind_operator
 from nanlint.facts.literals import folded, literal
 from nanlint.facts.relations import definition, range_under
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind, Value, join
-from nanlint.ops.interval import Interval
+from nanlint.ops.interval import FINITE, Interval
 
 if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
 
 BOOLEAN = Interval(0.0, 1.0, integer=True)
+_BITWISE = frozenset({"torch.bitwise_and", "torch.bitwise_or"})
 
 
 def binary(evaluator: Evaluator, node: cst.BinaryOperation) -> Value:
@@ -62,14 +63,25 @@ def augmented(evaluator: Evaluator, node: cst.AugAssign) -> Value:
 def _made_of(call: Call, left: Value, right: Value, evaluator: Evaluator) -> Value:
     value = value_made_by(call, evaluator)
     kinds = {left.kind, right.kind}
+    if call.function in _BITWISE:
+        value = _masked(call.function, value, left, right)
     if Kind.TENSOR in kinds:
         return value
-    # Two Python numbers make one; of two unknowns nobody can say what they make.
-    return replace(value, kind=Kind.NUMBER if kinds == {Kind.NUMBER} else Kind.UNKNOWN, dtype="")
+    # Two Python numbers make one; of two unknowns nobody can say what they make, unless both are truth values.
+    dtype = "bool" if left.dtype == right.dtype == "bool" and value.range == BOOLEAN else ""
+    return replace(value, kind=Kind.NUMBER if kinds == {Kind.NUMBER} else Kind.UNKNOWN, dtype=dtype)
+
+
+def _masked(function: str, value: Value, *operands: Value) -> Value:
+    """The value of `a & b`, `a | b` or `~a`: a mask, if one is in it. What nobody knows stays unknown: no integer."""
+    is_mask = [operand.range.is_subset(BOOLEAN) for operand in operands]
+    if all(is_mask) or (function == "torch.bitwise_and" and any(is_mask)):
+        return replace(value, range=BOOLEAN, dtype="bool" if any(each.dtype == "bool" for each in operands) else "")
+    return value if all(operand.is_known for operand in operands) else replace(value, range=FINITE)
 
 
 def unary(evaluator: Evaluator, node: cst.UnaryOperation) -> Value:
-    """`-x` is an operation on x, `not x` a truth value."""
+    """`-x` and `~x` are operations on x, `not x` a truth value."""
     inner = evaluator.evaluate(node.expression)
     if isinstance(node.operator, cst.Not):
         return Value(Kind.NUMBER)
@@ -79,6 +91,10 @@ def unary(evaluator: Evaluator, node: cst.UnaryOperation) -> Value:
         call = Call("torch.neg", node, Form.OPERATOR, {"input": node.expression})
         evaluator.calls[node] = call
         return replace(value_made_by(call, evaluator), kind=inner.kind)
+    if isinstance(node.operator, cst.BitInvert) and inner.number is None:
+        call = evaluator.calls[node] = Call("torch.bitwise_not", node, Form.OPERATOR, {"input": node.expression})
+        value = _masked(call.function, value_made_by(call, evaluator), inner)
+        return replace(value, kind=inner.kind, dtype=inner.dtype)
     return Value(inner.kind, dtype=inner.dtype)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.facts.code_questions import CodeQuestions
+from nanlint.facts.loop_questions import LoopQuestions
 from nanlint.facts.relations import definition, range_under
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.facts.zeros import expects_zero, reaches_zero
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
 
-class RangeQuestions(CodeQuestions):
+class RangeQuestions(LoopQuestions):
     """Between the questions about code and those about values."""
 
     def reaches_zero(self, node: cst.BaseExpression | None) -> bool:

@@ -1,6 +1,6 @@
 """What the names of a file stand for beyond one chunk: its globals, the attributes of its objects, its functions' results.
 
-Everything is worked out when it is first asked for. Functions may call each other in circles: what is asked for while it
+Imports that lead to other files of the project are followed there. Everything is worked out when it is first asked for. Functions may call each other in circles: what is asked for while it
 is being worked out is unknown, and a result that rests on such an unknown is not kept, so that no answer depends on
 which question came first.
 """
@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.facts.flow import Flow
 from nanlint.facts.names import BUILTINS, from_star
+from nanlint.facts.neighbours import Module, Neighbours
 from nanlint.facts.values import UNKNOWN, Kind, Value
 from nanlint.source.lines import split_lines
 from nanlint.source.outline import MODULE, Chunk, Outline
 from nanlint.source.parse import ParsedChunk, parse_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 # Longer chains of helpers that call helpers are cut, long before Python's own stack ends.
 _DEEPEST = 30
@@ -27,6 +28,8 @@ _DEEPEST = 30
 _MOST_DRAFTS = 500
 _NOBODY: frozenset[str] = frozenset()
 _GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
+# No chunk in particular asks.
+_ANYWHERE = Chunk("", "", 0, 0, ast.Module([], []))
 _PROPERTIES = frozenset({"property", "cached_property"})
 
 
@@ -40,8 +43,9 @@ class _Draft(NamedTuple):
 class Reach:
     """One file: its chunks, parsed and interpreted when somebody needs them."""
 
-    def __init__(self, text: str, outline: Outline) -> None:
+    def __init__(self, text: str, outline: Outline, path: str = "") -> None:
         self.outline = outline
+        self._neighbours = Neighbours(path, _neighbour) if path else None
         self._lines = split_lines(text)
         self._parsed: dict[str, ParsedChunk] = {}
         self._flows: dict[str, Flow] = {}
@@ -111,6 +115,11 @@ class Reach:
         self._circles.clear()
         self._globals = None
 
+    @property
+    def consulted(self) -> Mapping[str, str]:
+        """The other files that were looked at or looked for -> the hashes of their bytes."""
+        return self._neighbours.consulted if self._neighbours is not None else {}
+
     # -- globals ----------------------------------------------------------------------------------------------
 
     def global_value(self, name: str, asking: Chunk) -> Value:
@@ -124,11 +133,24 @@ class Reach:
             if held is not None and (held.kind is not Kind.UNKNOWN or held.choices or imported is None):
                 return held if name not in self._declared_global() else UNKNOWN
         if imported is not None:
-            return Value(Kind.REFERENCE, name=imported)
+            return self._imported(imported)
         if name in BUILTINS:
             return Value(Kind.REFERENCE, name=name)
         starred = from_star(name, self.outline.stars)
         return Value(Kind.REFERENCE, name=starred) if starred is not None else UNKNOWN
+
+    def _imported(self, dotted: str) -> Value:
+        """What an import stands for: a constant of the project by its value, all else by its name."""
+        # A constant is written in capitals, as everything in torch is not.
+        found = self._ask(dotted, Reach.constant) if dotted.rpartition(".")[2].isupper() else None
+        return found if found is not None else Value(Kind.REFERENCE, name=dotted)
+
+    def constant(self, name: str) -> Value | None:
+        """What the module's own statements give a name; None for a function or class."""
+        return self.global_value(name, _ANYWHERE) if name not in self.outline.chunks else None
+
+    def _ask(self, dotted: str, question: Callable[[Reach, str], Value | None]) -> Value | None:
+        return self._neighbours.ask(dotted, question) if self._neighbours is not None and dotted else None
 
     def _module_level(self) -> Flow:
         """The module's own statements, without what its functions return: those may ask for globals themselves."""
@@ -168,7 +190,25 @@ class Reach:
                 flow = self.flow(f"{name}.__init__")
                 held = flow.final.get(f"{flow.self_name}.{attribute}") if flow is not None else None
                 return held if held is not None else UNKNOWN
-        return self._class_attribute(lineage, attribute)
+        found = self._class_attribute(lineage, attribute)
+        return found if found is not UNKNOWN else self._inherited(lineage, attribute)
+
+    def _inherited(self, lineage: list[str], attribute: str) -> Value:
+        """What a base class in another file of the project gives the attribute; a method of it is not followed."""
+        for name in lineage:
+            for base in self.outline.classes[name].bases:
+                dotted = self.outline.imports.get(base.id, "") if isinstance(base, ast.Name) else ""
+                found = self._ask(dotted, lambda other, above: other.attribute_of(above, attribute))
+                if found is not None:
+                    return found
+        return UNKNOWN
+
+    def attribute_of(self, class_name: str, attribute: str) -> Value | None:
+        """What another file may know of an attribute of a class here; None for a method, or if nothing is known."""
+        if class_name not in self.outline.classes:
+            return None
+        found = self.attribute_value(class_name, attribute)
+        return found if found is not UNKNOWN and found.kind is not Kind.FUNCTION else None
 
     def _class_attribute(self, lineage: list[str], attribute: str) -> Value:
         for name in lineage:
@@ -204,6 +244,16 @@ class Reach:
             return None
         flow = self.flow(function)
         return flow.returned if flow is not None else None
+
+    def returned_by_import(self, dotted: str) -> Value | None:
+        """The value that an imported function of the project returns; None for any other function."""
+        return self._ask(
+            dotted, lambda other, name: other.returned_by(name) if name not in other.outline.classes else None
+        )
+
+
+def _neighbour(module: Module) -> Reach:
+    return Reach(module.text, module.outline)
 
 
 def _decorators(chunk: Chunk) -> Iterator[str]:

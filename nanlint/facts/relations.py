@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from nanlint.facts.dtypes import format_of
 from nanlint.facts.environment import text_of
 from nanlint.facts.guards import bounds, tightened
@@ -17,16 +19,19 @@ from nanlint.ops.arithmetic import square
 from nanlint.ops.interval import INF, UNIT, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import libcst as cst
+    from collections.abc import Callable, Iterator, Mapping
 
     from nanlint.facts.evaluate import Evaluator
+    from nanlint.facts.guards import Bound
 
 _LARGEST = frozenset({"torch.max", "torch.amax", "torch.logsumexp", "torch.cummax", "torch.logcumsumexp"})
 _SMALLEST = frozenset({"torch.min", "torch.amin", "torch.cummin"})
 _NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
 _ADDS = frozenset({"torch.sum", "torch.nansum"})
+
+# Where `a & b` is true both are, where `a | b` is false none is. Masks are not joined out of more parts than this, nested.
+_JOINING = {True: cst.BitAnd, False: cst.BitOr}
+_DEEPEST_MASK = 6
 
 NOT_POSITIVE = Interval(-INF, 0.0)
 NOT_NEGATIVE = Interval(0.0, INF)
@@ -149,10 +154,22 @@ def definition(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpres
 def range_under(node: cst.BaseExpression, test: cst.BaseExpression, evaluator: Evaluator, *, holds: bool) -> Interval:
     """The range of `node` where `test` holds, for operands that the test names."""
     known = evaluator.range_of(node)
-    for bound in bounds(test, holds=holds, read=lambda part: evaluator.values.get(part, UNKNOWN).number):
+    for bound in _told(test, evaluator, holds=holds):
         if same(bound.node, node, evaluator):
             known = tightened(known, bound)
     return replace(known, nan=evaluator.range_of(node).nan and known.nan)
+
+
+def _told(mask: cst.BaseExpression, evaluator: Evaluator, *, holds: bool, depth: int = 0) -> Iterator[Bound]:
+    """What a mask tells where it is true (or false): `a & b` tells of both, `~a` the opposite, a name what it stands for."""
+    test = definition(mask, evaluator)
+    if depth < _DEEPEST_MASK and isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.BitInvert):
+        yield from _told(test.expression, evaluator, holds=not holds, depth=depth + 1)
+    elif depth < _DEEPEST_MASK and isinstance(test, cst.BinaryOperation) and isinstance(test.operator, _JOINING[holds]):
+        for part in (test.left, test.right):
+            yield from _told(part, evaluator, holds=holds, depth=depth + 1)
+    else:
+        yield from bounds(test, holds=holds, read=lambda part: evaluator.values.get(part, UNKNOWN).number)
 
 
 _RELATIONS: Mapping[str, Callable[[Call, Evaluator], Interval | None]] = {

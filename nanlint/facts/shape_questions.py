@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import libcst as cst
 
 from nanlint.facts.by_hand import ByHand, by_hand
+from nanlint.facts.dtypes import cast_to
+from nanlint.facts.eps import Raised, raised
 from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted
-from nanlint.facts.masks import Filling, can_be_half, filling, filling_behind, is_combined, leaves_something
+from nanlint.facts.masks import (
+    Filling,
+    can_be_half,
+    filling,
+    filling_behind,
+    holds_least,
+    is_combined,
+    leaves_something,
+)
 from nanlint.facts.range_questions import RangeQuestions
-
-if TYPE_CHECKING:
-    import libcst as cst
-
-    from nanlint.facts.values import Call
+from nanlint.facts.schedules import lowering
+from nanlint.facts.selections import Selection, selections
+from nanlint.facts.values import UNKNOWN, Call
 
 
 class ShapeQuestions(RangeQuestions):
@@ -34,9 +42,68 @@ class ShapeQuestions(RangeQuestions):
         """Whether two masks meet in `filled`, as of queries and of keys: together they mask whole rows every day."""
         return self.here is not None and is_combined(found, filled, self.here)
 
+    def lowering(self, node: cst.BaseExpression) -> str:
+        """How a setting is lowered step by step, here or in a method beside: subtracted, multiplied; empty for not at all."""
+        here = self.outline.chunks[self._current]
+        beside = [chunk for chunk in self.outline.chunks.values() if here.owner and chunk.owner == here.owner]
+        name = self.source_of(node)
+        return (
+            lowering(name, beside if name.startswith("self.") else [here])
+            if name.replace(".", "").isidentifier()
+            else ""
+        )
+
+    def holds_least(self, node: cst.BaseExpression | None) -> bool:
+        """Whether `node` is filled with `torch.finfo(dtype).min` where something is masked."""
+        return self.here is not None and holds_least(node, self.here)
+
     def can_be_half(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is float16, or is what autocast and `.half()` make so: a product of matrices, attention scores."""
         return self.here is not None and can_be_half(node, self.here)
+
+    def is_widened(self) -> bool:
+        """Whether something is cast to float32 or float64 in the chunk at hand: `x.float()`, `_upcast(boxes)`."""
+        flow = self.here
+        calls = flow.calls.values() if flow is not None else ()
+        return flow is not None and any(
+            "upcast" in call.function.lower() or cast_to(call, flow) in {"float32", "float64"} for call in calls
+        )
+
+    def file_mentions(self, *words: str) -> bool:
+        """Whether one of these names or attributes occurs anywhere in the file."""
+        return any(not chunk.words.isdisjoint(words) for chunk in self.outline.chunks.values())
+
+    def user_of(self, node: cst.BaseExpression) -> Call | None:
+        """The operation that `node` is an operand of, as it is written; None if there is none around it."""
+        for around in self.parents_of(node):
+            call = self.here.calls.get(around) if self.here is not None else None
+            if call is not None:
+                return call if any(operand is node for operand in call.arguments.values()) else None
+            if not isinstance(around, (cst.Arg, cst.Attribute)):
+                return None
+        return None
+
+    def squared(self, call: Call | None) -> cst.BaseExpression | None:
+        """`x`, if `call` is `x ** 2`, `x.square()` or `x * x`; None for anything else."""
+        if call is None or self.here is None:
+            return None
+        exponent = self.here.values.get(call.arguments.get("exponent"), UNKNOWN)  # type: ignore[arg-type] # a node or nothing
+        is_square = (
+            call.function == "torch.square"
+            or (call.function == "torch.pow" and exponent.number == 2)
+            or (call.function == "torch.mul" and self.is_same(call.subject, call.arguments.get("other")))
+        )
+        return call.subject if is_square else None
+
+    def raised(self, call: Call | None) -> Raised | None:
+        """`value` and `eps` of `value + eps`; None for any other operation."""
+        return raised(call, self.here) if self.here is not None else None
+
+    def selections(self, *functions: str) -> list[Selection]:
+        """What calls of these operations in the chunk at hand may throw away of their operands."""
+        flow = self.here
+        calls = flow.calls.values() if flow is not None else ()
+        return [each for call in calls if call.function in functions for each in selections(call, flow)]  # type: ignore[arg-type] # a call has a flow
 
     def by_hand(self, call: Call) -> ByHand | None:
         """The function that a logarithm or a quotient of exponentials is written out for; None if it is no such."""

@@ -66,13 +66,20 @@ def may_train(chunk: Chunk, outline: Outline) -> bool:
 
 
 def is_trained(chunk: Chunk, outline: Outline) -> bool:
-    """Whether a backward passes through the chunk by all it is called: the forward of a model, a loss, a distance, a script."""
+    """Whether a backward passes through the chunk by all it is called: the forward of a model, a loss, a distance, a script.
+
+    A function that a loss of the same file calls is a part of it.
+    """
     if not may_train(chunk, outline):
         return False
     function, owner = set(_words(chunk.name)), set(_words(chunk.owner.rpartition(".")[2]))
-    return chunk.name == MODULE or not (
-        function.isdisjoint(_TRAINED_FUNCTIONS | _DISTANCES) and owner.isdisjoint(_LOSSES)
-    )
+    if chunk.name == MODULE or not (function.isdisjoint(_TRAINED_FUNCTIONS | _DISTANCES) and owner.isdisjoint(_LOSSES)):
+        return True
+    return not chunk.owner and any(chunk.name in other.words and _is_loss(other) for other in outline.chunks.values())
+
+
+def _is_loss(chunk: Chunk) -> bool:
+    return not _LOSSES.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2]))
 
 
 def _words(*names: str) -> Iterator[str]:

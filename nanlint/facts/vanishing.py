@@ -1,15 +1,19 @@
-"""Denominators that are 0 on everyday input: counts of nothing, norms of zero rows, spreads of constant data.
+"""Denominators that are 0 on everyday input: counts of nothing, spreads of constant data, peaks of a silent signal.
 
 A range that holds 0 is not enough: half of all ranges do. What is asked here is whether a value was counted, summed up
-or measured out of data in a way that some ordinary batch makes 0. What a model or a setting is scaled by is not.
+or measured out of data in a way that some ordinary batch makes 0. What rests on a name, or on data of which nobody here
+knows where it comes from, is told apart as doubtful. What a model or a setting is scaled by is not judged.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.facts import telling_names as named
+from nanlint.facts.counting import Chance, behind, emptiness, is_of_shares
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.relations import same
@@ -25,10 +29,34 @@ if TYPE_CHECKING:
 
 COUNT, NORM, SPREAD, TOTAL = "count", "norm", "spread", "total"
 
-SUMS = frozenset({"torch.sum", "torch.nansum", "torch.count_nonzero", "torch.bincount"})
+
+@dataclass(frozen=True, slots=True)
+class Vanishing:
+    """What a denominator is that can be 0, and how ordinary the input is that makes it so."""
+
+    kind: str
+    chance: Chance
+
+    def __bool__(self) -> bool:
+        """Whether it can."""
+        return self.chance is not Chance.NONE
+
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether an everyday input does, by what the code says and not by a name alone."""
+        return self.chance is Chance.ORDINARY
+
+
+NEVER = Vanishing("", Chance.NONE)
+OWN_ELEMENT = Vanishing(TOTAL, Chance.DOUBTFUL)
+
+SUMS = frozenset({"torch.sum", "torch.nansum", "torch.count_nonzero"})
 _NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
 _SPREADS = frozenset({"torch.std", "torch.var"})
 _EXTREMES = frozenset({"torch.max", "torch.amax", "torch.mean", "torch.median"})
+_LARGEST = frozenset({"torch.max", "torch.amax"})
+_PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.bmm", "torch.einsum"})
+_DIFFERENCES = frozenset({"torch.sub", "torch.cross", "torch.linalg.cross"})
 # They are 0 where their operand is.
 _CARRYING = frozenset(
     METHODS[name]
@@ -38,262 +66,275 @@ _CARRYING = frozenset(
         "expand_as", "type_as", "view_as", "repeat", "long", "int", "div", "neg",
     )
 ) | {"subscript", "float", "int"}  # fmt: skip
-# Shares of a whole: not all of a row are 0, and picking the largest of them leaves some.
-_SHARES = frozenset(
-    {
-        "torch.nn.functional.one_hot",
-        "torch.softmax",
-        "torch.nn.functional.gumbel_softmax",
-        "torch.nn.functional.softmin",
-        "torch.ones",
-        "torch.ones_like",
-    }
-)
-_PICKS = frozenset({"torch.topk", "torch.sort", "torch.gather", "torch.max", "torch.amax", "torch.sum", "torch.mul"})
-_MASKS = frozenset(
-    {"mask", "masks", "valid", "positive", "positives", "pos", "fg", "foreground", "visible", "visibility"}
-)
-# A sequence has at least one token, so these masks have at least one True in every row.
-_SEQUENCES = frozenset(
-    {
-        "attention", "attn", "padding", "pad", "key", "src", "source", "tgt", "encoder", "decoder", "text", "caption", "token",
-        "tokens", "input", "prompt", "seq", "sequence", "nonpad", "unmasked", "nonmasked", "support", "x", "y", "z", "h", "patch",
-    }
-)  # fmt: skip
-# What is counted into classes or bins adds up to the number of things, of which there are some.
-_BINS = frozenset({"histogram", "histograms", "hist", "onehot", "gauss", "gaussian", "kernel", "window"})
-_LENGTHS = frozenset(
-    {
-        "length",
-        "lengths",
-        "len",
-        "lens",
-        "ilens",
-        "olens",
-        "seqlen",
-        "seqlens",
-        "pad",
-        "padding",
-        "nonpad",
-        "sequence",
-        "eos",
-        "causal",
-    }
-)
-# What is scaled by its largest value and may be all 0: a silent clip, a black image, an empty map.
-_SIGNALS = frozenset(
-    {"pos", "image", "images", "img", "audio", "wav", "waveform", "signal", "depth", "heatmap", "cam", "map"}
-)
-# What may be a zero vector: two points that coincide, an edge of a degenerate mesh, a silent clip.
-_VECTORS = _SIGNALS | {
-    "point", "points", "vec", "vecs", "vector", "vectors", "dir", "dirs", "direction", "directions", "normal", "normals", "axis",
-    "quat", "quats", "quaternion", "quaternions", "ray", "rays", "edge", "edges", "clean", "target", "ref", "grad", "gradient",
-    "gradients", "diff", "delta", "rvec", "step", "cloud", "preds", "pred", "speech", "source", "sources", "mix", "y",
-}  # fmt: skip
-_DIFFERENCES = frozenset({"torch.sub", "torch.cross", "torch.linalg.cross"})
-_LARGEST = frozenset({"torch.max", "torch.amax"})
-_PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.bmm", "torch.einsum"})
-# What a model makes is not exactly 0 in a whole row.
-_LEARNED = frozenset(
-    {
-        "embed", "embeds", "embedding", "embeddings", "emb", "embs", "feat", "feats", "feature", "features", "hidden", "query",
-        "queries", "key", "keys", "descriptor", "descriptors", "q", "k", "z", "w", "u", "unnormed", "value", "values", "loss", "losses", "histogram", "histograms", "output", "outputs", "projected", "latent", "latents",
-        "logits", "avg", "codebook", "centroids", "centers", "utterance", "utterances", "probs", "prob", "prototypes", "weight", "weights", "states", "noise", "random",
-    }
-)  # fmt: skip
-_RANDOM = frozenset({"rand", "randn", "randperm", "uniform", "bernoulli", "eigh", "eig", "svd"})
-# A mask that takes more than this to make is not looked into further.
-_MOST_EXPRESSIONS = 60
-# Deeper than people nest.
+# Behind these, data is still the data that it was.
+_SAME_DATA = _CARRYING | {
+    METHODS[name] for name in ("pow", "sub", "add", "mul", "diff", "relu", "clamp", "norm", "mean")
+}
+_OWN_LEVEL = frozenset({"torch.mean", "torch.median", "torch.min", "torch.amin"})
 _DEEPEST = 12
+# The number of hits and misses of both kinds together is that of all things.
+_OUTCOMES = 4
 
 
-def vanishing(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> str:
-    """What `node` is, if everyday input makes it 0: a count, norm, spread or total; empty for anything else."""
+def vanishing(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> Vanishing:
+    """What `node` is, if some input makes it 0: a count, norm, spread or total; NEVER for anything else."""
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
-    if value.learnable or depth == _DEEPEST:
-        return ""
+    # What is 0 on every input is a buffer that is filled elsewhere.
+    if value.learnable or depth == _DEEPEST or value.range.constant == 0:
+        return NEVER
     for choice in value.possible:
-        found = _made(choice, evaluator, depth) if choice.made_by is not None else ""
+        found = _made(choice, evaluator, depth) if choice.made_by is not None else NEVER
         if found:
             return found
-    return ""
+    return NEVER
 
 
-def vanishing_beside(above: cst.BaseExpression, below: cst.BaseExpression, evaluator: Evaluator) -> str:
+def vanishing_beside(above: cst.BaseExpression, below: cst.BaseExpression, evaluator: Evaluator) -> Vanishing:
     """As `vanishing`, for a denominator of which only its relation to the numerator tells what it is.
 
     `(x * w).sum() / w.sum()` is a weighted mean, whose weights can all be 0; `audio / audio.max()` is scaled by its peak.
     """
     measured = evaluator.values.get(below, UNKNOWN).origin
     if measured is None or measured.subject is None or evaluator.values.get(measured.subject, UNKNOWN).learnable:
-        return ""
+        return NEVER
     words = set(words_of(measured.subject))
-    if not words.isdisjoint(_SEQUENCES | _LENGTHS) or _is_of_shares(measured.subject, evaluator):
-        return ""
     # Weights by that name are meant to be above 0, unless a mask is in them.
-    if not words.isdisjoint({"weight", "weights"}) and words.isdisjoint({"mask", "masked"}):
-        return ""
+    is_weight = not words.isdisjoint({"weight", "weights"}) and words.isdisjoint({"mask", "masked"})
+    is_filled = is_weight or not words.isdisjoint(named.SEQUENCES | named.LENGTHS)
+    if is_filled or is_of_shares(measured.subject, evaluator):
+        return NEVER
     if measured.function in _LARGEST:
-        return SPREAD if not words.isdisjoint(_SIGNALS) and same(above, measured.subject, evaluator) else ""
+        if not same(above, measured.subject, evaluator):
+            return NEVER
+        return Vanishing(SPREAD, Chance.DOUBTFUL if words.isdisjoint(named.SIGNALS) else Chance.ORDINARY)
+    is_weighted = measured.function in SUMS and _is_weighted_by(above, measured.subject, evaluator)
+    if not is_weighted or _speaks_of_padding(measured.subject, evaluator):
+        return NEVER
+    return Vanishing(TOTAL, Chance.DOUBTFUL)
+
+
+def is_own_element(below: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """`x / x[..., :1]`: scaled by the first element of itself."""
+    return isinstance(below, cst.Subscript) and same(below.value, above, evaluator)
+
+
+def _is_weighted_by(above: cst.BaseExpression, weight: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether `above` is a product with `weight`, or the sum of one."""
     made = evaluator.values.get(above, UNKNOWN).origin
     if made is not None and made.function in SUMS and made.subject is not None:
         made = evaluator.values.get(made.subject, UNKNOWN).origin
-    if (
-        measured.function not in SUMS
-        or made is None
-        or made.function not in _PRODUCTS
-        or isinstance(made.node, cst.AugAssign)
-    ):
-        return ""
-    is_weight = any(same(factor, measured.subject, evaluator) for factor in made.arguments.values())
-    return TOTAL if is_weight and not _is_of_lengths(measured.subject, evaluator) else ""
+    if made is None or made.function not in _PRODUCTS or isinstance(made.node, cst.AugAssign):
+        return False
+    return any(same(factor, weight, evaluator) for factor in made.arguments.values())
 
 
-def _made(value: Value, evaluator: Evaluator, depth: int) -> str:
+def _speaks_of_padding(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    return any(not named.LENGTHS.isdisjoint(words_of(inner)) for inner in behind(node, evaluator))
+
+
+def _made(value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     call = value.made_by
     assert call is not None  # noqa: S101 - asked for by the caller
     if call.function in _CARRYING:
         return vanishing(call.subject, evaluator, depth + 1)
     judge = _JUDGES.get(call.function)
-    return judge(call, value, evaluator, depth) if judge is not None else ""
+    return judge(call, value, evaluator, depth) if judge is not None else NEVER
 
 
-def _total(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
+def _total(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     del depth
-    words = set(words_of(call.subject)) if call.subject is not None else set()
-    if not words.isdisjoint(_SEQUENCES | _BINS) or _is_of_shares(call.subject, evaluator):
-        return ""
-    reach = value.range
+    subject, reach = call.subject, value.range
+    if subject is None or is_of_shares(subject, evaluator) or not named.BINS.isdisjoint(words_of(subject)):
+        return NEVER
     # A mask that an object keeps is a setting of it.
-    is_kept = call.subject is not None and (dotted_text(thing_of(call.subject)) or "").startswith("self.")
-    is_mask = reach.integer and reach.low == 0 if value.is_known else not is_kept and not words.isdisjoint(_MASKS)
-    if is_mask:
-        return COUNT if not _is_of_lengths(call.subject, evaluator) else ""
-    is_zero = value.is_known and reach.low == 0 and reach.has_zero and reaches_zero(call.subject, evaluator)
-    return TOTAL if is_zero and _is_data(call.subject, evaluator) else ""
+    is_kept = (dotted_text(thing_of(subject)) or "").startswith("self.")
+    if value.is_known and reach.integer and reach.low == 0:
+        return Vanishing(COUNT, emptiness(subject, evaluator))
+    if not value.is_known and not is_kept and not named.MASKS.isdisjoint(words_of(subject)):
+        return Vanishing(COUNT, min(emptiness(subject, evaluator), Chance.DOUBTFUL))
+    if not value.is_known or reach.low != 0 or not reach.has_zero or not reaches_zero(subject, evaluator):
+        return NEVER
+    # A sum of squares is the square of a length.
+    if _is_squared(subject, evaluator):
+        return Vanishing(NORM, _shortness(evaluator.values[subject].made_by, evaluator))
+    return Vanishing(TOTAL, silence(subject, evaluator))
 
 
-def _is_of_shares(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
-    """A softmax, or the largest values of one, or a part of it."""
-    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
-    origin = value.origin
+def _bins(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
+    """How often each class occurs: some class does not."""
+    del call, value, evaluator, depth
+    return Vanishing(COUNT, Chance.ORDINARY)
+
+
+def silence(node: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
+    """How ordinary it is that all of `node` is 0, or that all of it is equal: of measured data it is, of what a model makes not."""
+    if node is None or is_of_shares(node, evaluator) or _is_drawn_or_built(node, evaluator):
+        return Chance.NONE
+    words, leaf, is_apart = _words_in(node), node, False
     for _ in range(_DEEPEST):
-        if origin is None or origin.function not in _PICKS or origin.subject is None:
+        made_by = evaluator.values.get(leaf, UNKNOWN).made_by
+        if made_by is None or made_by.function not in _SAME_DATA or made_by.subject is None:
             break
-        origin = evaluator.values.get(origin.subject, UNKNOWN).origin
-    return origin is not None and origin.function in _SHARES
+        is_apart = is_apart or _is_distance(made_by, evaluator)
+        leaf = made_by.subject
+        words |= _words_in(leaf)
+    value = evaluator.values.get(leaf, UNKNOWN)
+    if value.learnable or (not named.LEARNED.isdisjoint(words) and named.GRADIENTS.isdisjoint(words)):
+        return Chance.NONE
+    # What a function gave back, or an object keeps, and the distance of two things are judged by their names alone.
+    is_given = value.made_by is None and not (dotted_text(leaf) or "").startswith("self.")
+    is_plain = is_given and not is_apart
+    return Chance.ORDINARY if is_plain or not named.SIGNALS.isdisjoint(words) else Chance.DOUBTFUL
 
 
-def _is_of_lengths(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
-    """A mask that was made from the lengths or the padding of sequences, none of which is empty."""
-    return _speaks_of(node, _LENGTHS, evaluator)
-
-
-def _speaks_of(node: cst.BaseExpression | None, wanted: frozenset[str], evaluator: Evaluator) -> bool:
-    """Whether one of the words occurs in `node`, or in what it was made of in this chunk."""
-    waiting = [node] if node is not None else []
-    seen: set[cst.CSTNode] = set()
-    while waiting and len(seen) < _MOST_EXPRESSIONS:
-        current = waiting.pop()
-        for inner in walk(current):
-            if not isinstance(inner, (cst.Name, cst.Attribute, cst.Call)) or inner in seen:
-                continue
-            seen.add(inner)
-            if not wanted.isdisjoint(words_of(inner)):
-                return True
-            made_by = evaluator.values.get(inner, UNKNOWN).made_by
-            if made_by is not None and made_by.node not in seen and made_by.node in evaluator.values:
-                seen.add(made_by.node)
-                waiting.append(made_by.node)
-    return False
-
-
-def _is_data(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
-    """Whether `node` is nothing that a model learns or makes, by what it is and by what it is called."""
-    if node is None or evaluator.values.get(node, UNKNOWN).learnable or not _LEARNED.isdisjoint(_words_in(node)):
+def _is_distance(call: Call, evaluator: Evaluator) -> bool:
+    """Whether `call` takes one thing from another, and not the mean or the minimum of something from itself."""
+    if call.function not in _DIFFERENCES:
         return False
+    other = call.arguments.get("other")
+    taken = evaluator.values.get(other, UNKNOWN).origin if other is not None else None
+    return taken is None or taken.function not in _OWN_LEVEL
+
+
+def _is_drawn_or_built(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Random numbers, ones, identities and grids are not all 0; whoever selected elements by a mask has asked for them."""
     value = evaluator.values.get(node, UNKNOWN)
-    # Whoever selected elements by a mask has asked for them.
     if value.made_by is not None and value.made_by.function == "subscript" and "mask" in _words_in(value.made_by.node):
-        return False
-    if _speaks_of(node, _RANDOM, evaluator):
-        return False
-    # An exponential underflows to 0, which another rule judges; random numbers, ones and identities are not all 0.
+        return True
+    if value.range.nan or any(not named.RANDOM.isdisjoint(words_of(inner)) for inner in behind(node, evaluator)):
+        return True
+    # An exponential underflows to 0, which another rule judges.
     word = value.origin.function.rpartition(".")[2] if value.origin is not None else ""
-    return (
-        not word.startswith(("exp", "rand", "normal", "ones", "eye", "arange", "full", "one_hot", "hist"))
-        and not value.range.nan
-    )
+    return word.startswith(("exp", "rand", "normal", "ones", "eye", "arange", "linspace", "full", "one_hot", "hist"))
 
 
 def _words_in(node: cst.CSTNode) -> set[str]:
     return {word for inner in walk(node) if isinstance(inner, cst.Name) for word in words_of(inner)}
 
 
-def _norm(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
-    """The norm of a difference, or of what is called a point, a direction or a signal; of what a model makes, nothing is known."""
+def _is_squared(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    made_by = evaluator.values.get(node, UNKNOWN).made_by if node is not None else None
+    if made_by is None or made_by.node not in evaluator.values:
+        return False
+    if made_by.function == "torch.mul":
+        return same(made_by.subject, made_by.arguments.get("other"), evaluator)
+    if made_by.function == "torch.add":
+        return all(_is_squared(made_by.arguments.get(name), evaluator) for name in ("input", "other"))
+    return made_by.function in {"torch.pow", "torch.square"}
+
+
+def _norm(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     del value, depth
-    made_by = evaluator.values.get(call.subject, UNKNOWN).origin if call.subject is not None else None
-    is_difference = made_by is not None and made_by.function in _DIFFERENCES
-    is_named = call.subject is not None and not _VECTORS.isdisjoint(words_of(call.subject))
-    return NORM if (is_difference or is_named) and _is_data(call.subject, evaluator) else ""
+    return Vanishing(NORM, _shortness(call, evaluator))
 
 
-def _spread(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
+def _shortness(call: Call | None, evaluator: Evaluator) -> Chance:
+    """How ordinary a length of 0 is: of what is called a signal or a gradient it is; of two points, if they coincide."""
+    subject = call.subject if call is not None else None
+    made_by = evaluator.values.get(subject, UNKNOWN).origin if subject is not None else None
+    known = silence(subject, evaluator)
+    words = set(words_of(subject)) if subject is not None else set()
+    is_told = (made_by is not None and made_by.function in _DIFFERENCES) or not words.isdisjoint(named.VECTORS | named.SIGNALS)
+    if known is Chance.ORDINARY and not _speaks_of_signals(subject, evaluator):
+        known = Chance.DOUBTFUL
+    return known if is_told or known is Chance.ORDINARY else Chance.NONE
+
+
+def _speaks_of_signals(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    return node is not None and any(not named.SIGNALS.isdisjoint(words_of(inner)) for inner in behind(node, evaluator))
+
+
+def _spread(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     del value, depth
-    return SPREAD if _is_data(call.subject, evaluator) else ""
+    return Vanishing(SPREAD, silence(call.subject, evaluator))
 
 
-def _difference(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
-    """`x.max() - x.min()`, which the relation of its operands keeps from below 0."""
+def _difference(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
+    """`x.max() - x.min()`, which the relation of its operands keeps from below 0; or two ends by name; or two elements."""
     del depth
-    whole = evaluator.values.get(call.subject, UNKNOWN).origin if call.subject is not None else None
-    is_range = whole is not None and whole.function in {"torch.max", "torch.amax", "torch.quantile"}
-    return SPREAD if is_range and value.is_known and value.range.low == 0 else ""
+    left, right = call.arguments.get("input"), call.arguments.get("other")
+    whole = evaluator.values.get(left, UNKNOWN).origin if left is not None else None
+    if whole is not None and whole.function in {"torch.max", "torch.amax", "torch.quantile"}:
+        is_range = value.is_known and value.range.low == 0
+        return Vanishing(SPREAD, silence(whole.subject, evaluator)) if is_range else NEVER
+    if left is None or right is None or value.is_known:
+        return NEVER
+    one, other = words_of(left), words_of(right)
+    are_ends = any(upper in one and lower in other for upper, lower in named.ENDS)
+    return Vanishing(SPREAD, Chance.DOUBTFUL) if are_ends or _are_elements(left, right, evaluator) else NEVER
 
 
-def _extreme(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
+def _are_elements(left: cst.BaseExpression, right: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`grid[1] - grid[0]`."""
+    if not isinstance(left, cst.Subscript) or not isinstance(right, cst.Subscript):
+        return False
+    return same(left.value, right.value, evaluator)
+
+
+def _extreme(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     del depth
     if not value.is_known or value.range.low != 0 or not value.range.has_zero:
-        return ""
-    is_plain = _is_data(call.subject, evaluator) and reaches_zero(call.subject, evaluator)
-    return TOTAL if is_plain and not _is_of_shares(call.subject, evaluator) else ""
+        return NEVER
+    if not reaches_zero(call.subject, evaluator) or is_of_shares(call.subject, evaluator):
+        return NEVER
+    # The largest class is not empty.
+    if value.range.integer and call.function in _LARGEST:
+        return NEVER
+    return Vanishing(TOTAL, silence(call.subject, evaluator))
 
 
-def _sum(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
+def _sum(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     """`a.abs() + b.abs()`: 0 where both are."""
-    operands = [call.arguments.get(name) for name in ("input", "other")]
-    if not value.is_known or value.range.low != 0 or not value.range.has_zero:
-        return ""
-    if any(evaluator.values.get(operand, UNKNOWN).kind is Kind.NUMBER for operand in operands if operand is not None):
-        return ""
-    kinds = [vanishing(operand, evaluator, depth + 1) or _size(operand, evaluator) for operand in operands]
-    return kinds[0] if all(kinds) else ""
+    operands = _terms(call, evaluator)
+    if not value.is_known or value.range.low != 0 or not value.range.has_zero or len(operands) >= _OUTCOMES:
+        return NEVER
+    if any(evaluator.values.get(operand, UNKNOWN).kind is Kind.NUMBER for operand in operands):
+        return NEVER
+    found = [vanishing(operand, evaluator, depth + 1) or _size(operand, evaluator) for operand in operands]
+    return Vanishing(found[0].kind, min(each.chance for each in found))
 
 
-def _size(node: cst.BaseExpression | None, evaluator: Evaluator) -> str:
+def _terms(call: Call, evaluator: Evaluator) -> list[cst.BaseExpression]:
+    """The terms of a sum, those of sums in it as well."""
+    terms: list[cst.BaseExpression] = []
+    waiting = [call]
+    while waiting and len(terms) < _OUTCOMES:
+        for node in (operand for name in ("input", "other") if (operand := waiting[0].arguments.get(name)) is not None):
+            inner = evaluator.calls.get(node)
+            if inner is not None and inner.function == "torch.add":
+                waiting.append(inner)
+            else:
+                terms.append(node)
+        waiting.pop(0)
+    return terms
+
+
+def _size(node: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
     """`x.abs()` and `x ** 2` of data."""
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
     made_by = value.made_by if value.kind is Kind.TENSOR else None
-    sizes = {"torch.abs", "torch.square", "torch.pow", "torch.mul"}
-    return TOTAL if made_by is not None and made_by.function in sizes else ""
+    if made_by is None or made_by.function not in {"torch.abs", "torch.square", "torch.pow", "torch.mul"}:
+        return NEVER
+    if made_by.function == "torch.abs":
+        return Vanishing(TOTAL, silence(made_by.subject, evaluator))
+    return Vanishing(NORM, min(Chance.DOUBTFUL, silence(made_by.subject, evaluator)))
 
 
-def _product(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
+def _product(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     del value
     found = [vanishing(call.arguments.get(name), evaluator, depth + 1) for name in ("input", "other")]
-    return found[0] or found[1]
+    return max(found, key=lambda each: each.chance)
 
 
-def _power(call: Call, value: Value, evaluator: Evaluator, depth: int) -> str:
+def _power(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     del value
     exponent = evaluator.values.get(call.arguments.get("exponent"), UNKNOWN).number  # type: ignore[arg-type] # a node or nothing
-    return vanishing(call.subject, evaluator, depth + 1) if exponent is not None and exponent > 0 else ""
+    return vanishing(call.subject, evaluator, depth + 1) if exponent is not None and exponent > 0 else NEVER
 
 
-_JUDGES: Mapping[str, Callable[[Call, Value, Evaluator, int], str]] = {
+_JUDGES: Mapping[str, Callable[[Call, Value, Evaluator, int], Vanishing]] = {
     **dict.fromkeys(SUMS, _total),
+    "torch.bincount": _bins,
     **dict.fromkeys(_NORMS, _norm),
     **dict.fromkeys(_SPREADS, _spread),
     **dict.fromkeys(_EXTREMES, _extreme),

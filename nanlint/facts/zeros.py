@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.facts.naming import words_of
+from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind
 from nanlint.ops.names import METHODS
 
@@ -50,7 +51,7 @@ _MADE_OF = frozenset({"torch.sum", "torch.mean", "torch.pow", "torch.square", "t
 _CARRYING = frozenset(
     METHODS[name]
     for name in (
-        "expm1", "log1p", "tanh", "sin", "diff", "masked_fill", "clamp_max", "prod", "cumprod", "sum", "mean", "nansum", "nanmean", "cumsum", "amax", "max", "amin", "min", "median", "abs", "neg", "square", "sqrt",
+        "expm1", "log1p", "tanh", "sin", "diff", "diag", "masked_fill", "clamp_max", "prod", "cumprod", "sum", "mean", "nansum", "nanmean", "cumsum", "amax", "max", "amin", "min", "median", "abs", "neg", "square", "sqrt",
         "pow", "view", "reshape", "flatten", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "clone", "expand",
         "select", "narrow", "gather", "index_select", "float", "double", "half", "bfloat16", "to", "detach", "cpu", "t",
     )
@@ -73,9 +74,10 @@ def reaches_zero(node: cst.BaseExpression | None, evaluator: Evaluator, depth: i
         return value.number == 0
     # How a helper's result comes about is not seen from here.
     makers = [choice.made_by for choice in value.possible if choice.made_by is not None]
-    if makers and all(maker.node not in evaluator.values for maker in makers):
+    seen = [maker for maker in makers if maker.node in evaluator.values]
+    if makers and not seen:
         return False
-    return value.made_by is None or depth == _DEEPEST or _makes_zero(value.made_by, evaluator, depth)
+    return not seen or depth == _DEEPEST or any(_makes_zero(maker, evaluator, depth) for maker in seen)
 
 
 def expects_zero(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
@@ -98,12 +100,33 @@ def _makes_zero(call: Call, evaluator: Evaluator, depth: int) -> bool:
         return masked.range.minus_inf and masked.origin is not None and masked.origin.function in _MASKS
     if call.function in _CARRYING:
         return reaches_zero(call.subject, evaluator, depth + 1)
+    if call.function == "torch.add" and (blended := _blended(call, evaluator)) is not None:
+        return reaches_zero(blended, evaluator, depth + 1)
     combine = _COMBINING.get(call.function)
     operands = [call.arguments.get(name) for name in ("input", "other")]
     return combine is None or (
         not (call.function in _ADDING and _is_beside_a_setting(operands, evaluator))
         and combine(reaches_zero(operand, evaluator, depth + 1) for operand in operands)
     )
+
+
+def _blended(call: Call, evaluator: Evaluator) -> cst.BaseExpression | None:
+    """`x` of `x * mask + (1 - mask)`: where one term is 0 the other is not."""
+    for term, rest in (("input", "other"), ("other", "input")):
+        product, less = (_made(call.arguments.get(name), evaluator) for name in (term, rest))
+        if product is None or less is None or product.function != "torch.mul" or less.function != "torch.sub":
+            continue
+        if less.subject is None or evaluator.values.get(less.subject, UNKNOWN).number != 1:
+            continue
+        factors = [product.arguments.get(name) for name in ("input", "other")]
+        masks = [same(factor, less.arguments.get("other"), evaluator) for factor in factors]
+        if any(masks):
+            return factors[masks.index(False)] if False in masks else None
+    return None
+
+
+def _made(node: cst.BaseExpression | None, evaluator: Evaluator) -> Call | None:
+    return evaluator.values.get(node, UNKNOWN).made_by if node is not None else None
 
 
 def _is_beside_a_bound(clamp: Call, evaluator: Evaluator) -> bool:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nanlint.model.verdict import Verdict
 
 Json = dict[str, Any]
 
@@ -139,6 +142,7 @@ class Finding:
     dtypes: tuple[str, ...] = ()
     direction: Direction = Direction.FORWARD
     hazard: Hazard | None = None
+    verdict: Verdict | None = None
 
     @property
     def sort_key(self) -> tuple[str, int, Span, str, str]:
@@ -160,7 +164,7 @@ class Finding:
             "direction": self.direction.value,
             "hazard": self.hazard.to_json() if self.hazard else None,
             "fix": self.fix.to_json() if self.fix else None,
-            "verdict": None,
+            "verdict": self.verdict.to_json() if self.verdict else None,
         }
 
     @classmethod
@@ -179,7 +183,16 @@ class Finding:
             dtypes=tuple(entry["dtypes"]),
             direction=Direction(entry["direction"]),
             hazard=Hazard(**entry["hazard"]) if entry["hazard"] else None,
+            verdict=_verdict(entry.get("verdict")),
         )
+
+
+def _verdict(entry: Json | None) -> Verdict | None:
+    if entry is None:
+        return None
+    from nanlint.model.verdict import Verdict  # noqa: PLC0415 - a run that only checks needs no verdicts
+
+    return Verdict.from_json(entry)
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,9 @@ def _arange(given: Operands) -> Interval:
     end = end or FINITE
     whole = start.integer and step.integer
     if not (step.has_negative or step.has_zero):
-        return Interval(start.low, max(end.high, start.high), integer=whole)
+        # The end itself is not reached; in whole steps the last value is at least 1 below it.
+        last = end.high - 1 if whole and end.constant is not None and end.constant.is_integer() else end.high
+        return Interval(start.low, max(last, start.high), integer=whole)
     return Interval(-INF, INF, integer=whole)
 
 
@@ -105,7 +107,12 @@ def _random_share(given: Operands) -> Interval:
 
 
 def _uniform(given: Operands) -> Interval:
-    return hull(given["from"], given["to"])
+    """The upper end is not drawn. From a lower end that is not small beside it, the last step is rounded up to it all the same."""
+    drawn = hull(given["from"], given["to"])
+    start, end = given["from"].constant, given["to"].constant
+    if start is None or end is None or not 0 <= start < end / 2:
+        return drawn
+    return Interval(drawn.low, given.form.below(given.form.round(end)))
 
 
 def _random_integer(given: Operands) -> Interval:

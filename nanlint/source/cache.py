@@ -75,9 +75,9 @@ class Cache:
         if type(entry) is not list or len(entry) != 4 or entry[1] != size:
             return None
         if entry[0] != mtime_ns:
-            if _digest_at(path) != entry[2]:
+            if digest_at(path) != entry[2]:
                 return None
-            self._changed[path] = [_settled(mtime_ns), *entry[1:]]
+            self._changed[path] = [settled(mtime_ns), *entry[1:]]
         return entry[3]
 
     def store(self, path: str, mtime_ns: int, size: int, found: tuple[str, Any]) -> None:
@@ -90,7 +90,7 @@ class Cache:
         except OSError:
             return
         if (now.st_mtime_ns, now.st_size) == (mtime_ns, size):
-            self._changed[path] = [_settled(mtime_ns), size, *found]
+            self._changed[path] = [settled(mtime_ns), size, *found]
 
     def save(self) -> None:
         """Write what is new, on top of what other runs have written meanwhile; vanished files are dropped."""
@@ -120,7 +120,7 @@ def made_by_us(folder: str) -> bool:
         return False
 
 
-def _settled(mtime_ns: int) -> int:
+def settled(mtime_ns: int) -> int:
     """The time by which the file may be recognised; -1, which no file has, while it is too fresh to trust."""
     return mtime_ns if time.time_ns() - mtime_ns > _SETTLED_NS else -1
 
@@ -140,7 +140,8 @@ def _load(path: str) -> dict[str, Any]:
     return entries if isinstance(entries, dict) else {}
 
 
-def _digest_at(path: str) -> str:
+def digest_at(path: str) -> str:
+    """The hash of the file as it is now; empty if there is none."""
     try:
         with open(path, "rb") as source:
             return digest_of(source.read())

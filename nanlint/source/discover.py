@@ -58,6 +58,8 @@ class FoundFile(NamedTuple):  # a tuple, because thousands are made and a frozen
     mtime_ns: int = 0
     size: int = 0
     is_stdin: bool = False
+    is_named: bool = False
+    """Whether the user named it: what is wrong with it is told, whatever it is."""
 
 
 class Discovery(NamedTuple):
@@ -128,7 +130,7 @@ class _Search:
         if stat.S_ISDIR(status.st_mode):
             self.found.update(self._walk(absolute))
         else:
-            self.found[absolute] = self._file(absolute, self._finder.for_path(absolute), status)
+            self.found[absolute] = self._file(absolute, self._finder.for_path(absolute), status)._replace(is_named=True)
 
     def add_stdin(self, filename: str) -> None:
         """Text that comes in on stdin as if it were the file `filename`."""
@@ -136,7 +138,8 @@ class _Search:
         if filename and self._forced_out(absolute):
             return
         shown = shown_path(absolute) if filename else STDIN
-        self.found[absolute] = FoundFile(shown, kind_of(shown), self._finder.for_path(absolute), is_stdin=True)
+        settings = self._finder.for_path(absolute)
+        self.found[absolute] = FoundFile(shown, kind_of(shown), settings, is_stdin=True, is_named=True)
 
     def _add_glob(self, glob: str) -> bool:
         """The checked files that a glob means, itself or by a folder above them; False when it is no glob."""

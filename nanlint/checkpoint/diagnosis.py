@@ -1,0 +1,231 @@
+"""One checkpoint, read and judged: its tensors, its optimizer, its scheduler, its loss scale."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from nanlint.checkpoint.array_files import shards_of
+from nanlint.checkpoint.contents import SCALES, Contents, Entry, Role, sort_out
+from nanlint.checkpoint.layout import INDEX
+from nanlint.checkpoint.learning_rate import LearningRate, learning_rate
+from nanlint.checkpoint.names import parameter_names
+from nanlint.checkpoint.read import UnknownFormat, read_file
+from nanlint.checkpoint.region import UnreadableCheckpoint
+from nanlint.checkpoint.saved import number_of
+from nanlint.checkpoint.stated import Config
+from nanlint.checkpoint.statistics import can_be_scanned, scan
+from nanlint.checkpoint.symptoms import ERROR, NOTE, WARNING, Measured, Symptom, symptoms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from nanlint.checkpoint.layout import Checkpoint
+    from nanlint.checkpoint.statistics import Statistics
+
+Failure = tuple["Path", UnreadableCheckpoint]
+"""A file, and why it cannot be read."""
+
+CLEAN, BAD, UNREADABLE, PASSED_OVER = "clean", "bad", "unreadable", "passed over"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asks of every checkpoint."""
+
+    config: Config = field(default_factory=Config)
+    trust: bool = False
+    progress: Callable[[int], object] = lambda _: None
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is known of a checkpoint after reading it."""
+
+    checkpoint: Checkpoint
+    verdict: str
+    tensors: int = 0
+    bytes: int = 0
+    step: int | None = None
+    epoch: int | None = None
+    formats: tuple[str, ...] = ()
+    symptoms: tuple[Symptom, ...] = ()
+    learning_rate: LearningRate | None = None
+    failures: tuple[Failure, ...] = ()
+
+    @property
+    def errors(self) -> tuple[Symptom, ...]:
+        """The symptoms that break the run."""
+        return tuple(symptom for symptom in self.symptoms if symptom.level == ERROR)
+
+
+def diagnose(checkpoint: Checkpoint, request: Request) -> Diagnosis:
+    """Read the checkpoint and judge it; a file that cannot be read is told and the others are read."""
+    contents = Contents()
+    failures = [failure for file in checkpoint.files if (failure := _failure(file, checkpoint, request, contents))]
+    if (
+        not checkpoint.is_named
+        and all(isinstance(error, UnknownFormat) for _, error in failures)
+        and not contents.entries
+    ):
+        return Diagnosis(checkpoint, PASSED_OVER)
+    judged = _judged(checkpoint, contents, request, failures)
+    return replace(
+        judged, failures=tuple(failures), verdict=BAD if judged.errors else UNREADABLE if failures else CLEAN
+    )
+
+
+def _failure(file: Path, checkpoint: Checkpoint, request: Request, contents: Contents) -> Failure | None:
+    """Add what is in the file to the contents; why not, if it cannot be read."""
+    try:
+        for part in _parts(file):
+            sort_out(_read(part, request), part.name if part != checkpoint.path else "", contents)
+    except UnreadableCheckpoint as error:
+        return file, error
+    return None
+
+
+def _parts(file: Path) -> list[Path]:
+    return shards_of(file) if file.name.endswith(INDEX) else [file]
+
+
+def _read(file: Path, request: Request) -> Any:
+    if file.suffix == ".distcp":
+        raise UnreadableCheckpoint(
+            "is a shard of torch.distributed.checkpoint; make one file of the folder with "
+            "python -m torch.distributed.checkpoint.format_utils dcp_to_torch FOLDER FILE.pt, and name that"
+        )
+    return read_file(file, trust=request.trust)
+
+
+def _judged(checkpoint: Checkpoint, contents: Contents, request: Request, failures: list[Failure]) -> Diagnosis:
+    measured = list(_measured(contents, request, checkpoint, failures))
+    steps = [each.statistics for each in measured if each.entry.slot == "step" and not each.statistics.bad]
+    step = contents.counters.get("step", _most_steps(contents, steps))
+    formats = _formats(contents, request.config)
+    rate, about_rate = learning_rate(contents, request.config.numbers)
+    trained = bool(step or contents.counters.get("epoch"))
+    symptoms = [
+        *symptoms_of(measured, formats, trained=trained),
+        *_without_gradient(measured, trained=trained),
+        *_scaler_symptoms(contents),
+        *about_rate,
+        *_number_symptoms(contents),
+    ]
+    return Diagnosis(
+        checkpoint,
+        CLEAN,
+        len(contents.entries),
+        sum(entry.tensor.bytes for entry in contents.entries),
+        step,
+        contents.counters.get("epoch"),
+        formats,
+        tuple(symptoms),
+        rate,
+    )
+
+
+def _measured(
+    contents: Contents, request: Request, checkpoint: Checkpoint, failures: list[Failure]
+) -> Iterator[Measured]:
+    """The statistics of every tensor that can be NaN; values that have two names are read once."""
+    names = _names(contents)
+    seen: dict[tuple[object, ...], Statistics] = {}
+    for entry in contents.entries:
+        if not can_be_scanned(entry.tensor) or entry.tensor.identity in seen:
+            request.progress(0)
+            continue
+        try:
+            found = scan(entry.tensor, request.progress)
+        except UnreadableCheckpoint as error:
+            failures.append(
+                (
+                    checkpoint.path / entry.file if entry.file else checkpoint.path,
+                    UnreadableCheckpoint(f"`{entry.name}` {error}"),
+                )
+            )
+            continue
+        seen[entry.tensor.identity] = found
+        yield Measured(entry, found, _name(entry, names))
+
+
+def _names(contents: Contents) -> dict[tuple[object, ...], str]:
+    """The names of parameters by optimizer and number."""
+    return {
+        (part.file, part.path, number): name
+        for part in contents.optimizers
+        for number, name in parameter_names(contents, part).items()
+    }
+
+
+def _name(entry: Entry, names: dict[tuple[object, ...], str]) -> str:
+    if entry.role is not Role.OPTIMIZER or not entry.parameter:
+        return entry.name
+    for length in range(len(entry.path)):
+        known = names.get((entry.file, entry.path[:length], entry.parameter))
+        if known is not None:
+            return f"{entry.slot} of {known}"
+    shape = "x".join(map(str, entry.tensor.shape)) or "a number"
+    return (
+        f"{entry.slot} of parameter {entry.parameter} ({shape})"
+        if entry.parameter.isdigit()
+        else f"{entry.slot} of {entry.parameter}"
+    )
+
+
+def _most_steps(contents: Contents, steps: list[Statistics]) -> int | None:
+    """The number of steps by the optimizer's own count."""
+    counted = [int(each.high) for each in steps]
+    for part in contents.optimizers:
+        state = part.state["state"]
+        values = state.values() if isinstance(state, dict) else ()
+        counted += [each["step"] for each in values if isinstance(each, dict) and isinstance(each.get("step"), int)]
+    return max(counted, default=None)
+
+
+def _formats(contents: Contents, config: Config) -> tuple[str, ...]:
+    """The half formats that the run uses: it has a loss scaler, holds parameters in them, or the config says so."""
+    used = ["float16"] if contents.scalers else []
+    used += [entry.tensor.dtype for entry in contents.entries if entry.role is Role.PARAMETER]
+    return tuple(name for name in dict.fromkeys([*used, *config.formats]) if name in {"float16", "bfloat16"})
+
+
+def _without_gradient(measured: list[Measured], *, trained: bool) -> Iterator[Symptom]:
+    for each in measured:
+        if trained and each.entry.slot == "exp_avg_sq" and each.statistics.is_zero:
+            yield each.symptom(NOTE, "no-gradient", "every value is 0: the gradient has been exactly 0 in every step")
+
+
+def _scaler_symptoms(contents: Contents) -> Iterator[Symptom]:
+    for part in contents.scalers:
+        scale = next((number for key in SCALES if (number := number_of(part.state.get(key))) is not None), None)
+        if scale is None:
+            continue
+        if not math.isfinite(scale) or scale <= 0:
+            yield Symptom(
+                ERROR,
+                "loss-scale",
+                part.name,
+                f"the loss scale is {scale:g}: every gradient becomes 0 or NaN, and no step is taken",
+                part.file,
+            )
+        elif scale < 1:
+            yield Symptom(
+                WARNING,
+                "loss-scale",
+                part.name,
+                f"the loss scale has fallen to {scale:.3g}: gradients overflowed step after step",
+                part.file,
+            )
+
+
+def _number_symptoms(contents: Contents) -> Iterator[Symptom]:
+    """A NaN among the plain numbers, such as a logged loss; inf is how a best loss starts, and is passed over."""
+    nans = [name for name, value in contents.numbers if math.isnan(value)]
+    if nans:
+        more = f", and {len(nans) - 1} more numbers are" if len(nans) > 1 else ""
+        yield Symptom(
+            NOTE, "number", nans[0], f"is NaN{more}: a loss or a metric that was not finite when this was saved"
+        )

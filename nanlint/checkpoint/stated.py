@@ -1,0 +1,204 @@
+"""The numbers that a training config states: YAML, TOML, JSON, or the constants of a Python file.
+
+A Python config is read, not run.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import operator
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from nanlint.errors import NanlintError
+from nanlint.settings.toml import TomlSyntaxError, decode_toml, parse_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_LEARNING_RATE = re.compile(
+    r"(base|init|initial|max|peak|start|starting)?(lr|learningrate)(max|g|d|gen|disc|generator|discriminator)?"
+)
+_HALF_WORDS = {"fp16": "float16", "float16": "float16", "half": "float16", "16-mixed": "float16", "16-true": "float16"}
+_BRAIN_WORDS = {"bf16": "bfloat16", "bfloat16": "bfloat16", "bf16-mixed": "bfloat16", "bf16-true": "bfloat16"}
+_DEEPEST = 20
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A number of the config, with the key and the place that it has there."""
+
+    key: str
+    value: float
+    where: str
+
+    @property
+    def is_learning_rate(self) -> bool:
+        """Whether the key says so; a min_lr or a warmup_lr is something else."""
+        return _LEARNING_RATE.fullmatch(_folded(self.key)) is not None
+
+    def is_called(self, name: str) -> bool:
+        """Whether the key is this name in some spelling."""
+        return _folded(self.key) == _folded(name)
+
+
+@dataclass(frozen=True)
+class Config:
+    """What the config states: numbers, and the half formats that it turns on."""
+
+    numbers: tuple[Stated, ...] = ()
+    formats: tuple[str, ...] = ()
+
+
+def _folded(key: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", key.lower())
+
+
+def read_config(path: Path) -> Config:
+    """The config at `path`; the suffix says how it is written."""
+    reader = {".yaml": _yaml, ".yml": _yaml, ".toml": _toml, ".json": _json, ".py": _python}.get(path.suffix.lower())
+    if reader is None:
+        raise NanlintError(f"--config {path}: a config is .yaml, .toml, .json or .py")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise NanlintError(f"--config {path}: {error.strerror or error}") from None
+    found = list(reader(data, path))
+    numbers = tuple(each for key, value, where in found if (each := _stated(key, value, where)) is not None)
+    return Config(numbers, tuple(dict.fromkeys(_formats(found))))
+
+
+Found = tuple[str, Any, str]
+"""A key, its value, and where it stands."""
+
+
+def _stated(key: str, value: Any, where: str) -> Stated | None:
+    """A number; in YAML `1e-4` without a point is a text, and everybody means the number."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return Stated(key, float(value), where)
+
+
+def _formats(found: list[Found]) -> Iterator[str]:
+    for key, value, _ in found:
+        words = _HALF_WORDS | _BRAIN_WORDS
+        if value is True and key.lower() in words:
+            yield words[key.lower()]
+        elif isinstance(value, str) and re.search(r"precision|dtype|amp", key.lower()):
+            name = words.get(value.lower().removeprefix("torch."))
+            if name:
+                yield name
+
+
+def _leaves(value: Any, path: tuple[str, ...], file: str) -> Iterator[Found]:
+    if isinstance(value, dict) and len(path) < _DEEPEST:
+        for key, inner in value.items():
+            yield from _leaves(inner, (*path, str(key)), file)
+    elif isinstance(value, list) and len(path) < _DEEPEST:
+        for index, inner in enumerate(value):
+            yield from _leaves(inner, (*path, str(index)), file)
+    elif path:
+        yield path[-1], value, f"{file} {'.'.join(path)}"
+
+
+def _json(data: bytes, path: Path) -> Iterator[Found]:
+    try:
+        return _leaves(json.loads(data), (), path.name)
+    except (ValueError, RecursionError) as error:
+        raise NanlintError(f"--config {path}: {error}") from None
+
+
+def _toml(data: bytes, path: Path) -> Iterator[Found]:
+    try:
+        return _leaves(parse_toml(decode_toml(data)), (), path.name)
+    except TomlSyntaxError as error:
+        raise NanlintError(f"--config {path}:{error.line}: {error}") from None
+
+
+def _yaml(data: bytes, path: Path) -> Iterator[Found]:
+    try:
+        yaml = import_module("yaml")
+    except ModuleNotFoundError:
+        raise NanlintError(f"--config {path}: to read YAML, pip install pyyaml") from None
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc, name-defined]  # found at run time
+        """Safe, and without complaints about the tags of other programs, whose values are passed over."""
+
+    Loader.add_multi_constructor("", lambda *_: None)
+    try:
+        document = yaml.load(data, Loader)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise NanlintError(f"--config {path}: {' '.join(str(error).split())}") from None
+    return _leaves(document, (), path.name)
+
+
+_ARITHMETIC = {ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Add: operator.add, ast.Sub: operator.sub}
+
+
+def _python(data: bytes, path: Path) -> Iterator[Found]:
+    """Constants: of the module, of classes, in dictionaries, keywords and the defaults of command line options."""
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        raise NanlintError(f"--config {path}{line}: {error.args[0]}") from None
+    for node in ast.walk(tree):
+        for key, value in _constants(node):
+            known, constant = _constant(value)
+            if known:
+                yield key, constant, f"{path.name}:{value.lineno} {key}"
+
+
+def _constants(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield from ((name, node.value) for name in _target(target))
+    elif isinstance(node, ast.AnnAssign) and node.value is not None:
+        yield from ((name, node.value) for name in _target(node.target))
+    elif isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        yield from (
+            (key.value, value) for key, value in pairs if isinstance(key, ast.Constant) and isinstance(key.value, str)
+        )
+    elif isinstance(node, ast.Call):
+        yield from _arguments(node)
+
+
+def _target(target: ast.expr) -> list[str]:
+    if isinstance(target, ast.Name):
+        return [target.id]
+    return [target.attr] if isinstance(target, ast.Attribute) else []
+
+
+def _arguments(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    options = [each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    flags = [option.lstrip("-") for option in options if option.startswith("--")]
+    for keyword in call.keywords:
+        if keyword.arg == "default" and flags:
+            yield flags[0], keyword.value
+        elif keyword.arg:
+            yield keyword.arg, keyword.value
+
+
+def _constant(node: ast.expr) -> tuple[bool, Any]:
+    """Whether the expression is a constant, and which; products and quotients of numbers are."""
+    if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        (left_known, left), (right_known, right) = _constant(node.left), _constant(node.right)
+        numbers = left_known and right_known and isinstance(left, int | float) and isinstance(right, int | float)
+        if not numbers or (isinstance(node.op, ast.Div) and right == 0):
+            return False, None
+        return True, _ARITHMETIC[type(node.op)](left, right)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        known, value = _constant(node.operand)
+        return known and isinstance(value, int | float), -value if isinstance(value, int | float) else None
+    return (True, node.value) if isinstance(node, ast.Constant) else (False, None)

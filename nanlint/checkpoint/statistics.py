@@ -1,0 +1,186 @@
+"""The numbers about a tensor's values, read once, in chunks, in place.
+
+`aminmax` decides whether a chunk is finite: NaN and infinity always come through it, and it is twenty times faster than
+asking `isfinite` of every value. Only a chunk that is not finite is looked at closely. How many values are zero or
+subnormal, and how large they are on average, is known from a sample.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import torch
+
+from nanlint.checkpoint.saved import ITEM_BYTES, is_inexact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from nanlint.checkpoint.region import Region
+    from nanlint.checkpoint.saved import SavedTensor
+
+CHUNK = 16 << 20
+"""Bytes looked at together."""
+
+SAMPLE = 4096
+"""Values of a chunk that the shares and the average are estimated from."""
+
+_WITHOUT_AMINMAX = frozenset({"float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"})
+_COMPLEX = {"complex32": torch.float16, "complex64": torch.float32, "complex128": torch.float64}
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What is known of a tensor's values after reading them; low and high are of the finite ones."""
+
+    items: int = 0
+    nans: int = 0
+    positive_infs: int = 0
+    negative_infs: int = 0
+    low: float = math.inf
+    high: float = -math.inf
+    first_bad: int | None = None
+    sampled: int = 0
+    zeros: int = 0
+    subnormals: int = 0
+    squares: float = 0.0
+
+    @property
+    def bad(self) -> int:
+        """How many values are not finite."""
+        return self.nans + self.positive_infs + self.negative_infs
+
+    @property
+    def largest(self) -> float:
+        """The largest magnitude of a finite value; 0 if there is none."""
+        return max(abs(self.low), abs(self.high)) if self.low <= self.high else 0.0
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether there are values and every one is 0."""
+        return self.items > 0 and not self.bad and self.low == 0.0 == self.high
+
+    @property
+    def rms(self) -> float:
+        """The root of the mean square of the sampled values."""
+        return math.sqrt(self.squares / self.sampled) if self.sampled else 0.0
+
+    @property
+    def subnormal_share(self) -> float:
+        """The share of values too small for the format's full precision, among the sampled."""
+        return self.subnormals / self.sampled if self.sampled else 0.0
+
+
+def can_be_scanned(tensor: SavedTensor) -> bool:
+    """Whether it has values, and they can be NaN or infinite."""
+    return tensor.storage is not None and is_inexact(tensor.dtype) and tensor.dtype in ITEM_BYTES
+
+
+def scan(tensor: SavedTensor, progress: Callable[[int], object]) -> Statistics:
+    """The statistics of all values; `progress` is told the bytes of each chunk."""
+    found = Statistics()
+    region = tensor.storage.region() if tensor.storage is not None else None
+    for chunk in _chunks(tensor, region) if region is not None else ():
+        found = _added(found, chunk)
+        progress(chunk.numel() * chunk.element_size())
+        if region is not None and chunk.numel() > SAMPLE:
+            region.forget()
+    return found
+
+
+def _added(before: Statistics, chunk: torch.Tensor) -> Statistics:
+    values = chunk.float() if str(chunk.dtype).removeprefix("torch.") in _WITHOUT_AMINMAX else chunk
+    low, high = (bound.item() for bound in torch.aminmax(values))
+    known = _sampled(before, values)
+    if math.isfinite(low) and math.isfinite(high):
+        return replace(
+            known, items=before.items + values.numel(), low=min(before.low, low), high=max(before.high, high)
+        )
+    return _close_look(known, values)
+
+
+def _close_look(before: Statistics, values: torch.Tensor) -> Statistics:
+    finite = torch.isfinite(values)
+    good = values[finite]
+    low, high = (bound.item() for bound in torch.aminmax(good)) if good.numel() else (math.inf, -math.inf)
+    first = before.items + int((~finite).int().argmax())
+    return replace(
+        before,
+        items=before.items + values.numel(),
+        nans=before.nans + int(torch.isnan(values).sum()),
+        positive_infs=before.positive_infs + int((values == math.inf).sum()),
+        negative_infs=before.negative_infs + int((values == -math.inf).sum()),
+        low=min(before.low, low),
+        high=max(before.high, high),
+        first_bad=first if before.first_bad is None else before.first_bad,
+    )
+
+
+def _sampled(before: Statistics, values: torch.Tensor) -> Statistics:
+    tiny = torch.finfo(values.dtype).tiny
+    some = values[:: max(1, values.numel() // SAMPLE)].double().abs()
+    some = some[torch.isfinite(some)]
+    return replace(
+        before,
+        sampled=before.sampled + some.numel(),
+        zeros=before.zeros + int((some == 0).sum()),
+        subnormals=before.subnormals + int(((some > 0) & (some < tiny)).sum()),
+        squares=before.squares + float(some.square().sum()),
+    )
+
+
+def _chunks(tensor: SavedTensor, region: Region) -> Iterator[torch.Tensor]:
+    """The values in stretches of one dimension; of complex numbers, both parts."""
+    if not tensor.items:
+        return
+    # What repeats (stride 0) need not be read twice, and the order of the dimensions does not matter here.
+    dimensions = [(size, step) for size, step in zip(tensor.shape, tensor.stride, strict=True) if size != 1 and step]
+    dimensions.sort(key=lambda dimension: -dimension[1])
+    part = _COMPLEX.get(tensor.dtype)
+    if part is None:
+        yield from _Reader(region, getattr(torch, tensor.dtype), tensor.big_endian).stretches(dimensions, tensor.offset)
+    else:
+        twice = [*((size, 2 * step) for size, step in dimensions), (2, 1)]
+        yield from _Reader(region, part, tensor.big_endian).stretches(twice, 2 * tensor.offset)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """The values of a region as one dtype."""
+
+    region: Region
+    dtype: torch.dtype
+    big_endian: bool
+
+    def stretches(self, dimensions: list[tuple[int, int]], offset: int) -> Iterator[torch.Tensor]:
+        """In order if the values lie side by side; with gaps between them, as many rows at a time as fit into a chunk."""
+        count, span = math.prod(size for size, _ in dimensions), _span(dimensions)
+        most = CHUNK // self.dtype.itemsize
+        if span == count:
+            for start in range(0, count, most):
+                yield self.values(offset + start, min(most, count - start))
+        elif span <= most:
+            strided = [size for size, _ in dimensions], [step for _, step in dimensions]
+            yield self.values(offset, span).as_strided(*strided).reshape(-1)
+        else:
+            (rows, step), *inner = dimensions
+            together = max(1, (most - _span(inner)) // step)
+            for row in range(0, rows, together):
+                some = min(together, rows - row)
+                yield from self.stretches([(some, step), *inner] if some > 1 else inner, offset + row * step)
+
+    def values(self, start: int, count: int) -> torch.Tensor:
+        """`count` values from `start` on, in place where the machine can read them there."""
+        size = self.dtype.itemsize
+        view = self.region.view[start * size : (start + count) * size]
+        raw = torch.frombuffer(bytearray(view) if view.readonly else view, dtype=torch.uint8)
+        if self.big_endian:
+            raw = raw.view(-1, size).flip(1).reshape(-1)
+        return (raw.clone() if raw.data_ptr() % size else raw).view(self.dtype)
+
+
+def _span(dimensions: list[tuple[int, int]]) -> int:
+    """From the first value to the last."""
+    return 1 + sum((size - 1) * step for size, step in dimensions)

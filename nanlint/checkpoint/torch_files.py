@@ -1,0 +1,116 @@
+"""What `torch.save` writes: a zip file with a pickle and one member per storage, and before torch 1.6 a row of pickles.
+
+Both are read as data. A TorchScript file is a zip of the same make. The oldest format, a tar file, is refused.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+from nanlint.checkpoint.pickles import read_pickle
+from nanlint.checkpoint.rebuild import BUILDERS, dtype_name
+from nanlint.checkpoint.region import Region, UnreadableCheckpoint
+from nanlint.checkpoint.saved import ITEM_BYTES, Storage
+from nanlint.checkpoint.zips import MAGIC, directory, stored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from nanlint.checkpoint.zips import Directory
+
+LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
+_LEGACY_PROTOCOL = 1001
+
+
+def read_zip(region: Region) -> Any:
+    """The object in a zip file of torch's, its tensors as places in the file."""
+    archive = directory(region)
+    pickled = [name for name in archive if name.endswith("/data.pkl")]
+    if len(pickled) != 1:
+        raise UnreadableCheckpoint(
+            "is a zip file that torch did not write (it has no data.pkl); unpack it and name what is inside"
+        )
+    folder = pickled[0].removesuffix("data.pkl")
+    _refuse_big_endian(region, archive, folder)
+
+    known: dict[tuple[str, str], Storage] = {}
+
+    def storage(identity: Any) -> Storage:
+        _, kind, key, _, items = identity[:5]
+        made = _storage(kind, str(key), items, lambda: stored(region, archive, f"{folder}data/{key}"))
+        return known.setdefault((made.key, made.dtype), made)
+
+    return read_pickle(stored(region, archive, pickled[0]), 0, _builders(), storage)[0]
+
+
+def _refuse_big_endian(region: Region, archive: Directory, folder: str) -> None:
+    order = archive.get(f"{folder}byteorder")
+    if order is not None and bytes(stored(region, archive, order.filename).view) == b"big":
+        raise UnreadableCheckpoint("was saved on a big-endian machine; load it there and save it as safetensors")
+
+
+def _storage(kind: Any, key: str, items: Any, locate: Callable[[], Region]) -> Storage:
+    if not isinstance(items, int) or items < 0:
+        raise UnreadableCheckpoint(f"is damaged: storage {key} has {items!r} elements")
+    return Storage(dtype_name(kind), items, key, locate)
+
+
+def is_legacy(region: Region) -> bool:
+    """Whether the file begins with the pickled magic number of torch before 1.6."""
+    return LEGACY_MAGIC.to_bytes(10, "little") in bytes(region.view[:32])
+
+
+def read_legacy(region: Region) -> Any:
+    """The object in a file of torch before 1.6: four pickles, the keys of the storages, their data."""
+    places: dict[str, Region] = {}
+    known: dict[str, Storage] = {}
+
+    def storage(identity: Any) -> Any:
+        if identity[0] == "module":
+            return identity[1]  # class and source of a pickled module; the source is of no interest here
+        _, kind, key, _, items, view = identity
+        root = known.setdefault(str(key), _storage(kind, str(key), items, lambda: _placed(places, str(key))))
+        return root if view is None else _view(root, view)
+
+    _, at = read_pickle(region, 0, {})
+    version, at = read_pickle(region, at, {})
+    if version != _LEGACY_PROTOCOL:
+        raise UnreadableCheckpoint(f"has version {version!r} of torch's old format; known is {_LEGACY_PROTOCOL}")
+    _, at = read_pickle(region, at, {})
+    tree, at = read_pickle(region, at, _builders(), storage)
+    keys, at = read_pickle(region, at, {})
+    for key in keys:
+        (items,) = struct.unpack("<q", region.bytes_at(at, 8, f"the size of storage {key}"))
+        size = ITEM_BYTES.get(known[key].dtype, 1) if key in known else 1
+        places[str(key)] = region.part(at + 8, items * size, f"the data of storage {key}")
+        at += 8 + items * size
+    return tree
+
+
+def _placed(places: Mapping[str, Region], key: str) -> Region:
+    if key not in places:
+        raise UnreadableCheckpoint(f"is damaged: the data of storage {key} is missing")
+    return places[key]
+
+
+def _view(root: Storage, view: Any) -> Storage:
+    """A storage that is a stretch of another, as very old files have them."""
+    key, offset, items = view
+    size = ITEM_BYTES.get(root.dtype, 1)
+    return _storage(root.dtype, str(key), items, lambda: root.region().part(offset * size, items * size, f"view {key}"))
+
+
+def read_plain(region: Region) -> Any:
+    """The object in a plain pickle, as `pickle.dump` writes it; tensors in it are files of torch's in a string of bytes."""
+    return read_pickle(region, 0, _builders())[0]
+
+
+def _from_bytes(data: Any) -> Any:
+    view = memoryview(data).cast("B")
+    inner = Region(view)
+    return read_zip(inner) if view[:4] == MAGIC else read_legacy(inner)
+
+
+def _builders() -> dict[str, Callable[..., Any]]:
+    return {**BUILDERS, "torch.storage._load_from_bytes": _from_bytes}

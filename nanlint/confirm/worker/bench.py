@@ -1,0 +1,297 @@
+"""One run of the subject on one case: forward and backward, and whether what comes out is finite.
+
+A case is JSON: the specs of constructor and call, a corner for each tensor, seed, dtype, and what was done to the
+parameters before. The same case gives the same run in every process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._pytree import tree_flatten
+
+from nanlint.confirm.worker import chance, forcing
+from nanlint.confirm.worker.objects import plain
+from nanlint.confirm.worker.origin import Tracer
+from nanlint.confirm.worker.values import make_tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.confirm.worker.examples import Call
+    from nanlint.confirm.worker.subject import Subject
+
+Json = dict[str, Any]
+OVERFLOW = ("without overflow", "unsafe to autocast", "probability tensor contains", "contains NaN", "contained non-finite", "input contains infs or NaNs", "failed to converge")
+"""What torch says when it refuses a value that is not finite or does not fit."""
+
+
+@dataclass
+class Outcome:
+    """What one run came to."""
+
+    forward: bool = False
+    """The results are not finite."""
+    backward: bool = False
+    """The gradients are not finite."""
+    error: str = ""
+    refused: bool = False
+    """torch itself refused a value: the run raised because of it."""
+    damaged: list[torch.Tensor] = field(default_factory=list)
+    tracer: Tracer | None = None
+    trace: Any = None
+    outputs: int = 0
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether anything is not finite."""
+        return self.forward or self.backward or self.refused
+
+
+@dataclass
+class Bench:
+    """Runs cases of one subject on one device."""
+
+    subject: Subject
+    path: str
+    device: str = "cpu"
+    amp: Any = None
+    """A context manager maker for mixed precision, or None."""
+    evaluations: int = 0
+    clones: bool = False
+    without_gradient: bool = False
+    captured: Call | None = None
+    """A call taken from a hook or an example, instead of a built one."""
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    def run(self, case: Json, *, traced: bool = False) -> Outcome:
+        """Forward and backward of one case; errors of the user's code become part of the outcome."""
+        self.evaluations += 1
+        outcome = Outcome()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                self._run(case, outcome, traced=traced)
+            except Exception as error:  # noqa: BLE001 - the border to the user's code
+                if self._can_adapt(error):
+                    return self.run(case, traced=traced)
+                outcome.error, outcome.trace = f"{type(error).__name__}: {error}", error
+                outcome.refused = any(word in str(error) for word in OVERFLOW)
+        return outcome
+
+    def _can_adapt(self, error: Exception) -> bool:
+        """Whether the same run could pass with other leaves."""
+        text = str(error)
+        if not self.clones and ("leaf Variable" in text or "leaf variable" in text):
+            self.clones = True
+            return True
+        if not self.without_gradient and ("requires grad" in text or "require grad" in text or "requires_grad" in text):
+            self.without_gradient = True
+            return True
+        return False
+
+    def _run(self, case: Json, outcome: Outcome, *, traced: bool) -> None:
+        _seed(case["seed"])
+        function, arguments, learned = self.prepared(case)
+        tracer = Tracer(self.path) if traced else None
+        outcome.tracer = tracer
+        surroundings = [chance.fixed(case.get("chance", "")), self.amp() if self.amp else contextlib.nullcontext()]
+        with contextlib.ExitStack() as stack:
+            for one in surroundings:
+                stack.enter_context(one)
+            if tracer is not None:
+                stack.enter_context(tracer)
+                stack.enter_context(torch.autograd.set_multithreading_enabled(False))
+            result = self._called(function, arguments)
+            outputs = tensors_in([result, getattr(function, "__dict__", {}).get("_buffers", {}) if self.subject.is_module else {}])
+            outcome.outputs = len(outputs)
+            outcome.damaged = [one for one in outputs if not _is_finite(one)]
+            outcome.forward = bool(outcome.damaged) or _has_bad_float(result)
+            self._backward(outputs, learned, outcome)
+
+    def _called(self, function: Any, arguments: Json) -> Any:
+        result = function(**arguments) if isinstance(arguments, dict) else function(*arguments)
+        if self.subject.nested and callable(result) and not isinstance(result, torch.Tensor):
+            # The flagged line is in what the function returns.
+            result = result(*[value for value in arguments.values() if isinstance(value, torch.Tensor)][:1] or [torch.randn(2, 3)])
+        if isinstance(result, torch.optim.Optimizer):
+            result = _step_without_gradient(result)
+        if hasattr(result, "__next__"):
+            result = [item for _, item in zip(range(3), result, strict=False)]
+        return result
+
+    def _backward(self, outputs: list[torch.Tensor], learned: list[torch.Tensor], outcome: Outcome) -> None:
+        roots = [one for one in outputs if one.requires_grad and one.grad_fn is not None]
+        if not roots:
+            return
+        # The gradient of a sum is 1 for every element, also where the sum itself overflows.
+        sum((torch.view_as_real(one) if one.is_complex() else one).float().sum() for one in roots).backward()  # type: ignore[union-attr] # there is at least one
+        bad = [one.grad for one in learned if one.grad is not None and not _is_finite(one.grad)]
+        outcome.backward = bool(bad)
+        outcome.damaged += bad
+
+    def prepared(self, case: Json) -> tuple[Any, Json, list[torch.Tensor]]:
+        """What is called, with which arguments, and the leaves whose gradients count."""
+        dtype = getattr(torch, case["dtype"])
+        if self.captured is not None:
+            function, arguments = self.captured.function, {**self.captured.arguments, **self.arguments(case, dtype)}
+            instance = self._restored(getattr(function, "__self__", function), case, dtype)
+        else:
+            instance = self.instance(case, dtype)
+            function, arguments = self.subject.bound(instance), self.arguments(case, dtype)
+        learned = [one for one in tree_flatten(arguments)[0] if isinstance(one, torch.Tensor) and one.requires_grad]
+        if isinstance(instance, torch.nn.Module):
+            learned += [one for one in instance.parameters() if one.requires_grad]
+            for one in instance.parameters():
+                one.grad = None
+        if case.get("steps"):
+            self._train(function, arguments, instance, case["steps"])
+        given = {name: _clones(value) if self.clones else value for name, value in arguments.items()}
+        return function, given, learned
+
+    def instance(self, case: Json, dtype: torch.dtype) -> Any:
+        """The object whose method is called, freshly made or put back to how it was made."""
+        if self.subject.owner is None:
+            return None
+        key = repr((sorted(case["ctor"].items(), key=repr), case["seed"], case["dtype"]))
+        if self.kept.get("key") != key or not self.subject.is_module:
+            built = self._built(case, dtype)
+            state = {name: value.clone() for name, value in _state_of(built).items()}
+            self.kept = {"key": key, "built": built, "state": state}
+        built = self.kept["built"]
+        if isinstance(built, torch.nn.Module):
+            for name, value in _state_of(built).items():
+                if name in self.kept["state"] and self.kept["state"][name].shape == value.shape:
+                    value.data.copy_(self.kept["state"][name])
+            built.train(case.get("train", True))
+            forcing.force(built, case.get("force", ""))
+        return built
+
+    def _restored(self, instance: Any, case: Json, dtype: torch.dtype) -> Any:
+        """The object of a captured call, as it was when it was captured."""
+        if not isinstance(instance, torch.nn.Module):
+            return instance
+        if "state" not in self.kept:
+            instance.to(self.device).to(dtype)
+            self.kept = {"built": instance, "state": {name: value.clone() for name, value in _state_of(instance).items()}}
+        for name, value in _state_of(instance).items():
+            value.data.copy_(self.kept["state"][name])
+        forcing.force(instance, case.get("force", ""))
+        return instance
+
+    def _built(self, case: Json, dtype: torch.dtype) -> Any:
+        arguments = {name: plain(spec, self.subject.module) for name, spec in case["ctor"].items()}
+        built = self.subject.owner(**arguments)  # type: ignore[misc] # the caller knows that there is one
+        if isinstance(built, torch.nn.Module):
+            built = built.to(self.device)
+            built = built.to(dtype) if dtype is not torch.float32 else built
+        return built
+
+    def arguments(self, case: Json, dtype: torch.dtype) -> Json:
+        """The arguments of the call."""
+        made: dict[str, torch.Tensor] = {}
+        return {name: self._argument(spec, case, dtype, (name, made)) for name, spec in case["call"].items()}
+
+    def _argument(self, spec: Json, case: Json, dtype: torch.dtype, named: tuple[str, dict[str, torch.Tensor]]) -> Any:
+        name, made = named
+        if spec["kind"] == "list":
+            items = [self._argument(item, case, dtype, (f"{name}.{place}", made)) for place, item in enumerate(spec["items"])]
+            return tuple(items) if spec.get("tuple") else items
+        if spec["kind"] == "dict":
+            return {key: self._argument(item, case, dtype, (f"{name}.{key}", made)) for key, item in spec["items"].items()}
+        if spec["kind"] != "tensor":
+            return plain(spec, self.subject.module)
+        corner = case.get("corners", {}).get(name, case.get("corner", "normal"))
+        # `same` gives every tensor the values of the first of its shape.
+        seed = case["seed"] if case.get("same") else case["seed"] + sum(map(ord, name))
+        value = make_tensor(spec, corner, torch.Generator().manual_seed(seed))
+        value = value.to(self.device)
+        if value.dtype in {torch.bool, torch.long}:
+            return value
+        value = value.to(dtype)
+        if spec.get("grad", True) and not self.without_gradient:
+            value.requires_grad_()
+        return value
+
+    @staticmethod
+    def _train(function: Any, arguments: Json, instance: Any, steps: int) -> None:
+        """Take real optimizer steps on the mean of the results."""
+        if not isinstance(instance, torch.nn.Module):
+            return
+        optimizer = torch.optim.SGD(instance.parameters(), lr=0.1)
+        for _ in range(steps):
+            optimizer.zero_grad()
+            outputs = [one for one in tensors_in(function(**arguments)) if one.requires_grad]
+            if not outputs:
+                return
+            sum(one.mean() for one in outputs).backward()  # type: ignore[union-attr] # there is at least one
+            optimizer.step()
+        for one in tree_flatten(arguments)[0]:
+            if isinstance(one, torch.Tensor):
+                one.grad = None
+        optimizer.zero_grad()
+
+
+def _step_without_gradient(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+    """The weights after one step with gradients of 0: what becomes of a row that a batch does not use."""
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    for weight in weights:
+        weight.grad = torch.zeros_like(weight)
+    optimizer.step()
+    return [weight.detach() for weight in weights]
+
+
+def _state_of(built: Any) -> dict[str, torch.Tensor]:
+    if not isinstance(built, torch.nn.Module):
+        return {}
+    lazy = torch.nn.parameter.UninitializedTensorMixin
+    named = [*built.named_parameters(), *built.named_buffers()]
+    return {name: value for name, value in named if not isinstance(value, lazy)}
+
+
+def _clones(value: Any) -> Any:
+    return value.clone() if isinstance(value, torch.Tensor) and value.requires_grad else value
+
+
+def _seed(seed: int) -> None:
+    torch.manual_seed(seed)
+    random.seed(seed)
+    try:
+        import numpy as np  # noqa: PLC0415 - torch runs without it, too
+    except ImportError:
+        return
+    np.random.seed(seed)  # noqa: NPY002 - what the user's code uses
+
+
+def _is_finite(tensor: torch.Tensor) -> bool:
+    return bool(torch.isfinite(tensor).all())
+
+
+def _has_bad_float(result: Any) -> bool:
+    return any(isinstance(one, float) and (one != one or abs(one) == float("inf")) for one in tree_flatten(result)[0])  # noqa: PLR0124 - NaN is the only value unlike itself
+
+
+def tensors_in(value: Any, depth: int = 0) -> list[torch.Tensor]:
+    """The floating point tensors of a result: in containers, dataclasses and plain objects."""
+    return list(_tensors_in(value, depth))
+
+
+def _tensors_in(value: Any, depth: int) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        if value.is_floating_point() or value.is_complex():
+            yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _tensors_in(item, depth)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _tensors_in(item, depth)
+    elif isinstance(value, torch.distributions.Distribution):
+        yield from _tensors_in([part for part in vars(value).values() if isinstance(part, torch.Tensor)], depth)
+    elif depth < 2 and hasattr(value, "__dict__") and not isinstance(value, (torch.nn.Module, type)) and not callable(value):
+        yield from _tensors_in(vars(value), depth + 1)

@@ -1,0 +1,87 @@
+"""Whether a failure is the one that the finding tells of: its line, or its operation on a value of its line.
+
+A verdict is about one finding. A NaN that another line of the function makes says nothing about it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanlint.confirm.worker.origin import ancestors
+
+if TYPE_CHECKING:
+    from nanlint.confirm.worker.origin import Event, Tracer
+
+# What an operation of the op table is called where torch runs it; most have the last part of their own name.
+_ALIASES: dict[str, frozenset[str]] = {
+    "cross_entropy": frozenset({"nll_loss_forward", "nll_loss2d_forward", "nll_loss_nd", "_log_softmax", "cross_entropy_loss"}),
+    "nll_loss": frozenset({"nll_loss_forward", "nll_loss2d_forward", "nll_loss_nd"}),
+    "ctc_loss": frozenset({"_ctc_loss", "mean", "div", "_cudnn_ctc_loss"}),
+    "mse_loss": frozenset({"mse_loss", "mean"}),
+    "l1_loss": frozenset({"mean", "abs"}),
+    "smooth_l1_loss": frozenset({"smooth_l1_loss", "mean"}),
+    "binary_cross_entropy": frozenset({"binary_cross_entropy", "mean"}),
+    "softmax": frozenset({"_softmax", "_safe_softmax"}),
+    "log_softmax": frozenset({"_log_softmax"}),
+    "normalize": frozenset({"div", "linalg_vector_norm"}),
+    "norm": frozenset({"linalg_vector_norm", "norm"}),
+    "mean": frozenset({"mean", "div"}),
+}
+
+
+def names_of(operation: str) -> frozenset[str]:
+    """The operations that torch runs for one of the op table."""
+    last = operation.rpartition(".")[2].rstrip("_").removesuffix("Loss").lower()
+    return _ALIASES.get(last, frozenset()) | {last, f"{last}_", f"linalg_{last}", f"special_{last}", f"_linalg_{last}"}
+
+
+def is_about(tracer: Tracer, last: Event, target: dict[str, Any], hazard: dict[str, str] | None) -> bool:
+    """Whether the operation that made the damage is what the finding tells of."""
+    source = tracer.events[last.forward] if last.forward is not None else last
+    if target.get("anywhere"):
+        return bool(source.place)
+    if is_flagged(last, target):
+        return True
+    if hazard is not None and hazard["operation"].startswith("torch.optim.") and not source.place:
+        # The step that broke is the optimizer's own.
+        return True
+    if is_flagged(source, target):
+        return True
+    flagged = [event.index for event in tracer.events if not event.backward and is_flagged(event, target)]
+    if not _same_function(source, target):
+        return False
+    if not flagged:
+        return _is_named(source, hazard)
+    upstream = set(flagged) & ancestors(tracer, source.index)
+    if upstream:
+        # The flagged line makes or guards the value (a mask, a clamp, an eps) and a later one breaks on it.
+        return _is_soon(tracer, upstream, source.index)
+    downstream = any(source.index in ancestors(tracer, index) for index in flagged)
+    return downstream and _is_named(source, hazard)
+
+
+def is_flagged(event: Event, target: dict[str, Any]) -> bool:
+    """Whether the event happened in the flagged statement, or where the object that it makes is used."""
+    stretches = [(target["first"], target["last"]), *target.get("also", ())]
+    return any(first <= line <= last for line, _ in event.place for first, last in stretches)
+
+
+def _same_function(event: Event, target: dict[str, Any]) -> bool:
+    return any(first in target["function_lines"] for _, first in event.place)
+
+
+def _is_named(event: Event, hazard: dict[str, str] | None) -> bool:
+    return hazard is not None and event.operation in names_of(hazard["operation"])
+
+
+_SOON = 8
+"""Operations between the flagged line and the one that breaks; further down, other lines are to blame."""
+
+
+def _is_soon(tracer: Tracer, upstream: set[int], broken: int) -> bool:
+    near = {broken}
+    for _ in range(_SOON):
+        near |= {parent for index in near for parent, _, _ in tracer.events[index].parents}
+        if near & upstream:
+            return True
+    return False

@@ -1,0 +1,221 @@
+"""One job: search for a witness, or replay one. Everything that goes wrong becomes part of the answer.
+
+The levels come in the order of their faithfulness: calls that somebody supplied, the module or function itself with
+arguments that were found, and the slice around the flagged expression when nothing else reaches the flagged line.
+"""
+
+from __future__ import annotations
+
+import ast
+import time
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from nanlint.confirm.worker import examples
+from nanlint.confirm.worker.autocast import Emulation, emulate
+from nanlint.confirm.worker.bench import Bench
+from nanlint.confirm.worker.fit import Budget, Fit, fit, watched
+from nanlint.confirm.worker.load import CannotLoad, Loaded, load, source_text
+from nanlint.confirm.worker.reduce import reduced
+from nanlint.confirm.worker.search import Found, judge, search
+from nanlint.confirm.worker.slices import shown, slice_of
+from nanlint.confirm.worker.stages import cases
+from nanlint.confirm.worker.subject import CannotRun, Subject, subjects_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.confirm.worker.sandbox import _Guard
+
+Json = dict[str, Any]
+_RANDOM = ("rand", "uniform_", "noise", "gumbel", "bernoulli")
+
+
+def answer_to(job: Json, guard: _Guard) -> Json:
+    """The answer to one job; never raises."""
+    del guard
+    begun = time.monotonic()
+    torch.set_num_threads(1)
+    try:
+        answer = {"search": find, "replay": replay}[job["do"]](job)
+    except (CannotLoad, CannotRun) as error:
+        answer = {"kind": "not-runnable", "reason": str(error)}
+    except Exception as error:  # noqa: BLE001 - the border to the user's code
+        told = traceback.format_exc(limit=-4)
+        answer = {"kind": "not-runnable", "reason": f"{type(error).__name__}: {error}", "trace": told}
+    return {**answer, "seconds": round(time.monotonic() - begun, 3)}
+
+
+def _loaded(job: Json) -> Loaded:
+    if job["device"] == "cpu":
+        emulate()
+    if job.get("flush"):
+        torch.set_flush_denormal(True)  # noqa: FBT003 - torch's own signature
+    loaded = load(job["target"], job.get("text"))
+    job["target"]["function_lines"] = _first_lines(job["target"])
+    return loaded
+
+
+def _first_lines(target: Json) -> list[int]:
+    """The lines at which the functions around the target begin, decorators included."""
+    tree = ast.parse(source_text(target["path"]))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, kinds) and node.lineno <= target["last"] <= (node.end_lineno or 0)
+    ]
+    starts = {node.lineno for node in around}
+    return sorted(starts | {decorator.lineno for node in around for decorator in node.decorator_list})
+
+
+def find(job: Json) -> Json:
+    """Search on every level and in every dtype until something breaks."""
+    loaded = _loaded(job)
+    notes = [*loaded.notes, *([f"stand-ins for {', '.join(loaded.stubbed)}"] if loaded.stubbed else [])]
+    begun = time.monotonic()
+    answers: list[Json] = []
+    for answer in _answers(loaded, job):
+        answer |= {"search_seconds": round(time.monotonic() - begun, 4), "notes": notes}
+        if answer["kind"] in {"confirmed", "reachable"}:
+            return answer
+        answers.append(answer)
+    return max(answers, key=_faithfulness)
+
+
+def _faithfulness(answer: Json) -> tuple[bool, bool]:
+    return bool(answer.get("reached")) and answer.get("level") != "slice", bool(answer.get("reached"))
+
+
+def _answers(loaded: Loaded, job: Json) -> Iterator[Json]:
+    """One answer per way to run the target and dtype; slices only if nothing before has reached the line."""
+    reached = False
+    try:
+        subjects = subjects_of(loaded.module, job["target"]["owners"]) if job.get("level", "") != "slice" else []
+    except CannotRun as error:
+        yield {"kind": "not-runnable", "reason": str(error)}
+        subjects = []
+    for subject in subjects:
+        for dtype in job["dtypes"]:
+            answer = _on_subject(subject, job, dtype)
+            reached = reached or bool(answer.get("reached"))
+            yield answer
+        if reached:
+            return
+    if not job["target"].get("anywhere"):
+        yield _on_slice(loaded, job)
+
+
+def bench_for(subject: Subject, job: Json) -> Bench:
+    """A bench on the job's device, with mixed precision if it asks for that."""
+    amp = getattr(torch, job["amp"]) if job.get("amp") else None
+    around = None
+    if amp is not None and job["device"] == "cpu":
+        around = lambda: Emulation(amp)  # noqa: E731 - a context per run
+    elif amp is not None:
+        around = lambda: torch.autocast(job["device"].partition(":")[0], dtype=amp)  # noqa: E731 - same
+    return Bench(subject, job["target"]["path"], device=job["device"], amp=around)
+
+
+def _base(job: Json, dtype: str) -> Json:
+    given = job.get("given", {})
+    return {"ctor": given.get("ctor", {}), "call": given.get("call", {}), "seed": job["seed"], "dtype": dtype}
+
+
+def _on_subject(subject: Subject, job: Json, dtype: str) -> Json:
+    common = {"level": subject.level, "dtype": dtype}
+    for number, call in enumerate([*examples.supplied(subject, job["target"]), *examples.documented(subject)]):
+        bench = bench_for(subject, job)
+        bench.captured = call
+        case = {**_base(job, dtype), "call": call.specs(), "captured": number}
+        outcome, watch = watched(bench, case, job["target"])
+        if watch.reached and (not outcome.error or outcome.refused):
+            return _searched(bench, case, job) | common | {"inputs": call.source}
+    bench = bench_for(subject, job)
+    fitted: Fit = fit(bench, job["target"], _base(job, dtype), Budget(job["fit_tries"], job["fit_seconds"]))
+    common |= {"fit_tries": fitted.tries}
+    if fitted.case is None:
+        return {"kind": "not-runnable", "reason": f"no arguments were found: {fitted.error}", **common}
+    if not fitted.reached:
+        reason = "it runs, but no arguments were found that reach the flagged line"
+        return {"kind": "not-runnable", "reason": reason, "ran": True, **common}
+    return _searched(bench, fitted.case, job) | common
+
+
+def _searched(bench: Bench, case: Json, job: Json) -> Json:
+    """Search from a case that runs through the flagged line."""
+    found = _search(bench, case, job)
+    answer: Json = {"reached": True, "evaluations": bench.evaluations, "case": case}
+    if found.case is None or found.hit is None:
+        return {"kind": "not-reproduced", "reason": found.other, **answer}
+    smallest = reduced(bench, found.case, found.hit, job["target"], tries=job["shrink_tries"])
+    return {**answer, "kind": "confirmed", "case": smallest, "hit": found.hit.to_json(), "evaluations": bench.evaluations}
+
+
+def _on_slice(loaded: Loaded, job: Json) -> Json:
+    """The slice around the flagged statement; it gives reachable at most."""
+    try:
+        subject = slice_of(loaded.module, job["target"])
+    except (CannotRun, SyntaxError) as error:
+        return {"kind": "not-runnable", "reason": str(error)}
+    answer: Json = {}
+    for dtype in job["dtypes"]:
+        bench = bench_for(subject, job)
+        fitted = fit(bench, job["target"], _base(job, dtype) | {"ctor": {}, "call": {}}, Budget(150, 2.0))
+        if not fitted.reached or fitted.case is None:
+            return {"kind": "not-runnable", "reason": f"no arguments were found: {fitted.error}", "level": "slice"}
+        answer = _searched(bench, fitted.case, job) | {"level": "slice", "dtype": dtype}
+        if answer["kind"] == "confirmed":
+            names = {name: shown(name) for name in answer["case"]["call"]}
+            return {**answer, "kind": "reachable", "shown": names}
+    return answer
+
+
+def _search(bench: Bench, case: Json, job: Json) -> Found:
+    target, subject = job["target"], bench.subject
+    hazard = target.get("hazard") or {}
+    few = "element" in hazard.get("zone", "")
+    instance = bench.kept.get("built") if subject.is_module else None
+    random = any(word in subject.calling.source for word in _RANDOM)
+    proposed = cases(
+        {**case, "numbers": _numbers(subject), "few": few},
+        module=instance,
+        operand=hazard.get("operand", ""),
+        random=random,
+    )
+    return search(bench, proposed, target, evaluations=job["evaluations"], seconds=job["seconds"])
+
+
+def _numbers(subject: Subject) -> list[str]:
+    """Parameters that take a number."""
+    return [
+        parameter.name
+        for parameter in subject.calling.parameters
+        if (isinstance(parameter.default, (int, float)) and not isinstance(parameter.default, bool))
+        or parameter.annotation in {"float", "int"}
+    ]
+
+
+def replay(job: Json) -> Json:
+    """Run one case; with a text, on the file as if it held that."""
+    case = job["case"]
+    loaded = _loaded(job)
+    bench = bench_for(_subject_again(loaded, job), job)
+    if "captured" in case:
+        calls = [*examples.supplied(bench.subject, job["target"]), *examples.documented(bench.subject)]
+        bench.captured = calls[case["captured"]]
+    hit, outcome = judge(bench, case, job["target"])
+    return {
+        "kind": "replayed",
+        "bad": outcome.is_bad,
+        "error": "" if outcome.refused else outcome.error,
+        "hit": hit.to_json() if hit is not None else None,
+    }
+
+
+def _subject_again(loaded: Loaded, job: Json) -> Subject:
+    if job["level"] == "slice":
+        return slice_of(loaded.module, job["target"])
+    return next(one for one in subjects_of(loaded.module, job["target"]["owners"]) if one.level == job["level"])

@@ -1,0 +1,209 @@
+"""Import the user's file: as it is if that works, else its definitions alone.
+
+A training script that starts to train when it is imported, a package that is missing or broken, a data set that is not
+there: none of these keeps a function of the file from being run. What was left out is told in `notes`.
+"""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import contextlib
+import importlib
+import importlib.machinery
+import importlib.util
+import linecache
+import os
+import signal
+import sys
+import traceback
+import types
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nanlint.confirm.worker.stubs import Finder, install
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+IMPORT_SECONDS = 20
+"""A file that takes longer to import does more than define things."""
+_RETRIES = 12
+_DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+
+
+class CannotLoad(Exception):
+    """The file could not be imported, not even in part."""
+
+
+@dataclass
+class Loaded:
+    """The module, and what had to be left out or replaced to get it."""
+
+    module: types.ModuleType
+    stubbed: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class _TooLong(BaseException):
+    """The import did not end in time; no `except Exception` of the user's file stops it."""
+
+
+def load(target: dict[str, Any], text: str | None = None) -> Loaded:
+    """The module of the target; with `text`, as if the file held that."""
+    path, root, name = target["path"], target["root"], target["module"]
+    sys.path[:0] = [root, target["project"], os.path.join(target["project"], "src")]  # noqa: PTH118 - strings
+    finder = install(frozenset({name.partition(".")[0], *_packages_in(root)}))
+    if text is not None:
+        _lend(path, text)
+        sys.meta_path.insert(0, _Lender(name, path, text))
+    source = text if text is not None else source_text(path)
+    if _trains_at_import(source):
+        module = _definitions(path, name, source)
+        return Loaded(module, sorted(finder.served), ["only the definitions of the file were run: it trains at import"])
+    problem = ""
+    for _ in range(_RETRIES):
+        try:
+            with alarm(IMPORT_SECONDS):
+                module = importlib.import_module(name)
+            return Loaded(module, sorted(finder.served))
+        except _TooLong:
+            problem = f"it takes longer than {IMPORT_SECONDS} s to import"
+            break
+        except BaseException as error:  # noqa: BLE001 - the border to the user's code; SystemExit is common here
+            problem = f"{type(error).__name__}: {error}"
+            if not _sideline(error, finder, name):
+                break
+    module = _definitions(path, name, source)
+    notes = [f"only the definitions of the file were run, because {_one_line(problem)}"]
+    return Loaded(module, sorted(finder.served), notes)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:200]
+
+
+def source_text(path: str) -> str:
+    """What the file holds, or the text that was lent for it."""
+    if path in linecache.cache and linecache.cache[path][1] is None:
+        return "".join(linecache.cache[path][2])
+    with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - no pathlib in the child
+        return file.read()
+
+
+def _packages_in(root: str) -> list[str]:
+    """Top-level packages beside the user's: they are his as well."""
+    try:
+        entries = os.listdir(root)  # noqa: PTH208 - strings
+    except OSError:
+        return []
+    if root in sys.path[3:]:
+        return []
+    return [entry for entry in entries if os.path.isfile(os.path.join(root, entry, "__init__.py"))]  # noqa: PTH113, PTH118 - strings
+
+
+def _lend(path: str, text: str) -> None:
+    """Let tracebacks and `inspect` see `text` as the file."""
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+
+
+class _Lender(importlib.machinery.SourceFileLoader):
+    """Imports one module from a text that is not on the disk."""
+
+    def __init__(self, name: str, path: str, text: str) -> None:
+        super().__init__(name, path)
+        self.text = text
+
+    def find_spec(self, name: str, path: object, target: object = None) -> importlib.machinery.ModuleSpec | None:
+        del path, target
+        if name != self.name:
+            return None
+        return importlib.util.spec_from_file_location(name, self.path, loader=self)
+
+    def get_data(self, path: str) -> bytes:
+        return self.text.encode() if path == self.path else super().get_data(path)
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        del fullname
+        return compile(self.text, self.path, "exec", dont_inherit=True)
+
+
+@contextlib.contextmanager
+def alarm(seconds: int) -> Iterator[None]:
+    """Raise _TooLong after that many seconds, where the system has alarms."""
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def ring(number: int, frame: object) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _sideline(error: BaseException, finder: Finder, name: str) -> bool:
+    """Replace the foreign package in which `error` arose by a stub; False if there is none to blame."""
+    own = name.partition(".")[0]
+    blamed = ""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        top = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if top and top not in finder.own and top != own and top not in sys.stdlib_module_names and top not in _UNTOUCHED:
+            blamed = top
+            break
+    if not blamed or blamed in finder.broken:
+        return False
+    finder.broken.add(blamed)
+    for module in list(sys.modules):
+        if module.partition(".")[0] in {blamed, own}:
+            del sys.modules[module]
+    return True
+
+
+_UNTOUCHED = frozenset({"torch", "numpy", "nanlint", "__main__", "importlib", "einops"})
+
+
+def _trains_at_import(text: str) -> bool:
+    """Whether a loop at the top level of the file takes optimizer steps."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise CannotLoad(f"line {error.lineno}: {error.msg}") from None
+    loops = [node for node in tree.body if isinstance(node, (ast.For, ast.While, ast.With))]
+    calls = (node for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Call))
+    return any(isinstance(call.func, ast.Attribute) and call.func.attr in {"backward", "step"} for call in calls)
+
+
+def _definitions(path: str, name: str, text: str) -> types.ModuleType:
+    """The module with its imports, functions, classes and assignments alone; what fails among these is left out."""
+    module = types.ModuleType(name)
+    module.__file__ = path
+    module.__package__ = name.rpartition(".")[0]
+    sys.modules[name] = module
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise CannotLoad(f"line {error.lineno}: {error.msg}") from None
+    flags = __future__.annotations.compiler_flag if "from __future__ import annotations" in text else 0
+    for statement in _defining(tree.body):
+        code = compile(ast.Module([statement], []), path, "exec", flags=flags, dont_inherit=True)
+        # SystemExit and what a stub provokes: one definition less, and the others are still of use.
+        with contextlib.suppress(BaseException), alarm(5):
+            exec(code, module.__dict__)  # noqa: S102 - the user's own file, in the sandbox
+    return module
+
+
+def _defining(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        if isinstance(statement, _DEFINITIONS):
+            yield statement
+        elif isinstance(statement, ast.Try):
+            yield statement
+        elif isinstance(statement, ast.If) and "__name__" not in ast.unparse(statement.test):
+            yield statement

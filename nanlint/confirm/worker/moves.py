@@ -1,0 +1,226 @@
+"""Changes to a case that cannot run yet: read from torch's complaint first, then what is worth a try in any case.
+
+A move knows nothing of the function; a wrong one costs a fraction of a millisecond.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import TYPE_CHECKING, Any
+
+from nanlint.confirm.inputs import COMMON_SHAPES, count, fraction, tensor, value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Json = dict[str, Any]
+_SIZES = (1, 2, 4, 8, 16)
+
+
+def with_spec(case: Json, part: str, name: str, spec: Json | None) -> Json:
+    """The case with one spec replaced; None leaves the argument out."""
+    changed = copy.deepcopy(case)
+    if spec is None:
+        changed[part].pop(name, None)
+    else:
+        changed[part][name] = spec
+    return changed
+
+
+def leaves(case: Json) -> Iterator[tuple[str, Json]]:
+    """The tensors of the call, with those in lists and dicts."""
+    for name, spec in case["call"].items():
+        yield from _leaves(name, spec)
+
+
+def _leaves(name: str, spec: Json) -> Iterator[tuple[str, Json]]:
+    if spec["kind"] == "tensor":
+        yield name, spec
+    elif spec["kind"] == "list":
+        for place, item in enumerate(spec["items"]):
+            yield from _leaves(f"{name}.{place}", item)
+    elif spec["kind"] == "dict":
+        for key, item in spec["items"].items():
+            yield from _leaves(f"{name}.{key}", item)
+
+
+def reshaped(case: Json, change: Callable[[str, list[int]], list[int]]) -> Json:
+    """The case with the shape of every tensor changed."""
+    changed = copy.deepcopy(case)
+    for name, spec in leaves(changed):
+        spec["shape"] = change(name, spec["shape"])
+    return changed
+
+
+def _one_shape(case: Json, chosen: str, change: Callable[[list[int]], list[int]]) -> Json:
+    return reshaped(case, lambda name, shape: change(list(shape)) if name == chosen else shape)
+
+
+def _last(case: Json, size: int, old: int | None = None) -> Iterator[Json]:
+    """Last dimensions set to `size`: those that were `old` together, then each alone."""
+    yield reshaped(case, lambda _, shape: [*shape[:-1], size] if shape and (old is None or shape[-1] == old) else shape)
+    for name, _ in leaves(case):
+        yield _one_shape(case, name, lambda shape: [*shape[:-1], size] if shape else shape)
+
+
+def _place(case: Json, place: int, size: int, old: int | None = None) -> Iterator[Json]:
+    def change(shape: list[int]) -> list[int]:
+        if len(shape) <= place or (old is not None and shape[place] != old):
+            return shape
+        return [*shape[:place], size, *shape[place + 1 :]]
+
+    yield reshaped(case, lambda _, shape: change(list(shape)))
+    for name, _ in leaves(case):
+        yield _one_shape(case, name, change)
+
+
+def ranked(shape: list[int], rank: int) -> list[int]:
+    """A shape of the rank, with the ends of the old one."""
+    common = list(COMMON_SHAPES.get(rank, [2] * rank))
+    if shape and common and rank > 1 and len(shape) > 1:
+        common[-1] = shape[-1] if rank < 4 else common[-1]
+    return common
+
+
+def _rank(case: Json, rank: int, old: int | None = None) -> Iterator[Json]:
+    yield reshaped(case, lambda _, shape: ranked(shape, rank) if old is None or len(shape) == old else shape)
+    for name, spec in leaves(case):
+        if len(spec["shape"]) != rank:
+            yield _one_shape(case, name, lambda shape: ranked(shape, rank))
+
+
+def _swap_sizes(case: Json, a: int, b: int) -> Iterator[Json]:
+    for old, new in ((a, b), (b, a)):
+        yield reshaped(case, lambda _, shape, old=old, new=new: [new if size == old else size for size in shape])  # type: ignore[misc] # bound now
+        for name, _ in leaves(case):
+            yield _one_shape(case, name, lambda shape, old=old, new=new: [new if size == old else size for size in shape])  # type: ignore[misc] # bound now
+
+
+def _redomained(case: Json, domain: str, only: Callable[[Json], bool] = lambda _: True) -> Iterator[Json]:
+    for name, spec in leaves(case):
+        if spec["domain"] != domain and only(spec):
+            changed = copy.deepcopy(case)
+            for other, inner in leaves(changed):
+                if other == name:
+                    inner.update(tensor(name, len(inner["shape"]), domain=domain) | {"shape": inner["shape"]})
+            yield changed
+
+
+def by_complaint(case: Json, text: str) -> Iterator[Json]:
+    """Moves that the error message asks for."""
+    for pattern, answer in _ANSWERS:
+        found = re.search(pattern, text)
+        if found:
+            yield from answer(case, found)
+
+
+def _numbers(found: re.Match[str]) -> list[int]:
+    return [int(group) for group in found.groups() if group is not None and group.lstrip("-").isdigit()]
+
+
+def _missing(case: Json, found: re.Match[str]) -> Iterator[Json]:
+    part = "ctor" if "__init__" in found.string else "call"
+    changed = copy.deepcopy(case)
+    for name in re.findall(r"'(\w+)'", found[1]):
+        changed[part][name] = value(count(name)) if part == "ctor" else tensor(name, 2)
+    yield changed
+
+
+def _unexpected(case: Json, found: re.Match[str]) -> Iterator[Json]:
+    for part in ("call", "ctor"):
+        if found[1] in case[part]:
+            yield with_spec(case, part, found[1], None)
+
+
+def _fewer_classes(case: Json, _: re.Match[str]) -> Iterator[Json]:
+    for high in (2, 1):
+        changed = copy.deepcopy(case)
+        for _, spec in leaves(changed):
+            if spec["domain"] == "index":
+                spec["high"] = high
+        yield changed
+
+
+def _labels(case: Json, _: re.Match[str]) -> Iterator[Json]:
+    """One label for each row: the shape of the scores without the classes."""
+    changed = copy.deepcopy(case)
+    scores = max((spec["shape"] for _, spec in leaves(changed) if spec["domain"] != "index"), key=len, default=[2, 3])
+    for _, spec in leaves(changed):
+        if spec["domain"] == "index":
+            spec["shape"] = [scores[0], *scores[2:]]
+            spec["high"] = scores[1] if len(scores) > 1 else 2
+    yield changed
+    for _, spec in leaves(changed):
+        if spec["domain"] == "index":
+            spec["shape"] = scores[:-1]
+    yield changed
+
+
+_ANSWERS: tuple[tuple[str, Any], ...] = (
+    (r"cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", lambda case, found: _last(case, _numbers(found)[2], _numbers(found)[1])),
+    (r"to have (\d+) channels, but got (\d+)", lambda case, found: _place(case, 1, _numbers(found)[0], _numbers(found)[1])),
+    (r"expected input with shape \[\*(?:, \d+)*, (\d+)\]", lambda case, found: _last(case, _numbers(found)[0])),
+    (r"input.size\(-1\) must be equal to input_size. Expected (\d+)", lambda case, found: _last(case, _numbers(found)[0])),
+    (r"must match the size of tensor b \((\d+)\)", lambda case, found: iter(())),
+    (r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", lambda case, found: _swap_sizes(case, *_numbers(found))),
+    (r"[Ee]xpected size for first two dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]", lambda case, found: _swap_sizes(case, _numbers(found)[1], _numbers(found)[3])),
+    (r"Expected size (\d+) but got size (\d+)", lambda case, found: _swap_sizes(case, *_numbers(found))),
+    (r"not enough values to unpack \(expected (?:at least )?(\d+), got (\d+)\)", lambda case, found: _rank(case, *_numbers(found))),
+    (r"too many values to unpack \(expected (\d+)", lambda case, found: _rank(case, _numbers(found)[0])),
+    (r"Dimension out of range \(expected to be in range of \[-(\d+), \d+\], but got (-?\d+)\)", lambda case, found: _rank(case, _needed_rank(_numbers(found)[1]), _numbers(found)[0])),
+    (r"[Ee]xpected (\d)D? ?(?:or|\(unbatched\) or) (\d)D", lambda case, found: _rank(case, _numbers(found)[1])),
+    (r"[Ee]xpected (\d)-?D", lambda case, found: _rank(case, _numbers(found)[0])),
+    (r"expected (\d+) dims. Received (\d+)-dim", lambda case, found: _rank(case, *_numbers(found))),
+    (r"number of dims.*?(\d+).*?(\d+)", lambda case, found: _rank(case, _numbers(found)[0])),
+    (r"must be a?n? ?(\d)-?D", lambda case, found: _rank(case, _numbers(found)[0])),
+    (r"(\d)D tensors? expected|(\d)-dimensional", lambda case, found: _rank(case, _numbers(found)[0])),
+    (r"permute\(.*?input.dim\(\) = (\d) is not equal to len\(dims\) = (\d)", lambda case, found: _rank(case, _numbers(found)[1], _numbers(found)[0])),
+    (r"too many indices for tensor of dimension (\d)", lambda case, found: _rank(case, _numbers(found)[0] + 1, _numbers(found)[0])),
+    (r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", _missing),
+    (r"unexpected keyword argument '(\w+)'", _unexpected),
+    (r"index out of range|out of bounds|Class values must be|is out of range", _fewer_classes),
+    (r"Target \d+ is out of bounds", _fewer_classes),
+    (r"[Ee]xpected (?:input )?batch_size|multi-target not supported|0D or 1D target|Expected target size|expected scalar type Long|expected target size", _labels),
+    (r"scalar type Long|must be long|scalar types: Long|int64|integer tensor|LongTensor", lambda case, found: _redomained(case, "index")),
+    (r"only implemented on integer and Boolean|boolean|Boolean|bool tensor", lambda case, found: _redomained(case, "mask")),
+    (r"two bool tensors|bool tensor is not supported|Bool'|not implemented for 'Bool'|dtype.*Bool|for 'Long'|Long'|dtype: Got|dtype.*got Long", lambda case, found: _redomained(case, "real", lambda spec: spec["domain"] in {"mask", "index"})),
+    (r"must be square|square matri|at least 2 dim", lambda case, found: iter([reshaped(case, lambda _, shape: [*shape[:-2], 3, 3])])),
+)
+
+
+def _needed_rank(dim: int) -> int:
+    return dim + 1 if dim >= 0 else -dim
+
+
+def anyway(case: Json, alternatives: dict[str, dict[str, list[Json]]]) -> Iterator[Json]:
+    """Moves that any complaint may be answered with: other ranks, other sizes, other kinds."""
+    for rank in (3, 4, 1, 2, 5, 0):
+        yield from _rank(case, rank)
+    for size in _SIZES:
+        yield from _last(case, size)
+    yield reshaped(case, lambda _, shape: [4] * len(shape))
+    for part in ("ctor", "call"):
+        for name, choices in alternatives[part].items():
+            for choice in choices:
+                if choice != case[part].get(name):
+                    yield with_spec(case, part, name, choice)
+
+
+def kinds(name: str, rank: int) -> list[Json]:
+    """Everything that a parameter of unknown kind might take, for the last resort."""
+    shaped = tensor(name, rank)
+    return [
+        value(count(name)),
+        tensor(name, rank, domain="mask"),
+        tensor(name, rank, domain="index"),
+        value(fraction(name)),
+        {"kind": "list", "items": [shaped, shaped]},
+        {"kind": "module", "name": "identity"},
+        {"kind": "config"},
+        value(None),
+        value([count(name)] * 2),
+        value(1),
+        value("mean"),
+        value(True),  # noqa: FBT003 - one of the things it might be
+    ]

@@ -1,0 +1,132 @@
+"""Arguments that are no tensors: configurations, layers, callables, instances of the user's classes, made small."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import re
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from nanlint.confirm.inputs import count, fraction, is_count, proposals
+from nanlint.confirm.uses import Uses
+from nanlint.confirm.worker.subject import signature_of
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_DEEPEST = 2
+"""Classes whose constructors want classes: further down nothing good comes of guessing."""
+_LARGE = 64
+"""Integers of a default configuration above this are made small: a model of millions of weights proves no more."""
+_TEXTS = {"act": "gelu", "activation": "gelu", "implementation": "eager", "type": "default", "mode": "default", "reduction": "mean"}
+
+
+class GuessedConfig:
+    """A configuration whose every attribute suits its name, and stays the same once it was read."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = guessed(name)
+        object.__setattr__(self, name, made)
+        return made
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def __contains__(self, name: str) -> bool:
+        return True
+
+    def get(self, name: str, default: object = None) -> Any:
+        """As a dictionary would: what the code expects, if it says so."""
+        return default if default is not None else getattr(self, name)
+
+
+def guessed(name: str) -> Any:
+    """A value that suits the name of a setting."""
+    lowered = name.lower()
+    if re.search(r"^(use|is|has|with|do|add|tie|output|return|enable)_|_bias$|^bias$|causal|gradient_check", lowered):
+        return False
+    for word, text in _TEXTS.items():
+        if lowered.endswith(word) or lowered.startswith(word):
+            return text
+    if re.search(r"eps|drop|rate|momentum|decay|prob|theta|range|std|scale|temperature|alpha|beta|gamma|coef|lambda|weight", lowered):
+        return fraction(name)
+    return count(name) if is_count(name) else 2
+
+
+def shrink_config(config: Any) -> Any:
+    """Make the large integers of a configuration small, by their names."""
+    for name, value in list(getattr(config, "__dict__", {}).items()):
+        if isinstance(value, int) and not isinstance(value, bool) and value > 4 and is_count(name) and value > count(name):
+            if value > _LARGE or re.search(r"head|layer|depth|expert", name.lower()):
+                try:
+                    setattr(config, name, count(name))
+                except Exception:  # noqa: BLE001, S112 - a configuration may refuse; then it stays large
+                    continue
+    return config
+
+
+def make_object(spec: dict[str, Any], module: ModuleType, depth: int = 0) -> Any:
+    """The object of a spec of kind class, config, module, dtype or device."""
+    kind = spec["kind"]
+    if kind == "config":
+        return GuessedConfig()
+    if kind == "module":
+        return {"model": lambda: torch.nn.Linear(3, 3), "identity": torch.nn.Identity, "linear": lambda: torch.nn.LazyLinear(16), "class": lambda: torch.nn.LayerNorm}[spec["name"]]()
+    if kind == "dtype":
+        return getattr(torch, spec["value"])
+    if kind == "device":
+        return torch.device("cpu")
+    return _instance(_named(spec["name"], module), module, depth)
+
+
+def _named(text: str, module: ModuleType) -> Any:
+    """The class that an annotation names, as the user's file sees it."""
+    for word in re.findall(r"[A-Za-z_][\w.]*", text):
+        if word in {"Optional", "Union", "None", "typing", "List", "Dict", "Type"}:
+            continue
+        thing: Any = module
+        for part in word.split("."):
+            thing = getattr(thing, part, None)
+        if thing is not None:
+            return thing
+    return None
+
+
+def _instance(thing: Any, module: ModuleType, depth: int) -> Any:
+    if thing is None or depth > _DEEPEST:
+        return GuessedConfig()
+    if not inspect.isclass(thing):
+        return thing() if callable(thing) else thing
+    if issubclass(thing, enum.Enum):
+        return next(iter(thing))
+    made = thing(**_arguments(thing, module, depth))
+    is_config = dataclasses.is_dataclass(thing) or "config" in thing.__name__.lower()
+    return shrink_config(made) if is_config else made
+
+
+def _arguments(thing: type, module: ModuleType, depth: int) -> dict[str, Any]:
+    """Arguments for what has no default."""
+    signature = signature_of(thing)
+    found = {}
+    for parameter in signature.required:
+        spec = proposals(parameter, signature.uses.get(parameter.name, Uses()), rank=2, building=True)[0]
+        found[parameter.name] = plain(spec, module, depth + 1)
+    return found
+
+
+def plain(spec: dict[str, Any], module: ModuleType, depth: int = 0) -> Any:
+    """The argument of a spec, a tensor with its ordinary values."""
+    if spec["kind"] == "value":
+        return tuple(spec["value"]) if spec.get("tuple") else spec["value"]
+    if spec["kind"] == "tensor":
+        return torch.zeros(spec["shape"])
+    if spec["kind"] == "list":
+        return [plain(item, module, depth) for item in spec["items"]]
+    if spec["kind"] == "dict":
+        return {key: plain(item, module, depth) for key, item in spec["items"].items()}
+    return make_object(spec, module, depth)

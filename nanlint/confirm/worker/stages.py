@@ -1,0 +1,127 @@
+"""The cases a search tries, the cheapest and most plausible first: ordinary values, corners, parameter corners, steps.
+
+Pure proposals: nothing here knows what a failure is. Each case carries its grade.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from nanlint.confirm.worker import chance, forcing
+from nanlint.confirm.worker.moves import leaves, reshaped
+from nanlint.confirm.worker.values import EDGE, GRADES, LARGE, ORDINARY, corners_of, grade_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Json = dict[str, Any]
+
+
+def cases(base: Json, *, module: torch.nn.Module | None, operand: str, random: bool) -> Iterator[Json]:
+    """Every case in the order of the search; `base["few"]` allows dimensions of one that are no batch."""
+    yield from ordinary(base)
+    yield from _graded(base, EDGE, operand)
+    if module is not None:
+        yield from parameter_corners(base, module, operand, EDGE)
+    if random:
+        for corner in chance.CORNERS:
+            yield {**base, "chance": corner, "grade": EDGE}
+    if module is not None and any(True for _ in module.parameters()):
+        for steps in (1, 3, 10):
+            yield {**base, "steps": steps, "grade": ORDINARY, "how": f"after {steps} steps"}
+    yield from _graded(base, LARGE, operand)
+    if module is not None:
+        yield from parameter_corners(base, module, operand, LARGE)
+
+
+def ordinary(base: Json) -> Iterator[Json]:
+    """Random values of the size that fresh networks see."""
+    for seed in range(3):
+        yield {**base, "seed": base["seed"] + seed, "grade": ORDINARY}
+    yield {**base, "corner": "wide", "grade": ORDINARY}
+
+
+def _graded(base: Json, grade: str, operand: str) -> Iterator[Json]:
+    """The corners of one grade, in every shape."""
+    for shaped in shapes(base):
+        yield from corners(shaped, grade, operand)
+    if grade == LARGE:
+        # A sum of many large values leaves the format where that of a few does not.
+        longer = reshaped(base, lambda _, shape: [*shape[:-1], 64] if shape else shape)
+        yield from corners(longer, grade, operand)
+
+
+def shapes(base: Json) -> Iterator[Json]:
+    """The shape that runs, a batch of one, a last dimension of one, a single element."""
+    yield base
+    firsts = {spec["shape"][0] for _, spec in leaves(base) if spec["shape"]}
+    for size in sorted(firsts):
+        yield reshaped(base, lambda _, shape, size=size: [1, *shape[1:]] if shape and shape[0] == size else shape)  # type: ignore[misc] # bound now
+    if base.get("few"):
+        yield reshaped(base, lambda _, shape: [*shape[:-1], 1] if shape else shape)
+        yield reshaped(base, lambda _, shape: [1] * len(shape))
+
+
+def corners(base: Json, grade: str, operand: str) -> Iterator[Json]:
+    """All tensors at one corner, each at its own, one at a time."""
+    named = dict(leaves(base))
+    if not named:
+        yield from scalars(base, operand, grade)
+        return
+    together = dict.fromkeys(corner for spec in named.values() for corner in corners_of(spec))
+    if grade == EDGE:
+        yield from scalars(base, operand, grade)
+        yield {**base, "same": True, "corner": "normal", "grade": EDGE}
+        if any("shape" in spec for spec in named.values()):
+            yield {**base, "grade": EDGE}
+    for corner in together:
+        yield from _if_graded({**base, "corner": corner, "corners": {}}, named, grade)
+    for name, spec in named.items():
+        for corner in corners_of(spec):
+            yield from _if_graded({**base, "corner": "normal", "corners": {name: corner}}, named, grade)
+    yield from _turning(base, named, grade)
+
+
+def _turning(base: Json, named: dict[str, Json], grade: str) -> Iterator[Json]:
+    """Every tensor goes round its corners at its own pace, so that each value of one meets several of the others."""
+    if len(named) < 2:
+        return
+    rounds = {name: corners_of(spec) for name, spec in named.items()}
+    for step in range(max(map(len, rounds.values()))):
+        for turn in (1, 2, 5):
+            chosen = {
+                name: found[(step + turn * place) % len(found)] for place, (name, found) in enumerate(rounds.items())
+            }
+            yield from _if_graded({**base, "corners": chosen}, named, grade)
+
+
+def _if_graded(case: Json, named: dict[str, Json], grade: str) -> Iterator[Json]:
+    """The case if its worst corner has this grade."""
+    found = [grade_of(spec, case.get("corners", {}).get(name, case.get("corner", "normal"))) for name, spec in named.items()]
+    if max(found, key=GRADES.index) == grade:
+        yield {**case, "grade": grade}
+
+
+def scalars(base: Json, operand: str, grade: str) -> Iterator[Json]:
+    """Numbers that the finding names, at 0: a temperature, a count that a caller gives."""
+    if grade != EDGE:
+        return
+    for name in base.get("numbers", ()):
+        if name not in operand.replace(".", " ").replace("(", " ").replace(")", " ").split():
+            continue
+        for number in (0.0, 0):
+            changed = copy.deepcopy(base)
+            changed["call"][name] = {"kind": "value", "value": number}
+            yield {**changed, "grade": EDGE, "how": f"argument {name} = 0"}
+
+
+def parameter_corners(base: Json, module: torch.nn.Module, operand: str, grade: str) -> Iterator[Json]:
+    """The states of the parameters, each with a few inputs."""
+    for state, plausible in forcing.states_of(module, operand):
+        if plausible != grade:
+            continue
+        for corner in ("normal", "zeros", "ones", "swing"):
+            yield {**base, "force": state, "corner": corner, "grade": grade, "how": f"forced parameters: {state}"}

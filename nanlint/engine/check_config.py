@@ -1,0 +1,90 @@
+"""Rules about settings, on a config file or on the configs that Python code states.
+
+The third of the borders where anything may be caught: a rule that raises is named in an error, and the others go on.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from nanlint.facts.config import Config, config_of
+from nanlint.model import FileError, Finding
+from nanlint.source.config_company import is_launcher, trainers_beside
+from nanlint.source.config_entries import read_documents
+from nanlint.source.lines import split_lines
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterable, Sequence
+
+    from nanlint.engine.ruleset import Ruleset
+    from nanlint.facts.config import Setting
+    from nanlint.rule import Rule
+    from nanlint.source.config_entries import Document
+
+
+@dataclass(slots=True)
+class Settled:
+    """What the rules about settings found, and what kept them from looking."""
+
+    findings: list[Finding] = field(default_factory=list)
+    errors: list[FileError] = field(default_factory=list)
+    has_company: bool = False
+    """Whether other files were looked at, so that the result is not this file's alone."""
+
+
+def check_config_text(text: str, path: str, ruleset: Ruleset) -> Settled:
+    """What the rules find in a config file; raises UnreadableSource if that is broken."""
+    documents = read_documents(text, path)
+    lines = split_lines(text)
+    outcome = Settled(has_company=any(is_launcher(document) for document in documents))
+    _judge([_config(document, lines, path) for document in documents], path, ruleset, outcome)
+    return outcome
+
+
+def check_python_settings(tree: ast.Module, text: str, path: str, ruleset: Ruleset) -> Settled:
+    """What the rules find in the configs that Python code states."""
+    from nanlint.facts.config_python import python_configs  # noqa: PLC0415 - for code that states settings only
+
+    outcome = Settled()
+    _judge(python_configs(tree, text), path, ruleset, outcome)
+    return outcome
+
+
+def _config(document: Document, lines: list[str], path: str) -> Config:
+    config = config_of(document, lines)
+    if not is_launcher(document):
+        return config
+    company = [
+        setting for name, other, text in trainers_beside(path) for setting in config_of(other, text, file=name).settings
+    ]
+    return replace(config, company=tuple(company))
+
+
+def _judge(configs: Sequence[Config], path: str, ruleset: Ruleset, outcome: Settled) -> None:
+    """Show every setting to the rules that asked for its key; what is merged into several sections is told once."""
+    seen: dict[tuple[object, ...], None] = {}
+    for config in configs:
+        for setting in config.settings:
+            for rule in ruleset.by_setting.get(setting.key, ()):
+                for finding in _guarded(rule, setting, config, path, outcome.errors):
+                    key = finding.code, finding.span, finding.message
+                    if key not in seen:
+                        seen[key] = None
+                        outcome.findings.append(finding)
+
+
+def _guarded(rule: Rule, setting: Setting, config: Config, path: str, errors: list[FileError]) -> Iterable[Finding]:
+    """What the rule yields; if it raises, that is an error of its own and nobody else's trouble."""
+    try:
+        return list(rule.check_setting(setting, config))
+    except (Exception, SystemExit) as error:
+        if os.environ.get("NANLINT_RAISE"):
+            raise
+        reason = f"{type(error).__name__}: {error}"
+        message = f"rule {rule.code} {rule.name} failed here ({reason}); the other rules went on"
+        if all(entry.message != message for entry in errors):
+            errors.append(FileError(path, setting.span.line, message))
+        return []

@@ -1,0 +1,232 @@
+"""The settings that Python code states, in the ways people write a config in Python.
+
+Arguments of a command line with their defaults, fields of a config class, constants of a module, dicts, assignments to
+`config.optimizer.lr`, and the keyword arguments of a trainer, its arguments or an optimizer. Values that are
+computed or taken from elsewhere are left out. Reads the outline's `ast`: a config needs no libcst.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanlint.facts.config import Config, Setting, Source, folded_path
+from nanlint.model import Span
+
+if TYPE_CHECKING:
+    from nanlint.source.config_entries import Scalar, Stated
+
+_CONFIG_CLASS = re.compile(
+    r"(Config|Configuration|Args|Arguments|Params|Parameters|Hparams|HParams|Settings|Options|Cfg|Opts)$", re.IGNORECASE
+)
+_CONFIG_BASES = frozenset({"dataclass", "BaseModel", "BaseSettings", "NamedTuple", "TypedDict"})
+_CONFIG_CALL = re.compile(r"(Config|Args|Arguments|Namespace|Params|Hparams|HParams|EasyDict|edict|ConfigDict)$")
+_TRAINING_CALLS = frozenset(
+    {"Trainer", "Accelerator", "dict", "Fabric", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "RMSprop", "Adam8bit", "AdamW8bit", "Lamb", "Lion"}
+)  # fmt: skip
+_CONFIG_NAME = re.compile(
+    r"_?(c|cfg|conf|config|configs|hparams|hps|args|opt|opts|params|flags|hyp)|.*(config|cfg|hparams|params)",
+    re.IGNORECASE,
+)
+_DEFINES = frozenset(
+    {"DEFINE_float", "DEFINE_integer", "DEFINE_bool", "DEFINE_boolean", "DEFINE_string", "DEFINE_enum"}
+)
+_INFINITE = frozenset({"math.inf", "np.inf", "numpy.inf", "torch.inf"})
+
+
+class _Home(NamedTuple):
+    """The config that a setting belongs to, and how it is written there."""
+
+    key: object
+    source: Source
+    owner: str = ""
+
+
+class _Unstated(Exception):  # noqa: N818 - says that there is no value, which is no error
+    """The value is not written out."""
+
+
+def python_configs(tree: ast.Module, text: str) -> list[Config]:
+    """Every config in a file: each class, call, dict, parser and the constants of the module are one."""
+    reader = _Reader(text)
+    reader.read(tree.body, is_module=True)
+    return [Config(tuple(settings)) for settings in reader.groups.values() if settings]
+
+
+class _Reader:
+    """One walk over one file. Settings that are one config are collected under one key."""
+
+    def __init__(self, text: str) -> None:
+        self.groups: dict[object, list[Setting]] = {}
+        self._lines = text.split("\n")
+
+    def read(self, body: list[ast.stmt], *, is_module: bool = False) -> None:
+        """Collect what the statements of one scope state; scopes inside are read on their own."""
+        scope = object()
+        # What stands under a condition may be the other one's alternative.
+        top = {id(statement) for statement in body}
+        waiting: list[ast.AST] = list(reversed(body))
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                waiting.extend(node.decorator_list)  # click's options stand there
+                self.read(node.body)
+                continue
+            if isinstance(node, ast.ClassDef):
+                self._class(node)
+                continue
+            if is_module and id(node) in top:
+                self._constant(node, scope)
+            if id(node) in top:
+                self._member(node, scope)
+            if isinstance(node, ast.Call):
+                self._call(node, scope)
+            if isinstance(node, ast.Dict):
+                self._dict(node, (), node)
+                waiting.extend(reversed([value for value in node.values if not isinstance(value, ast.Dict)]))
+                continue
+            waiting.extend(reversed(list(ast.iter_child_nodes(node))))
+
+    # -- the ways to write a setting --------------------------------------------------------------------------
+
+    def _class(self, node: ast.ClassDef) -> None:
+        marks = [*node.decorator_list, *node.bases]
+        is_config = bool(_CONFIG_CLASS.search(node.name)) or any(_last_name(mark) in _CONFIG_BASES for mark in marks)
+        for statement in node.body if is_config else ():
+            target, value = _assigned(statement)
+            if isinstance(target, ast.Name) and value is not None:
+                self._note(_Home(node, "field", node.name), (target.id,), _default_of(value), statement)
+        self.read([statement for statement in node.body if not isinstance(statement, ast.Assign | ast.AnnAssign)])
+
+    def _constant(self, node: ast.AST, scope: object) -> None:
+        target, value = _assigned(node)
+        if isinstance(target, ast.Name) and value is not None:
+            self._note(_Home(scope, "constant"), (target.id,), value, node)
+
+    def _member(self, node: ast.AST, scope: object) -> None:
+        """`config.optimizer.lr = 1e-3` and `config["lr"] = 1e-3`."""
+        target, value = _assigned(node)
+        path: list[str] = []
+        while isinstance(target, ast.Attribute | ast.Subscript):
+            if isinstance(target, ast.Attribute):
+                path.insert(0, target.attr)
+            elif isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str):
+                path.insert(0, target.slice.value)
+            else:
+                return
+            target = target.value
+        if path and value is not None and isinstance(target, ast.Name) and _CONFIG_NAME.fullmatch(target.id):
+            self._note(_Home((scope, target.id), "constant"), tuple(path), value, node)
+
+    def _call(self, node: ast.Call, scope: object) -> None:
+        name = _last_name(node.func)
+        if name in {"add_argument", "option"}:
+            self._argument(node, _Home((scope, "arguments"), "argument"))
+        elif name in _DEFINES and len(node.args) > 1 and isinstance(node.args[0], ast.Constant):
+            self._note(_Home((scope, "flags"), "argument"), (str(node.args[0].value),), node.args[1], node)
+        elif name in _TRAINING_CALLS or _CONFIG_CALL.search(name):
+            for keyword in node.keywords:
+                if keyword.arg is not None:
+                    self._note(_Home(node, "call", name), (keyword.arg,), keyword.value, keyword)
+
+    def _argument(self, node: ast.Call, home: _Home) -> None:
+        flags = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+        longest = max(flags, key=len, default="")
+        default = next((keyword for keyword in node.keywords if keyword.arg == "default"), None)
+        if longest.startswith("-") and default is not None:
+            self._note(home, (longest,), default.value, default)
+
+    def _dict(self, node: ast.Dict, path: tuple[str, ...], outermost: ast.Dict) -> None:
+        for key, value in zip(node.keys, node.values, strict=True):
+            if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or not key.value:
+                continue
+            if isinstance(value, ast.Dict):
+                self._dict(value, (*path, key.value), outermost)
+            else:
+                self._note(_Home(outermost, "constant"), (*path, key.value), value, key)
+
+    # -- what they come to ------------------------------------------------------------------------------------
+
+    def _note(self, home: _Home, path: tuple[str, ...], value: ast.expr, node: ast.AST) -> None:
+        try:
+            stated = _stated(value)
+        except _Unstated:
+            return
+        span = self._span(node, value)
+        written = f"{path[-1]} {ast.unparse(value)}" if home.source == "argument" else self._text(span)
+        setting = Setting(folded_path(path), stated, span, written, home.source, home.owner)
+        self.groups.setdefault(home.key, []).append(setting)
+
+    def _span(self, node: ast.AST, value: ast.expr) -> Span:
+        """From the key to the end of its value, in characters."""
+        line, end_line = node.lineno, value.end_lineno or value.lineno  # type: ignore[attr-defined] # statements, keywords and expressions have places
+        start = self._column(line, node.col_offset)  # type: ignore[attr-defined] # as above
+        return Span(line, start, end_line, self._column(end_line, value.end_col_offset or 0))
+
+    def _column(self, line: int, offset: int) -> int:
+        """The column of an offset in bytes, which is what `ast` counts."""
+        text = self._lines[line - 1] if line <= len(self._lines) else ""
+        return offset + 1 if text.isascii() else len(text.encode()[:offset].decode(errors="replace")) + 1
+
+    def _text(self, span: Span) -> str:
+        line = self._lines[span.line - 1]
+        return line[span.column - 1 : span.end_column - 1] if span.line == span.end_line else line[span.column - 1 :]
+
+
+def _assigned(node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
+    if isinstance(node, ast.AnnAssign):
+        return node.target, node.value
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        return node.targets[0], node.value
+    return None, None
+
+
+def _default_of(value: ast.expr) -> ast.expr:
+    """`1.0` of `field(default=1.0)`."""
+    if isinstance(value, ast.Call) and _last_name(value.func) in {"field", "Field"}:
+        stated = [keyword.value for keyword in value.keywords if keyword.arg == "default"]
+        return (stated or value.args or [value])[0]
+    return value
+
+
+def _last_name(node: ast.expr) -> str:
+    """`dataclass` of `@dataclasses.dataclass(frozen=True)`."""
+    if isinstance(node, ast.Call):
+        node = node.func
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _stated(node: ast.expr) -> Stated:
+    if isinstance(node, ast.Tuple | ast.List):
+        return tuple(_scalar(item) for item in node.elts)
+    return _scalar(node)
+
+
+def _scalar(node: ast.expr) -> Scalar:
+    """The constant that is written there; `torch.bfloat16` is its last word."""
+    if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, str | int | float)):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _scalar(node.operand)
+        if isinstance(inner, int | float):
+            return -inner
+    if isinstance(node, ast.Call) and _last_name(node.func) == "float" and len(node.args) == 1:
+        return _float(node.args[0])
+    if isinstance(node, ast.Attribute):
+        dotted = ast.unparse(node)
+        if dotted in _INFINITE:
+            return float("inf")
+        if dotted.startswith("torch."):
+            return node.attr
+    raise _Unstated
+
+
+def _float(node: ast.expr) -> float:
+    """What `float("inf")` is."""
+    if not isinstance(node, ast.Constant):
+        raise _Unstated
+    try:
+        return float(str(node.value))
+    except ValueError:
+        raise _Unstated from None

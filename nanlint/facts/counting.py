@@ -1,0 +1,195 @@
+"""What a mask marks, and so how ordinary a batch is in which it marks nothing.
+
+A test on values (`labels > 0`, `overlap >= 0.5`) fails for every element of some batch. A test for padding does not: no
+sequence is padding alone. A mask from elsewhere is known by its name, which tells little.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from nanlint.facts.context import ancestors
+from nanlint.facts.naming import loop_source_of, words_of
+from nanlint.facts.relations import same
+from nanlint.facts.telling_names import BINS, LENGTHS, LETTERS, MASKS, OCCURRING, PROBABILITIES, RANDOM, SEQUENCES
+from nanlint.facts.values import UNKNOWN, Kind, Value
+from nanlint.source.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.facts.evaluate import Evaluator
+
+
+class Chance(enum.IntEnum):
+    """How ordinary an input is that makes something happen."""
+
+    NONE = 0
+    DOUBTFUL = 1
+    """By what it is called, or by what only its maker knows."""
+    ORDINARY = 2
+
+
+COMPARISONS = frozenset(f"torch.{name}" for name in ("eq", "ne", "gt", "ge", "lt", "le", "greater", "less", "isin"))
+# Shares of a whole: not all of a row are 0, and picking the largest of them leaves some.
+_SHARES = frozenset(
+    {
+        "torch.nn.functional.one_hot",
+        "torch.softmax",
+        "torch.nn.functional.gumbel_softmax",
+        "torch.nn.functional.softmin",
+        "torch.ones",
+        "torch.ones_like",
+    }
+)
+_PICKS = frozenset({"torch.topk", "torch.sort", "torch.gather", "torch.max", "torch.amax", "torch.sum", "torch.mul"})
+# What a test against these leaves is never nothing: `x == x.max()`, `x >= x.mean()`.
+_OWN = frozenset(
+    f"torch.{name}" for name in ("max", "min", "amax", "amin", "mean", "median", "quantile", "sort", "topk", "kthvalue")
+)
+# They cut a mask down, so that nothing may be left of one that is never empty by itself.
+_CUTTING = frozenset({"torch.mul", "torch.sub", "torch.logical_and", "torch.bitwise_and", "torch.masked_fill"})
+# Labels of prompts and of tokens that are not to be learned.
+IGNORED = -100
+# A mask that takes more than this to make is not looked into further.
+_MOST_EXPRESSIONS = 60
+_DEEPEST = 12
+
+
+def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
+    """How ordinary a batch is in which `mask` holds no True."""
+    if mask is None or is_of_shares(mask, evaluator) or not BINS.isdisjoint(words_of(mask)):
+        return Chance.NONE
+    tests: list[cst.BaseExpression] = []
+    is_cut, is_padding = False, _is_of_sequences(words_of(mask))
+    for inner in behind(mask, evaluator):
+        is_padding = is_padding or not LENGTHS.isdisjoint(words_of(inner))
+        call = evaluator.calls.get(inner)
+        is_cut = is_cut or (call is not None and call.function in _CUTTING)
+        if isinstance(inner, cst.Comparison) or (call is not None and call.function in COMPARISONS):
+            tests.append(inner)
+    # Every label of a batch can be one that is to be ignored, padded or not.
+    if any(_asks_for_ignored(test, evaluator) for test in tests):
+        return Chance.ORDINARY
+    if is_padding or any(_is_of_tokens(test, evaluator) for test in tests):
+        return Chance.NONE
+    if not tests:
+        return Chance.DOUBTFUL if not MASKS.isdisjoint(words_of(mask)) else Chance.NONE
+    if any(_keeps_one(test, evaluator) for test in tests):
+        return Chance.ORDINARY if is_cut else Chance.NONE
+    is_doubtful = _is_random(tests, evaluator) or all(_is_of_two(test, evaluator) for test in tests)
+    return Chance.DOUBTFUL if is_doubtful else Chance.ORDINARY
+
+
+def _asks_for_ignored(test: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`labels != -100`, `labels != self.ignore_index`."""
+    sides = [side for side in _sides(test, evaluator) if side is not None]
+    return any(
+        evaluator.values.get(side, UNKNOWN).number == IGNORED or {"ignore", "index"} <= set(words_of(side))
+        for side in sides
+    )
+
+
+def _is_of_two(test: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`found == wanted`: whether two tensors agree somewhere is known to their makers."""
+    is_equal = (
+        isinstance(test.comparisons[0].operator, cst.Equal)
+        if isinstance(test, cst.Comparison)
+        else evaluator.calls[test].function == "torch.eq"
+    )
+    sides = [evaluator.values.get(side, UNKNOWN).kind for side in _sides(test, evaluator) if side is not None]
+    return is_equal and sides == [Kind.TENSOR, Kind.TENSOR]
+
+
+def _is_of_sequences(words: tuple[str, ...]) -> bool:
+    return not SEQUENCES.isdisjoint(words) or ("mask" in words and not LETTERS.isdisjoint(words))
+
+
+def _is_of_tokens(test: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`ids != pad`, `item_seq > 0`."""
+    return any(side is not None and _is_of_sequences(words_of(side)) for side in _sides(test, evaluator))
+
+
+def behind(node: cst.BaseExpression, evaluator: Evaluator) -> Iterator[cst.BaseExpression]:
+    """The names, attributes, calls, operations and comparisons that `node` is made of, in this chunk."""
+    waiting: list[cst.CSTNode] = [node]
+    seen: set[cst.CSTNode] = set()
+    while waiting and len(seen) < _MOST_EXPRESSIONS:
+        current = waiting.pop()
+        for inner in walk(current):
+            if not isinstance(inner, _LOOKED_AT) or inner in seen:
+                continue
+            seen.add(inner)
+            yield inner
+            makers = _makers(evaluator.values.get(inner, UNKNOWN))
+            waiting.extend(maker for maker in makers if maker not in seen and maker in evaluator.values)
+
+
+def _makers(value: Value) -> list[cst.CSTNode]:
+    return [choice.made_by.node for choice in value.possible if choice.made_by is not None]
+
+
+def _keeps_one(test: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`x == x.max()`, `labels == labels.T` and `probs > 0` hold somewhere, whatever x, the labels and the probabilities are."""
+    left, right = _sides(test, evaluator)
+    if left is None or right is None:
+        return False
+    if not PROBABILITIES.isdisjoint(words_of(left)) and evaluator.values.get(right, UNKNOWN).number == 0:
+        return True
+    for one, other in ((left, right), (right, left)):
+        calls = (evaluator.calls.get(inner) for inner in behind(other, evaluator))
+        if any(call is not None and call.function in _OWN and same(call.subject, one, evaluator) for call in calls):
+            return True
+    if any(_runs_over_what_occurs(side, test, evaluator) for side in (left, right)):
+        return True
+    one, other = root(left, evaluator), root(right, evaluator)
+    return same(one, other, evaluator) and not isinstance(one, cst.Call)
+
+
+def _runs_over_what_occurs(side: cst.BaseExpression, test: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`for c in labels.unique(): mask = labels == c`: each c is that of some element."""
+    source = loop_source_of(side, ancestors(test, evaluator.parsed.parents)) if isinstance(side, cst.Name) else None
+    if source is None:
+        return False
+    words = {word for inner in behind(source, evaluator) for word in words_of(inner)}
+    return not OCCURRING.isdisjoint(words)
+
+
+def _sides(test: cst.BaseExpression, evaluator: Evaluator) -> tuple[cst.BaseExpression | None, cst.BaseExpression | None]:
+    if isinstance(test, cst.Comparison):
+        return test.left, test.comparisons[0].comparator
+    arguments = evaluator.calls[test].arguments
+    return arguments.get("input"), arguments.get("other")
+
+
+def root(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
+    """What `node` is a view, a part or a cast of."""
+    for _ in range(_DEEPEST):
+        call = evaluator.calls.get(node)
+        value = evaluator.values.get(node, UNKNOWN)
+        if call is None or call.subject is None or (value.origin is call and call.function != "subscript"):
+            break
+        node = call.subject
+    return node
+
+
+def _is_random(tests: list[cst.BaseExpression], evaluator: Evaluator) -> bool:
+    """A draw (`torch.rand(n) < p`) leaves nothing if n is small or p is."""
+    return any(not RANDOM.isdisjoint(words_of(inner)) for test in tests for inner in behind(test, evaluator))
+
+
+def is_of_shares(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """A softmax, or the largest values of one, or a part of it."""
+    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
+    origin = value.origin
+    for _ in range(_DEEPEST):
+        if origin is None or origin.function not in _PICKS or origin.subject is None:
+            break
+        origin = evaluator.values.get(origin.subject, UNKNOWN).origin
+    return origin is not None and origin.function in _SHARES
+
+
+_LOOKED_AT = (cst.Name, cst.Attribute, cst.Call, cst.Comparison, cst.BinaryOperation, cst.UnaryOperation)

@@ -1,0 +1,137 @@
+"""Whether a parameter that is made of bare memory is written before it is read, as far as one file tells.
+
+People fill parameters in `__init__`, in `reset_parameters`, in an `_init_weights` of another class, or in a loop over
+all of them. What is filled is known by its name here, wherever in the file that happens: too generous at worst.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nanlint.source.outline import Outline
+
+_FILLS = re.compile(
+    r"(^|_)(init|initiali[sz]e|initiali[sz]er|fill|reset|xavier|kaiming|glorot|normal|uniform|zeros?|ones|constant|orthogonal|eye|dirac|copy|load|assign)(_|$)"
+    r"|[a-z]_$|^(Init|init)"
+)
+_EVERYTHING = frozenset({"parameters", "named_parameters", "state_dict"})
+# What only takes a parameter in, or makes it.
+_NO_FILL = frozenset(
+    {"register_parameter", "register_buffer", "Parameter", "requires_grad_", "super", "append", "ParameterList"}
+)
+# A module of these is empty on purpose until a checkpoint is loaded into it.
+_LOAD_ONLY = re.compile(r"weight_loader|load_weights|inference|quant|int8|int4|fp8|4bit|8bit|nf4|awq|gptq", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Filled:
+    """What a file fills: names of parameters, or all that there are."""
+
+    names: set[str] = field(default_factory=set)
+    everything: bool = False
+
+
+def filled_in(tree: ast.AST) -> Filled:
+    """What the code of a file fills, by name."""
+    filled = Filled()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            _by_call(node, filled)
+        elif isinstance(node, ast.Assign | ast.AugAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                # `self.weight[0] = 1` and `self.weight.data = x` write into it, `self.weight = x` makes another one.
+                if isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target.attr == "data"):
+                    filled.names |= set(_names(target))
+        elif isinstance(node, ast.For) and any(_is_fill(inner) for inner in ast.walk(node)):
+            filled.names |= set(_names(node.iter))
+            filled.everything = filled.everything or not _EVERYTHING.isdisjoint(_names(node.iter))
+    return filled
+
+
+def _by_call(node: ast.Call, filled: Filled) -> None:
+    if not _is_fill(node):
+        return
+    given: Iterable[ast.expr] = (*node.args, *(keyword.value for keyword in node.keywords))
+    filled.names |= {name for part in (node.func, *given) for name in _names(part)}
+    if any(
+        isinstance(inner, ast.Call) and _last(inner.func) == "getattr" for part in given for inner in ast.walk(part)
+    ):
+        filled.everything = True
+
+
+def _is_fill(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    name = _last(node.func)
+    return name not in _NO_FILL and _FILLS.search(name) is not None
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute):
+            yield inner.attr
+        elif isinstance(inner, ast.Name):
+            yield inner.id
+
+
+def name_of(around: Iterable[cst.CSTNode]) -> str:
+    """The name that something is kept under, given the nodes around it: `weight` of `self.weight = ...`; empty for none."""
+    for parent in around:
+        if isinstance(parent, cst.Assign):
+            return _target(parent.targets[0].target)
+        if isinstance(parent, cst.AnnAssign):
+            return _target(parent.target)
+        if isinstance(parent, cst.Call) and isinstance(parent.func, cst.Attribute):
+            first = parent.args[0].value if parent.args else None
+            if parent.func.attr.value == "register_parameter" and isinstance(first, cst.SimpleString):
+                return str(first.evaluated_value)
+        if isinstance(parent, cst.Return | cst.Lambda | cst.BaseCompoundStatement):
+            return ""
+    return ""
+
+
+def _target(node: cst.CSTNode) -> str:
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    return node.value if isinstance(node, cst.Name) else ""
+
+
+def is_own_module(lineage: list[str], inner: cst.ClassDef | None, outline: Outline) -> bool:
+    """Whether every class above is of this file or torch's own, so that nobody elsewhere can fill its parameters.
+
+    `inner` is a class that is written inside a function, which the outline does not list.
+    """
+    said = (word for name in lineage for word in _said(name, outline))
+    if any(_LOAD_ONLY.search(word) for word in (*outline.classes, *said)):
+        return False
+    bases = [base for name in lineage for base in outline.classes[name].bases]
+    if inner is not None:
+        code = cst.Module([])
+        bases += [ast.parse(code.code_for_node(base.value), mode="eval").body for base in inner.bases]
+    return all(_is_of_torch(base, outline) or _last(base) in outline.classes for base in bases)
+
+
+def _said(class_name: str, outline: Outline) -> Iterator[str]:
+    for chunk in outline.chunks.values():
+        if chunk.owner == class_name:
+            yield chunk.name
+            yield from chunk.words
+
+
+def _is_of_torch(base: ast.expr, outline: Outline) -> bool:
+    dotted = ast.unparse(base)
+    head, _, rest = dotted.partition(".")
+    meant = outline.imports.get(head, head)
+    return f"{meant}.{rest}".startswith(("torch.nn.", "torch.")) or meant.startswith("torch.nn")

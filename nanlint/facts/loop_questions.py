@@ -1,0 +1,111 @@
+"""Questions about the training loops of the file: where they are, and what runs around them."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from nanlint.facts import resuming
+from nanlint.facts.code_questions import CodeQuestions
+from nanlint.facts.dtypes import autocast_dtype
+from nanlint.facts.finite_checks import Check, check_of, subject_of
+from nanlint.facts.loop_events import Event
+from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
+
+
+class LoopQuestions(CodeQuestions):
+    """One file, and the training that it does."""
+
+    _loops: list[TrainingLoop] | None = None
+
+    def training_loops(self) -> list[TrainingLoop]:
+        """Every loop or step method of the file that makes a backward and a step."""
+        if self._loops is None:
+            self._loops = training_loops(self)
+        return self._loops
+
+    def training_subject(self, node: cst.BaseExpression) -> str:
+        """What `node` is to training, by its name: "loss", "gradients", "norm", "parameters", or "other"."""
+        return subject_of(node, self.here) if self.here is not None else "other"
+
+    def check_of(self, test: cst.BaseExpression) -> Check | None:
+        """The question about finiteness that a condition asks; None if it asks something else."""
+        return check_of(test, self.here) if self.here is not None else None
+
+    def check_around(self, node: cst.CSTNode) -> Check | None:
+        """The innermost `if` around `node` that asks whether something is finite, as that question; None for none."""
+        for around in self.parents_of(node):
+            found = self.check_of(around.test) if isinstance(around, cst.If) else None
+            if found is not None:
+                return found
+        return None
+
+    def assigned_to(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
+        """The one name, attribute or element that `node` is assigned to; None if it is assigned to none."""
+        around = next(self.parents_of(node), None)
+        if isinstance(around, cst.Assign) and len(around.targets) == 1:
+            return around.targets[0].target
+        return around.target if isinstance(around, cst.AnnAssign) else None
+
+    def is_index_of_target(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` picks the elements that are set: `torch.isnan(x)` of `x[torch.isnan(x)] = 0`."""
+        inside = list(self.parents_of(node))
+        subscripts = [place for place, around in enumerate(inside) if isinstance(around, cst.Subscript)]
+        return bool(subscripts) and isinstance(inside[subscripts[0] + 1], cst.AssignTarget)
+
+    def autocast_dtype(self, event: Event) -> str:
+        """The half dtype that an autocast region around an event computes in; empty outside of one."""
+        return autocast_dtype(event.regions, event.flow.values, "")
+
+    def is_autocast(self, event: Event) -> bool:
+        """Whether an event runs inside an autocast region that is not switched off."""
+        return bool(self.autocast_dtype(event))
+
+    # -- resuming and saving ----------------------------------------------------------------------------------
+
+    def training_role(self, node: cst.BaseExpression) -> str:
+        """What an object is to a run: "scaler", "scheduler", "optimizer", or "other"."""
+        return resuming.role_of(node, self.here) if self.here is not None else "other"
+
+    def has_call_on(self, role: str, function: str) -> bool:
+        """Whether the chunk at hand calls this method on an object with this role."""
+        calls = self.here.calls.values() if self.here is not None else ()
+        return any(
+            call.function == function and call.receiver is not None and self.training_role(call.receiver) == role
+            for call in calls
+        )
+
+    def configured_rate(self) -> cst.BaseExpression | None:
+        """The learning rate that the function at hand reads from a config to make an optimizer or a scheduler; None for none."""
+        return resuming.configured_rate(self.here) if self.here is not None else None
+
+    def makes_scaler(self) -> bool:
+        """Whether the file makes a GradScaler."""
+        return any("GradScaler" in chunk.words for chunk in self.outline.chunks.values())
+
+    def restores_scaler(self) -> bool:
+        """Whether the state of a GradScaler is loaded anywhere in the file, maybe with that of others."""
+        loading = [name for name, chunk in self.outline.chunks.items() if "load_state_dict" in chunk.words]
+        flows = (self.flow(name) for name in loading)
+        return resuming.restores_scaler(flow for flow in flows if flow is not None)
+
+    def spelled_out(self, event: Event, node: cst.BaseExpression | None) -> str:
+        """The text of an argument of an event, seen through a name; "" for what comes from elsewhere."""
+        return resuming.spelled_out(node, event.flow)
+
+    # -- several processes ------------------------------------------------------------------------------------
+
+    def is_distributed(self) -> bool:
+        """Whether the file trains with several processes, by the words it uses."""
+        return is_distributed(self.outline)
+
+    def file_mentions(self, *words: str) -> bool:
+        """Whether one of these names or attributes occurs anywhere in the file."""
+        imported = {name.rpartition(".")[2] for name in self.outline.imports.values()}
+        return not imported.isdisjoint(words) or any(
+            not chunk.words.isdisjoint(words) for chunk in self.outline.chunks.values()
+        )
+
+    def forget(self) -> None:
+        """Let go of every tree."""
+        super().forget()
+        self._loops = None

@@ -1,0 +1,113 @@
+"""Resuming and saving a run: whose state is loaded, which learning rate the config asks for, what a checkpoint is called."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from nanlint.facts.environment import text_of
+from nanlint.facts.loop_events import is_optimizer, is_scaler, is_scheduler
+from nanlint.facts.names import dotted_text
+from nanlint.facts.naming import loop_source_of
+from nanlint.source.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nanlint.facts.flow import Flow
+    from nanlint.facts.values import Call
+
+LOADING = ".load_state_dict"
+_RATES = ("lr", "learning_rate", "max_lr", "base_lr", "T_max", "total_steps", "num_training_steps", "epochs")
+_MAKERS = re.compile(r"optim|adam|sgd|lion|sched|lr_|LR$|OneCycle|Cosine|Warmup", re.IGNORECASE)
+_CONFIGS = frozenset(
+    {
+        "args",
+        "config",
+        "cfg",
+        "opt",
+        "hparams",
+        "hp",
+        "params",
+        "flags",
+        "FLAGS",
+        "conf",
+        "settings",
+        "h",
+        "training_args",
+    }
+)
+
+
+def role_of(node: cst.BaseExpression | None, flow: Flow) -> str:
+    """What an object is to a run: "scaler", "scheduler", "optimizer", or "other"."""
+    if is_scaler(node, flow):
+        return "scaler"
+    if is_scheduler(node, flow):
+        return "scheduler"
+    return "optimizer" if is_optimizer(node, flow) else "other"
+
+
+def loads_of(flow: Flow) -> list[Call]:
+    """Every load of a state in a chunk."""
+    return [call for call in flow.calls.values() if call.function == LOADING and call.receiver is not None]
+
+
+def configured_rate(flow: Flow) -> cst.BaseExpression | None:
+    """The learning rate, or the horizon of a schedule, that a chunk reads from a config or an argument; None for none."""
+    for call in flow.calls.values():
+        node = call.node
+        if not isinstance(node, cst.Call) or not _MAKERS.search(dotted_text(node.func) or ""):
+            continue
+        for arg in node.args:
+            if arg.keyword is not None and arg.keyword.value in _RATES and _is_configured(arg.value):
+                return arg.value
+    return None
+
+
+def _is_configured(node: cst.BaseExpression) -> bool:
+    """Whether an expression reads a config: `args.lr`, `self.config.lr * scale`, `cfg["lr"]`."""
+    for inner in walk(node):
+        if isinstance(inner, cst.Attribute) and not _CONFIGS.isdisjoint((dotted_text(inner.value) or "").split(".")):
+            return True
+        if isinstance(inner, cst.Subscript) and not _CONFIGS.isdisjoint((dotted_text(inner.value) or "").split(".")):
+            return True
+    return False
+
+
+def restores_scaler(flows: Iterable[Flow]) -> bool:
+    """Whether a scaler's state is loaded somewhere, or the state of whatever a loop goes over."""
+    return any(
+        role_of(call.receiver, flow) == "scaler" or _is_of_a_loop(call.receiver, flow)
+        for flow in flows
+        for call in loads_of(flow)
+    )
+
+
+def _is_of_a_loop(node: cst.BaseExpression | None, flow: Flow) -> bool:
+    """Whether a name is set by a loop around it: `for name, part in parts.items(): part.load_state_dict(...)`."""
+    return isinstance(node, cst.Name) and loop_source_of(node, _around(node, flow)) is not None
+
+
+def _around(node: cst.CSTNode, flow: Flow) -> Iterator[cst.CSTNode]:
+    around = flow.parsed.parents.get(node)
+    while around is not None:
+        yield around
+        around = flow.parsed.parents.get(around)
+
+
+def spelled_out(node: cst.BaseExpression | None, flow: Flow) -> str:
+    """The text of an expression, or of all that its name is assigned in the chunk; "" for a name that comes from elsewhere."""
+    if node is None:
+        return ""
+    text = dotted_text(node)
+    if text is None:
+        return text_of(node)
+    assigned = [
+        text_of(inner.value)
+        for inner in walk(flow.parsed.module)
+        if isinstance(inner, cst.Assign) and any(dotted_text(target.target) == text for target in inner.targets)
+    ]
+    return " ".join(assigned)

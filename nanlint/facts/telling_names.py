@@ -1,0 +1,73 @@
+"""What people's names tell about data: whether it is measured or learned, whether a mask marks padding.
+
+A name is the weakest evidence there is. It may make a finding milder or silent; no finding is shown by default for a name
+alone.
+"""
+
+from __future__ import annotations
+
+# A sequence has at least one token, so its masks have at least one True in every row; so has a batch its members.
+SEQUENCES = frozenset(
+    {
+        "attention", "attn", "key", "src", "source", "tgt", "encoder", "decoder", "text", "caption", "token", "tokens", "input",
+        "inputs", "ids", "prompt", "seq", "seqs", "sequence", "sequences", "unmasked", "nonmasked", "support", "patch", "word", "words",
+        "char", "chars", "session", "history", "timestep", "timesteps", "frames", "observed", "batch", "rank", "ranks",
+    }
+)  # fmt: skip
+# Whatever was made from these marks padding, or positions.
+LENGTHS = frozenset(
+    {
+        "padding", "pad", "padded", "nonpad", "length", "lengths", "len", "lens", "ilens", "olens", "seqlen", "seqlens", "eos", "causal",
+        "unique", "arange", "quantile", "median", "topk", "argsort",
+    }
+)  # fmt: skip
+# Sequences of one letter: x_mask, y_mask.
+LETTERS = frozenset({"x", "y", "z", "h"})
+# What is counted into classes or bins adds up to the number of things, of which there are some.
+BINS = frozenset({"histogram", "histograms", "hist", "onehot", "gauss", "gaussian", "kernel", "window"})
+MASKS = frozenset({"mask", "masks", "valid", "positive", "positives", "pos", "fg", "foreground", "visible", "visibility"})
+# What is all 0 now and then: a silent clip, a black image, an empty map, a target without anything in it.
+SIGNALS = frozenset(
+    {
+        "image", "images", "img", "imgs", "audio", "wav", "wavs", "waveform", "waveforms", "signal", "signals", "depth", "heatmap",
+        "heatmaps", "map", "maps", "clean", "target", "targets", "speech", "sources", "mix", "mixture", "grad",
+        "grads", "gradient", "gradients", "saliency", "attribution", "attributions", "spectrogram", "stft", "magnitude", "volume",
+        "actual", "label", "labels", "gt",
+    }
+)  # fmt: skip
+# What may be a zero vector, by name: two points that coincide, an edge of a degenerate mesh.
+VECTORS = frozenset(
+    {
+        "point", "points", "vec", "vecs", "vector", "vectors", "dir", "dirs", "direction", "directions", "normal", "normals", "axis",
+        "quat", "quats", "quaternion", "quaternions", "ray", "rays", "edge", "edges", "ref", "diff", "delta", "rvec", "cloud", "pos",
+        "pred", "preds", "step",
+    }
+)  # fmt: skip
+# What a model makes is not exactly 0 in a whole row.
+LEARNED = frozenset(
+    {
+        "embed", "embeds", "embedding", "embeddings", "emb", "embs", "feat", "feats", "feature", "features", "hidden", "query",
+        "queries", "key", "keys", "descriptor", "descriptors", "q", "k", "z", "w", "u", "unnormed", "value", "values", "loss", "losses",
+        "histogram", "histograms", "output", "outputs", "projected", "latent", "latents", "logits", "avg", "codebook", "centroids",
+        "centers", "utterance", "utterances", "probs", "prob", "prototypes", "prototype", "weight", "weights", "state", "states", "noise", "random",
+        "activation", "activations", "residual", "param", "params", "projection", "projections", "eigenvector", "eigenvectors",
+    }
+)  # fmt: skip
+# That of a parameter which nothing reached is 0 everywhere.
+GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
+RANDOM = frozenset({"rand", "randn", "normal", "uniform", "bernoulli", "noise", "eigh", "eig", "svd"})
+# What was looked up in the data occurs there.
+OCCURRING = frozenset({"unique", "set", "occurring", "present", "counts"})
+PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities"})
+# Two ends of an interval, as people call them: the upper one and the lower one.
+ENDS = (
+    ("max", "min"),
+    ("maximum", "minimum"),
+    ("high", "low"),
+    ("upper", "lower"),
+    ("hi", "lo"),
+    ("end", "start"),
+    ("right", "left"),
+    ("maxs", "mins"),
+    ("far", "near"),
+)

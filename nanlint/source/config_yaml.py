@@ -1,0 +1,104 @@
+"""YAML to entries, by PyYAML's nodes: composed and never constructed, so that no tag is run and none is unknown.
+
+Interpolations (`${a.b}`), tags (`!new:`, `!ref`), anchors, merge keys, keys given twice and several documents are all
+read. A merged key has its place where it was written first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from nanlint.model import Span
+from nanlint.source.config_entries import DEEPEST, MOST_ENTRIES, Document, Entry, Scalar, plain_scalar
+from nanlint.source.read import UnreadableSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_Pair = tuple[yaml.ScalarNode, yaml.Node]
+_STANDARD = "tag:yaml.org,2002:"
+
+
+def yaml_documents(text: str) -> list[Document]:
+    """The documents of a YAML text; UnreadableSource with the line where it breaks."""
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        nodes = [node for node in yaml.compose_all(text, Loader=loader) if node is not None]
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise UnreadableSource(_why(error), mark.line + 1 if mark is not None else None) from None
+    except yaml.YAMLError as error:
+        raise UnreadableSource(f"not valid YAML: {str(error).splitlines()[0]}; it was not checked") from None
+    return [_document(node) for node in nodes]
+
+
+def _why(error: yaml.MarkedYAMLError) -> str:
+    problem = error.problem or error.context or "it cannot be read"
+    return f"not valid YAML: {problem}; it was not checked"
+
+
+def _document(root: yaml.Node) -> Document:
+    found: dict[tuple[str, ...], Entry] = {}
+    for entry in _below(root, ()):
+        found[entry.path] = entry  # of a key that is given twice the last one counts
+        if len(found) >= MOST_ENTRIES:
+            break
+    return list(found.values())
+
+
+def _below(node: yaml.Node, path: tuple[str, ...]) -> Iterator[Entry]:
+    """The entries below `node`; an alias that leads back to itself ends where DEEPEST does."""
+    if len(path) > DEEPEST:
+        return
+    if isinstance(node, yaml.MappingNode):
+        for key, value in _pairs(node, depth=len(path)):
+            yield from _entries(key, value, (*path, key.value))
+    elif isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            if not isinstance(item, yaml.ScalarNode):
+                yield from _below(item, (*path, str(index)))
+
+
+def _entries(key: yaml.ScalarNode, value: yaml.Node, path: tuple[str, ...]) -> Iterator[Entry]:
+    if isinstance(value, yaml.ScalarNode):
+        yield Entry(path, _scalar(value), _span(key, value))
+        return
+    if not value.tag.startswith(_STANDARD):
+        yield Entry(path, value.tag, _span(key, key))
+    if isinstance(value, yaml.SequenceNode) and all(isinstance(item, yaml.ScalarNode) for item in value.value):
+        yield Entry(path, tuple(_scalar(item) for item in value.value), _span(key, value))
+        return
+    yield from _below(value, path)
+
+
+def _pairs(node: yaml.MappingNode, *, depth: int) -> Iterator[_Pair]:
+    """The keys of a mapping with their values: what is merged into it first, so that its own come last and win."""
+    own: list[_Pair] = []
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            continue
+        if key.value != "<<" or key.style:
+            own.append((key, value))
+            continue
+        merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
+        for source in reversed(merged):
+            if isinstance(source, yaml.MappingNode) and source is not node and depth < DEEPEST:
+                yield from _pairs(source, depth=depth + 1)
+    yield from own
+
+
+def _scalar(node: yaml.ScalarNode) -> Scalar:
+    text: str = node.value
+    if not node.tag.startswith(_STANDARD):
+        return f"{node.tag} {text}"
+    return text if node.style else plain_scalar(text)
+
+
+def _span(key: yaml.ScalarNode, value: yaml.Node) -> Span:
+    """The key with its value; the key alone if the value is not on its line."""
+    start, end = key.start_mark, value.end_mark if value.end_mark.line == key.start_mark.line else key.end_mark
+    if end.index < start.index:  # an alias has the marks of its anchor
+        end = key.end_mark
+    return Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)

@@ -1,0 +1,101 @@
+"""The turns of a training loop at run time: which one is running, and whether it is to be run once more.
+
+What counts as lost is asked of the session; this module keeps order among loops that run inside each other.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import FrameType
+
+    from nanlint.trace.marks import Mark
+
+
+class Rewind(BaseException):  # noqa: N818 - no error: it leaves the turn of a loop so that it can be run again
+    """Leaves the running turn of the innermost training loop."""
+
+    def __init__(self, *, repeat: bool) -> None:
+        super().__init__("nanlint runs this step again")
+        self.repeat = repeat
+
+
+class Watcher(Protocol):
+    """What the loops ask the session."""
+
+    activity: int
+
+    def take_mark(self) -> Mark | None: ...
+
+    def is_lost(self, turn: Turn, frame: FrameType) -> bool: ...
+
+    def is_worth_repeating(self, turn: Turn, error: BaseException) -> bool: ...
+
+
+@dataclass(slots=True)
+class Turn:
+    """One turn of one loop."""
+
+    mark: Mark | None
+    activity: int
+    """How much had happened when it began."""
+    again: bool = False
+
+
+class Loops:
+    """The object that a repeatable loop talks to."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.turns: list[Turn] = []
+        self._watcher = watcher
+        self._thread = threading.get_ident()
+        self._idle: dict[int, int] = {}
+
+    @staticmethod
+    def keep(names: Mapping[str, Any], wanted: Sequence[str]) -> dict[str, Any]:
+        """The present values of the names that a turn is about to change."""
+        return {name: names[name] for name in wanted if name in names}
+
+    def attempts(self) -> Iterator[bool]:
+        """False for the turn itself, then True for each time that it is to be run again."""
+        if threading.get_ident() != self._thread:
+            yield False
+            return
+        loop = id(sys._getframe(1).f_code)  # noqa: SLF001 - to know the loops in which nothing happens
+        watcher = self._watcher
+        is_idle = self._idle.get(loop, 0) > 3
+        turn = Turn(None if is_idle else watcher.take_mark(), watcher.activity)
+        self.turns.append(turn)
+        try:
+            yield False
+            while turn.again or (not is_idle and watcher.is_lost(turn, sys._getframe(1))):  # noqa: SLF001 - the frame of the loop
+                turn.again = False
+                yield True
+        finally:
+            self._leave(turn)
+            self._idle[loop] = 0 if watcher.activity != turn.activity else self._idle.get(loop, 0) + 1
+
+    def _leave(self, turn: Turn) -> None:
+        """Take the turn off, and whatever ended inside it without saying so."""
+        if any(other is turn for other in self.turns):
+            while self.turns.pop() is not turn:
+                pass
+
+    def swallow(self, error: BaseException) -> bool:
+        """Whether the turn goes on in another attempt; if not, the error is raised further."""
+        if threading.get_ident() != self._thread or not self.turns:
+            return False
+        turn = self.turns[-1]
+        if isinstance(error, Rewind):
+            turn.again = error.repeat
+            return True
+        if self._watcher.is_worth_repeating(turn, error):
+            turn.again = True
+            return True
+        self._leave(turn)
+        return False

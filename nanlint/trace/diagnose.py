@@ -1,0 +1,133 @@
+"""Makes a diagnosis of what the tracer noted: follows the trail, names things, and says why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from nanlint.trace.diagnosis import ELSEWHERE, INPUT, OPERATION, Diagnosis, Link, ParameterState
+from nanlint.trace.measure import Flaws, flaws_of, local_part, stats_of
+from nanlint.trace.names import Names
+from nanlint.trace.reasons import reason_for, slope_reason
+from nanlint.trace.walk_back import Trail, earliest, walk_back
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nanlint.trace.events import Event, Operand
+    from nanlint.trace.tracer import Tracer
+
+NEAREST = 6
+"""Parameters that are shown."""
+
+
+def what(flaws: Flaws) -> str:
+    """`NaN`, `inf`, `-inf` or a list of them."""
+    kinds = [word for word, there in (("NaN", flaws.nan), ("inf", flaws.above), ("-inf", flaws.below)) if there]
+    return " and ".join(kinds)
+
+
+def loss_symptom(losses: Sequence[torch.Tensor]) -> str:
+    """What is wrong with the loss."""
+    return f"the loss is {what(flaws_of(losses[0]))}"
+
+
+def gradient_symptom(bad: Sequence[torch.Tensor], names: Names, total: int) -> str:
+    """Whose gradients are wrong."""
+    first = names.of_tensor(bad[0]) or f"a parameter of shape {tuple(bad[0].shape)}"
+    found = [flaws_of(local_part(parameter.grad)) for parameter in bad if parameter.grad is not None]
+    kinds = Flaws(*(any(getattr(each, kind) for each in found) for kind in ("nan", "above", "below")))
+    return f"the gradient of {len(bad)} of {total} parameters is {what(kinds)}, first of `{first}`"
+
+
+def diagnose(
+    tracer: Tracer, targets: Iterable[torch.Tensor], blank: Diagnosis
+) -> tuple[Diagnosis, Event | None]:
+    """`blank` completed by the origin of what is bad in `targets`, and the event of that origin."""
+    trail = _trail(tracer, list(targets))
+    if trail is None:
+        blank.kind = ELSEWHERE
+        return blank, None
+    names = Names.gather()
+    blank.chain = tuple(_link(event) for event in trail.events)
+    if trail.outside is not None:
+        return _from_outside(blank, trail, trail.outside, names), None
+    return _from_operation(blank, trail.origin, names), trail.origin
+
+
+def _trail(tracer: Tracer, targets: Sequence[torch.Tensor]) -> Trail | None:
+    ends = [tracer.maker_of(local_part(target)) for target in targets]
+    trails = [walk_back(end, tracer.events) for end in ends if end is not None]
+    if not trails:
+        # The gradient was moved where the tracer does not look, as into the buckets of DDP.
+        last = next((event for event in reversed(tracer.events) if not event.is_literal and event.is_backward), None)
+        trails = [walk_back(last, tracer.events)] if last else []
+    return earliest(trails)
+
+
+def _link(event: Event) -> Link:
+    places = event.source.places
+    name = event.source.operation if event.is_backward else event.operation
+    return Link(name, event.is_backward, places[0] if places else None, what(event.flaws))
+
+
+def _from_operation(blank: Diagnosis, origin: Event, names: Names) -> Diagnosis:
+    blank.kind = OPERATION
+    blank.is_backward = origin.is_backward
+    blank.operation = origin.source.operation if origin.is_backward else origin.operation
+    blank.places = origin.source.places
+    blank.module = names.of_module(origin.source.module)
+    blank.inputs, blank.output = origin.inputs, origin.output
+    forward = _forward_inputs(origin)
+    if origin.is_backward:
+        blank.reason = slope_reason(origin.source.operation, origin.operation, origin.inputs)
+        blank.inputs = forward or origin.inputs
+    else:
+        blank.reason = reason_for(origin.operation, origin.inputs)
+    blank.parameters = nearest_parameters(origin.source.module, names)
+    return blank
+
+
+def _forward_inputs(origin: Event) -> tuple[Any, ...]:
+    """What the forward operation was given, for a failure in its backward."""
+    call = origin.source.call
+    if not origin.is_backward or call is None:
+        return ()
+    schema = call.function._schema.arguments
+    pairs = zip(schema, call.arguments, strict=False)
+    return tuple(stats_of(argument.name, value) for argument, value in pairs if isinstance(value, torch.Tensor))
+
+
+def _from_outside(blank: Diagnosis, trail: Trail, operand: Operand, names: Names) -> Diagnosis:
+    first, tensor = trail.origin, operand.tensor
+    assert tensor is not None  # noqa: S101 - the tracer keeps what came from outside
+    blank.kind = INPUT
+    blank.operation, blank.is_backward = first.operation, first.is_backward
+    blank.places, blank.module = first.source.places, names.of_module(first.source.module)
+    name = names.of_tensor(tensor)
+    owner = "the parameter" if isinstance(tensor, torch.nn.Parameter) else "the buffer"
+    blank.inputs = (stats_of(name or operand.name, tensor),)
+    whose = f"{owner} `{name}`" if name else f"a tensor of shape {tuple(tensor.shape)}, `{operand.name}` of {first.operation},"
+    blank.reason = f"{whose} already held {what(operand.flaws)} when the step began"
+    blank.parameters = nearest_parameters(first.source.module, names)
+    return blank
+
+
+def nearest_parameters(module: Any, names: Names) -> tuple[ParameterState, ...]:
+    """The parameters of the module, or of the smallest one around it that has any."""
+    if module is None:
+        return ()
+    path = names.modules.get(id(module), "")
+    owned = [(tensor_id, name) for tensor_id, name in names.tensors.items() if id(names.owners[tensor_id]) == id(module)]
+    while not owned and path:
+        owned = [(tensor_id, name) for tensor_id, name in names.tensors.items() if name.startswith(f"{path}.")]
+        path = path.rpartition(".")[0]
+    by_id = {id(tensor): tensor for owner in names.owners.values() for tensor in owner.parameters(recurse=False)}
+    return tuple(parameter_state(name, by_id[key]) for key, name in owned if key in by_id)[:NEAREST]
+
+
+def parameter_state(name: str, parameter: torch.Tensor) -> ParameterState:
+    """The numbers of a parameter and of its gradient."""
+    gradient = parameter.grad
+    return ParameterState(stats_of(name, parameter), None if gradient is None else stats_of("gradient", gradient))

@@ -1,0 +1,116 @@
+"""What a trace found, as text and numbers: the form that reports print, ranks exchange and files hold."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from nanlint.trace.measure import Json, Stats
+from nanlint.trace.places import Place
+from nanlint.trace.vitals import Reading
+
+OPERATION = "operation"
+"""An operation made non-finite values of finite ones."""
+INPUT = "input"
+"""The values came in with a batch, a buffer or a constant."""
+PARAMETER = "parameter"
+"""A parameter was not finite before the first step that was watched."""
+OPTIMIZER = "optimizer"
+"""Gradients were finite, and after the optimizer's step a parameter was not."""
+MODULE = "module"
+"""The mode `hooks` knows the module and no line."""
+ELSEWHERE = "elsewhere"
+"""It was seen here, and came from another rank or could not be repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One operation on the way from the origin to the loss or gradient."""
+
+    operation: str
+    is_backward: bool
+    place: Place | None
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterState:
+    """A parameter near the origin, and its gradient."""
+
+    values: Stats
+    gradient: Stats | None = None
+
+
+@dataclass(slots=True)
+class Diagnosis:
+    """The origin of the first non-finite value that did harm."""
+
+    kind: str
+    step: int
+    symptom: str
+    operation: str = ""
+    is_backward: bool = False
+    module: str = ""
+    places: tuple[Place, ...] = ()
+    reason: str = ""
+    inputs: tuple[Stats, ...] = ()
+    output: Stats | None = None
+    chain: tuple[Link, ...] = ()
+    parameters: tuple[ParameterState, ...] = ()
+    history: tuple[Reading, ...] = ()
+    optimizer: str = ""
+    notes: list[str] = field(default_factory=list)
+    rank: int = 0
+    world: int = 1
+    code: str = ""
+    """The rule of the static finding at that line."""
+    message: str = ""
+    finding_line: int = 0
+    diff: str = ""
+    repro: str = ""
+
+    @property
+    def place(self) -> Place | None:
+        """The line of the operation."""
+        return self.places[0] if self.places else None
+
+    def to_json(self) -> Json:
+        """Plain values."""
+        return {"schema": 1, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, entry: Json) -> Diagnosis:
+        """The inverse of `to_json`."""
+        values: dict[str, Any] = {key: value for key, value in entry.items() if key != "schema"}
+        values["places"] = tuple(Place(**place) for place in entry["places"])
+        values["inputs"] = tuple(_stats(stats) for stats in entry["inputs"])
+        values["output"] = _stats(entry["output"]) if entry["output"] else None
+        values["history"] = tuple(Reading(**reading) for reading in entry["history"])
+        values["chain"] = tuple(
+            Link(**{**link, "place": Place(**link["place"]) if link["place"] else None}) for link in entry["chain"]
+        )
+        values["parameters"] = tuple(
+            ParameterState(_stats(state["values"]), _stats(state["gradient"]) if state["gradient"] else None)
+            for state in entry["parameters"]
+        )
+        return cls(**values)
+
+
+def _stats(entry: Json) -> Stats:
+    return Stats(**{**entry, "shape": tuple(entry["shape"]), "histogram": tuple(entry["histogram"])})
+
+
+class Found(BaseException):  # noqa: N818 - no error of the script, and not to be caught by its `except Exception`
+    """Ends the traced script: the origin is known."""
+
+    def __init__(self, diagnosis: Diagnosis) -> None:
+        super().__init__(diagnosis.symptom)
+        self.diagnosis = diagnosis
+
+
+class NonFiniteError(ArithmeticError):
+    """Raised by `watch(on_nonfinite="raise")` instead of a step that would spoil the model."""
+
+    def __init__(self, diagnosis: Diagnosis, text: str) -> None:
+        super().__init__(text)
+        self.diagnosis = diagnosis

@@ -1,0 +1,176 @@
+"""Training loops made repeatable: the script's syntax tree is changed in memory, its lines and its file stay.
+
+    for T in DATA:          for T in DATA:
+        BODY          ->        broke = False
+                                kept = loops.keep(locals(), NAMES)
+                                for again in loops.attempts():       once, and once more after a bad step
+                                    if again: NAMES = kept
+                                    try: BODY                        `break` also sets `broke`
+                                    except BaseException as error:
+                                        if not loops.swallow(error): raise
+                                if broke: break
+
+Only loops that look like training are changed, and none in a generator, whose body is not left in order.
+This module knows no torch; what happens at run time is in `nanlint.trace.attempts`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType
+
+RUNTIME = "__nanlint_loops__"
+_KEPT, _AGAIN, _BROKE, _ERROR = "__nanlint_kept__", "__nanlint_again__", "__nanlint_broke__", "__nanlint_error__"
+
+TRAINING_WORDS = re.compile(r"step|train|backward|update|optimi[sz]e|fit|learn", re.IGNORECASE)
+
+_Loop = (ast.For, ast.While)
+_Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def compiled(source: bytes, path: str) -> CodeType:
+    """The module's code with its loops made repeatable; as it is where that is beyond us, as with very deep nesting."""
+    try:
+        return compile(repeatable(source, path), path, "exec", dont_inherit=True)
+    except (SyntaxError, RecursionError):
+        return compile(source, path, "exec", dont_inherit=True)
+
+
+def repeatable(source: str | bytes, path: str) -> ast.Module:
+    """The module's tree with its training loops made repeatable; SyntaxError as Python itself raises it."""
+    tree = ast.parse(source, path)
+    _Rewriter().visit(tree)
+    return ast.fix_missing_locations(tree)
+
+
+class _Rewriter(ast.NodeTransformer):
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self._loop(node)
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._loop(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node if _yields(node) else self.generic_visit(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return node
+
+    def _loop(self, node: ast.For | ast.While) -> ast.AST:
+        self.generic_visit(node)
+        if _looks_like_training(node):
+            node.body = _repeatable_body(node)
+        return node
+
+
+def _yields(function: ast.FunctionDef) -> bool:
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _own_nodes(function.body))
+
+
+def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """Every node of a scope, without the scopes inside it."""
+    waiting: list[ast.AST] = list(body)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, _Scope):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _looks_like_training(loop: ast.For | ast.While) -> bool:
+    return any(
+        isinstance(node, ast.Call) and TRAINING_WORDS.search(_last_name(node.func)) for node in _own_nodes(loop.body)
+    )
+
+
+def _last_name(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _repeatable_body(loop: ast.For | ast.While) -> list[ast.stmt]:
+    names = sorted(_bound_names(loop))
+    breaks = _Breaks()
+    body = [part for statement in loop.body for part in breaks.rewritten(statement)]
+    frame = ast.parse(_frame(names, breaks=breaks.any)).body
+    for statement in frame:
+        for node in ast.walk(statement):
+            ast.copy_location(node, loop)
+    attempts = next(statement for statement in frame if isinstance(statement, ast.For))
+    tried = attempts.body[1]
+    assert isinstance(tried, ast.Try)  # noqa: S101 - as written above
+    tried.body = body
+    return frame
+
+
+def _frame(names: list[str], *, breaks: bool) -> str:
+    """The new body of a loop as text; the old one goes to where `pass` stands under `try`."""
+    restore = [f"        if {name!r} in {_KEPT}: {name} = {_KEPT}[{name!r}]" for name in names] or ["        pass"]
+    lines = [
+        f"{_KEPT} = {RUNTIME}.keep(locals(), {names!r})",
+        f"for {_AGAIN} in {RUNTIME}.attempts():",
+        f"    if {_AGAIN}:",
+        *restore,
+        "    try:",
+        "        pass",
+        f"    except BaseException as {_ERROR}:",
+        f"        if not {RUNTIME}.swallow({_ERROR}): raise",
+    ]
+    if breaks:
+        lines = [f"{_BROKE} = False", *lines, f"if {_BROKE}: break"]
+    return "\n".join(lines)
+
+
+class _Breaks(ast.NodeTransformer):
+    """`break` of this loop, and not of those inside, leaves word before it leaves."""
+
+    def __init__(self) -> None:
+        self.any = False
+
+    def rewritten(self, statement: ast.stmt) -> list[ast.stmt]:
+        result = self.visit(statement)
+        return result if isinstance(result, list) else [result]
+
+    def visit_Break(self, node: ast.Break) -> list[ast.stmt]:
+        self.any = True
+        note = ast.parse(f"{_BROKE} = True").body[0]
+        return [ast.copy_location(note, node), node]
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self._inner(node)
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.AST:
+        return self._inner(node)
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._inner(node)
+
+    def _inner(self, node: ast.For | ast.AsyncFor | ast.While) -> ast.AST:
+        # Its else belongs to us: a break there leaves the outer loop.
+        node.orelse = [part for statement in node.orelse for part in self.rewritten(statement)]
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node
+
+
+def _bound_names(loop: ast.For | ast.While) -> set[str]:
+    """The names that a turn of the loop gives new values."""
+    nodes = list(_own_nodes(loop.body))
+    if isinstance(loop, ast.For):
+        nodes += ast.walk(loop.target)
+    declared = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return {name for name in bound - declared if not name.startswith("__")}

@@ -1,0 +1,2 @@
+"""placeholder"""
+def page(d): return ""

@@ -1,0 +1,155 @@
+"""A traced run from start to end: run the script, and tell what was found."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from nanlint.errors import ExitCode, NanlintError
+from nanlint.trace import ranks
+from nanlint.trace.diagnosis import Diagnosis, Found
+from nanlint.trace.programs import run_module, run_script
+from nanlint.trace.repro import write_repro
+from nanlint.trace.session import Session
+from nanlint.trace.static import add_finding
+from nanlint.trace.strict import Sightings
+from nanlint.trace.text import headline, report_text
+from nanlint.trace.tracing import HookedStep, TracedStep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from nanlint.trace.events import Event
+
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the user asked for."""
+
+    target: str
+    arguments: Sequence[str] = ()
+    is_module: bool = False
+    mode: str = "replay"
+    strict: bool = False
+    report: str = ""
+    folder: str = "nanlint-trace"
+
+
+def trace(plan: Plan, err: TextIO) -> int:
+    """The exit code: 1 if something was found, else the script's own."""
+    teller = _Teller(plan, err)
+    sightings = Sightings()
+    look = sightings.look if plan.strict else HookedStep if plan.mode == "hooks" else TracedStep
+    session = Session(teller.found, look=look, live=plan.strict or plan.mode in {"live", "hooks"})
+    session.install()
+    try:
+        code = _run(plan, session, err)
+        left = None if teller.is_done else session.left_over()
+    finally:
+        session.remove()
+    if left is not None:
+        teller.tell(left, None)
+    if plan.strict:
+        err.writelines(f"nanlint: {line}\n" for line in sightings.lines)
+    return ExitCode.FINDINGS if teller.is_done or sightings.lines else code
+
+
+def _run(plan: Plan, session: Session, err: TextIO) -> int:
+    """Run the script as Python would, and end as it ends."""
+    run = run_module if plan.is_module else run_script
+    try:
+        run(plan.target, plan.arguments, session.loops)
+        _join_threads()
+    except Found:
+        return ExitCode.FINDINGS
+    except NanlintError:
+        raise
+    except SystemExit as stop:
+        return _exit_code(stop, err)
+    except KeyboardInterrupt as error:
+        _print(error, err)
+        return INTERRUPTED
+    except BaseException as error:  # noqa: BLE001 - the script's own; printed as Python prints it
+        _print(error, err)
+        return 1
+    return 0
+
+
+def _exit_code(stop: SystemExit, err: TextIO) -> int:
+    if stop.code is None or isinstance(stop.code, int):
+        return stop.code or 0
+    err.write(f"{stop.code}\n")
+    return 1
+
+
+def _print(error: BaseException, err: TextIO) -> None:
+    """The traceback without our own frames."""
+    sys.stdout.flush()
+    traceback.print_exception(type(error), error, _without_ours(error.__traceback__), file=err)
+
+
+def _without_ours(trace: TracebackType | None) -> TracebackType | None:
+    ours = str(Path(__file__).parent.parent)
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith((ours, "<frozen")):
+        trace = trace.tb_next
+    return trace
+
+
+def _join_threads() -> None:
+    """Python waits for these before it ends; so do we."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+
+
+class _Teller:
+    """Completes a diagnosis, agrees with the other ranks, prints it and ends the run."""
+
+    def __init__(self, plan: Plan, err: TextIO) -> None:
+        self.is_done = False
+        self._plan, self._err = plan, err
+
+    def found(self, diagnosis: Diagnosis, origin: Event | None) -> None:
+        """Tell it, and leave the script."""
+        self.tell(diagnosis, origin)
+        raise Found(diagnosis)
+
+    def tell(self, diagnosis: Diagnosis, origin: Event | None) -> None:
+        """Print the report of this rank, or a line that says which rank has it."""
+        self.is_done = True
+        sys.stdout.flush()
+        folder = Path(self._plan.folder)
+        repro = write_repro(diagnosis, origin, folder)
+        diagnosis.repro = str(repro) if repro else ""
+        add_finding(diagnosis)
+        all_found = ranks.exchange(diagnosis, folder)
+        merged = ranks.merged(all_found)
+        if merged.rank != ranks.rank():
+            self._err.write(f"nanlint: rank {ranks.rank()}: {diagnosis.symptom}; rank {merged.rank} tells the origin\n")
+        else:
+            self._err.write(report_text(merged))
+            self._write_report(merged)
+        self._err.flush()
+
+    def _write_report(self, diagnosis: Diagnosis) -> None:
+        if not self._plan.report:
+            return
+        from nanlint.trace.page import page  # noqa: PLC0415 - for those who ask for it
+
+        path = Path(self._plan.report)
+        text = json.dumps(diagnosis.to_json(), indent=1) if path.suffix == ".json" else page(diagnosis)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            self._err.write(f"nanlint: cannot write {path}: {error.strerror}\n")
+        else:
+            self._err.write(f"  report: {path} ({headline(diagnosis)})\n")

@@ -1,0 +1,222 @@
+"""A file that means harm does none: nothing is run, nothing is imported, memory and time stay small."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import pickletools
+import struct
+import sys
+import tracemalloc
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from nanlint.checkpoint.diagnosis import CLEAN, UNREADABLE  # noqa: E402 - after the skip
+from nanlint.checkpoint.pickles import read_pickle  # noqa: E402
+from nanlint.checkpoint.rebuild import BUILDERS  # noqa: E402
+from nanlint.checkpoint.region import Region, UnreadableCheckpoint  # noqa: E402
+from nanlint.checkpoint.saved import Opaque  # noqa: E402
+from nanlint.checkpoint.walk import walk  # noqa: E402
+from tests.checkpoints import diagnosis, saved  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+LITTLE = 50_000_000
+"""Bytes of memory that no small file may pass."""
+
+
+def unpickled(data: bytes) -> Any:
+    return read_pickle(Region(memoryview(data)), 0, BUILDERS)[0]
+
+
+class Runs:
+    """Unpickled for real, it runs a command."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+
+    def __reduce__(self) -> tuple[Callable[[str], int], tuple[str]]:
+        return os.system, (self.command,)
+
+
+@pytest.mark.parametrize("zipped", [True, False], ids=["zip", "before 1.6"])
+def test_a_command_in_a_checkpoint_is_not_run(tmp_path: Path, zipped: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    trace = tmp_path / "trace"
+    path = saved(tmp_path, {"w": torch.ones(2), "x": Runs(f"touch {trace}")}, zipped=zipped)
+    found = diagnosis(path)
+    assert (found.verdict, found.tensors, trace.exists()) == (CLEAN, 1, False)
+    torch.load(path, weights_only=False)
+    assert trace.exists(), "for real it does"
+
+
+def test_a_command_in_a_plain_pickle_is_an_object_like_any_other() -> None:
+    made = unpickled(pickle.dumps(Runs("false")))
+    assert isinstance(made, Opaque)
+    assert (made.name, made.arguments) == (f"{os.system.__module__}.system", ("false",))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"cantigravity\ngeohash\n.", id="GLOBAL"),
+        pytest.param(b"\x80\x04\x8c\x0bantigravity\x8c\x07geohash\x93.", id="STACK_GLOBAL"),
+        pytest.param(b"(iantigravity\ngeohash\n.", id="INST"),
+        pytest.param(b"(cantigravity\ngeohash\no.", id="OBJ"),
+        pytest.param(b"cantigravity\ngeohash\n)\x81.", id="NEWOBJ"),
+        pytest.param(b"\x80\x04cantigravity\ngeohash\n)}\x92.", id="NEWOBJ_EX"),
+        pytest.param(b"cantigravity\ngeohash\n)R}b.", id="BUILD"),
+        pytest.param(b"\x82\x01.", id="EXT1"),
+    ],
+)
+def test_no_opcode_imports_anything(data: bytes) -> None:
+    unpickled(data)
+    assert "antigravity" not in sys.modules
+
+
+def test_every_opcode_of_the_protocol_is_known_or_refused() -> None:
+    from nanlint.checkpoint.pickles import _PUSHED, _STEPS  # noqa: PLC0415 - the table that is tested
+
+    known = _STEPS.keys() | _PUSHED
+    assert {opcode.name for opcode in pickletools.opcodes} - known == {"NEXT_BUFFER", "READONLY_BUFFER"}
+
+
+def peak(action: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        action()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+# A tuple of a tuple twice, 200 times over: 2**200 paths in a few bytes.
+TOWER = b")" + b"2\x86" * 200
+
+
+def test_a_tower_of_references_is_walked_in_its_own_size() -> None:
+    tree = unpickled(b"\x80\x04" + TOWER + b".")
+    assert sum(1 for _ in walk(tree)) < 1000
+
+
+def test_a_tower_of_references_as_a_key_is_not_hashed() -> None:
+    made = unpickled(b"\x80\x04}" + TOWER + b"Ns.")
+    assert [type(key) for key in made] == [Opaque]
+
+
+def test_a_list_in_itself_is_walked_once() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    assert sum(1 for _ in walk(unpickled(pickle.dumps(endless)))) == 2
+
+
+def test_a_very_deep_tree_is_walked_and_let_go() -> None:
+    assert sum(1 for _ in walk(unpickled(b"\x80\x04" + b"]" * 100_000 + b"a" * 99_999 + b"."))) < 100
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"\x80\x02Nr\xff\xff\xff\xff.", id="a memo of four billion places"),
+        pytest.param(b"\x80\x04\x8e" + struct.pack("<Q", 1 << 40) + b"x.", id="a string of a terabyte"),
+        pytest.param(b"\x80\x05\x96" + struct.pack("<Q", 1 << 40) + b"x.", id="a bytearray of a terabyte"),
+        pytest.param(b"\x80\x04\x95" + struct.pack("<Q", 1 << 60) + b"N.", id="a frame of an exabyte"),
+        pytest.param(b"\x80\x02\x8b" + struct.pack("<i", 2**31 - 1) + b"1.", id="a number of two billion bytes"),
+    ],
+)
+def test_a_size_that_the_file_only_claims_costs_nothing(data: bytes) -> None:
+    def read() -> None:
+        try:
+            unpickled(data)
+        except UnreadableCheckpoint:
+            return
+
+    assert peak(read) < LITTLE
+
+
+def test_a_pickle_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nanlint.checkpoint.pickles.MOST_OPCODES", 1000)
+    with pytest.raises(UnreadableCheckpoint, match="more than 1,000 operations"):
+        unpickled(b"\x80\x04" + b"N0" * 1000 + b"N.")
+
+
+def test_a_tensor_that_claims_a_large_storage_is_refused(tmp_path: Path) -> None:
+    path = saved(tmp_path, {"w": torch.ones(1000)})
+    data = path.read_bytes()
+    assert data.count(struct.pack("<H", 1000)) >= 2
+    # The shape and the number of elements grow; the member with the data does not.
+    path.write_bytes(data.replace(b"M" + struct.pack("<H", 1000), b"M" + struct.pack("<H", 60000)))
+    found = diagnosis(path)
+    assert (found.verdict, found.failures[0][0]) == (UNREADABLE, path)
+    assert "should end at byte 240,000 of 4,000" in str(found.failures[0][1])
+
+
+def test_a_tensor_outside_of_its_storage_is_refused(tmp_path: Path) -> None:
+    path = saved(tmp_path, {"w": torch.ones(70, 3)[5:]})
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"K\x0fK\x41", b"K\xffK\x41"))
+    assert "its storage 0 at 210" in str(diagnosis(path).failures[0][1])
+
+
+def bomb(folder: Path, name: str, size: int) -> Path:
+    path = folder / "bomb.pt"
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open(name, "w", force_zip64=True) as member,
+    ):
+        for _ in range(size // (1 << 20)):
+            member.write(bytes(1 << 20))
+    return path
+
+
+def test_a_compressed_checkpoint_is_refused_and_not_unpacked(tmp_path: Path) -> None:
+    path = bomb(tmp_path, "archive/data.pkl", 200 << 20)
+    assert path.stat().st_size < 1 << 20
+    assert peak(lambda: diagnosis(path)) < LITTLE
+    assert "compressed member archive/data.pkl" in str(diagnosis(path).failures[0][1])
+
+
+def test_of_a_compressed_array_only_the_header_is_unpacked_before_its_size_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nanlint.checkpoint.array_files.LARGEST_UNPACKED", 100 << 20)
+    path = bomb(tmp_path, "x.npy", 200 << 20).rename(tmp_path / "bomb.npz")
+    assert peak(lambda: diagnosis(path)) < LITTLE
+    assert "would unpack x.npy to 209,715,200 bytes in memory" in str(diagnosis(path).failures[0][1])
+
+
+def test_a_directory_that_points_outside_of_the_file_is_told(tmp_path: Path) -> None:
+    path = saved(tmp_path, {"w": torch.ones(3)})
+    data = path.read_bytes()
+    entry = data.index(b"PK\x01\x02")
+    path.write_bytes(data[: entry + 42] + struct.pack("<I", 1 << 30) + data[entry + 46 :])
+    assert diagnosis(path).verdict == UNREADABLE
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damage_anywhere_is_survived(tmp_path: Path, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    path = saved(tmp_path, {"w": torch.ones(8), "s": {"a": [1, 2.5]}, "o": Runs("true")}, zipped=seed % 2 == 0)
+    data = bytearray(path.read_bytes())
+    for _ in range(12):
+        place, value = (int(torch.randint(bound, (), generator=generator)) for bound in (len(data), 256))
+        data[place] = value
+    path.write_bytes(data)
+    assert diagnosis(path).verdict in {"clean", "bad", "unreadable"}
+
+
+def test_a_name_cannot_drive_the_terminal(tmp_path: Path) -> None:
+    from nanlint.cli import checkpoint  # noqa: PLC0415 - for this test only
+    from nanlint.cli.main import parser  # noqa: PLC0415 - as above
+
+    path = saved(tmp_path, {"w\x1b[2J": torch.tensor([float("nan")])})
+    out = io.StringIO()
+    checkpoint.run(parser("checkpoint").parse_args(["checkpoint", str(path)]), out, io.StringIO())
+    assert "\x1b" not in out.getvalue()
+    assert "w\\x1b[2J" in out.getvalue()

@@ -1,0 +1,147 @@
+"""Imports that lead to other files of the project: their constants, helpers and base classes are known."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanlint.cli.main import main
+from nanlint.facts.module_facts import ModuleFacts
+from nanlint.source.outline import outline
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HELPERS = """
+import torch
+from torch import nn
+
+EPS = 1e-6
+LARGEST = EPS * 2
+
+def shares(x):
+    return torch.softmax(x, dim=-1)
+
+def again(x):
+    from app.model import loop
+    return loop(x)
+
+class Base(nn.Module):
+    floor = 1e-3
+
+    def __init__(self):
+        super().__init__()
+        self.scale = 0.5
+"""
+
+
+@pytest.fixture(name="root")
+def make_project(tmp_path: Path) -> Path:
+    for name, text in {
+        "pyproject.toml": "",
+        "app/__init__.py": "from app.parts import EPS as SHOWN\n",
+        "app/parts/__init__.py": "from .helpers import EPS, shares\n",
+        "app/parts/helpers.py": HELPERS,
+        "app/broken.py": "def (",
+        "flat.py": "TOP = 3.0\n",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def facts_in(root: Path, text: str, chunk: str = "f", path: str = "app/model.py") -> ModuleFacts:
+    facts = ModuleFacts(text, outline(text), str(root / path))
+    facts.enter(chunk)
+    return facts
+
+
+def revealed(facts: ModuleFacts) -> str:
+    (call,) = facts.calls_of("reveal")
+    return str(facts.range_of(call.arguments["0"]))
+
+
+@pytest.mark.parametrize(
+    ("imported", "expression", "shown"),
+    [
+        ("from .parts.helpers import EPS", "EPS", "[1e-06, 1e-06]"),
+        ("from .parts.helpers import LARGEST as MOST", "MOST", "[2e-06, 2e-06]"),
+        ("from app.parts.helpers import EPS", "EPS", "[1e-06, 1e-06]"),
+        ("from app.parts import EPS", "EPS", "[1e-06, 1e-06]"),
+        ("from app import SHOWN", "SHOWN", "[1e-06, 1e-06]"),
+        ("from flat import TOP", "TOP", "[3, 3]"),
+        ("from .parts.helpers import shares", "shares(x)", "[0, 1]"),
+        ("from .parts import shares as p", "p(x)", "[0, 1]"),
+        ("import app.parts.helpers as helpers", "helpers.shares(x)", "[0, 1]"),
+    ],
+)
+def test_a_constant_or_helper_of_the_project_is_known(root: Path, imported: str, expression: str, shown: str) -> None:
+    assert revealed(facts_in(root, f"{imported}\ndef f(x):\n    reveal({expression})\n")) == shown
+
+
+@pytest.mark.parametrize(
+    ("imported", "expression"),
+    [
+        ("from .missing import EPS", "EPS"),
+        ("from .parts.helpers import MISSING", "MISSING"),
+        ("from .broken import EPS", "EPS"),
+        ("from elsewhere import EPS", "EPS"),
+        ("from .....above import EPS", "EPS"),
+        ("from .parts.helpers import again", "again(x)"),
+        ("from .parts.helpers import Base", "Base(x)"),
+    ],
+)
+def test_what_cannot_be_found_or_read_is_unknown(root: Path, imported: str, expression: str) -> None:
+    assert revealed(facts_in(root, f"{imported}\ndef f(x):\n    reveal({expression})\n")) == "(-inf, inf)"
+
+
+def test_a_base_class_in_another_file_gives_its_attributes(root: Path) -> None:
+    text = "from app.parts.helpers import Base\nclass A(Base):\n    def f(self):\n        reveal(self.{})\n"
+    assert revealed(facts_in(root, text.format("scale"), "A.f")) == "[0.5, 0.5]"
+    assert revealed(facts_in(root, text.format("floor"), "A.f")) == "[0.001, 0.001]"
+    assert revealed(facts_in(root, text.format("other"), "A.f")) == "(-inf, inf)"
+
+
+def test_functions_that_call_each_other_across_files_are_unknown(root: Path) -> None:
+    text = "from app.parts.helpers import again\ndef loop(x):\n    reveal(again(x))\n    return again(x)\n"
+    (root / "app/model.py").write_text(text, encoding="utf-8")
+    assert revealed(facts_in(root, text, "loop")) == "(-inf, inf)"
+
+
+def test_every_file_that_was_looked_at_or_for_is_noted(root: Path) -> None:
+    facts = facts_in(root, "from .parts.helpers import EPS\nfrom .gone import TOP\ndef f(x):\n    reveal(EPS + TOP)\n")
+    revealed(facts)
+    looked_at = {os.path.relpath(path, root): bool(digest) for path, digest in facts.consulted.items()}
+    assert looked_at["app/parts/helpers.py"]
+    assert not looked_at["app/gone.py"]
+
+
+STEP = """
+import torch
+from limits import CLIP
+
+def step(model, loss, optimizer):
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+    optimizer.step()
+"""
+
+
+def test_a_remembered_result_is_stale_when_a_neighbour_changed_or_went(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    limits = tmp_path / "limits.py"
+    (tmp_path / "train.py").write_text(STEP, encoding="utf-8")
+    found = []
+    for text in ("CLIP = 1.0\n", "CLIP = 1e6\n", "CLIP = 1e6\n", "CLIP = 1.0  # as before\n", None):
+        if text is None:
+            limits.unlink(missing_ok=True)
+        else:
+            limits.write_text(text, encoding="utf-8")
+        main(["check", "train.py", "--select", "NAN401", "--output-format", "concise"])
+        found.append("NAN401" in capsys.readouterr().out)
+    assert found == [False, True, True, False, False]
