@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nanlint.source.notebook import Notebook
-    from nanlint.source.outline import Outline
 
 __all__ = ["FileResult", "Ruleset", "check_bytes", "check_notebook", "check_path", "check_text", "in_cell"]
 
@@ -158,11 +157,15 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, *, relevant: bool, c
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return FileResult(errors=[_not_python(error, path)])
     result = FileResult()
-    names = _chunks_to_walk(plan, ruleset) if relevant else []
+    view = ruleset.gate.view(plan) if relevant and ruleset.gated else None
+    names = view.chunks if view is not None else list(plan.chunks) if relevant else []
     if names:
         from nanlint.engine.run_rules import run_rules  # noqa: PLC0415 - libcst is loaded here and not before
+        from nanlint.facts.module_facts import ModuleFacts  # noqa: PLC0415 - so it is here
 
-        result.findings, result.errors, result.consulted = run_rules(names, plan, text, path, ruleset)
+        result.findings, result.errors, result.consulted = run_rules(
+            names, ModuleFacts(text, plan, path, view), path, ruleset
+        )
     if configured:
         from nanlint.engine.check_config import check_python_settings  # noqa: PLC0415 - few files state settings
 
@@ -183,10 +186,6 @@ def _without_suppressed(result: FileResult, text: str, path: str, ruleset: Rules
 
         result.noqa = quiets_one(found, judged.kept, text, ruleset.known)
     return result
-
-
-def _chunks_to_walk(plan: Outline, ruleset: Ruleset) -> list[str]:
-    return ruleset.gate.chunks(plan) if ruleset.gated else list(plan.chunks)
 
 
 def _not_python(error: Exception, path: str) -> FileError:

@@ -25,6 +25,8 @@ def interests(rule: Rule) -> Iterator[Interest]:
         yield Interest(_words(need.calls), _words(need.beside), tuple(_words(each) for each in need.beneath))
     if rule.comparisons:
         yield Interest(rule.comparisons, rule.beside)
+    if rule.loops:
+        yield Interest(rule.loops, is_about_all=True)
 
 
 def _words(names: Iterable[str]) -> frozenset[str]:

@@ -10,7 +10,6 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from nanlint.facts.module_facts import ModuleFacts
 from nanlint.model import FileError, Finding
 from nanlint.source.outline import MODULE
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from nanlint.engine.ruleset import Ruleset
+    from nanlint.facts.module_facts import ModuleFacts
     from nanlint.rule import Rule
     from nanlint.source.outline import Outline
 
@@ -34,9 +34,9 @@ class Outcome(NamedTuple):
     consulted: dict[str, str]
 
 
-def run_rules(names: Sequence[str], plan: Outline, text: str, path: str, ruleset: Ruleset) -> Outcome:
+def run_rules(names: Sequence[str], facts: ModuleFacts, path: str, ruleset: Ruleset) -> Outcome:
     """What the rules find in the chunks called `names`."""
-    run = _Run(ModuleFacts(text, plan, path), ruleset, path)
+    run, plan = _Run(facts, ruleset, path), facts.outline
     findings: list[Finding] = []
     for name in names:
         function = "" if name == MODULE else plan.chunks[name].qualname
@@ -46,8 +46,8 @@ def run_rules(names: Sequence[str], plan: Outline, text: str, path: str, ruleset
             message = f"`{name}` is nested too deeply to be analysed; it was not checked"
             run.errors.append(FileError(path, plan.chunks[name].first_line, message))
     findings += run.on_loops(plan)
-    run.facts.forget()
-    return Outcome(findings, run.errors, dict(run.facts.consulted))
+    facts.forget()
+    return Outcome(findings, run.errors, dict(facts.consulted))
 
 
 @dataclass(slots=True)

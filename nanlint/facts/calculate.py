@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import NoneType
 from typing import TYPE_CHECKING
 
+from nanlint.facts.calls import set_by_constructor
 from nanlint.facts.dtypes import dtype_made_by, format_of
 from nanlint.facts.relations import related
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
@@ -130,15 +131,31 @@ def _is_detached(call: Call, evaluator: Evaluator) -> bool:
 
 def range_made_by(call: Call, evaluator: Evaluator, dtype: str) -> Interval:
     """Every number that the result of `call` can hold."""
-    known = related(call, evaluator)
-    if known is not None:
-        return known
-    operands = {name: evaluator.range_of(node) for name, node in call.arguments.items()}
+    operands = {name: _operand_range(evaluator.values.get(node, UNKNOWN)) for name, node in call.arguments.items()}
     constants = {name: _constant(node, evaluator) for name, node in call.arguments.items()}
+    if call.module is not None:
+        settings = set_by_constructor(call.module)
+        operands = {**{name: value.range for name, value in settings.items()}, **operands}
+        constants = {**{name: value.constant for name, value in settings.items()}, **constants}
     known_ones = {
         name: value for name, value in constants.items() if isinstance(value, (bool, int, float, str, NoneType))
     }
-    return table_range(call.function, operands, known_ones, dtype)
+    alone = table_range(call.function, operands, known_ones, dtype)
+    # Both are true: what the operands can be, each for itself, and how they are related.
+    told = related(call, evaluator)
+    both = alone.meet(told) if told is not None else alone
+    return both if told is None or not both.is_empty else told
+
+
+def _operand_range(value: Value) -> Interval:
+    """Every number in an operand; of `[a, b]`, which torch.cat and torch.tensor are given, those of each part."""
+    if value.kind is not Kind.TUPLE or not value.parts:
+        return value.range
+    ranges = [_operand_range(part) for part in value.parts]
+    result = ranges[0]
+    for each in ranges[1:]:
+        result = result.join(each)
+    return result
 
 
 def _constant(node: cst.BaseExpression, evaluator: Evaluator) -> object:

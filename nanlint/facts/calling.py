@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+import libcst as cst
+
 from nanlint.facts.calculate import value_made_by
 from nanlint.facts.calls import bind_call, module_call
 from nanlint.facts.literals import as_float
+from nanlint.facts.python_functions import python_result
+from nanlint.facts.names import dotted_text
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value, join, joined, without_defaults
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from nanlint.facts.evaluate import Evaluator
 
 NO_TENSOR = frozenset(Kind) - {Kind.UNKNOWN, Kind.TENSOR}
@@ -55,8 +57,19 @@ def _applied(node: cst.Call, function: Value, given: tuple[Value, ...], evaluato
     if call is None:
         # Something without a name is called, such as a lambda on the spot.
         return Outcome(None, function.parts[0] if function.kind is Kind.FUNCTION and function.parts else Value())
-    known = _from_the_project(function, call, evaluator) or _from_python(call, given, evaluator)
+    is_relevant = evaluator.is_relevant(dotted_text(node.func))
+    call = _of_two_tensors(call, evaluator)
+    known = _from_the_project(function, call, evaluator) if is_relevant else None
+    known = known or _from_python(call, given, evaluator)
     return Outcome(call, known if known is not None else value_made_by(call, evaluator, given))
+
+
+def _of_two_tensors(call: Call, evaluator: Evaluator) -> Call:
+    """`torch.max(a, b)` of two tensors: what was bound as a dimension is the other one."""
+    second = call.arguments.get("dim") if call.function in {"torch.max", "torch.min"} else None
+    if second is None or evaluator.values.get(second, UNKNOWN).kind is not Kind.TENSOR:
+        return call
+    return replace(call, arguments={"input": call.arguments["input"], "other": second})
 
 
 def _is_no_tensor(value: Value, evaluator: Evaluator, depth: int = 0) -> bool:
@@ -95,6 +108,8 @@ def _from_python(call: Call, given: tuple[Value, ...], evaluator: Evaluator) -> 
         return as_float(given[0], call.node)
     if call.function == "super" and not given:
         return evaluator.parent_object()
+    if call.function in {"abs", "max", "min"} and isinstance(call.node, cst.Call):
+        return python_result(call, call.node, given)
     fallback = None
     if call.function == "getattr" and len(given) == 3:
         fallback = given[2]

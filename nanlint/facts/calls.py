@@ -99,23 +99,31 @@ def _is_made_by(value: Value, function: str) -> bool:
     return value.made_by is not None and value.made_by.function == function
 
 
-def operation_setting(module: Value, name: str) -> object:
-    """What a module's constructor sets for one parameter of its operation, by default too; NOTHING when nobody knows."""
+def set_by_constructor(module: Value) -> dict[str, Value]:
+    """What a module's class and constructor set of its operation, by parameter; an unknown `Value` where nobody knows."""
     made_by = module.made_by
     if made_by is None or made_by.function not in MODULES or not isinstance(made_by.node, cst.Call):
-        return NOTHING
+        return {}
     form = MODULES[made_by.function]
     pairs = list(zip(made_by.node.args, module.parts, strict=False))
-    positional = [value for arg, value in pairs if arg.keyword is None]
-    keywords = {arg.keyword.value: value for arg, value in pairs if arg.keyword is not None}
-    binding = bind_to(form.constructor, positional, keywords)
-    if binding is None or any(arg.star for arg, _ in pairs):
-        return NOTHING
+    binding = bind_to(
+        form.constructor,
+        [value for arg, value in pairs if arg.keyword is None],
+        {arg.keyword.value: value for arg, value in pairs if arg.keyword is not None},
+    )
+    is_open = binding is None or any(arg.star for arg, _ in pairs)
+    settings = {name: Value(constant=value) for name, value in form.fixed.items()}
     for parameter in form.constructor:
-        if form.binds.get(parameter.name) == name:
-            given = binding.arguments.get(parameter.name)
-            return given.constant if given is not None else parameter.default
-    return form.fixed.get(name, NOTHING)
+        if parameter.name in form.binds:
+            given = Value() if is_open or binding is None else binding.arguments.get(parameter.name)
+            settings[form.binds[parameter.name]] = given if given is not None else Value(constant=parameter.default)
+    return settings
+
+
+def operation_setting(module: Value, name: str) -> object:
+    """What a module's constructor sets for one parameter of its operation, by default too; NOTHING when nobody knows."""
+    found = set_by_constructor(module).get(name)
+    return found.constant if found is not None else NOTHING
 
 
 def operation_settings(module: Value) -> dict[str, object] | None:
@@ -123,21 +131,9 @@ def operation_settings(module: Value) -> dict[str, object] | None:
 
     A setting that was left out and has no usual value (`nn.Softmax()` has no dim) is unknown too.
     """
-    made_by = module.made_by
-    if made_by is None or made_by.function not in MODULES or not isinstance(made_by.node, cst.Call):
+    if module.made_by is None or module.made_by.function not in MODULES:
         return None
-    pairs = list(zip(made_by.node.args, module.parts, strict=False))
-    positional = [value for arg, value in pairs if arg.keyword is None]
-    keywords = {arg.keyword.value: value for arg, value in pairs if arg.keyword is not None}
-    form = MODULES[made_by.function]
-    binding = bind_to(form.constructor, positional, keywords)
-    if binding is None or any(arg.star for arg, _ in pairs):
-        return None
-    settings: dict[str, object] = dict(form.fixed)
-    for parameter in form.constructor:
-        if parameter.name in form.binds:
-            given = binding.arguments.get(parameter.name)
-            settings[form.binds[parameter.name]] = given.constant if given is not None else parameter.default
+    settings = {name: value.constant for name, value in set_by_constructor(module).items()}
     return None if any(value is NOTHING or value is None for value in settings.values()) else settings
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from nanlint.facts.flow import Flow
     from nanlint.facts.values import Call
     from nanlint.model import Span
+    from nanlint.source.gate import View
     from nanlint.source.outline import Outline
     from nanlint.source.parse import ParsedChunk
 
@@ -39,8 +40,8 @@ _QUOTED = 60
 class CodeQuestions(Reach):
     """One file, and the chunk of it that the questions are about."""
 
-    def __init__(self, text: str, outline: Outline, path: str = "") -> None:
-        super().__init__(text, outline, path)
+    def __init__(self, text: str, outline: Outline, path: str = "", view: View | None = None) -> None:
+        super().__init__(text, outline, path, view)
         self._current = ""
         self._spelled: dict[str, str] | None = None
         self._filled: initialising.Filled | None = None

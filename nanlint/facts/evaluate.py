@@ -39,10 +39,13 @@ _SEARCHED_NAMES = 2000
 class Evaluator:
     """Evaluates expressions of one chunk and remembers the value and the environment of each."""
 
-    def __init__(self, parsed: ParsedChunk, reach: Reach, *, follows_calls: bool = True) -> None:
+    def __init__(
+        self, parsed: ParsedChunk, reach: Reach, *, follows_calls: bool = True, relevant: frozenset[str] | None = None
+    ) -> None:
         self.parsed = parsed
         self.reach = reach
         self._follows_calls = follows_calls
+        self._relevant = relevant
         self.values: dict[cst.CSTNode, Value] = {}
         self.envs: dict[cst.CSTNode, Env] = {}
         self.calls: dict[cst.CSTNode, Call] = {}
@@ -98,7 +101,7 @@ class Evaluator:
         held = self.env.get(text) if text is not None else None
         if held is not None:
             return held
-        if base.kind in {Kind.INSTANCE, Kind.CLASS}:
+        if base.kind in {Kind.INSTANCE, Kind.CLASS} and self.is_relevant(text):
             return self.reach.attribute_value(base.name, name)
         if name in {"grad", "data"}:
             return Value(Kind.TENSOR if name == "grad" else Kind.UNKNOWN, detached=True)
@@ -156,6 +159,13 @@ class Evaluator:
             if not of_this_file or attribute in self.reach.set_later(held.name):  # type: ignore[union-attr]
                 self.env = self.env.bind(f"{owner}.{attribute}", Value())
         self.env = self.env.bind(f"{owner}.{ANY_ATTRIBUTE}", Value())
+
+    def is_relevant(self, text: str | None) -> bool:
+        """Whether anybody can want to know what `text` (`x.y`, `self.x.y`) is: then other chunks are looked at for it."""
+        if self._relevant is None or text is None:
+            return True
+        first, _, rest = text.partition(".")
+        return (f"self.{rest.partition('.')[0]}" if first in {"self", "cls"} else first) in self._relevant
 
     def returned_by(self, function: str) -> Value | None:
         """What a function of this file returns."""

@@ -232,7 +232,19 @@ def subject_of(node: cst.BaseExpression, flow: Flow) -> str:
     named = _subject_of_words(set(words), words)
     if named:
         return named
-    return "loss" if text_of(thing) in _backward_starts(flow) else "other"
+    if text_of(thing) in _backward_starts(flow):
+        return "loss"
+    source = _read_from(thing, flow)
+    return subject_of(source, flow) if source is not None else "other"
+
+
+def _read_from(node: cst.BaseExpression, flow: Flow) -> cst.BaseExpression | None:
+    """`loss`, if `node` is a name for `loss.item()` or `float(loss.detach())`; None for anything else."""
+    made_by = flow.values.get(node, UNKNOWN).made_by
+    if not isinstance(node, cst.Name) or made_by is None or not isinstance(made_by.node, cst.Call):
+        return None
+    inner = thing_of(made_by.node)
+    return inner if inner is not made_by.node and made_by.node in flow.values else None
 
 
 def _subject_of_words(words: set[str], ordered: Iterable[str]) -> str:

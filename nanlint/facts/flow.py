@@ -35,8 +35,10 @@ _Path = tuple[bool, Env]
 class Flow(Evaluator):
     """A chunk, interpreted. `returned` is what its function gives back, `final` what names hold at its end."""
 
-    def __init__(self, parsed: ParsedChunk, reach: Reach, *, follows_calls: bool = True) -> None:
-        super().__init__(parsed, reach, follows_calls=follows_calls)
+    def __init__(
+        self, parsed: ParsedChunk, reach: Reach, *, follows_calls: bool = True, relevant: frozenset[str] | None = None
+    ) -> None:
+        super().__init__(parsed, reach, follows_calls=follows_calls, relevant=relevant)
         self._returns: list[Value] = []
         self._exits: list[Env] = []
         """What holds at each return."""

@@ -11,6 +11,7 @@ from nanlint.facts.environment import text_of
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind
 from nanlint.ops.formats import AUTOCAST, FORMATS, HALF
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,9 +116,23 @@ def leaves_something(found: Filling, evaluator: Evaluator) -> bool:
 def is_combined(found: Filling, filled: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
     """Whether two masks meet in `filled`: of queries and of keys, causal and padding. Together they mask whole rows daily."""
     text = " ".join(_texts(found.mask, evaluator, 3))
+    if _is_instead_of_another(found.mask, evaluator):
+        return False
     outermost = filling_behind(filled, evaluator)
     is_outermost = outermost is not None and outermost.call is found.call
     return _COMBINES.search(text) is not None or not is_outermost or filling_behind(found.scores, evaluator) is not None
+
+
+def _is_instead_of_another(mask: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether the function asserts somewhere that there is no such mask, where it has one of its own: `assert mask is None`."""
+    names = {inner.value for inner in walk(mask) if isinstance(inner, cst.Name)}
+    for statement in (inner for part in evaluator.parsed.body for inner in walk(part)):
+        test = statement.test if isinstance(statement, cst.Assert) else None
+        if isinstance(test, cst.Comparison) and isinstance(test.comparisons[0].operator, cst.Is):
+            is_none = isinstance(test.comparisons[0].comparator, cst.Name)
+            if is_none and isinstance(test.left, cst.Name) and test.left.value in names:
+                return True
+    return False
 
 
 def _texts(node: cst.BaseExpression, evaluator: Evaluator, depth: int) -> Iterator[str]:

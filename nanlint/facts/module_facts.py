@@ -24,6 +24,7 @@ from nanlint.facts.vanishing import (
     OWN_ELEMENT,
     Vanishing,
     is_own_element,
+    silence,
     vanishing,
     vanishing_beside,
 )
@@ -41,6 +42,11 @@ _SAYS_NOTHING = re.compile(
     r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|%|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
 )
 _SIZE = re.compile(r"\.size\(|\.shape\b|len\(")
+# They are 0 for half of all inputs; so are all but one of what picks the largest.
+_CUT_OFF = frozenset(
+    {"torch.relu", "torch.clamp", "torch.clamp_min", "torch.nn.functional.one_hot", "torch.nn.functional.gumbel_softmax"}
+)
+_SIZES = frozenset({"torch.abs", "torch.square", "torch.pow", "torch.mul"})
 _MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})
 
 
@@ -110,6 +116,17 @@ class ModuleFacts(ShapeQuestions):
             return NEVER
         found = vanishing(node, flow)
         return found or (vanishing_beside(beside, node, flow) if beside is not None and not value.is_known else NEVER)
+
+    def is_often_zero(self, node: cst.BaseExpression | None) -> bool:
+        """Whether everyday input makes `node`, or an element of it, exactly 0: a count, an energy, what was cut off at 0."""
+        flow, origin = self.here, self.origin_of(node)
+        if flow is None or node is None or not self.reaches_zero(node):
+            return False
+        if origin is not None and origin.function in _CUT_OFF:
+            return True
+        if origin is not None and origin.function in _SIZES:
+            return silence(origin.subject, flow) is Chance.ORDINARY
+        return vanishing(node, flow).is_ordinary
 
     def is_known(self, node: cst.BaseExpression | None) -> bool:
         """Whether anything is known about the range of `node`."""

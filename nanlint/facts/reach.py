@@ -22,6 +22,8 @@ from nanlint.source.parse import ParsedChunk, parse_chunk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from nanlint.source.gate import View
+
 # Longer chains of helpers that call helpers are cut, long before Python's own stack ends.
 _DEEPEST = 30
 # In a file with more functions that call each other in circles than this, drafts are kept: time is worth more there.
@@ -43,8 +45,9 @@ class _Draft(NamedTuple):
 class Reach:
     """One file: its chunks, parsed and interpreted when somebody needs them."""
 
-    def __init__(self, text: str, outline: Outline, path: str = "") -> None:
+    def __init__(self, text: str, outline: Outline, path: str = "", view: View | None = None) -> None:
         self.outline = outline
+        self._view = view
         self._neighbours = Neighbours(path, _neighbour) if path else None
         self._lines = split_lines(text)
         self._parsed: dict[str, ParsedChunk] = {}
@@ -91,7 +94,7 @@ class Reach:
         outer, self._rests_on = self._rests_on, _DEEPEST
         self._under_way.append(qualname)
         try:
-            flow = Flow(self.parse(qualname), self)
+            flow = Flow(self.parse(qualname), self, relevant=self.relevant_names(qualname))
             rests_on = self._rests_on
         finally:
             self._under_way.pop()
@@ -106,6 +109,10 @@ class Reach:
             for name in self._circles[qualname]:
                 del self._drafts[name]
         return flow
+
+    def relevant_names(self, qualname: str) -> frozenset[str] | None:
+        """The names in a chunk for which other chunks are worth a look; None for all."""
+        return self._view.relevant_names(qualname) if self._view is not None else None
 
     def forget(self) -> None:
         """Let go of every tree. Facts and flows refer to each other, and worker processes run without the collector."""

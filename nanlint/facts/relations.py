@@ -6,6 +6,7 @@ bindings: names by what they hold, the rest by its text.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from nanlint.facts.guards import bounds, tightened
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.ops.arithmetic import square
 from nanlint.ops.interval import INF, UNIT, Interval
+from nanlint.ops.names import METHODS, SIGNATURES
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,20 +28,37 @@ if TYPE_CHECKING:
     from nanlint.facts.guards import Bound
 
 _LARGEST = frozenset({"torch.max", "torch.amax", "torch.logsumexp", "torch.cummax", "torch.logcumsumexp"})
+_PEAKS = frozenset({"torch.max", "torch.amax"})
 _SMALLEST = frozenset({"torch.min", "torch.amin", "torch.cummin"})
 _NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
+# Of these orders a norm is no less than any element.
+_ORDERS = (None, "fro", 1, 2, INF)
 _ADDS = frozenset({"torch.sum", "torch.nansum"})
+_RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.maximum"})
+# Rounding can carry a unit vector a little past 1.
+_SIGNED_SHARE = Interval(-1.0000002, 1.0000002, nan=True)
+_SHARE = replace(UNIT, nan=True)
+_DEEPEST_SUM = 4
+
+# These keep each value where it is; other views, as `x.t()`, hold the same values elsewhere.
+_IN_PLACE = frozenset(METHODS[name] for name in ("float", "double", "half", "bfloat16", "to", "detach", "cpu", "clone", "contiguous"))
+_DRAWING = re.compile(r"\.(rand|normal|bernoulli|multinomial|poisson|\w*dropout|rrelu|gumbel|empty|new_empty|\w+_$)")
+_PURE = frozenset({"len", "float", "int", "abs", "max", "min", "round", "math.sqrt", "math.log", "math.exp"})
 
 # Where `a & b` is true both are, where `a | b` is false none is. Masks are not joined out of more parts than this, nested.
 _JOINING = {True: cst.BitAnd, False: cst.BitOr}
 _DEEPEST_MASK = 6
 
-NOT_POSITIVE = Interval(-INF, 0.0)
-NOT_NEGATIVE = Interval(0.0, INF)
+# Whether an infinity or a NaN is among the values, the ranges of the operands tell by themselves.
+NOT_POSITIVE = Interval(-INF, 0.0, minus_inf=True, nan=True)
+NOT_NEGATIVE = Interval(0.0, INF, plus_inf=True, nan=True)
 
 
 def related(call: Call, evaluator: Evaluator) -> Interval | None:
-    """The range of `call` that the relation of its operands gives; None if they are not related."""
+    """The range that the relation of its operands gives to `call`; None if they are not related.
+
+    To be met with the range that the operands give each for itself: that tells of infinities and NaN.
+    """
     relation = _RELATIONS.get(call.function)
     return relation(call, evaluator) if relation is not None else None
 
@@ -54,7 +74,40 @@ def same(first: cst.BaseExpression | None, second: cst.BaseExpression | None, ev
         return False
     if one is not UNKNOWN and one.identity is other.identity:
         return True
-    return text_of(first) == text_of(second) and _reads_the_same(first, second, evaluator)
+    return _repeats(first, second, evaluator)
+
+
+def aligned(first: cst.BaseExpression | None, second: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """Whether two expressions read the same values in the same places: `x` and `x.float()`, not `x` and `x.t()`."""
+    if first is None or second is None or not same(first, second, evaluator):
+        return False
+    if first is second or evaluator.values[first] is evaluator.values[second] or _repeats(first, second, evaluator):
+        return True
+    return not (_is_moved(first, evaluator) or _is_moved(second, evaluator))
+
+
+def _is_moved(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """Whether a view on the way to `node` puts its values elsewhere."""
+    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
+    for _ in range(_DEEPEST_MASK):
+        if value.made_by is None or value.same_as is None or value.made_by.subject is None:
+            return False
+        if value.made_by.function in SIGNATURES and value.made_by.function not in _IN_PLACE:
+            return True
+        value = evaluator.values.get(value.made_by.subject, UNKNOWN)
+    return True
+
+
+def _repeats(first: cst.BaseExpression, second: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether the two are one text that gives the same values each time: nothing in it is drawn, or of unknown making."""
+    if text_of(first) != text_of(second) or not _reads_the_same(first, second, evaluator):
+        return False
+    made = [evaluator.calls.get(inner) for inner in walk(first) if isinstance(inner, cst.Call)]
+    return all(
+        call is not None
+        and (call.function in _PURE or (call.function in SIGNATURES and not _DRAWING.search(call.function)))
+        for call in made
+    )
 
 
 def _reads_the_same(first: cst.BaseExpression, second: cst.BaseExpression, evaluator: Evaluator) -> bool:
@@ -78,21 +131,31 @@ def _made(node: cst.BaseExpression | None, functions: frozenset[str], evaluator:
 
 def _difference(call: Call, evaluator: Evaluator) -> Interval | None:
     left, right = call.arguments.get("input"), call.arguments.get("other")
-    largest_left, largest_right = _made(left, _LARGEST, evaluator), _made(right, _LARGEST, evaluator)
-    smallest_right = _made(right, _SMALLEST, evaluator)
-    if largest_left and smallest_right and same(largest_left.subject, smallest_right.subject, evaluator):
-        return NOT_NEGATIVE
-    if largest_right and same(left, largest_right.subject, evaluator):
+    if "alpha" in call.arguments:
+        return None
+    if _is_no_less(right, left, evaluator):
         return NOT_POSITIVE
-    if smallest_right and same(left, smallest_right.subject, evaluator):
-        return NOT_NEGATIVE
-    if largest_left and same(largest_left.subject, right, evaluator):
-        return NOT_NEGATIVE
-    return None
+    return NOT_NEGATIVE if _is_no_less(left, right, evaluator) else None
+
+
+def _is_no_less(upper: cst.BaseExpression | None, lower: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """Whether `upper` is a maximum of what `lower` is a part or a minimum of, or `lower` a minimum of `upper`."""
+    largest, smallest = _made(upper, _LARGEST, evaluator), _made(lower, _SMALLEST, evaluator)
+    if largest and smallest and same(largest.subject, smallest.subject, evaluator):
+        return True
+    if largest and _is_of(largest, lower, evaluator):
+        return True
+    return smallest is not None and _is_of(smallest, upper, evaluator)
+
+
+def _is_of(extreme: Call, values: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """Whether `values` are those that the extreme was taken of: along one dimension, in the same places."""
+    alike = aligned if "dim" in extreme.arguments else same
+    return alike(extreme.subject, values, evaluator)
 
 
 def _product(call: Call, evaluator: Evaluator) -> Interval | None:
-    if not same(call.arguments.get("input"), call.arguments.get("other"), evaluator):
+    if not aligned(call.arguments.get("input"), call.arguments.get("other"), evaluator):
         return None
     factor = evaluator.range_of(call.arguments["input"])
     return square(format_of(evaluator.values[call.arguments["input"]].dtype), factor)
@@ -100,31 +163,62 @@ def _product(call: Call, evaluator: Evaluator) -> Interval | None:
 
 def _quotient(call: Call, evaluator: Evaluator) -> Interval | None:
     part, whole = call.arguments.get("input"), call.arguments.get("other")
-    share = evaluator.range_of(part)
-    nothing = Interval(INF, -INF, nan=evaluator.range_of(whole).has_zero)
-    norm, total = _made(whole, _NORMS, evaluator), _made(whole, _ADDS, evaluator)
-    if norm and same(norm.subject, part, evaluator):
-        # Rounding can carry a unit vector a little past 1.
-        return Interval(-1.0000002, 1.0000002).join(nothing)
-    if total and same(total.subject, part, evaluator) and share.low >= 0:
-        return UNIT.join(nothing)
-    added = _made(whole, frozenset({"torch.add"}), evaluator)
-    if added and share.low >= 0:
-        terms = (added.arguments.get("input"), added.arguments.get("other"))
-        if all(evaluator.range_of(term).low >= 0 for term in terms) and any(
-            same(term, part, evaluator) for term in terms
-        ):
-            return UNIT.join(nothing)
-    return None
+    if part is None or "rounding_mode" in call.arguments:
+        return None
+    if evaluator.range_of(part).least >= 0 and _holds(whole, part, evaluator):
+        return _SHARE
+    return _SIGNED_SHARE if _holds_size(whole, part, evaluator) else None
+
+
+def _holds(whole: cst.BaseExpression | None, part: cst.BaseExpression, evaluator: Evaluator, depth: int = 0) -> bool:
+    """Whether `whole` is no less than `part`, which is not negative: its sum or maximum, and what was added to that."""
+    made = evaluator.values.get(whole, UNKNOWN).origin if whole is not None else None
+    if made is None or depth == _DEEPEST_SUM:
+        return False
+    if made.function in _ADDS | _PEAKS:
+        return _is_of(made, part, evaluator)
+    if made.function in _RAISING and "max" not in made.arguments:
+        return _holds(made.subject, part, evaluator, depth + 1)
+    if made.function != "torch.add" or "alpha" in made.arguments:
+        return False
+    terms = [made.arguments.get("input"), made.arguments.get("other")]
+    return all(evaluator.range_of(term).least >= 0 for term in terms) and any(
+        aligned(term, part, evaluator) or _holds(term, part, evaluator, depth + 1) for term in terms
+    )
+
+
+def _holds_size(whole: cst.BaseExpression | None, part: cst.BaseExpression, evaluator: Evaluator, depth: int = 0) -> bool:
+    """Whether `whole` is no less than the size of `part`: its norm or largest size, and what was added to that."""
+    made = evaluator.values.get(whole, UNKNOWN).origin if whole is not None else None
+    if made is None or depth == _DEEPEST_SUM:
+        return False
+    if made.function in _NORMS:
+        order = made.arguments.get("p") or made.arguments.get("ord")
+        is_usual = order is None or evaluator.values.get(order, UNKNOWN).constant in _ORDERS
+        return is_usual and _is_of(made, part, evaluator)
+    if made.function in _PEAKS:
+        sizes = _made(made.subject, frozenset({"torch.abs"}), evaluator)
+        return sizes is not None and aligned(sizes.subject, part, evaluator)
+    if made.function in _RAISING and "max" not in made.arguments:
+        return _holds_size(made.subject, part, evaluator, depth + 1)
+    if made.function != "torch.add" or "alpha" in made.arguments:
+        return False
+    terms = [made.arguments.get("input"), made.arguments.get("other")]
+    return all(evaluator.range_of(term).least >= 0 for term in terms) and any(
+        _holds_size(term, part, evaluator, depth + 1) for term in terms
+    )
 
 
 def _sum(call: Call, evaluator: Evaluator) -> Interval | None:
-    """The sum of exp(x - max(x)) holds the 1 of the largest x; the sum of a mask is a count."""
+    """The sum of exp(x - max(x)) holds the 1 of the largest x, if it is taken where the maximum is."""
     grown = _made(call.subject, frozenset({"torch.exp"}), evaluator)
     shifted = _made(grown.subject, frozenset({"torch.sub"}), evaluator) if grown else None
-    if shifted and _difference(shifted, evaluator) == NOT_POSITIVE:
-        return Interval(1.0, INF)
-    return None
+    peak = _made(shifted.arguments.get("other"), _PEAKS, evaluator) if shifted else None
+    if shifted is None or peak is None or _difference(shifted, evaluator) != NOT_POSITIVE:
+        return None
+    along, of_peak = call.arguments.get("dim"), peak.arguments.get("dim")
+    holds_it = along is None or (of_peak is not None and text_of(along) == text_of(of_peak))
+    return Interval(1.0, INF, plus_inf=True, nan=True) if holds_it else None
 
 
 def _where(call: Call, evaluator: Evaluator) -> Interval | None:
@@ -155,7 +249,7 @@ def range_under(node: cst.BaseExpression, test: cst.BaseExpression, evaluator: E
     """The range of `node` where `test` holds, for operands that the test names."""
     known = evaluator.range_of(node)
     for bound in _told(test, evaluator, holds=holds):
-        if same(bound.node, node, evaluator):
+        if aligned(bound.node, node, evaluator):
             known = tightened(known, bound)
     return replace(known, nan=evaluator.range_of(node).nan and known.nan)
 

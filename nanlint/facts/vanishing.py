@@ -182,8 +182,8 @@ def silence(node: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     if value.learnable or (not named.LEARNED.isdisjoint(words) and named.GRADIENTS.isdisjoint(words)):
         return Chance.NONE
     # What a function gave back, or an object keeps, and the distance of two things are judged by their names alone.
-    is_given = value.made_by is None and not (dotted_text(leaf) or "").startswith("self.")
-    is_plain = is_given and not is_apart
+    is_given = value.made_by is None and isinstance(leaf, (cst.Name, cst.Attribute, cst.Subscript))
+    is_plain = is_given and not is_apart and not (dotted_text(leaf) or "").startswith("self.")
     return Chance.ORDINARY if is_plain or not named.SIGNALS.isdisjoint(words) else Chance.DOUBTFUL
 
 

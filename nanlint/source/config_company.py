@@ -1,7 +1,7 @@
 """The trainer configs beside which a launcher config lies: files of one run, as far as folders tell.
 
 `accelerate launch` and `deepspeed` read a config of their own next to the trainer's. Looked for where people keep them:
-in the same folder, in the folders right below it, and one folder up where the launcher's folder is one for configs.
+in the same folder, in folders for configs right below it, and one folder up where the launcher's folder is one of those.
 """
 
 # pathlib is not imported on a clean run.
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from nanlint.source.config_entries import Document
 
 _SUFFIXES = (".yaml", ".yml", ".toml", ".json")
-_CONFIG_FOLDER = re.compile(r"accelerate|deepspeed|launch|conf|cfg", re.IGNORECASE)
+_CONFIG_FOLDER = re.compile(
+    r"(accelerate|deepspeed|launch(er)?|training|trainer|experiments?|recipes?|hparams)?[_-]?(conf|configs?|cfgs?|configuration)?",
+    re.IGNORECASE,
+)
 _LAUNCHER_KEYS = frozenset(
     {"compute_environment", "distributed_type", "zero_optimization", "deepspeed_config", "fsdp_config"}
 )
@@ -57,13 +60,13 @@ def trainers_beside(path: str) -> list[tuple[str, Document, list[str]]]:
 def _files_around(folder: str) -> list[str]:
     """The config files of the folders around a launcher config; none if there are too many to be of one run."""
     tops = [folder]
-    if _CONFIG_FOLDER.search(os.path.basename(folder)):
+    if _CONFIG_FOLDER.fullmatch(os.path.basename(folder)):
         tops.append(os.path.dirname(folder))
     found: dict[str, None] = {}
     for top in tops:
         names, below = _listing(top)
         found.update(dict.fromkeys(_configs(top, names)))
-        for inner in below:
+        for inner in filter(_CONFIG_FOLDER.fullmatch, below):
             found.update(dict.fromkeys(_configs(os.path.join(top, inner), _listing(os.path.join(top, inner))[0])))
         if len(found) > _MOST_FILES:
             return []

@@ -6,6 +6,7 @@ read. A merged key has its place where it was written first.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -19,19 +20,41 @@ if TYPE_CHECKING:
 
 _Pair = tuple[yaml.ScalarNode, yaml.Node]
 _STANDARD = "tag:yaml.org,2002:"
+_TOO_DEEP = "nested too deeply to be read; it was not checked"
+# The C code is at ease with 10,000 levels.
+_DEEPEST_BRACKETS = 1000
+_BRACKET = re.compile(r"[\[\]{}]")
+_DASHES = re.compile(r"(?:[-?:][ \t]+){1000}")
 
 
 def yaml_documents(text: str) -> list[Document]:
     """The documents of a YAML text; UnreadableSource with the line where it breaks."""
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    if _is_too_deep(text):
+        raise UnreadableSource(_TOO_DEEP)
     try:
         nodes = [node for node in yaml.compose_all(text, Loader=loader) if node is not None]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise UnreadableSource(_why(error), mark.line + 1 if mark is not None else None) from None
+    except RecursionError:
+        raise UnreadableSource(_TOO_DEEP) from None
     except yaml.YAMLError as error:
         raise UnreadableSource(f"not valid YAML: {str(error).splitlines()[0]}; it was not checked") from None
     return [_document(node) for node in nodes]
+
+
+def _is_too_deep(text: str) -> bool:
+    """Whether brackets or dashes are nested so deeply that PyYAML's C code would overflow its stack, which nobody survives."""
+    if _DASHES.search(text):
+        return True
+    depth = 0
+    if text.count("[") + text.count("{") > _DEEPEST_BRACKETS:
+        for bracket in _BRACKET.findall(text):
+            depth += 1 if bracket in "[{" else -1
+            if depth > _DEEPEST_BRACKETS:
+                return True
+    return False
 
 
 def _why(error: yaml.MarkedYAMLError) -> str:

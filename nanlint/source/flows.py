@@ -24,6 +24,7 @@ class Flows:
         self.values: dict[str, list[ast.AST]] = {}
         self.attributes: dict[str, list[ast.AST]] = {}
         self.results: list[ast.AST] = []
+        self.tests: list[ast.AST] = []
         functions: list[str] = []
         for node in chunk.nodes:
             _NOTE[node.__class__](self, node)
@@ -104,6 +105,10 @@ class Flows:
         if node.value is not None:
             self.results.append(node.value)
 
+    def test(self, node: ast.If | ast.While | ast.Assert | ast.IfExp) -> None:
+        """What is asked before something is done."""
+        self.tests.append(node.test)
+
     def loop(self, node: ast.For | ast.AsyncFor | ast.comprehension) -> None:
         """`for target in iter`."""
         self.give(node.target, node.iter)
@@ -138,6 +143,7 @@ class Flows:
 
 _NOTE: dict[type[ast.AST], Callable[..., None]] = {
     ast.AnnAssign: Flows.other_assignment,
+    ast.Assert: Flows.test,
     ast.Assign: Flows.assignment,
     ast.AsyncFor: Flows.loop,
     ast.AsyncFunctionDef: Flows.nothing,
@@ -148,9 +154,12 @@ _NOTE: dict[type[ast.AST], Callable[..., None]] = {
     ast.For: Flows.loop,
     ast.FunctionDef: Flows.nothing,
     ast.Match: Flows.match,
+    ast.If: Flows.test,
+    ast.IfExp: Flows.test,
     ast.NamedExpr: Flows.other_assignment,
     ast.Return: Flows.result,
     ast.UnaryOp: Flows.unary,
+    ast.While: Flows.test,
     ast.Yield: Flows.result,
     ast.YieldFrom: Flows.result,
     ast.arguments: Flows.parameters,

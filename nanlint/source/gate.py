@@ -11,10 +11,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nanlint.source.outline import MODULE
+from nanlint.source.relevance import relevant_names
 from nanlint.source.slices import Slices
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    import ast
+    from collections.abc import Collection, Iterable, Sequence
 
     from nanlint.source.outline import Outline
 
@@ -40,6 +43,8 @@ class Interest:
     words: frozenset[str]
     beside: frozenset[str] = frozenset()
     beneath: tuple[frozenset[str], ...] = ()
+    is_about_all: bool = False
+    """Whether the rule then looks at the other chunks of the file, too."""
 
 
 class Gate:
@@ -61,6 +66,10 @@ class Gate:
 
     def chunks(self, outline: Outline) -> list[str]:
         """The qualified names of the chunks in which a rule could fire, in reading order."""
+        return self.view(outline).chunks
+
+    def view(self, outline: Outline) -> View:
+        """What of the file the rules need to see."""
         everything = set[str]().union(*(chunk.words for chunk in outline.chunks.values()))
         everything.update(name.rpartition(".")[2] for name in outline.imports.values())
         interests = [
@@ -69,15 +78,49 @@ class Gate:
             if not any(everything.isdisjoint(words) for words in (interest.beside, *interest.beneath) if words)
             or outline.stars
         ]
-        kept = _holding(frozenset().union(*(each.words for each in interests if not each.beneath)), outline)
-        slices = Slices(outline, self._through)
-        for interest in interests:
-            if interest.beneath:
-                words = interest.words | _aliases(outline, interest.words)
-                for name in _holding(words, outline) - kept:
-                    if slices.any_holds(name, words, interest.beneath):
-                        kept.add(name)
-        return sorted(kept, key=lambda name: (outline.chunks[name].first_line, name))
+        return View(outline, interests, self._through)
+
+
+class View:
+    """The part of one file that the rules need to see: some of its chunks, and of each the names that matter there."""
+
+    def __init__(self, outline: Outline, interests: Sequence[Interest], through: frozenset[str]) -> None:
+        self._outline = outline
+        self._slices = Slices(outline, through)
+        self._whole = _holding(frozenset().union(*(each.words for each in interests if not each.beneath)), outline)
+        """The chunks about which a rule may ask anything."""
+        self._narrow = [
+            (each.words | _aliases(outline, each.words), each.beneath) for each in interests if each.beneath
+        ]
+        kept = set(self._whole)
+        for words, beneath in self._narrow:
+            for name in _holding(words, outline) - kept:
+                if next(self._slices.places(name, words, beneath), None) is not None:
+                    kept.add(name)
+        self.chunks = sorted(kept, key=lambda name: (outline.chunks[name].first_line, name))
+        self._kept = frozenset(kept)
+        self._is_open = any(each.is_about_all and _holding(each.words, outline) for each in interests)
+        self._relevant: dict[str, frozenset[str] | None] = {}
+
+    def relevant_names(self, chunk: str) -> frozenset[str] | None:
+        """The names in the chunk whose values can matter to a finding; None for all."""
+        if chunk not in self._relevant:
+            self._relevant[chunk] = self._find_relevant(chunk)
+        return self._relevant[chunk]
+
+    def _find_relevant(self, chunk: str) -> frozenset[str] | None:
+        # Whatever a constructor sets is one of its results.
+        if (
+            self._is_open
+            or chunk in self._whole
+            or chunk in self._outline.classes
+            or chunk.endswith((MODULE, "__init__"))
+        ):
+            return None
+        roots: list[ast.AST] = []
+        for words, beneath in self._narrow if chunk in self._kept else ():
+            roots += self._slices.places(chunk, words, beneath)
+        return relevant_names(self._slices.flows_of(chunk), roots)
 
 
 def _holding(words: frozenset[str], outline: Outline) -> set[str]:

@@ -36,13 +36,17 @@ class Slices:
         self._shared: dict[str, list[_Place]] | None = None
         self._makeups: dict[ast.AST, Makeup] = {}
 
-    def any_holds(self, name: str, operations: Collection[str], beneath: Sequence[frozenset[str]]) -> bool:
-        """Whether behind one of the `operations` in the chunk called `name` there is a word of each set of `beneath`."""
-        places = [place for word, place in self._flows_of(name).operations if word in operations]
+    def places(self, name: str, operations: Collection[str], beneath: Sequence[frozenset[str]]) -> Iterator[ast.AST]:
+        """Each of the `operations` in the chunk called `name` behind which there is a word of each set of `beneath`."""
+        places = [place for word, place in self.flows_of(name).operations if word in operations]
         if len(places) > MOST_PLACES:
-            return True
+            yield from places
+            return
+        yield from (place for place in places if self._may_hold(name, operands_of(place), beneath))
+
+    def _may_hold(self, home: str, operands: Sequence[ast.AST], beneath: Sequence[frozenset[str]]) -> bool:
         try:
-            return any(self._holds(name, operands_of(place), beneath) for place in places)
+            return self._holds(home, operands, beneath)
         except RecursionError:
             return True
 
@@ -66,7 +70,7 @@ class Slices:
 
     def _behind(self, chunk: str, name: str) -> Iterator[_Place]:
         """Everything that may flow into a name or an attribute, or is returned by the function called so."""
-        for value in self._flows_of(chunk).values.get(name, ()):
+        for value in self.flows_of(chunk).values.get(name, ()):
             yield chunk, value
         yield from self._shared_flows().get(name, ())
 
@@ -79,7 +83,8 @@ class Slices:
             known.words.update(imports[name].rpartition(".")[2] for name in known.names & imports.keys())
         return known
 
-    def _flows_of(self, name: str) -> Flows:
+    def flows_of(self, name: str) -> Flows:
+        """What is handed to the names of one chunk."""
         if name not in self._flows:
             self._flows[name] = Flows(self._outline.chunks[name])
         return self._flows[name]
@@ -89,7 +94,7 @@ class Slices:
         if self._shared is None:
             self._shared = {}
             for name, chunk in self._outline.chunks.items():
-                flows = self._flows_of(name)
+                flows = self.flows_of(name)
                 own = OWN if chunk.owner else ""
                 given = [*flows.attributes.items(), (own + chunk.name, flows.results)]
                 if name == MODULE or name in self._outline.classes:

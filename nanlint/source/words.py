@@ -195,7 +195,7 @@ def _enter_comparison(to: _Collector, node: ast.Compare) -> None:
 
 
 def _enter_noted(to: _Collector, node: ast.AST) -> None:
-    """A loop, a comprehension, a `with`: it hands values to names."""
+    """A loop, a comprehension, a `with`: it hands values to names. An `if` asks something."""
     to.note(node)
     _enter_fields(to, node)
 
@@ -297,6 +297,7 @@ _ENTER: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
     ast.Assign: _enter_assignment,
     ast.AsyncFunctionDef: _enter_function,
     ast.Attribute: _enter_attribute,
+    ast.Assert: _enter_noted,
     ast.AsyncFor: _enter_noted,
     ast.AugAssign: _enter_augmented,
     ast.BinOp: _enter_binary,
@@ -307,6 +308,8 @@ _ENTER: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
     ast.Expr: _enter_expression,
     ast.For: _enter_noted,
     ast.FunctionDef: _enter_function,
+    ast.If: _enter_noted,
+    ast.IfExp: _enter_noted,
     ast.Import: _enter_import,
     ast.ImportFrom: _enter_import,
     ast.List: _enter_tuple,
@@ -320,6 +323,7 @@ _ENTER: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
     ast.BoolOp: _enter_chain,
     ast.Match: _enter_noted,
     ast.UnaryOp: _enter_unary,
+    ast.While: _enter_noted,
     ast.Yield: _enter_noted,
     ast.YieldFrom: _enter_noted,
     ast.arg: _enter_argument,

@@ -1,0 +1,52 @@
+"""Which names of a chunk can matter to a finding: those behind what a rule looks at, behind its results, and in its tests.
+
+The value of `self.encoder(x)` costs a look at other functions, and mostly nobody asks for it. Names are followed as in a
+slice, but through everything: the range of a sum rests on what is summed up.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanlint.source.makeup import OWN, SELVES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from nanlint.source.flows import Flows
+
+
+def relevant_names(flows: Flows, roots: Iterable[ast.AST]) -> frozenset[str]:
+    """Every name (`x`, `self.x`) that may flow into one of `roots`, into the chunk's results or into its tests."""
+    names: set[str] = set()
+    pending = [*roots, *flows.results, *flows.tests]
+    seen: set[ast.AST] = set()
+    while pending:
+        node = pending.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        for name in names_in(node) - names:
+            names.add(name)
+            pending += _given(name, flows.values, flows.attributes)
+    return frozenset(names)
+
+
+def _given(name: str, *given: Mapping[str, Sequence[ast.AST]]) -> list[ast.AST]:
+    return [value for values in given for value in values.get(name, ())]
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names that `node` reads, attributes of the object itself among them."""
+    found: set[str] = set()
+    pending = [node]
+    while pending:
+        inner = pending.pop()
+        if isinstance(inner, ast.Name):
+            found.add(inner.id)
+        elif isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id in SELVES:
+            found.add(OWN + inner.attr)
+        else:
+            pending.extend(ast.iter_child_nodes(inner))
+    return found
