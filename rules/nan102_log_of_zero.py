@@ -53,8 +53,8 @@ class LogOfZero(Rule):
     ## Silent when
     the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; of `exp(x)`, which only
     underflow makes 0; when nothing is known of it; under `no_grad` and in tests, where -inf is a result like any other.
-    At `info` where it takes an underflow or a rounding (a difference of two tensors, a sum of products), where a name alone says that
-    it is a probability, and in code that is not trained by its name: metrics, sampling, inference.
+    At `info` where it takes an underflow or a rounding (a difference of two tensors, a sum of products), where it is what a
+    model made or a name alone says that it is a probability, and in code that is not trained by its name: metrics, sampling, inference.
     The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.
 
     ## Fix
@@ -68,7 +68,7 @@ class LogOfZero(Rule):
     direction = Direction.BOTH
     calls = frozenset(LOGARITHMS)
     beside = frozenset({"log", "log_", "log2", "log2_", "log10", "log10_", "log1p", "log1p_"})
-    yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN210", "NAN302"})
+    yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one logarithm."""
@@ -76,7 +76,7 @@ class LogOfZero(Rule):
         if inner is None or not facts.is_tensor(call.node) or facts.is_test() or not facts.is_recorded(call.node):
             return
         reason = _reason(inner, edge, facts)
-        if not reason or _is_meant(call, inner, facts):
+        if not reason or _is_meant(call, inner, facts) or facts.is_mended(call.node):
             return
         origin = facts.origin_of(inner)
         is_ordinary = _is_ordinary(inner, edge, facts)
@@ -94,13 +94,15 @@ class LogOfZero(Rule):
 def _is_ordinary(inner: Expression, edge: int, facts: Facts) -> bool:
     # What may be NaN already is broken before it gets here.
     is_sound = facts.is_known(inner) and not facts.range_of(inner).nan and facts.may_train()
-    return is_sound and (edge != 0 or facts.reaches_zero(inner))
+    return is_sound and (edge != 0 or facts.is_often_zero(inner))
 
 
 def _reason(inner: Expression, edge: int, facts: Facts) -> str:
     """Why the argument can be at the edge, or below; empty if nothing says so."""
     reach, origin = facts.range_of(inner), facts.origin_of(inner)
-    if origin is not None and origin.function in TOLD_ELSEWHERE | UNDERFLOWING:
+    # `log(1 - p)` beside `log(p)` is told of with it.
+    part = facts.origin_of(facts.rest_to_one(inner)) or origin
+    if part is not None and part.function in TOLD_ELSEWHERE | UNDERFLOWING:
         return ""
     if facts.is_known(inner):
         # Squares, norms and shares are known not to be negative; what may be so for all that is known is not, as a rule.

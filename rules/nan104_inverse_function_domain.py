@@ -57,6 +57,7 @@ class InverseFunctionDomain(Rule):
     preview = True
     direction = Direction.BOTH
     calls = frozenset(DOMAINS)
+    yields_to = frozenset({"NAN203"})
     beside = frozenset(
         {word + end for word in ("acos", "arccos", "asin", "arcsin", "atanh", "arctanh", "acosh", "arccosh", "erfinv", "logit") for end in ("", "_")}
     )  # fmt: skip
@@ -67,6 +68,8 @@ class InverseFunctionDomain(Rule):
         if inner is None or facts.is_test() or not facts.is_tensor(call.node) or "eps" in call.arguments:
             return
         reason, direction = _reason(call, inner, facts)
+        if facts.is_mended(call.node):
+            return
         if not reason or (direction is Direction.BACKWARD and not _is_trained(call, inner, facts)):
             return
         name = call.function.rpartition(".")[2]

@@ -70,7 +70,9 @@ class StatisticsOfTooFew(Rule):
 
 def _severity(subject: Expression, facts: Facts) -> Severity:
     """A minibatch that was handed in can hold one element; what was computed here is all of a rollout."""
-    return Severity.WARNING if facts.is_given(subject) else Severity.INFO
+    made_by = facts.value_of(subject).made_by
+    is_part = made_by is not None and made_by.function == "subscript"
+    return Severity.WARNING if is_part or facts.is_given(subject) else Severity.INFO
 
 
 def _is_batch(call: Call, subject: Expression, facts: Facts) -> bool:

@@ -83,9 +83,14 @@ class SoftmaxOfMaskedRow(Rule):
             f"`{scores}` is -inf under `{mask}`, and of an all -inf row {RESULTS[LOG_SOFTMAX if is_taken else call.function]}",
             fix=_fix(found, facts),
             hazard=Hazard(call.function, scores, "-inf"),
-            severity=self.severity if facts.is_combined(found, call.subject) else Severity.INFO,
+            severity=self.severity if _is_ordinary(found, call, facts) else Severity.INFO,
             direction=Direction.BOTH if found.is_added else Direction.FORWARD,
         )
+
+
+def _is_ordinary(found: Filling, call: Call, facts: Facts) -> bool:
+    """Two masks meet, and they are not masks that a caller may leave out: whether those take whole rows is the caller's."""
+    return facts.is_combined(found, call.subject) and not facts.is_optional(found.mask)
 
 
 def _is_taken_from_scores(call: Call, facts: Facts) -> bool:

@@ -19,6 +19,8 @@ PLACES = {
 # Labels of prompts and of tokens that are not to be learned; all labels of a batch can be that.
 MARK = -100
 COMPARISONS = frozenset({"torch.eq", "torch.ne", "torch.lt", "torch.le", "torch.gt", "torch.ge"})
+# What is to be written or spoken ends with a token of its own, so there is always one.
+WRITTEN = frozenset({"decoder", "tgt", "text", "caption"})
 QUOTED = 34
 
 
@@ -38,7 +40,7 @@ class LossOfNothing(Rule):
 
     ## Silent when
     the reduction is "sum" or "none", or not known here; when `ignore_index` is not given (that labels of -100 occur is then
-    nobody's word), or marks padding, as -1 and a pad id do: no sequence is padding alone; when a condition on the way asks for the targets or the selection; when a NaN is replaced or looked for
+    nobody's word), or marks padding, as -1 and a pad id do: no sequence is padding alone; for the targets of a decoder, which end with a token of their own; when a condition on the way asks for the targets or the selection; when a NaN is replaced or looked for
     behind it; under `no_grad` and in tests. An nn.CrossEntropyLoss is told of where it is made.
 
     ## Fix
@@ -65,6 +67,8 @@ class LossOfNothing(Rule):
             yield from self._report(call, selected, f"`{facts.quote(selected, QUOTED)}` can be empty", facts)
         elif call.module is None and _ignores(call, facts) and facts.is_recorded(call.node):
             target = call.arguments.get("target")
+            if target is not None and not WRITTEN.isdisjoint(facts.words_of(target)):
+                return
             subject = f"`{facts.quote(target, QUOTED)}`" if target is not None else "the targets"
             yield from self._report(call, target, f"every one of {subject} can be ignored", facts)
 

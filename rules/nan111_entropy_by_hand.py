@@ -54,7 +54,7 @@ class EntropyByHand(Rule):
     preview = True
     calls = frozenset({PRODUCT})
     needs = (Need(frozenset({PRODUCT}), (LOGARITHMS,)),)
-    yields_to = frozenset({"NAN110"})
+    yields_to = frozenset({"NAN110", "NAN303"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one product."""
@@ -99,7 +99,7 @@ def _can_both_be_zero(factor: Expression, argument: Expression, facts: Facts) ->
     if facts.is_same(factor, argument) or (divided is not None and facts.is_same(factor, divided)):
         return facts.reaches_zero(factor)
     is_mask = facts.dtype_of(factor) == "bool" or (facts.is_known(factor) and facts.range_of(factor).integer)
-    return is_mask and facts.is_known(argument) and facts.reaches_zero(argument)
+    return is_mask and facts.is_known(argument) and facts.is_often_zero(argument)
 
 
 def _fix(call: Call, factor: Expression, log: Call, facts: Facts) -> Fix | None:

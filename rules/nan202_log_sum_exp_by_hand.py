@@ -12,7 +12,6 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
-    Need,
     Rule,
     Severity,
     safe,
@@ -61,7 +60,8 @@ class LogSumExpByHand(Rule):
     preview = True
     direction = Direction.BOTH
     calls = EXPONENTIALS
-    needs = (Need(frozenset({*LOGS, *QUOTIENTS}), (EXPONENTIALS,)),)
+    yields_to = frozenset({"NAN302"})
+    beside = frozenset({*LOGS, *QUOTIENTS})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge what is made of one exponential."""

@@ -22,6 +22,7 @@ GUARDED = {
     ),
     "torch.div": "other",
 }
+BREAKS_AT_ONE = ("log", "log1p", "logit", "acos", "arccos", "asin", "atanh", "erfinv", "sqrt", "rsqrt")
 # Uniform numbers are below 1 by themselves.
 UNIFORM = frozenset({"torch.rand", "torch.rand_like"})
 HALVES = frozenset({"float16", "bfloat16"})
@@ -48,7 +49,7 @@ class VanishingEps(Rule):
     ## Silent when
     the eps survives in the dtype in effect; when it is a floor and nothing here says that the value is half (at `info`, if the
     file speaks of float16 and the value is divided by, or a root or logarithm taken of it); when a cast to float32 or autocast's own list comes first; when an eps is merely absorbed by a large value; for a ceiling on `torch.rand`,
-    which stays below 1; in tests.
+    which stays below 1; in tests. At `info` for a ceiling in a function that names nothing that breaks at 1.
 
     ## Fix
     Unsafe: `torch.finfo(x.dtype).tiny` for a floor and `1 - torch.finfo(x.dtype).eps` for a ceiling fit every dtype, and
@@ -97,7 +98,7 @@ class VanishingEps(Rule):
             fix=_fix(call, node, limit, facts),
             hazard=Hazard(call.function, facts.source_of(subject), f"{limit:g}"),
             dtypes=(dtype,),
-            severity=self.severity if limit or facts.dtype_of(subject) else Severity.INFO,
+            severity=self.severity if _is_needed(subject, limit, facts) else Severity.INFO,
         )
 
     def _check_default(self, call: Call, subject: Expression, facts: Facts) -> Iterator[Finding]:
@@ -115,6 +116,11 @@ class VanishingEps(Rule):
                 hazard=Hazard(call.function, facts.source_of(subject), "0"),
                 dtypes=("float16",),
             )
+
+
+def _is_needed(subject: Expression, limit: float, facts: Facts) -> bool:
+    """Whether a ceiling of 1 is seen to matter, by what the function names; a floor matters where the value is half."""
+    return facts.mentions(*BREAKS_AT_ONE) if limit else facts.dtype_of(subject) != ""
 
 
 def _is_relied_on(call: Call, facts: Facts) -> bool:

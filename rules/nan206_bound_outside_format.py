@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 
 from nanlint.rule import Call, Facts, Finding, Hazard, Iterator, Rule, Severity
 
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min", "torch.clamp_max"})
 # float16 rounds to an infinity from here on.
 FLOAT16_OVERFLOW = 65520.0
+BREAKING = frozenset(f"torch.{name}" for name in ("div", "log", "sqrt", "rsqrt", "pow", "acos", "asin", "atanh"))
 QUOTED = 30
 
 
@@ -60,7 +62,7 @@ class BoundOutsideFormat(Rule):
             FLOAT16_OVERFLOW <= abs(bound) < math.inf for bound in known
         ):
             message = f"`{subject}` is float16, which ends at 65504, and is clamped to {max(known, key=abs):g}"
-        elif facts.range_of(call.subject).nan and "nan" in facts.comments_at(call.node).lower():
+        elif _was_broken(call, facts) and re.search(r"\bnans?\b", facts.comments_at(call.node), re.IGNORECASE):
             message = f"`{subject}` can be NaN (range {facts.range_of(call.subject)}), and a clamp passes NaN on"
         if message:
             yield self.finding(
@@ -68,3 +70,9 @@ class BoundOutsideFormat(Rule):
                 message,
                 hazard=Hazard(call.function, facts.source_of(call.subject), "inf or nan"),
             )
+
+
+def _was_broken(call: Call, facts: Facts) -> bool:
+    """Whether the value can be NaN, and comes right out of an operation that makes one."""
+    origin = facts.origin_of(call.subject)
+    return origin is not None and origin.function in BREAKING and facts.range_of(call.subject).nan

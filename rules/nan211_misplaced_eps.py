@@ -48,7 +48,7 @@ class MisplacedEps(Rule):
         Need(frozenset({RELU}), (frozenset({SUM}),)),
         Need(frozenset(DIVISIONS), (CLAMPS | PRODUCTS,)),
     )
-    yields_to = frozenset({"NAN101", "NAN102"})
+    yields_to = frozenset({"NAN102"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one sum with an eps, or one operation that an eps was meant for."""
@@ -106,7 +106,8 @@ class MisplacedEps(Rule):
             reason = "has its eps before the product, which can be 0"
         else:
             return
-        if facts.is_tested(inner) or facts.is_mended(call.node) or not facts.is_tensor(call.node):
+        first = next(other for other in facts.calls_of(*DIVISIONS) if _operand(other, facts) is made_by)
+        if first is not call or facts.is_tested(inner) or facts.is_mended(call.node) or not facts.is_tensor(call.node):
             return
         message = f"`{facts.quote(inner, QUOTED)}` {reason}, where the quotient is inf or NaN"
         yield self.finding(facts.span_of(call.node), message, hazard=Hazard(call.function, facts.source_of(inner), "0"))

@@ -30,7 +30,8 @@ class DegenerateDecomposition(Rule):
 
     ## Silent when
     only the values are asked for (`svdvals`, `eigvalsh`, `compute_uv=False`); under `no_grad`, on detached values, in tests, and in
-    code that no backward passes through by its name (initialisation, metrics, conversion).
+    code that no backward passes through by its name (initialisation, metrics, conversion). At `info` where the name does not say that one
+    does (`forward`, a loss, a distance).
 
     ## Fix
     None: whether the vectors are needed, or the matrix can be moved away from equal values, is for the author to say.
@@ -55,6 +56,6 @@ class DegenerateDecomposition(Rule):
             return
         kind = KINDS[call.function]
         message = f"`{facts.quote(inner, QUOTED)}` can have equal {kind}values: the gradient of its vectors is NaN"
-        yield self.finding(
-            facts.span_of(call.node), message, hazard=Hazard(call.function, facts.source_of(inner), "equal values")
-        )
+        hazard = Hazard(call.function, facts.source_of(inner), "equal values")
+        severity = Severity.WARNING if facts.is_trained() else Severity.INFO
+        yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=severity)

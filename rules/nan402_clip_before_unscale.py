@@ -72,12 +72,13 @@ class ClipBeforeUnscale(Rule):
 def _scaled_way(path: Path, clip: Event) -> tuple[Event, bool, bool] | None:
     """The scaled step behind the clip, whether something unscales before the clip, and after; None where nothing is scaled."""
     place = path.steps.index(clip)
-    starts = [at for at in path.places("backward") if at < place and path.steps[at].is_scaled]
-    steps = [at for at in path.places("step") if at > place]
-    if not starts or not steps or not path.steps[steps[0]].is_scaled or path.between(starts[-1], place, "step"):
+    start, step = path.before(place, "backward"), path.after(place, "step")
+    if start is None or step is None or not start[1].is_scaled or not step[1].is_scaled:
+        return None
+    if path.between(start[0], place, "step"):
         return None
     unscaling = "unscale_", "opaque"
-    return path.steps[steps[0]], path.between(starts[-1], place, *unscaling), path.between(place, steps[0], *unscaling)
+    return step[1], path.between(start[0], place, *unscaling), path.between(place, step[0], *unscaling)
 
 
 def _fix(clip: Event, step: Event) -> Fix | None:

@@ -82,23 +82,19 @@ class ClipAfterNanCheck(Rule):
 def _unchecked(path: Path, clip: Event) -> Decision | None:
     """The check before the clip, if none follows and a plain step does."""
     place = path.steps.index(clip)
-    steps = [at for at in path.places("step") if at > place]
-    if not steps or path.steps[steps[0]].is_scaled or path.between(place, steps[0], "opaque"):
+    step = path.after(place, "step")
+    if step is None or step[1].is_scaled or path.between(place, step[0], "opaque"):
         return None
-    behind = path.steps[place : steps[0]]
-    if any(_asks(step, clip) for step in behind):
+    if any(_asks(decision, clip) for decision in path.decisions(place, step[0])):
         return None
     before = [decision for at, decision in path.checks() if at < place and not decision.is_bad]
     # The last check before the clip is the closest to it.
     return before[-1] if before else None
 
 
-def _asks(step: Event | Decision, clip: Event) -> bool:
+def _asks(decision: Decision, clip: Event) -> bool:
     """Whether a condition is about the norm, or about finiteness of anything."""
-    test = getattr(step, "test", None)
-    if test is None:
-        return False
-    return getattr(step, "check", None) is not None or bool(clip.stored_as and clip.stored_as in step.text)
+    return decision.check is not None or bool(clip.stored_as and clip.stored_as in decision.text)
 
 
 def _raises(clip: Event) -> bool:

@@ -78,14 +78,11 @@ def _step_behind(path: Path, place: int, decision: Decision) -> Event | None:
     check = decision.check
     if check is None or not decision.is_bad or not check.is_sure or check.subject not in SUBJECTS:
         return None
-    steps = [at for at in path.places("step") if at > place]
-    if not steps or path.steps[steps[0]].is_scaled or path.between(place, steps[0], "opaque", "unscale_"):
-        return None
-    starts = path.places("backward")
-    came_after_backward = any(at < place for at in starts)
-    if came_after_backward and path.between(place, steps[0], "backward"):
+    step = path.after(place, "step")
+    if step is None or step[1].is_scaled or path.between(place, step[0], "opaque", "unscale_"):
         return None
     # A check of what another step has made is no matter of this one.
-    if path.between(-1, place, "step") or not any(at < steps[0] for at in starts):
+    if path.between(-1, place, "step") or path.before(step[0], "backward") is None or decision.may_stop:
         return None
-    return path.steps[steps[0]] if not decision.may_stop else None
+    computed_again = path.before(place, "backward") is not None and path.between(place, step[0], "backward")
+    return step[1] if not computed_again else None

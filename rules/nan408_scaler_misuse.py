@@ -61,7 +61,7 @@ def _misuses(loop: TrainingLoop) -> Iterator[tuple[Event, str]]:
     yield from _missing_updates(loop)
     told: set[Event] = set()
     for path in loop.paths:
-        for event, message in _unscaled_twice(path, has_more=len(loop.of("unscale_")) > 0):
+        for event, message in _unscaled_twice(path):
             if event not in told:
                 told.add(event)
                 yield event, message
@@ -81,10 +81,8 @@ def _plain_steps(loop: TrainingLoop) -> Iterator[tuple[Event, str]]:
 def _start_of(path: Path, step: Event) -> Event | None:
     """The backward behind a step; None if something may have unscaled or stepped in between."""
     place = path.steps.index(step)
-    starts = [at for at in path.places("backward") if at < place]
-    if not starts or path.between(starts[-1], place, "unscale_", "opaque"):
-        return None
-    return path.steps[starts[-1]]
+    start = path.before(place, "backward")
+    return start[1] if start is not None and not path.between(start[0], place, "unscale_", "opaque") else None
 
 
 def _missing_updates(loop: TrainingLoop) -> Iterator[tuple[Event, str]]:
@@ -95,17 +93,16 @@ def _missing_updates(loop: TrainingLoop) -> Iterator[tuple[Event, str]]:
     yield steps[-1], f"`{steps[-1].quote(40)}` is not followed by `{steps[-1].by}.update()` anywhere in the loop"
 
 
-def _unscaled_twice(path: Path, *, has_more: bool) -> Iterator[tuple[Event, str]]:
+def _unscaled_twice(path: Path) -> Iterator[tuple[Event, str]]:
     """`unscale_` a second time before an update, in one round or by way of a round that was cut short."""
-    unscaled: dict[str, int] = {}
-    for place, step in enumerate(path.steps):
-        kind = getattr(step, "kind", None)
-        if kind in {"update", "opaque"}:
+    unscaled: dict[str, Event] = {}
+    for event in path.events("unscale_", "update", "opaque"):
+        if event.kind != "unscale_":
             unscaled.clear()
-        elif kind == "unscale_" and not step.is_framework:
-            if step.target in unscaled:
-                yield step, f"`{step.quote(40)}` is the second one since the last update: it raises"
-            unscaled[step.target] = place
-    if path.end == "continue" and unscaled and has_more:
-        event = path.steps[next(iter(unscaled.values()))]
+        elif event.target in unscaled:
+            yield event, f"`{event.quote(40)}` is the second one since the last update: it raises"
+        elif not event.is_framework:
+            unscaled[event.target] = event
+    if path.end == "continue" and unscaled:
+        event = next(iter(unscaled.values()))
         yield event, f"`{event.quote(40)}`, then `continue` without an update: the next one raises"

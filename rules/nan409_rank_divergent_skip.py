@@ -65,7 +65,8 @@ def _lonely_skip(path: Path) -> Decision | None:
     """The check on which a path leaves the round before its backward, with nothing reduced until then."""
     if path.end not in {"continue", "break"} or path.places("backward", "reduce"):
         return None
-    found = [decision for _, decision in path.checks() if decision.is_bad and decision.check.subject == "loss"]
+    bad = [decision for _, decision in path.checks() if decision.is_bad]
+    found = [decision for decision in bad if decision.check is not None and decision.check.subject == "loss"]
     if not found or any(word in found[-1].text.lower() for word in ("reduce", "gather", "global", "world", "sync")):
         return None
     return found[-1]

@@ -52,31 +52,30 @@ class StepOrder(Rule):
 
 def _late_clip(path: Path, clip: Event, loop: TrainingLoop) -> str:
     place = path.steps.index(clip)
-    starts, steps = path.places("backward"), path.places("step", "opaque")
-    if not starts or any(at > place for at in (*starts, *steps)) or not steps or len(loop.optimizers) > 1:
+    start, step = path.after(-1, "backward"), path.before(place, "step", "opaque")
+    if start is None or step is None or step[0] < start[0] or len(loop.optimizers) > 1:
         return ""
-    if not starts[0] < steps[-1] < place or path.between(starts[0], steps[-1], "clip"):
+    if path.after(place, "backward", "step", "opaque") or path.between(start[0], step[0], "clip"):
         return ""
-    return f"`{clip.quote(40)}` comes after `{path.steps[steps[-1]].quote(30)}` and clips nothing"
+    return f"`{clip.quote(40)}` comes after `{step[1].quote(30)}` and clips nothing"
 
 
 def _lost_gradients(path: Path, zeroing: Event, loop: TrainingLoop) -> str:
-    place = path.steps.index(zeroing)
-    behind = [at for at in path.places("backward", "step", "opaque") if at > place]
-    step = path.steps[behind[0]] if behind else None
-    if step is None or step.kind != "step" or path.steps[behind[0]].is_framework:
+    behind = path.after(path.steps.index(zeroing), "backward", "step", "opaque")
+    if behind is None or behind[1].kind != "step" or behind[1].is_framework:
         return ""
-    same = step.target == zeroing.target or len(loop.optimizers) == 1
-    if not same or not path.places("backward") or len(loop.of("backward")) > len(path.places("backward")):
+    same = behind[1].target == zeroing.target or len(loop.optimizers) == 1
+    starts = path.places("backward")
+    if not same or not starts or len(loop.of("backward")) > len(starts):
         return ""
-    return f"`{zeroing.quote(35)}` empties the gradients that `{step.quote(35)}` is to use"
+    return f"`{zeroing.quote(35)}` empties the gradients that `{behind[1].quote(35)}` needs"
 
 
 def _early_schedule(path: Path, schedule: Event, loop: TrainingLoop) -> str:
     place = path.steps.index(schedule)
-    steps = path.places("step")
-    if loop.is_step_method or not steps or steps[0] < place or path.places("opaque"):
+    step = path.after(place, "step")
+    if loop.is_step_method or step is None or path.before(place, "step") or path.places("opaque"):
         return ""
-    if any(at > place for at in path.places("schedule")):
+    if path.after(place, "schedule"):
         return ""
-    return f"`{schedule.quote(35)}` comes before `{path.steps[steps[0]].quote(35)}`: the first rate is skipped"
+    return f"`{schedule.quote(35)}` comes before `{step[1].quote(35)}`: the first rate is skipped"

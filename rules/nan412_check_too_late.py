@@ -67,9 +67,9 @@ def _is_late(path: Path, place: int, decision: Decision) -> bool:
     check = decision.check
     if not decision.is_bad or check is None or check.subject == "parameters" or decision.may_stop:
         return False
-    steps, starts = path.places("step"), path.places("backward")
-    if len(steps) != 1 or path.steps[steps[0]].is_scaled or not starts or not starts[0] < steps[0] < place:
+    step, start = path.before(place, "step"), path.after(-1, "backward")
+    if step is None or start is None or step[1].is_scaled or start[0] > step[0] or len(path.places("step")) != 1:
         return False
-    if any(at < steps[0] for at, _ in path.checks()) or path.places("opaque") or any(at > place for at in starts):
+    if any(at < step[0] for at, _ in path.checks()) or path.places("opaque") or path.after(place, "backward"):
         return False
-    return path.end not in STOPPING or path.between(steps[0], len(path.steps), "save")
+    return path.end not in STOPPING or path.between(step[0], len(path.steps), "save")

@@ -58,10 +58,9 @@ class SchedulerStepsOnSkip(Rule):
 def _skipped(path: Path, schedule: Event) -> str:
     """Why the step before the scheduler may not have been made; "" if it was."""
     place = path.steps.index(schedule)
-    steps = [at for at in path.places("step") if at < place]
-    if steps:
-        step = path.steps[steps[-1]]
-        return f"`{step.quote(25)}` skips a step that is not finite" if step.is_scaled else ""
+    step = path.before(place, "step")
+    if step is not None:
+        return f"`{step[1].quote(25)}` skips a step that is not finite" if step[1].is_scaled else ""
     if path.places("opaque", "step") or not path.places("backward"):
         return ""
     bad = [decision for at, decision in path.checks() if decision.is_bad and at < place]
@@ -69,6 +68,4 @@ def _skipped(path: Path, schedule: Event) -> str:
 
 
 def _asks_for_scale(path: Path) -> bool:
-    return any(
-        "scale" in getattr(step, "text", "") or "skip" in step.text for step in path.steps if hasattr(step, "test")
-    )
+    return any("scale" in each.text or "skip" in each.text for each in path.decisions(0, len(path.steps)))

@@ -76,5 +76,4 @@ def _is_chosen(save: Event, loop: TrainingLoop) -> bool:
 
 
 def _compares(path: Path, save: Event) -> bool:
-    place = path.steps.index(save)
-    return any(BETTER.search(step.text) for step in path.steps[:place] if hasattr(step, "test"))
+    return any(BETTER.search(decision.text) for decision in path.decisions(0, path.steps.index(save)))

@@ -55,5 +55,5 @@ class PoisonedAverage(Rule):
 def _follows_a_step(path: Path, average: Event) -> bool:
     """Whether a plain step comes before the average, and no check before that."""
     place = path.steps.index(average)
-    steps = [at for at in path.places("step") if at < place]
-    return bool(steps) and not path.places("opaque") and not any(at < place for at, _ in path.checks())
+    is_checked = any(at < place for at, _ in path.checks())
+    return path.before(place, "step") is not None and not path.places("opaque") and not is_checked

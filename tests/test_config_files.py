@@ -136,6 +136,14 @@ def test_what_is_broken_is_told_with_its_line(text: str, path: str, line: int, m
     assert message in caught.value.message
 
 
+@pytest.mark.parametrize(
+    "text", ["a: " + "[" * 200_000, "- " * 100_000, "a: " + "{x: " * 100_000], ids=["lists", "dashes", "maps"]
+)
+def test_yaml_that_would_overflow_the_stack_is_not_read(text: str) -> None:
+    with pytest.raises(UnreadableSource, match="nested too deeply"):
+        read_documents(text, "a.yaml")
+
+
 # -- which files are looked at ---------------------------------------------------------------------------------
 
 

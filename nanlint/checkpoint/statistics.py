@@ -75,7 +75,8 @@ class Statistics:
 
 def can_be_scanned(tensor: SavedTensor) -> bool:
     """Whether it has values, and they can be NaN or infinite."""
-    return tensor.storage is not None and is_inexact(tensor.dtype) and tensor.dtype in ITEM_BYTES
+    known = tensor.dtype in ITEM_BYTES and (tensor.dtype in _COMPLEX or hasattr(torch, tensor.dtype))
+    return tensor.storage is not None and is_inexact(tensor.dtype) and known
 
 
 def scan(tensor: SavedTensor, progress: Callable[[int], object]) -> Statistics:

@@ -117,7 +117,7 @@ def _closing(series: Series) -> Iterator[Piece]:
     first, last = series.first_bad, series.last_clean
     if first is not None:
         yield f"First bad, by {series.order}: {_told(first)}\n", PLAIN
-    if last is not None:
+    if last is not None and (bad or unreadable or series.order != "time of saving"):
         yield f"Last clean, by {series.order}: {_told(last)}\n", PLAIN
     if bad or unreadable:
         yield f"{_advice(series, last)}\n", STRONG

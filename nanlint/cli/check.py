@@ -60,7 +60,7 @@ def _check(session: Run, discovery: Discovery, options: argparse.Namespace, stre
     out, err = streams
     results = _results(session, discovery, options, err)
     diffs: list[str] = []
-    rewriting = options.diff or options.add_ignores or session.settings.fix
+    rewriting = options.diff or options.add_ignores or options.interactive or session.settings.fix
     if rewriting:
         from nanlint.cli.rewrite import print_stdin, rewrite  # noqa: PLC0415 - for runs that change files
 
@@ -70,12 +70,18 @@ def _check(session: Run, discovery: Discovery, options: argparse.Namespace, stre
             out = err
     report = session.assemble(discovery, results)
     failed = _named_in_vain(discovery, options) or (options.strict and bool(report.errors))
-    if options.diff:
+    if options.diff or options.fix_only:
         out.writelines(diffs)
         err.writelines(f"{line}\n" for line in _error_lines(report.errors))
+        if options.fix_only and not options.quiet:
+            err.write(f"{_fixed_and_left(report)}\n")
         found = bool(diffs)
     else:
         report = _without_known(report, session, discovery, options, err)
+        if options.confirm:
+            from nanlint.cli.verdicts import with_verdicts  # noqa: PLC0415 - for this option only
+
+            report = with_verdicts(report, session, options, err)
         from nanlint.cli.check_output import print_report  # noqa: PLC0415 - a run may end without a report
 
         print_report(report, session.settings.output_format, options, (out, err))
@@ -101,6 +107,13 @@ def _results(session: Run, discovery: Discovery, options: argparse.Namespace, er
         text = warning(os.getcwd())
         err.write(f"warning: {text}\n" if text else "")
     return results
+
+
+def _fixed_and_left(report: Report) -> str:
+    from nanlint.report.wording import counted  # noqa: PLC0415 - as below
+
+    fixed = counted(report.summary.fixed, "problem")
+    return f"Fixed {fixed}; {len(report.findings)} left, which a run without --fix-only tells."
 
 
 def _named_in_vain(discovery: Discovery, options: argparse.Namespace) -> bool:

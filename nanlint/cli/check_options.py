@@ -19,6 +19,7 @@ examples:
   nanlint check --select NAN1,no-op-clip         codes, prefixes, names
   nanlint check --fix --unsafe-fixes src/        apply every fix
   nanlint check --diff src/                      show what --fix would change
+  nanlint check --interactive src/               ask before each fix
   nanlint check -f sarif -o nanlint.sarif src/   for code scanning
   nanlint check --add-ignores src/               silence what is found today, in the source
   nanlint check --write-baseline src/            silence what is found today, in a file
@@ -40,6 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_files(parser.add_argument_group("which files"))
     _add_changes(parser.add_argument_group("changing files"))
     _add_output(parser.add_argument_group("what is printed"))
+    _add_confirming(parser.add_argument_group("running what is found"))
     _add_running(parser.add_argument_group("how it runs"))
 
 
@@ -90,6 +92,11 @@ def _add_changes(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--diff", action="store_true", help="print what --fix would change, write nothing; exit 1 if anything"
     )
+    group.add_argument(
+        "--fix-only", action="store_true", help="fix, and report only what was fixed; exit 0 whatever is left"
+    )
+    group.add_argument("--show-fixes", action="store_true", help="with --fix: list every fix that was applied")
+    group.add_argument("--interactive", action="store_true", help="show each fix as a diff and ask: yes, no, all, quit")
     group.add_argument("--add-ignores", action="store_true", help="write a suppression behind everything found")
     group.add_argument("--reason", default="", metavar="TEXT", help="with --add-ignores: the reason to write with it")
     group.add_argument("--baseline", metavar="FILE", help="keep the findings listed in FILE quiet")
@@ -98,6 +105,23 @@ def _add_changes(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="list everything found in the baseline (default: nanlint-baseline.json)",
     )
+
+
+def _add_confirming(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--confirm", action="store_true", help="run what is found, and report the verdicts (needs torch)"
+    )
+    group.add_argument(
+        "--confirmed-only", action="store_true", help="with --confirm: report what was seen to fail only"
+    )
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Paths, rules and files, for a command that checks before it does something else."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files, folders, globs, or FILE:LINE (default: .)")
+    _add_rules(parser.add_argument_group("which rules"))
+    _add_files(parser.add_argument_group("which files"))
+    _add_output(parser.add_argument_group("what is printed"))
 
 
 def _add_output(group: argparse._ArgumentGroup) -> None:
@@ -144,6 +168,8 @@ def plan_of(options: argparse.Namespace, stdin: TextIO | None) -> Plan:
     """The run that these options ask for; settings that were not given are left to the settings files."""
     _require_sense(options)
     given = {name: getattr(options, name) for name in _SETTINGS}
+    if options.fix_only:
+        given["fix"] = True
     return Plan(
         paths=options.paths,
         overrides={name: _plain(value) for name, value in given.items() if value is not None},
@@ -167,8 +193,24 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise UsageError("--stdin-filename names what comes through stdin; pass `-` as the path, too")
     if options.fix and options.add_ignores:
         raise UsageError("--fix and --add-ignores: choose one; fix first, then suppress what is left")
+    _require_sense_of_fixes(options)
+    if options.confirmed_only and not options.confirm:
+        raise UsageError("--confirmed-only is about the verdicts of --confirm; pass that, too")
     if options.reason and not options.add_ignores:
         raise UsageError("--reason is written by --add-ignores; pass that, too")
+
+
+def _require_sense_of_fixes(options: argparse.Namespace) -> None:
+    """Refuse combinations of the options about fixes that cannot be meant."""
+    given = [name for name in ("fix_only", "show_fixes", "interactive") if getattr(options, name)]
+    for name in given:
+        shown = f"--{name.replace('_', '-')}"
+        if options.add_ignores or options.diff:
+            raise UsageError(f"{shown} is about fixes that are made; --diff and --add-ignores make none")
+        if options.fix is False:
+            raise UsageError(f"{shown} and --no-fix contradict each other")
+    if options.interactive and STDIN in options.paths:
+        raise UsageError("--interactive needs stdin for your answers; name a file instead of `-`")
 
 
 def _plain(value: object) -> object:

@@ -24,6 +24,7 @@ _SUMMARIES = {
     "check": "find code that turns a training run into NaN or Inf",
     "trace": "run a training script and name the first operation that makes NaN or Inf",
     "checkpoint": "look for NaN and Inf in saved states, and at what a run would resume with",
+    "confirm": "run the code that check finds, to see it fail",
     "explain": "print what a rule finds, why it hurts and what to write instead",
     "rules": "list every rule",
     "clean": "delete the cache",
@@ -34,6 +35,7 @@ _EPILOG = """\
 examples:
   nanlint check src/                     report what is found
   nanlint check --fix src/               apply the fixes that change no result
+  nanlint confirm src/                   run what is found and show inputs that break it
   nanlint explain NAN110                 what a rule is about
   nanlint check --write-baseline src/    adopt nanlint on an old repository
   nanlint checkpoint runs/               which checkpoint to resume from

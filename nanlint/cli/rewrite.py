@@ -1,9 +1,11 @@
-"""The part of `nanlint check` that changes files: --fix, --diff, --add-ignores."""
+"""The part of `nanlint check` that changes files: --fix, --interactive, --diff, --add-ignores."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, TextIO
 
+from nanlint.cli.asking import choosing_with
 from nanlint.engine.checker import on_one_file
 from nanlint.engine.fix_paths import Document, Rewritten, fixed, wanted_fixes, with_ignores
 from nanlint.model import FileError
@@ -12,9 +14,12 @@ from nanlint.source.read import UnreadableSource, UnwritableSource, read_bytes
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Sequence
 
     from nanlint.engine.check_file import FileResult
     from nanlint.engine.check_paths import Run
+    from nanlint.engine.choose_fixes import Choosing
+    from nanlint.model import Finding
     from nanlint.source.discover import Discovery, FoundFile
 
 
@@ -24,10 +29,11 @@ def rewrite(
     """Rewrite the files with findings and bring `results` up to date; with --diff only tell the diffs."""
     diffs: list[str] = []
     handled = 0
+    choosing = choosing_with(options, unsafe=session.settings.unsafe_fixes, err=err) if options.interactive else None
     for file in discovery.files:
-        if not _is_worth_it(results[file.path], options, session):
+        if not _is_worth_it(results[file.path], options, session) or (choosing is not None and choosing.is_over):
             continue
-        outcome = on_one_file(file.path, lambda file=file: _rewritten(file, session, options))  # type: ignore[misc]
+        outcome = on_one_file(file.path, lambda file=file: _rewritten(file, session, options, choosing))  # type: ignore[misc]
         if isinstance(outcome, FileError):
             # What was found stays found: nothing has been done about it.
             results[file.path].errors.append(outcome)
@@ -36,6 +42,8 @@ def rewrite(
             why = "the fix would not parse, or would wake another finding"
             err.write(f"{place(finding)}: {finding.code} was not fixed: {why}\n")
         handled += outcome.handled
+        if options.show_fixes and outcome.applied:
+            err.writelines(fix_lines(file.path, outcome.applied))
         if options.diff:
             diffs += [outcome.diff()] if outcome.changed else []
         else:
@@ -72,7 +80,17 @@ def _is_worth_it(result: FileResult, options: argparse.Namespace, session: Run) 
     return any(finding.fix is not None and wanted(finding.fix) for finding in result.findings)
 
 
-def _rewritten(file: FoundFile, session: Run, options: argparse.Namespace) -> Rewritten | FileError:
+def fix_lines(path: str, applied: Sequence[Finding]) -> Iterator[str]:
+    """What was fixed in one file, equal fixes together."""
+    titles = Counter((finding.code, finding.fix.title) for finding in applied if finding.fix is not None)
+    yield f"Fixed in {path}:\n"
+    for (code, title), count in sorted(titles.items()):
+        yield f"    {count} x {code}: {title}\n"
+
+
+def _rewritten(
+    file: FoundFile, session: Run, options: argparse.Namespace, choosing: Choosing | None
+) -> Rewritten | FileError:
     """The file with its fixes or suppressions, written unless only the diff is wanted."""
     try:
         stdin = session.contents.get(file.path)
@@ -80,6 +98,8 @@ def _rewritten(file: FoundFile, session: Run, options: argparse.Namespace) -> Re
         ruleset = session.checker.ruleset_for(file)
         if options.add_ignores:
             rewritten = with_ignores(document, ruleset, reason=options.reason)
+        elif choosing is not None:
+            rewritten = choosing.rewrite(document, ruleset)
         else:
             rewritten = fixed(document, ruleset, unsafe=session.settings.unsafe_fixes)
         if options.diff:

@@ -79,6 +79,8 @@ class Rewritten:
     result: FileResult
     handled: int
     """How many findings were fixed or suppressed."""
+    applied: list[Finding] = field(default_factory=list)
+    """Those that were fixed, as they stood when that was done."""
     withdrawn: list[Finding] = field(default_factory=list)
     """Those whose fix was tried and taken back."""
 
@@ -104,9 +106,16 @@ def fixed(document: Document, ruleset: Ruleset, *, unsafe: bool) -> Rewritten:
         return check_text(text, document.path, ruleset).findings
 
     outcome = fix_text(document.text, check, wanted_fixes(unsafe=unsafe), parses=document.parses)
-    data, result = _checked(document, outcome.text, ruleset)
-    withdrawn = Document(document.path, data).placed(outcome.withdrawn)
-    return Rewritten(document, outcome.text, data, result, len(outcome.applied), withdrawn)
+    return rewritten(document, outcome.text, ruleset, outcome.applied, outcome.withdrawn)
+
+
+def rewritten(
+    document: Document, text: str, ruleset: Ruleset, applied: list[Finding], withdrawn: Sequence[Finding] = ()
+) -> Rewritten:
+    """The document after `applied` were fixed; raises UnwritableSource."""
+    data, result = _checked(document, text, ruleset)
+    placed = Document(document.path, data).placed(withdrawn)
+    return Rewritten(document, text, data, result, len(applied), applied, placed)
 
 
 def with_ignores(document: Document, ruleset: Ruleset, *, reason: str) -> Rewritten:

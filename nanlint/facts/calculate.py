@@ -62,7 +62,7 @@ def value_made_by(call: Call, evaluator: Evaluator, given: tuple[Value, ...] = (
         choices = _choices(call, inner)
         return Value(Kind.NUMBER, call, inner.origin or call, range=inner.range, choices=choices, same_as=same_as)
     if call.function.startswith("torch.nn.") and call.function.rpartition(".")[2][:1].isupper():
-        return _constructed(call, given)
+        return _constructed(call, given, evaluator)
     if call.function not in SIGNATURES:
         # What a method makes of something without a gradient has none, whatever method it is.
         receiver = evaluator.values.get(call.receiver, UNKNOWN) if call.receiver is not None else UNKNOWN
@@ -73,11 +73,13 @@ def value_made_by(call: Call, evaluator: Evaluator, given: tuple[Value, ...] = (
     return value
 
 
-def _constructed(call: Call, given: tuple[Value, ...]) -> Value:
-    """A module, or a parameter with the values it starts from: training moves those anywhere."""
+def _constructed(call: Call, given: tuple[Value, ...], evaluator: Evaluator) -> Value:
+    """A module, or a parameter with the values it starts from: training moves those anywhere, unless it is told not to."""
     if call.function == "torch.nn.Parameter":
+        stated = call.arguments.get("requires_grad") or call.arguments.get("1")
+        is_fixed = stated is not None and evaluator.values.get(stated, UNKNOWN).constant is False
         dtype = given[0].dtype if given else ""
-        return Value(Kind.TENSOR, call, call, dtype=dtype, learnable=True)
+        return Value(Kind.TENSOR, call, call, dtype=dtype, learnable=not is_fixed, detached=is_fixed)
     return Value(Kind.MODULE, call, call, parts=given)
 
 

@@ -69,7 +69,7 @@ def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
         is_padding = is_padding or not LENGTHS.isdisjoint(words_of(inner))
         call = evaluator.calls.get(inner)
         is_cut = is_cut or (call is not None and call.function in _CUTTING)
-        if isinstance(inner, cst.Comparison) or (call is not None and call.function in COMPARISONS):
+        if isinstance(inner, cst.Comparison) or _is_comparison(inner, evaluator):
             tests.append(inner)
     # Every label of a batch can be one that is to be ignored, padded or not.
     if any(_asks_for_ignored(test, evaluator) for test in tests):
@@ -147,6 +147,24 @@ def _keeps_one(test: cst.BaseExpression, evaluator: Evaluator) -> bool:
         return True
     one, other = root(left, evaluator), root(right, evaluator)
     return same(one, other, evaluator) and not isinstance(one, cst.Call)
+
+
+def are_of_one_thing(counts: list[cst.BaseExpression], evaluator: Evaluator) -> bool:
+    """Whether all of them count elements of one tensor, each by one test: positives and negatives are everything."""
+    tested: list[cst.BaseExpression] = []
+    for count in counts:
+        inside = list(behind(count, evaluator))
+        tests = [each for each in inside if isinstance(each, cst.Comparison) or _is_comparison(each, evaluator)]
+        left = _sides(tests[0], evaluator)[0] if len(tests) == 1 else None
+        if left is None:
+            return False
+        tested.append(left)
+    return all(same(tested[0], other, evaluator) for other in tested)
+
+
+def _is_comparison(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    call = evaluator.calls.get(node)
+    return call is not None and call.function in COMPARISONS
 
 
 def _runs_over_what_occurs(side: cst.BaseExpression, test: cst.BaseExpression, evaluator: Evaluator) -> bool:

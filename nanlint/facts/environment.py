@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.guards import Bound, tightened
+from nanlint.facts.dtypes import format_of
+from nanlint.facts.guards import Bound, stored, tightened
 from nanlint.facts.names import dotted_text
-from nanlint.facts.values import UNKNOWN, Call, Value, join
+from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
 from nanlint.ops.interval import INF, Interval
 
 if TYPE_CHECKING:
@@ -98,16 +99,12 @@ class Env:
         if not isinstance(node, _GUARDABLE):
             return value
         bound = self.guards.get(text_of(node))
-        if bound is None:
-            return value
-        return replace(value, range=tightened(value.range, bound), same_as=value.identity)
+        return value if bound is None else _under(value, bound)
 
     def _told(self, name: str) -> Value | None:
         """What `name` holds, with what conditions have told about it: after `if n == 0: n = 1` it is not 0."""
         held, bound = self.get(name), self.guards.get(name)
-        if held is None or bound is None:
-            return held
-        return replace(held, range=tightened(held.range, bound), same_as=held.identity)
+        return held if held is None or bound is None else _under(held, bound)
 
     def joined(self, other: Env, *, new_object: bool = False) -> Env:
         """What holds whichever of the two it is.
@@ -128,6 +125,12 @@ class Env:
             if text in other.guards and not _is_anything(either := bound.range.join(other.guards[text].range))
         }
         return Env(layers, self.regions, guards)
+
+
+def _under(value: Value, bound: Bound) -> Value:
+    """The value with what a condition has told about it."""
+    told = stored(bound, format_of(value.dtype)) if value.kind is Kind.TENSOR else bound
+    return replace(value, range=tightened(value.range, told), same_as=value.identity)
 
 
 def _is_anything(left: Interval) -> bool:

@@ -15,11 +15,13 @@ from nanlint.facts import literals, operators
 from nanlint.facts.calculate import COUNT
 from nanlint.facts.calling import outcome
 from nanlint.facts.changes import changed_by, may_set_attributes
+from nanlint.facts.dtypes import format_of
 from nanlint.facts.environment import Env
 from nanlint.facts.guards import bounds
 from nanlint.facts.names import dotted_text
 from nanlint.facts.relations import range_under
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
+from nanlint.ops.arithmetic import rounded
 from nanlint.ops.interval import FINITE, Interval
 from nanlint.ops.names import ATTRIBUTES, SIGNATURES
 
@@ -283,7 +285,7 @@ class Evaluator:
         kept = held.range
         if isinstance(index, cst.Index):
             kept = range_under(target.value, index.value, self, holds=False)
-        return Value(held.kind, range=kept.join(value.range), dtype=held.dtype)
+        return Value(held.kind, range=kept.join(rounded(format_of(held.dtype), value.range)), dtype=held.dtype)
 
 
 def parameters(declared: cst.Parameters) -> list[cst.Param]:

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 # `x - scatter(x, index, reduce="max")[index]` and `x - x_max`: the reader is told by the name alone.
 _PEAK = re.compile(r"max|peak|logsumexp|lse", re.IGNORECASE)
 _KEEPING = frozenset({"torch.mul", "torch.div", "torch.neg", "torch.add", "torch.where", "torch.masked_fill"})
+_LOGARITHMS = frozenset({"torch.log", "torch.log1p", "torch.log_softmax", "torch.nn.functional.logsigmoid"})
 # Deeper than people nest.
 _DEEPEST = 6
 
 
 def is_shifted(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
-    """Whether a maximum was subtracted on the way to `node`: `x - x.max()`, and what is scaled or masked of it."""
+    """Whether a maximum was subtracted on the way to `node`, or a logarithm taken: `x - x.max()`, and what is scaled of it."""
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
     return depth < _DEEPEST and any(
         made_by is not None and _is_shifted_call(made_by, evaluator, depth)
@@ -35,6 +36,9 @@ def is_shifted(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int
 
 
 def _is_shifted_call(call: Call, evaluator: Evaluator, depth: int) -> bool:
+    # The exponential of a logarithm is what it was.
+    if call.function in _LOGARITHMS:
+        return True
     if call.function == "torch.sub" and _is_peak(call.arguments.get("other"), evaluator):
         return True
     if call.function != "torch.sub" and call.function not in _KEEPING:

@@ -47,7 +47,7 @@ _PARAMETERS = frozenset({"param", "params", "parameter", "parameters", "weights"
 _ELSE = frozenset(
     {"weight", "fn", "func", "mask", "scale", "scaler", "type", "layer", "best", "lowest", "min", "prev", "last", "old"}
 )
-_BEST = re.compile(r"best|lowest|prev|last|old|patience|thresh")
+_ASIDE = frozenset({"best", "val", "valid", "validation", "eval", "test"})
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 # How many names a condition is followed through.
 _NAMES = 3
@@ -78,7 +78,9 @@ class Check:
         return self.subject != "other"
 
 
-def check_of(test: cst.BaseExpression, flow: Flow, names: int = _NAMES) -> Check | None:
+def check_of(  # noqa: PLR0911 - one case per kind of node
+    test: cst.BaseExpression, flow: Flow, names: int = _NAMES
+) -> Check | None:
     """The check that a condition makes; None if it asks something else."""
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, (cst.Not, cst.BitInvert)):
         inner = check_of(test.expression, flow, names)
@@ -144,7 +146,7 @@ def _compared(test: cst.Comparison, flow: Flow, names: int) -> Check | None:
     constant = number.constant
     inner = check_of(sides.left, flow, names)
     if inner is not None and (constant in {0, 1} or isinstance(constant, bool)):
-        asks_for_more = sides.sign in {">", ">=", "!="} or (sides.sign in {"==", "is"} and constant in {1})
+        asks_for_more = sides.sign in {">", ">=", "!="} or (sides.sign in {"==", "is"} and constant == 1)
         return inner if asks_for_more else replace(inner, bad_when=not inner.bad_when)
     # `loss > 1e6` is True for inf; `loss < 1e6` is False for NaN too.
     is_limit = number.number is not None and number.number >= 100 and subject_of(sides.left, flow) != "other"
@@ -179,7 +181,7 @@ def _named_helper(test: cst.Call, word: str, flow: Flow) -> Check | None:
     if not is_bad and not is_good:
         return None
     negated = bool(words & {"no", "not", "non"})
-    bad_when = (is_bad and not is_good) is not (negated and not (words & {"nonfinite"}))
+    bad_when = (is_bad and not is_good) is not (negated and "nonfinite" not in words)
     if not test.args:
         subject = "gradients" if words & _GRADIENTS else "other"
         return Check(subject, text_of(test), BOTH, bad_when)
@@ -249,8 +251,8 @@ def _read_from(node: cst.BaseExpression, flow: Flow) -> cst.BaseExpression | Non
 
 def _subject_of_words(words: set[str], ordered: Iterable[str]) -> str:
     last = next(reversed(list(ordered)), "")
-    if last in _ELSE or words & {"best", "val", "valid", "eval", "test"}:
-        return ""
+    if last in _ELSE or words & _ASIDE:
+        return "other"
     for subject, known in (("norm", _NORMS), ("gradients", _GRADIENTS), ("loss", _LOSSES), ("parameters", _PARAMETERS)):
         if words & known:
             return subject

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
 from nanlint.ops.interval import EVERYTHING, INF, Interval
+
+if TYPE_CHECKING:
+    from nanlint.ops.formats import Format
 
 Read = Callable[[cst.BaseExpression], float | None]
 """The constant that an expression is, if it is one."""
@@ -144,6 +147,14 @@ def tightened(known: Interval, bound: Bound) -> Interval:
         allowed = replace(allowed, low=allowed.low + step, high=allowed.high - (1.0 - step))
     left = known.meet(allowed)
     return known if left.is_empty else left
+
+
+def stored(bound: Bound, form: Format) -> Bound:
+    """The bound as it is for a tensor of that format: torch rounds the number it is compared with, in half 1e-8 to 0."""
+    low, high = form.round(bound.range.low), form.round(bound.range.high)
+    if (low, high) == (bound.range.low, bound.range.high):
+        return bound
+    return bound._replace(range=replace(bound.range, low=low, high=high))
 
 
 def _above(limit: float) -> Interval:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Union
 
 import libcst as cst
 
-from nanlint.facts.context import compared
-from nanlint.facts.environment import text_of
+from nanlint.facts.loop_conditions import decided, reassigned, told
 from nanlint.facts.loop_events import Event, EventKind, renamed, shortened
-from nanlint.facts.loop_tree import Assigned, Attempt, Branch, Leave, Repeat, Scope
+from nanlint.facts.loop_items import Assigned, Attempt, Branch, Leave, Repeat, Scope
 from nanlint.facts.names import dotted_text
 from nanlint.source.walk import walk
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from nanlint.facts.finite_checks import Check
     from nanlint.facts.flow import Flow
-    from nanlint.facts.loop_tree import Block, Item
+    from nanlint.facts.loop_items import Block, Item
     from nanlint.model import Span
 
 # So many ways are looked at; a round with more is left alone.
@@ -32,7 +31,6 @@ _MOST = 600
 
 _ON_PATHS = frozenset(EventKind) - {EventKind.LOG, EventKind.FORWARD, EventKind.LOSS}
 _STOPPING = re.compile(r"exit|abort|raise|stop|fail|restore|load|reset|rollback|handle|recover|terminate|on_nan|reinit")
-_NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +73,7 @@ class Decision:
         return shortened(self.text, longest)
 
 
-Step = Union[Event, Decision]
+Step = Union[Event, Decision]  # noqa: UP007 - the names are classes at run time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,11 +92,28 @@ class Path:
 
     def places(self, *kinds: str) -> list[int]:
         """Where on the path events of these kinds are."""
-        return [place for place, step in enumerate(self.steps) if isinstance(step, Event) and step.kind in kinds]
+        return [place for place, _ in self._events(*kinds)]
 
     def events(self, *kinds: str) -> list[Event]:
         """The events of these kinds, in order."""
-        return [step for step in self.steps if isinstance(step, Event) and step.kind in kinds]
+        return [event for _, event in self._events(*kinds)]
+
+    def after(self, place: int, *kinds: str) -> tuple[int, Event] | None:
+        """The first event of these kinds behind a place, with its own place; None for none."""
+        return next(((at, event) for at, event in self._events(*kinds) if at > place), None)
+
+    def before(self, place: int, *kinds: str) -> tuple[int, Event] | None:
+        """The last event of these kinds before a place, with its own place; None for none."""
+        return next(((at, event) for at, event in reversed(list(self._events(*kinds))) if at < place), None)
+
+    def _events(self, *kinds: str) -> Iterator[tuple[int, Event]]:
+        for place, step in enumerate(self.steps):
+            if isinstance(step, Event) and step.kind in kinds:
+                yield place, step
+
+    def decisions(self, first: int, last: int) -> list[Decision]:
+        """The conditions between two places, in order."""
+        return [step for step in self.steps[max(first, 0) : last] if isinstance(step, Decision)]
 
     def between(self, first: int, last: int, *kinds: str) -> bool:
         """Whether an event of one of these kinds lies between two places."""
@@ -160,7 +175,7 @@ def _after(item: Item, state: _State) -> list[_State] | None:  # noqa: PLR0911 -
     if isinstance(item, Leave):
         return [replace(state, end=item.how, leave=item)]
     if isinstance(item, Assigned):
-        return [replace(state, known=_reassigned(state.known, item))]
+        return [replace(state, known=reassigned(state.known, item))]
     if isinstance(item, Branch):
         return _branched(item, state)
     if isinstance(item, Scope):
@@ -193,7 +208,7 @@ def _branched(item: Branch, state: _State) -> list[_State] | None:
     found: list[_State] = []
     for truth in answers:
         decision = Decision(item.test, item.flow, item.check, truth)
-        known = {**state.known, **dict(_told(item.test, truth, item.names)), **_told_by_check(item, truth)}
+        known = {**state.known, **dict(told(item.test, truth, item.names)), **_told_by_check(item, truth)}
         start = replace(state, steps=(*state.steps, decision), known=known)
         after = _through(item.then if truth else item.otherwise, [start])
         if after is None:
@@ -223,12 +238,12 @@ def _item_matters(item: Item) -> bool:
 
 
 def _answers(item: Branch, known: Mapping[str, bool]) -> tuple[bool, ...]:
-    decided = _decided(item.test, known, item.names)
-    if decided is None and item.check is not None and item.check.is_sure and item.check.is_about_training:
+    answer = decided(item.test, known, item.names)
+    check = item.check
+    if answer is None and check is not None and check.is_complete and known.get(_finite_key(item)) is False:
         # What was found not to be finite still is not.
-        if known.get(_finite_key(item)) is False and len(item.check.catches) > 1:
-            decided = item.check.bad_when
-    return (True, False) if decided is None else (decided,)
+        return (check.bad_when,)
+    return (True, False) if answer is None else (answer,)
 
 
 def _finite_key(item: Branch) -> str:
@@ -239,69 +254,3 @@ def _told_by_check(item: Branch, truth: bool) -> dict[str, bool]:  # noqa: FBT00
     if item.check is None or truth is not item.check.bad_when:
         return {}
     return {_finite_key(item): False}
-
-
-def _decided(test: cst.BaseExpression, known: Mapping[str, bool], names: Mapping[str, str]) -> bool | None:
-    """The answer that a condition must have, given what is known; None if it can have either."""
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        inner = _decided(test.expression, known, names)
-        return None if inner is None else not inner
-    if isinstance(test, cst.BooleanOperation):
-        sides = [_decided(side, known, names) for side in (test.left, test.right)]
-        decisive = isinstance(test.operator, cst.Or)
-        if decisive in sides:
-            return decisive
-        return None if None in sides else not decisive
-    word = dotted_text(test)
-    if word in {"True", "False"}:
-        return word == "True"
-    atom, sense = _atom(test, names)
-    return None if atom not in known else known[atom] is sense
-
-
-def _told(test: cst.BaseExpression, truth: bool, names: Mapping[str, str]) -> Iterator[tuple[str, bool]]:  # noqa: FBT001
-    """What is known after a condition was answered."""
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        yield from _told(test.expression, not truth, names)
-        return
-    if isinstance(test, cst.BooleanOperation):
-        if truth is isinstance(test.operator, cst.And):
-            yield from _told(test.left, truth, names)
-            yield from _told(test.right, truth, names)
-        else:
-            yield renamed(text_of(test), names), truth
-        return
-    atom, sense = _atom(test, names)
-    yield atom, truth is sense
-
-
-def _atom(test: cst.BaseExpression, names: Mapping[str, str]) -> tuple[str, bool]:
-    """The text that a simple condition is known by, and whether it is written in that sense: `x is None` denies `x`."""
-    sides = compared(test) if isinstance(test, cst.Comparison) else None
-    if sides is not None and sides.sign in {"is", "is not", "==", "!="}:
-        left, right = renamed(text_of(sides.left), names), renamed(text_of(sides.right), names)
-        is_positive = sides.sign in {"is", "=="}
-        if right == "None":
-            return left, not is_positive
-        if right in {"True", "False"}:
-            return left, is_positive is (right == "True")
-        return f"{left}=={right}", is_positive
-    return renamed(text_of(test), names), True
-
-
-def _reassigned(known: Mapping[str, bool], item: Assigned) -> Mapping[str, bool]:
-    """What is still known after names were assigned."""
-    if not known and item.truth is None:
-        return known
-    kept = {text: truth for text, truth in known.items() if item.names.isdisjoint(_prefixes(text))}
-    if item.truth is not None:
-        kept.update(dict.fromkeys(item.names, item.truth))
-    return kept
-
-
-def _prefixes(text: str) -> Iterator[str]:
-    """Every name and attribute that a condition reads: a, a.b and c of `a.b > c`."""
-    for match in _NAME.finditer(text):
-        parts = match[0].split(".")
-        for count in range(1, len(parts) + 1):
-            yield ".".join(parts[:count])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import libcst as cst
 
 from nanlint.facts import resuming
 from nanlint.facts.code_questions import CodeQuestions
 from nanlint.facts.dtypes import autocast_dtype
 from nanlint.facts.finite_checks import Check, check_of, subject_of
-from nanlint.facts.loop_events import Event
 from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
+
+if TYPE_CHECKING:
+    from nanlint.facts.loop_events import Event
 
 
 class LoopQuestions(CodeQuestions):

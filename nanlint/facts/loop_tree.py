@@ -7,14 +7,16 @@ events of that method. Statements that have no part in training leave nothing he
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from nanlint.facts.changes import assigned_in
 from nanlint.facts.environment import text_of
-from nanlint.facts.finite_checks import Check, check_of
-from nanlint.facts.loop_events import Event, EventKind, event_of, line_before, renamed
+from nanlint.facts.finite_checks import check_of
+from nanlint.facts.loop_calls import event_of
+from nanlint.facts.loop_events import Event, EventKind, renamed
+from nanlint.facts.loop_items import Assigned, Attempt, Block, Branch, Item, Leave, Repeat, Scope, events_in, items_in
 from nanlint.facts.names import dotted_text
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.source.walk import walk
@@ -24,116 +26,11 @@ if TYPE_CHECKING:
 
     from nanlint.facts.flow import Flow
     from nanlint.facts.reach import Reach
-    from nanlint.model import Edit, Span
 
 # Helpers that call helpers are followed so far.
 _DEEPEST = 4
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
 _STOPS = frozenset({"exit", "abort", "terminate", "kill", "fail"})
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Branch:
-    """`if test: then else: otherwise`; `check` is set where the test asks whether something is finite."""
-
-    test: cst.BaseExpression
-    flow: Flow
-    check: Check | None
-    then: Block
-    otherwise: Block
-    names: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Repeat:
-    """A loop of any kind."""
-
-    node: cst.For | cst.While
-    flow: Flow
-    body: Block
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scope:
-    """The body of a function of this file that is called here: a `return` in it ends it alone."""
-
-    name: str
-    body: Block
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Attempt:
-    """`try`: the body, or one of the handlers, and then what follows in any case."""
-
-    body: Block
-    handlers: tuple[Block, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Leave:
-    """`continue`, `break`, `return`, `raise` or `exit`."""
-
-    how: str
-    node: cst.CSTNode
-    flow: Flow
-
-    @property
-    def span(self) -> Span:
-        """Where it stands in the file."""
-        return self.flow.parsed.span_of(self.node)
-
-    def line_before(self, text: str) -> Edit | None:
-        """Write a statement on a line of its own above it; None where it shares its line."""
-        return line_before(self.node, self.flow, text)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Assigned:
-    """Names that get a new value: True, False or None where that is written, else something nobody knows."""
-
-    names: frozenset[str]
-    truth: bool | None
-
-
-Item = Union[Event, Branch, Repeat, Scope, Attempt, Leave, Assigned]
-Block = tuple[Item, ...]
-
-
-def events_in(block: Block) -> Iterator[Event]:
-    """Every event of a block, in reading order."""
-    for item in block:
-        if isinstance(item, Event):
-            yield item
-        else:
-            for inner in _blocks(item):
-                yield from events_in(inner)
-
-
-def repeats_in(block: Block) -> Iterator[Repeat]:
-    """The outermost loops of a block."""
-    for item in block:
-        if isinstance(item, Repeat):
-            yield item
-        else:
-            for inner in _blocks(item):
-                yield from repeats_in(inner)
-
-
-def branches_in(block: Block) -> Iterator[Branch]:
-    """Every condition of a block, in reading order."""
-    for item in block:
-        if isinstance(item, Branch):
-            yield item
-        for inner in _blocks(item):
-            yield from branches_in(inner)
-
-
-def _blocks(item: Item) -> tuple[Block, ...]:
-    if isinstance(item, Branch):
-        return item.then, item.otherwise
-    if isinstance(item, Attempt):
-        return item.body, *item.handlers
-    return (item.body,) if isinstance(item, (Repeat, Scope)) else ()
 
 
 class TreeBuilder:
@@ -293,16 +190,9 @@ def _has_a_part(body: Block) -> bool:
     """Whether a helper does something to the training, or stops it; one that only answers a question is asked, not followed."""
     if any(event.kind in _PARTS for event in events_in(body)):
         return True
-    leaves = [item for item in _flat(body) if isinstance(item, Leave)]
+    leaves = [item for item in items_in(body) if isinstance(item, Leave)]
     answers = any(isinstance(leave.node, cst.Return) and leave.node.value is not None for leave in leaves)
     return not answers and any(leave.how in {"raise", "exit"} for leave in leaves)
-
-
-def _flat(block: Block) -> Iterator[Item]:
-    for item in block:
-        yield item
-        for inner in _blocks(item):
-            yield from _flat(inner)
 
 
 def _arguments(node: cst.Call, function: cst.FunctionDef, names: Mapping[str, str]) -> dict[str, str]:

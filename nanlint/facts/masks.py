@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
+from nanlint.facts.calculate import VIEWS
 from nanlint.facts.environment import text_of
+from nanlint.facts.evaluate import parameters
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind
 from nanlint.ops.formats import AUTOCAST, FORMATS, HALF
@@ -24,6 +26,7 @@ FILL, WHERE = "torch.masked_fill", "torch.where"
 _SUMS = frozenset({"torch.add", "torch.sub"})
 _PRODUCTS = frozenset({"torch.mul", "torch.div"})
 _DEEPEST = 8
+_SEEN_OTHERWISE = VIEWS | {"torch.logical_not", "torch.bitwise_not", "subscript"}
 
 # A causal mask keeps the diagonal; a filter by rank or by the scores themselves keeps the best of them.
 _PARTIAL = re.compile(
@@ -121,6 +124,24 @@ def is_combined(found: Filling, filled: cst.BaseExpression | None, evaluator: Ev
     outermost = filling_behind(filled, evaluator)
     is_outermost = outermost is not None and outermost.call is found.call
     return _COMBINES.search(text) is not None or not is_outermost or filling_behind(found.scores, evaluator) is not None
+
+
+def is_optional(mask: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether `mask`, as it is, seen otherwise or inverted, is a parameter with the default None."""
+    for _ in range(_DEEPEST):
+        call = evaluator.calls.get(mask)
+        if isinstance(mask, cst.UnaryOperation):
+            mask = mask.expression
+        elif call is not None and call.function in _SEEN_OTHERWISE and call.subject is not None:
+            mask = call.subject
+        else:
+            break
+    only = evaluator.parsed.body[0]
+    declared = parameters(only.params) if isinstance(only, cst.FunctionDef) else []
+    return isinstance(mask, cst.Name) and any(
+        each.name.value == mask.value and isinstance(each.default, cst.Name) and each.default.value == "None"
+        for each in declared
+    )
 
 
 def _is_instead_of_another(mask: cst.BaseExpression, evaluator: Evaluator) -> bool:

@@ -15,6 +15,8 @@ from nanlint.facts.calls import operation_setting
 from nanlint.facts.counting import Chance, emptiness
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of
 from nanlint.facts.evaluate import parameters
+from nanlint.facts.given import is_given
+from nanlint.facts.guards import Bound
 from nanlint.facts.names import dotted_text
 from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.shape_questions import ShapeQuestions
@@ -223,9 +225,16 @@ class ModuleFacts(ShapeQuestions):
         names = self._behind(node) if asked else set()
         if any(_mentions(text, name) for name in names for text in asked):
             return True
-        # What was made from the same thing is above 0, so that is not all 0.
-        above = [bound.node for bound in guards.values() if bound.range.low >= 0 and not bound.range.has_zero]
-        return any(not names.isdisjoint(self._behind(other)) for other in above)
+        # What was made from the same thing is above 0, so that is not all 0; or a name stands for a test of it.
+        telling = [bound.node for bound in guards.values() if self._tells_of_others(bound)]
+        return any(not names.isdisjoint(self._behind(other)) for other in telling)
+
+    def _tells_of_others(self, bound: Bound) -> bool:
+        """Whether a condition tells something about what its operand was made of: `if area > 0`, `if is_flat` of a test."""
+        if bound.range.low >= 0 and not bound.range.has_zero:
+            return True
+        made_by = self.value_of(bound.node).made_by if isinstance(bound.node, cst.Name) else None
+        return made_by is not None and made_by.function == "comparison"
 
     def _behind(self, node: cst.BaseExpression) -> set[str]:
         """The names that `node` is made of, and those that these were made of in the chunk at hand."""
@@ -290,27 +299,8 @@ class ModuleFacts(ShapeQuestions):
         return index is not None and self.here is not None and emptiness(index, self.here) is Chance.ORDINARY
 
     def is_given(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` is what the function was given, an attribute of something, or a part of it; not computed here."""
-        made_by = self.value_of(node).made_by
-        if made_by is not None:
-            inside = made_by.receiver or made_by.subject
-            is_part = made_by.function in VALUE_KEEPING and made_by.function != "subscript"
-            return made_by.function in {"subscript", ".get"} or (is_part and inside is not None and self.is_given(inside))
-        if not isinstance(node, cst.Name) or self.here is None:
-            return isinstance(node, (cst.Attribute, cst.Subscript))
-        only = self.here.parsed.body[0]
-        declared = parameters(only.params) if isinstance(only, cst.FunctionDef) else []
-        return any(each.name.value == node.value for each in declared) or self._is_read_off(node)
-
-    def _is_read_off(self, name: cst.Name) -> bool:
-        """Whether the name was assigned an attribute or an item, as `advantages = batch.advantages`."""
-        held = self.value_of(name).identity
-        targets = self.here.targets if self.here is not None else ()
-        for target in targets:
-            if isinstance(target, cst.Name) and target.value == name.value and self.value_of(target).identity is held:
-                around = next((each for each in self.parents_of(target) if isinstance(each, cst.Assign)), None)
-                return around is not None and isinstance(around.value, (cst.Attribute, cst.Subscript))
-        return False
+        """Whether `node` came into the function from outside: a parameter, what a loop runs over, a part of such a thing."""
+        return self.here is not None and is_given(node, self.here)
 
     def setting_of(self, call: Call, name: str) -> object:
         """What the constructor of the nn.Module behind `call` sets for a parameter of its operation; None if nobody knows."""

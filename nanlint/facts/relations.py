@@ -14,7 +14,7 @@ import libcst as cst
 
 from nanlint.facts.dtypes import format_of
 from nanlint.facts.environment import text_of
-from nanlint.facts.guards import bounds, tightened
+from nanlint.facts.guards import bounds, stored, tightened
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.ops.arithmetic import square
 from nanlint.ops.interval import INF, UNIT, Interval
@@ -250,7 +250,7 @@ def range_under(node: cst.BaseExpression, test: cst.BaseExpression, evaluator: E
     known = evaluator.range_of(node)
     for bound in _told(test, evaluator, holds=holds):
         if aligned(bound.node, node, evaluator):
-            known = tightened(known, bound)
+            known = tightened(known, stored(bound, format_of(evaluator.values[node].dtype)))
     return replace(known, nan=evaluator.range_of(node).nan and known.nan)
 
 

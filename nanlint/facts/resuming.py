@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.environment import text_of
-from nanlint.facts.loop_events import is_optimizer, is_scaler, is_scheduler
+from nanlint.facts.loop_roles import is_optimizer, is_scaler, is_scheduler
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import loop_source_of
 from nanlint.source.walk import walk

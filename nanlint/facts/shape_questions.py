@@ -57,6 +57,10 @@ class ShapeQuestions(RangeQuestions):
         """Whether `node` is filled with `torch.finfo(dtype).min` where something is masked."""
         return self.here is not None and holds_least(node, self.here)
 
+    def is_optional(self, mask: cst.BaseExpression) -> bool:
+        """Whether the mask, as it is or inverted, is a parameter that need not be given."""
+        return self.here is not None and is_optional(mask, self.here)
+
     def can_be_half(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is float16, or is what autocast and `.half()` make so: a product of matrices, attention scores."""
         return self.here is not None and can_be_half(node, self.here)

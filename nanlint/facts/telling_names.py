@@ -30,7 +30,7 @@ MASKS = frozenset({"mask", "masks", "valid", "positive", "positives", "pos", "fg
 SIGNALS = frozenset(
     {
         "image", "images", "img", "imgs", "audio", "wav", "wavs", "waveform", "waveforms", "signal", "signals", "depth", "heatmap",
-        "heatmaps", "map", "maps", "clean", "target", "targets", "speech", "sources", "mix", "mixture", "grad",
+        "heatmaps", "clean", "target", "targets", "speech", "sources", "mix", "mixture", "grad",
         "grads", "gradient", "gradients", "saliency", "attribution", "attributions", "spectrogram", "stft", "magnitude", "volume",
         "actual", "label", "labels", "gt",
     }

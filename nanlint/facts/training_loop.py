@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.facts.loop_events import Event, EventKind
+from nanlint.facts.loop_items import Block, Branch, Repeat, branches_in, events_in, repeats_in
 from nanlint.facts.loop_paths import Path, paths_through
-from nanlint.facts.loop_tree import Block, Branch, Repeat, TreeBuilder, branches_in, events_in, repeats_in
+from nanlint.facts.loop_tree import TreeBuilder
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:

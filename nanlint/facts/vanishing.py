@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts import telling_names as named
-from nanlint.facts.counting import Chance, behind, emptiness, is_of_shares
+from nanlint.facts.counting import Chance, are_of_one_thing, behind, emptiness, is_of_shares
+from nanlint.facts.given import is_given
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.relations import same
@@ -182,8 +183,7 @@ def silence(node: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     if value.learnable or (not named.LEARNED.isdisjoint(words) and named.GRADIENTS.isdisjoint(words)):
         return Chance.NONE
     # What a function gave back, or an object keeps, and the distance of two things are judged by their names alone.
-    is_given = value.made_by is None and isinstance(leaf, (cst.Name, cst.Attribute, cst.Subscript))
-    is_plain = is_given and not is_apart and not (dotted_text(leaf) or "").startswith("self.")
+    is_plain = is_given(leaf, evaluator) and not is_apart
     return Chance.ORDINARY if is_plain or not named.SIGNALS.isdisjoint(words) else Chance.DOUBTFUL
 
 
@@ -291,6 +291,8 @@ def _sum(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishin
     if any(evaluator.values.get(operand, UNKNOWN).kind is Kind.NUMBER for operand in operands):
         return NEVER
     found = [vanishing(operand, evaluator, depth + 1) or _size(operand, evaluator) for operand in operands]
+    if all(each.kind == COUNT for each in found) and are_of_one_thing(operands, evaluator):
+        return NEVER
     return Vanishing(found[0].kind, min(each.chance for each in found))
 
 

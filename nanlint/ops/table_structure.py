@@ -119,7 +119,7 @@ torch.diagonal(input, offset=0, dim1=0, dim2=1) | diagonal |
 torch.dsplit(input, sections|indices) | dsplit |
 torch.dstack(input|tensors) | |
 torch.flatten(input, start_dim=0, end_dim=-1) | flatten |
-torch.flip(input, dims) | flip |
+torch.flip(input, *dims) | flip |
 torch.fliplr(input) | fliplr |
 torch.flipud(input) | flipud |
 torch.hsplit(input, sections|indices) | hsplit |
@@ -128,10 +128,10 @@ torch.linalg.diagonal(input|A, *, offset=0, dim1=-2, dim2=-1) | |
 torch.meshgrid(*tensors, indexing=None) | | functional.meshgrid
 torch.movedim(input, source, destination) | movedim moveaxis | moveaxis
 torch.numel(input) | numel nelement |
-torch.permute(input, dims) | permute |
+torch.permute(input, *dims) | permute |
 torch.ravel(input) | ravel |
 torch.repeat_interleave(input, repeats, dim=None, *, output_size=None) | repeat_interleave |
-torch.reshape(input, shape) | reshape |
+torch.reshape(input, *shape) | reshape |
 torch.roll(input, shifts, dims=()) | roll |
 torch.rot90(input, k=1, dims=(0,1)) | rot90 |
 torch.split(input|tensor, split_size_or_sections|split_size|split_sizes, dim=0) | split split_with_sizes | functional.split
@@ -139,7 +139,7 @@ torch.squeeze(input, dim=None) | squeeze squeeze_ |
 torch.stack(input|tensors, dim=0) | |
 torch.t(input) | t t_ |
 torch.tensor_split(input, indices_or_sections|sections|indices, dim=0) | tensor_split |
-torch.tile(input, dims) | tile |
+torch.tile(input, *dims) | tile |
 torch.transpose(input, dim0, dim1) | transpose transpose_ swapaxes swapaxes_ swapdims swapdims_ | swapaxes swapdims
 torch.unbind(input, dim=0) | unbind |
 torch.unflatten(input, dim, sizes) | unflatten |

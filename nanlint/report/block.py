@@ -11,7 +11,7 @@ from nanlint.report.closing import unchecked_files
 from nanlint.report.frame import Row, change_rows, frame_rows
 from nanlint.report.hunks import Hunk, hunks
 from nanlint.report.paint import ADDED, FAINT, GUTTER, PLAIN, REMOVED, SEVERITY_STYLES, STRONG, Piece
-from nanlint.report.wording import counted, error_place, one_line, place
+from nanlint.report.wording import counted, error_place, one_line, place, verdict_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,6 +47,7 @@ def finding_block(finding: Finding, report: Report) -> Iterator[Line]:
         yield from (_laid_out(row, width) for row in rows)
     yield from _note(width, "why", _reason(finding, report))
     yield from _note(width, "breaks", _circumstances(finding))
+    yield from _verdict(finding, width)
     if finding.fix:
         yield from _note(width, f"fix ({_FIX_WORDS[finding.fix.applicability]})", one_line(finding.fix.title))
         yield from (_laid_out(row, width) for row in changes)
@@ -86,6 +87,17 @@ def _note(width: int, label: str, text: str) -> Iterator[Line]:
             yield [(head, GUTTER), (f"{label}: ", STRONG), (part, PLAIN)]
         else:
             yield [(" " * (len(head) + len(label) + 2) + part, PLAIN)]
+
+
+def _verdict(finding: Finding, width: int) -> Iterator[Line]:
+    """What running it showed, where it ran, and the file that shows it again."""
+    verdict = finding.verdict
+    if verdict is None:
+        return
+    yield from _note(width, verdict_words(finding), one_line(verdict.reason or ""))
+    ran = ", ".join(filter(None, [verdict.level and f"{verdict.level} level", verdict.dtype, verdict.device, verdict.how]))
+    yield from _note(width, "ran", ran)
+    yield from _note(width, "proof", one_line(verdict.repro or ""))
 
 
 def _reason(finding: Finding, report: Report) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def closing_line(report: Report) -> str:
     """What was found, mended, kept quiet and left unchecked: a few sentences on one line."""
-    sentences = (_found(report), *_handled(report.summary), _unchecked(report))
+    sentences = (_found(report), _run(report), *_handled(report.summary), _unchecked(report))
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -29,6 +29,16 @@ def _found(report: Report) -> str:
     if report.errors:
         return f"Found nothing in {counted(files, 'file')}." if files else ""
     return f"All clear: {counted(files, 'file')} checked." if files else "No files were checked."
+
+
+def _run(report: Report) -> str:
+    """How often each verdict was given; empty if nothing was run."""
+    kinds = [finding.verdict.kind.value for finding in report.findings if finding.verdict]
+    counts = [f"{kinds.count(kind)} {kind}" for kind in _VERDICTS if kind in kinds]
+    return f"Run: {', '.join(counts)}." if counts else ""
+
+
+_VERDICTS = ("confirmed", "reachable", "flaky", "not-reproduced", "not-runnable")
 
 
 def _problems(report: Report) -> str:

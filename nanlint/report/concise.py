@@ -1,6 +1,6 @@
-"""One line per finding, for grep and for editors: `path:line:column: CODE [*] message [name]`.
+"""One line per finding, for grep and for editors: `path:line:column: CODE [*] message [name] (verdict)`.
 
-`[*]` marks a finding with a SAFE fix. Never coloured, and imports neither json nor rich.
+`[*]` marks a finding with a SAFE fix; the verdict is there if the code was run. Never coloured, and imports neither json nor rich.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.model import Applicability
 from nanlint.report.closing import closing_line
-from nanlint.report.wording import error_place, one_line, place
+from nanlint.report.wording import error_place, one_line, place, verdict_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,4 +30,5 @@ def chunks(report: Report, *, closing: bool = True) -> Iterator[str]:
 def _line(finding: Finding) -> str:
     safe = finding.fix is not None and finding.fix.applicability is Applicability.SAFE
     marker = "[*] " if safe else ""
-    return f"{place(finding)}: {finding.code} {marker}{one_line(finding.message)} [{finding.name}]"
+    verdict = f" ({verdict_words(finding)})" if finding.verdict else ""
+    return f"{place(finding)}: {finding.code} {marker}{one_line(finding.message)} [{finding.name}]{verdict}"

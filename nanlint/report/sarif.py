@@ -94,6 +94,8 @@ def _result(finding: Finding, rule_index: int, fingerprint: str) -> Json:
         "locations": [_location(finding)],
         "partialFingerprints": {"nanlintContent/v1": fingerprint},
     }
+    if finding.verdict is not None:
+        result["properties"] = {"verdict": finding.verdict.to_json()}
     fix = finding.fix
     if fix is None or finding.cell is not None or fix.applicability is Applicability.SHOW or not fix.edits:
         return result

@@ -49,6 +49,18 @@ def message_with_cell(finding: Finding) -> str:
     return f"cell {finding.cell}, line {finding.span.line}: {finding.message}"
 
 
+def verdict_words(finding: Finding) -> str:
+    """What running it showed, in a few words; empty when it was not run."""
+    verdict = finding.verdict
+    if verdict is None:
+        return ""
+    parts = [verdict.plausibility.value if verdict.plausibility else "", _FIX_WORDS[verdict.fix_verified]]
+    return ", ".join([verdict.kind.value, *filter(None, parts)])
+
+
+_FIX_WORDS = {True: "fix verified", False: "the fix does not mend it", None: ""}
+
+
 def counted(count: int, noun: str) -> str:
     """`1 file`, `2 files`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

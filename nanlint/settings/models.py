@@ -45,6 +45,15 @@ class RuleOptions(BaseModel):
     )
 
 
+class ConfirmInputs(BaseModel):
+    """How confirm calls one function: `ctor` for the constructor, every other key for an argument of the call."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    __pydantic_extra__: dict[str, JsonValue]
+
+    ctor: dict[str, JsonValue] = Field(default={}, description="Arguments of the constructor, by name.")
+
+
 class Options(BaseModel):
     """Settings of nanlint."""
 
@@ -85,6 +94,11 @@ class Options(BaseModel):
         description="Globs of files, each with the rules that are not run there. A leading ! means every other file.",
     )
     rules: dict[str, RuleOptions] = Field(default={}, description="Options of single rules, by code or name.")
+    confirm: dict[str, ConfirmInputs] = Field(
+        default={},
+        description="Arguments with which confirm runs a function, by its name (pkg.mod:Class.forward): a plain value, or "
+        "a table with shape, and perhaps dtype and domain.",
+    )
     local_rules: list[str] = Field(
         default=[], description="Folders with rules of your own, relative to this file; same contract as ours."
     )

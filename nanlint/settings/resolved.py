@@ -83,6 +83,8 @@ class Settings:
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Code or name of a rule -> its options as the user wrote them, `severity` among them."""
+    confirm: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """`pkg.mod:Class.forward` -> the arguments with which confirm runs it, as the user wrote them."""
     local_rules: tuple[str, ...] = ()
     baseline: str = ""
     cache_dir: str = ""

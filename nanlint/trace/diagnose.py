@@ -59,11 +59,19 @@ def diagnose(
 def _trail(tracer: Tracer, targets: Sequence[torch.Tensor]) -> Trail | None:
     ends = [tracer.maker_of(local_part(target)) for target in targets]
     trails = [walk_back(end, tracer.events) for end in ends if end is not None]
-    if not trails:
-        # The gradient was moved where the tracer does not look, as into the buckets of DDP.
-        last = next((event for event in reversed(tracer.events) if not event.is_literal and event.is_backward), None)
-        trails = [walk_back(last, tracer.events)] if last else []
-    return earliest(trails)
+    found = earliest([trail for trail in trails if not _is_exchange(trail)])
+    if found is not None:
+        return found
+    # The gradient was moved where the tracer does not look, as into the buckets of DDP.
+    last = (walk_back(event, tracer.events) for event in reversed(tracer.events) if event.is_backward)
+    return next((trail for trail in last if not trail.origin.is_literal and not _is_exchange(trail)), None)
+
+
+def _is_exchange(trail: Trail) -> bool:
+    """Whether the values came out of an exchange between ranks, which only copies what another rank made."""
+    distributed = torch.distributed
+    is_spread = distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1
+    return is_spread and trail.outside is not None and trail.origin.operation in {"copy_", "mul", "mul_", "div", "div_"}
 
 
 def _link(event: Event) -> Link:

@@ -6,11 +6,14 @@ Scripts that check their loss leave the turn by `continue`, `raise` or `sys.exit
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from nanlint.trace.measure import flaws_of, is_checkable
+
+_FOLDER = str(Path(__file__).parent)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,6 +44,14 @@ def has_nan_behind(error: BaseException) -> bool:
             return True
         traceback = traceback.tb_next
     return False
+
+
+def is_ours(error: BaseException) -> bool:
+    """Whether it was raised by the tracer itself, in which case it says nothing about the script."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is not None and last.tb_frame.f_code.co_filename.startswith(_FOLDER)
 
 
 def _scalars(names: Mapping[str, Any]) -> Iterator[torch.Tensor]:

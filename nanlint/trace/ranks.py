@@ -9,12 +9,13 @@ from pathlib import Path
 
 import torch
 
-from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis
+from nanlint.trace.diagnosis import ELSEWHERE, OPERATION, Diagnosis
 from nanlint.trace.names import is_wrapped, living_modules
 
 PATIENCE = 20.0
 """Seconds that a rank waits for what the others found."""
 _PAUSE = 0.05
+_PREFERENCE = {OPERATION: 0, ELSEWHERE: 2}
 
 
 def rank() -> int:
@@ -49,7 +50,7 @@ def exchange(own: Diagnosis, folder: Path) -> list[Diagnosis]:
     local = int(os.environ.get("LOCAL_WORLD_SIZE", str(own.world)))
     if local == 1:
         return [own]
-    meeting = folder / f"ranks-{_run_name()}"
+    meeting = _meeting(folder)
     meeting.mkdir(parents=True, exist_ok=True)
     draft = meeting / f"{own.rank}.part"
     draft.write_text(json.dumps(own.to_json()), encoding="utf-8")
@@ -60,6 +61,22 @@ def exchange(own: Diagnosis, folder: Path) -> list[Diagnosis]:
     return sorted((Diagnosis.from_json(json.loads(file.read_text("utf-8"))) for file in files), key=lambda d: d.rank)
 
 
+def _meeting(folder: Path) -> Path:
+    return folder / f"ranks-{_run_name()}"
+
+
+def finish(folder: Path, *, is_teller: bool) -> None:
+    """End together: a launcher stops every rank as soon as one has ended, the one that is still telling too."""
+    if world() == 1:
+        return
+    done = _meeting(folder) / "told"
+    if is_teller:
+        done.touch()
+    deadline = time.monotonic() + PATIENCE
+    while not done.exists() and time.monotonic() < deadline:
+        time.sleep(_PAUSE)
+
+
 def _run_name() -> str:
     """The same for all ranks of a run, and another for the next run."""
     parts = (os.environ.get("TORCHELASTIC_RUN_ID", "run"), os.environ.get("MASTER_PORT", "0"), str(os.getppid()))
@@ -68,7 +85,7 @@ def _run_name() -> str:
 
 def merged(found: list[Diagnosis]) -> Diagnosis:
     """The diagnosis of the rank where it began, with a word about the others."""
-    first = next((each for each in found if each.kind != ELSEWHERE), found[0])
+    first = min(found, key=lambda each: (_PREFERENCE.get(each.kind, 1), each.rank))
     others = [str(each.rank) for each in found if each is not first]
     if others:
         also = [str(each.rank) for each in found if each is not first and each.kind != ELSEWHERE]

@@ -138,6 +138,7 @@ class _Teller:
             self._err.write(report_text(merged))
             self._write_report(merged)
         self._err.flush()
+        ranks.finish(folder, is_teller=merged.rank == ranks.rank())
 
     def _write_report(self, diagnosis: Diagnosis) -> None:
         if not self._plan.report:

@@ -26,6 +26,7 @@ class Scaling:
         """The last scale that was seen."""
         self._note_loss = note_loss
         self._skipped = skipped
+        self._stepping: dict[str, Any] | None = None
         self._scaled: list[weakref.ref[torch.Tensor]] = []
         self._scalers: weakref.WeakSet[GradScaler] = weakref.WeakSet()
         self._originals: tuple[Any, Any] = (GradScaler.scale, GradScaler._maybe_opt_step)
@@ -44,7 +45,11 @@ class Scaling:
                 self.scale = scaler.get_scale()
                 self._skipped(optimizer, self.scale)
                 return None
-            return maybe_step(scaler, optimizer, state, *args, **options)
+            self._stepping = state
+            try:
+                return maybe_step(scaler, optimizer, state, *args, **options)
+            finally:
+                self._stepping = None
 
         GradScaler.scale = watched_scale  # type: ignore[method-assign, assignment] # the one place all scalers pass
         GradScaler._maybe_opt_step = watched_step  # type: ignore[method-assign] # noqa: SLF001 - same
@@ -64,6 +69,12 @@ class Scaling:
     def is_scaled(self, tensor: torch.Tensor) -> bool:
         """Whether a scaler made this loss, whose unscaled twin is known already."""
         return any(known() is tensor for known in self._scaled)
+
+    def tell_skip(self) -> None:
+        """Let the scaler that is in the middle of a step know that it is left out, so that it backs off."""
+        if self._stepping is not None:
+            for flag in self._stepping["found_inf_per_device"].values():
+                flag.fill_(1.0)
 
     def forget_step(self) -> None:
         """Let the scalers begin the step anew, as if nothing had been unscaled."""

@@ -21,7 +21,7 @@ from nanlint.trace.attempts import Loops, Rewind, Turn
 from nanlint.trace.batches import Batches
 from nanlint.trace.diagnose import gradient_symptom, loss_symptom
 from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis, Found
-from nanlint.trace.evidence import bad_losses_behind, bad_losses_in, has_nan_behind
+from nanlint.trace.evidence import bad_losses_behind, bad_losses_in, has_nan_behind, is_ours
 from nanlint.trace.marks import Mark, Marks
 from nanlint.trace.names import Names, is_compiled, living_modules
 from nanlint.trace.optimizers import described, spoiled
@@ -79,6 +79,7 @@ class Session:
         self._repeated: Turn | None = None
         self._is_spread = False
         self._is_in_closure = False
+        self._is_telling = False
         self._hooks: list[Any] = []
         self._backward = torch.autograd.backward
 
@@ -94,7 +95,8 @@ class Session:
         ]
 
         def backward(tensors: Any, *args: Any, **options: Any) -> None:
-            self._before_backward([tensors] if isinstance(tensors, torch.Tensor) else list(tensors))
+            if not self._is_telling:
+                self._before_backward([tensors] if isinstance(tensors, torch.Tensor) else list(tensors))
             self._backward(tensors, *args, **options)
 
         torch.autograd.backward = backward
@@ -368,7 +370,7 @@ class Session:
 
     def is_worth_repeating(self, turn: Turn, error: BaseException) -> bool:
         """Whether an exception leaves the loop because of a bad loss; then the turn is run again."""
-        if isinstance(error, (Found, KeyboardInterrupt, GeneratorExit)) or self._is_spread:
+        if isinstance(error, (Found, KeyboardInterrupt, GeneratorExit)) or self._is_spread or is_ours(error):
             return False
         with self._own_work():
             bad = bad_losses_behind(error)
@@ -388,7 +390,7 @@ class Session:
             self._tell(self._spoiled(lost[0], self._step(lost[0])))
             return False
         self.pending = self._blank(symptom, None)
-        if turn.mark is None:
+        if turn.mark is None or self._repeated is turn:
             self._go_live()
             return False
         self._batches.hand_out_again(turn.mark.position)
@@ -432,7 +434,11 @@ class Session:
         self.pending = None
         self._stop_tracing()
         self._phase = Phase.WATCHING
-        self._on_found(found, origin)
+        self._is_telling = True  # what is run to tell, such as a repro, is none of the script's
+        try:
+            self._on_found(found, origin)
+        finally:
+            self._is_telling = False
 
     # -- the tracer ------------------------------------------------------------------------------------------------
 

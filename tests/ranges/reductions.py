@@ -112,7 +112,7 @@ def made() -> None:
     reveal(torch.rand(3))  # range: [0, 1]
     reveal(torch.randn(3))  # range: (-inf, inf)
     reveal(torch.eye(3))  # range: [0, 1] of integers
-    reveal(torch.arange(10))  # range: [0, 10] of integers
+    reveal(torch.arange(10))  # range: [0, 9] of integers
     reveal(torch.linspace(-1, 1, 5))  # range: [-1, 1]
     reveal(torch.tensor(1.5))  # range: [1.5, 1.5]
     reveal(torch.randint(2, 5, (3,)))  # range: [2, 4] of integers

@@ -86,6 +86,14 @@ def shares(x: torch.Tensor, y: torch.Tensor) -> None:
     reveal(x / x.norm())  # range: [-1, 1] or nan
     reveal(x / x.sum())  # range: [-inf, inf] or nan
     reveal(a / b.sum())  # range: [0, inf] or nan
+    reveal(a / (a.sum() + 1e-8))  # range: [0, 1]
+    reveal(a / a.sum(-1, keepdim=True).clamp(min=1e-8))  # range: [0, 1]
+    reveal(a / a.max())  # range: [0, 1] or nan
+    reveal(x / (x.norm(dim=-1, keepdim=True) + 1e-8))  # range: [-1, 1]
+    reveal(x / x.norm().clamp_min(1e-12))  # range: [-1, 1]
+    reveal(x / x.abs().max())  # range: [-1, 1] or nan
+    reveal(x / x.norm(p=0))  # range: [-inf, inf] or nan
+    reveal(torch.sub(x, x.max(), alpha=2))  # range: (-inf, inf)
     total = a.sum() + 1
     reveal(a.sum() / total)  # range: [0, 1]
 
@@ -98,6 +106,13 @@ def squares(x: torch.Tensor, y: torch.Tensor) -> None:
     z = x
     reveal(x * z)  # range: [0, inf)
     reveal(x.t() * x)  # range: (-inf, inf)
+    reveal(x.unsqueeze(0) * x.unsqueeze(1))  # range: (-inf, inf)
+    reveal(x.view(1, -1) * x.view(-1, 1))  # range: (-inf, inf)
+    reveal(x.double() * x)  # range: [0, inf)
+    reveal(x.detach() * x)  # range: [0, inf)
+    reveal(x.t() * x.t())  # range: [0, inf)
+    reveal(torch.dropout(x, 0.5, True) * torch.dropout(x, 0.5, True))  # range: (-inf, inf)
+    reveal(torch.where(x.t() > 0, x, 1.0))  # range: (-inf, inf)
     reveal(torch.randn(3) * torch.randn(3))  # range: (-inf, inf)
     reveal(torch.randn_like(x) * torch.randn_like(x))  # range: (-inf, inf)
 
@@ -117,7 +132,7 @@ def made_safe(x: torch.Tensor, y: torch.Tensor, n: int, mask: torch.Tensor) -> N
     reveal(max(n, 0))  # range: [0, inf)
     reveal(max(n, y.numel(), 1))  # range: [1, inf)
     reveal((x > 0).sum().clamp(min=1))  # range: [1, inf) of integers
-    reveal(torch.nan_to_num(x / y.abs(), nan=0.0))  # range: [-inf, inf]
+    reveal(torch.nan_to_num(x / y.abs(), nan=0.0))  # range: (-inf, inf)
     reveal(torch.nan_to_num(y.log()))  # range: (-inf, inf)
 
 
@@ -157,9 +172,14 @@ def elements_assigned(x: torch.Tensor) -> None:
     k = x.sigmoid()
     k[x > 0] = float("-inf")
     reveal(k)  # range: [0, 1] or -inf
+    half = x.sigmoid().half()
+    half[half < 1e-8] = 1e-8
+    reveal(half)  # range: [0, 1]; dtype: float16
+    half[half < 1e-4] = 1e-4
+    reveal(half)  # range: [0.000100017, 1]; dtype: float16
     m = x.relu()
     m[m == 0] += 1
-    reveal(m)  # range: [0, inf)
+    reveal(m)  # range: (0, inf)
 
 
 def selected(x: torch.Tensor) -> None:
@@ -170,5 +190,5 @@ def selected(x: torch.Tensor) -> None:
     reveal(x[~(x <= 0)])  # range: (0, inf)
     kept = x > 0
     reveal(x[kept])  # range: (0, inf)
-    reveal(x[kept].log())  # range: (-inf, inf)
+    reveal(x[kept].log())  # range: [-103.279, inf)
     reveal(x.abs()[kept])  # range: [0, inf)

@@ -39,13 +39,21 @@ def answer_to(job: Json, guard: _Guard) -> Json:
     begun = time.monotonic()
     torch.set_num_threads(1)
     try:
-        answer = {"search": find, "replay": replay}[job["do"]](job)
+        answer = {"search": find, "replay": replay, "devices": devices}[job["do"]](job)
     except (CannotLoad, CannotRun) as error:
         answer = {"kind": "not-runnable", "reason": str(error)}
     except Exception as error:  # noqa: BLE001 - the border to the user's code
         told = traceback.format_exc(limit=-4)
         answer = {"kind": "not-runnable", "reason": f"{type(error).__name__}: {error}", "trace": told}
     return {**answer, "seconds": round(time.monotonic() - begun, 3)}
+
+
+def devices(job: Json) -> Json:
+    """What torch can run on here, the CPU included."""
+    del job
+    found = [f"cuda:{number}" for number in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
+    found += ["mps"] if torch.backends.mps.is_available() else []
+    return {"devices": [*found, "cpu"]}
 
 
 def _loaded(job: Json) -> Loaded:
@@ -146,8 +154,10 @@ def _on_subject(subject: Subject, job: Json, dtype: str) -> Json:
 
 def _searched(bench: Bench, case: Json, job: Json) -> Json:
     """Search from a case that runs through the flagged line."""
-    found = _search(bench, case, job)
+    owner = bench.subject.owner
+    case = {**case, "owner": owner.__name__ if owner is not None else ""}
     answer: Json = {"reached": True, "evaluations": bench.evaluations, "case": case}
+    found = _search(bench, case, job)
     if found.case is None or found.hit is None:
         return {"kind": "not-reproduced", "reason": found.other, **answer}
     smallest = reduced(bench, found.case, found.hit, job["target"], tries=job["shrink_tries"])
@@ -180,7 +190,7 @@ def _search(bench: Bench, case: Json, job: Json) -> Found:
     instance = bench.kept.get("built") if subject.is_module else None
     random = any(word in subject.calling.source for word in _RANDOM)
     proposed = cases(
-        {**case, "numbers": _numbers(subject), "few": few},
+        {**case, "numbers": _numbers(subject), "few": few, "extreme": job.get("extreme", False)},
         module=instance,
         operand=hazard.get("operand", ""),
         random=random,
@@ -218,4 +228,6 @@ def replay(job: Json) -> Json:
 def _subject_again(loaded: Loaded, job: Json) -> Subject:
     if job["level"] == "slice":
         return slice_of(loaded.module, job["target"])
-    return next(one for one in subjects_of(loaded.module, job["target"]["owners"]) if one.level == job["level"])
+    found = subjects_of(loaded.module, job["target"]["owners"])
+    wanted = job["case"].get("owner", "")
+    return next((one for one in found if one.owner is not None and one.owner.__name__ == wanted), found[0])

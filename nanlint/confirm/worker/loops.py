@@ -1,6 +1,6 @@
 """A training loop driven with real torch objects and one injected fault: what it does to the weights, the rate, the scale.
 
-The model has one weight and one fault: in one of its forwards it adds something to its output (a loss of inf or NaN), or it
+The model has two weights and one fault: in one of its forwards it adds something to its output (a loss of inf or NaN), or it
 multiplies the gradient that comes back through it (a finite loss whose gradient is inf, NaN, or of norm 1e5). Everything
 else is torch's own: optimizer, GradScaler on the CPU, scheduler, averaged model. The loop is a function whose parameters say
 by their names what it wants to be given.
@@ -40,7 +40,8 @@ class Fault:
 
 
 NO_FAULT = Fault()
-NAN_LOSS, INF_LOSS = Fault(added=float("nan")), Fault(added=float("inf"))
+# The gradient of a loss that is not finite is not finite either.
+NAN_LOSS, INF_LOSS = Fault(float("nan"), float("nan")), Fault(float("inf"), float("nan"))
 NAN_GRADIENT, INF_GRADIENT = Fault(times=float("nan")), Fault(times=float("inf"))
 STEEP_GRADIENT = Fault(times=STEEP)
 NOT_FINITE = (NAN_LOSS, INF_LOSS, NAN_GRADIENT, INF_GRADIENT)
@@ -56,7 +57,7 @@ class _Strike(torch.autograd.Function):
         return x + fault.added
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None]:  # type: ignore[override] # one output
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None]:
         """Multiply by what the fault multiplies."""
         ctx.model.seen.append(Seen(float(gradient.abs().max()), torch.is_autocast_enabled("cpu"), gradient.dtype))
         if ctx.model.meet is not None:
@@ -74,11 +75,11 @@ class Seen:
 
 
 class FaultyLine(torch.nn.Module):
-    """A line through 0 with a slope of 1 to begin with, and a fault."""
+    """A plane through 0 with slopes of 1 to begin with, and a fault."""
 
     def __init__(self, fault: Fault = NO_FAULT) -> None:
         super().__init__()
-        self.line = torch.nn.Linear(1, 1, bias=False)
+        self.line = torch.nn.Linear(2, 1, bias=False)
         torch.nn.init.ones_(self.line.weight)
         self.fault = fault
         self.rounds = 0
@@ -98,8 +99,8 @@ class FaultyLine(torch.nn.Module):
 
     @property
     def slope(self) -> float:
-        """The one weight."""
-        return float(self.line.weight.detach())
+        """The first weight; the second one moves as it does."""
+        return float(self.line.weight.detach()[0, 0])
 
 
 @dataclass
@@ -111,11 +112,19 @@ class Run:
     things: Mapping[str, Any]
     rates: list[float] = field(default_factory=list)
     """The learning rate at each step of the optimizer."""
+    gradients: list[float] = field(default_factory=list)
+    """The largest gradient at each step of the optimizer; 0 where there is none."""
     saved: dict[str, bool] = field(default_factory=dict)
     """File -> whether all that was saved there last is finite."""
     error: Exception | None = None
     returned: object = None
     printed: str = ""
+
+    def note_step(self) -> None:
+        """Note the rate and the gradient with which the optimizer is about to step."""
+        self.rates.append(self.optimizer.param_groups[0]["lr"])
+        gradient = self.model.line.weight.grad
+        self.gradients.append(float(gradient.abs().max()) if gradient is not None else 0.0)
 
     @property
     def slopes(self) -> list[float]:
@@ -153,7 +162,7 @@ def drive(
         # Making one changes the rate, so only those who ask for it get it.
         things["scheduler"] = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=RATE, total_steps=4 * ROUNDS)
     run = Run(model, optimizer, things)
-    optimizer.register_step_pre_hook(lambda *_: run.rates.append(optimizer.param_groups[0]["lr"]))
+    optimizer.register_step_pre_hook(lambda *_: run.note_step())
     printed = io.StringIO()
     with _saving_to(run), redirect_stdout(printed):
         try:
@@ -166,7 +175,7 @@ def drive(
 
 def parts(model: FaultyLine, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
     """What a loop may ask for, by name."""
-    batches = [torch.full((1, 1), 0.1) for _ in range(ROUNDS)]
+    batches = [torch.full((1, 2), 0.1) for _ in range(ROUNDS)]
     return {
         "model": model,
         "optimizer": optimizer,
@@ -180,14 +189,18 @@ def parts(model: FaultyLine, optimizer: torch.optim.Optimizer) -> dict[str, Any]
 
 def names_wanted(function: Callable[..., Any]) -> set[str]:
     """The names of everything that a loop asks for; of a class, of all its methods."""
-    functions = [value for value in vars(function).values() if inspect.isfunction(value)] if inspect.isclass(function) else [function]
+    functions = (
+        [value for value in vars(function).values() if inspect.isfunction(value)]
+        if inspect.isclass(function)
+        else [function]
+    )
     return {name for each in functions for name in inspect.signature(each).parameters}
 
 
 def call_with(function: Callable[..., Any], things: Mapping[str, Any]) -> object:
     """Call `function`, or the first method of the class that it is, with the things that its parameters name."""
     if inspect.isclass(function):
-        made = function(**_wanted(function.__init__, things))  # type: ignore[misc] # its own class, not the instance's
+        made = function(**_wanted(function.__init__, things))
         methods = [name for name, value in vars(function).items() if inspect.isfunction(value) and name != "__init__"]
         function = getattr(made, methods[0])
     return function(**_wanted(function, things))

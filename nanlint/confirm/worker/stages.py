@@ -12,7 +12,7 @@ import torch
 
 from nanlint.confirm.worker import chance, forcing
 from nanlint.confirm.worker.moves import leaves, reshaped
-from nanlint.confirm.worker.values import EDGE, GRADES, LARGE, ORDINARY, corners_of, grade_of
+from nanlint.confirm.worker.values import EDGE, EXTREME, GRADES, LARGE, ORDINARY, corners_of, grade_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +35,8 @@ def cases(base: Json, *, module: torch.nn.Module | None, operand: str, random: b
     yield from _graded(base, LARGE, operand)
     if module is not None:
         yield from parameter_corners(base, module, operand, LARGE)
+    if base.get("extreme"):
+        yield from _graded(base, EXTREME, operand)
 
 
 def ordinary(base: Json) -> Iterator[Json]:

@@ -106,6 +106,10 @@ REAL: dict[str, tuple[str, Any]] = {
     "ten thousand": (LARGE, _full(1e4)),
     "minus ten thousand": (LARGE, _full(-1e4)),
     "swing of ten thousand": (LARGE, _swing(1e4)),
+    "tiny": (EXTREME, _full(1e-20)),
+    "huge": (EXTREME, _full(1e20)),
+    "swing of huge": (EXTREME, _swing(1e20)),
+    "largest": (EXTREME, _full(3e38)),
 }
 UNIT: dict[str, tuple[str, Any]] = {
     "normal": (ORDINARY, lambda shape, generator: torch.rand(shape, generator=generator)),

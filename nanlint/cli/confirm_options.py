@@ -1,0 +1,103 @@
+"""The options of `nanlint confirm`, and what they make of a run."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import TYPE_CHECKING
+
+from nanlint.cli.check_options import add_selection
+from nanlint.errors import UsageError
+
+if TYPE_CHECKING:
+    from nanlint.confirm.options import Options
+
+EPILOG = """\
+examples:
+  nanlint confirm src/                       check, then run everything that is found
+  nanlint confirm src/model.py:41            the findings of one line
+  nanlint confirm --save proofs src/         a script and a pytest for everything that is seen to fail
+  nanlint confirm --amp --device cpu src/    CUDA's autocast, emulated where there is no GPU
+
+exit codes: 0 nothing confirmed, 1 something was seen to fail, 2 the run itself failed.
+The code runs in a child process with limits of time and memory, without network, without writing outside a scratch
+folder, and with its output captured. Verdicts: confirmed (the whole function or module failed), reachable (a slice of it
+fails for the named values), not-reproduced, flaky, not-runnable. There is no verdict "safe".
+"""
+
+DTYPES = ("float16", "bfloat16", "float32", "float64")
+PLAUSIBILITIES = ("ordinary", "edge", "large", "extreme")
+_DEVICE = re.compile(r"(auto|cpu|mps|cuda(:\d+)?)$")
+_PLACE = re.compile(r"(.+\.pyi?):(\d+)(?::\d+)?$")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What is checked, then how it is run."""
+    add_selection(parser)
+    add_running(parser.add_argument_group("how it is run"))
+    group = parser.add_argument_group("how it ends")
+    group.add_argument("--exit-zero", action="store_true", help="exit 0 even if something is confirmed")
+    group.add_argument("--config", metavar="FILE", help="settings from this pyproject.toml or nanlint.toml")
+    group.add_argument("--isolated", action="store_true", help="read no settings files")
+    parser.set_defaults(
+        fix=None, unsafe_fixes=None, diff=False, add_ignores=False, reason="", baseline=None, write_baseline=False,
+        confirm=True, confirmed_only=False, fail_on=None, strict=False, show_settings=False, no_cache=False,
+        cache_dir=None, no_gate=False,
+    )  # fmt: skip
+
+
+def add_running(group: argparse._ArgumentGroup) -> None:
+    """Device, precision, limits."""
+    group.add_argument("--device", default="auto", metavar="DEVICE", help="auto, cpu, cuda, cuda:N or mps (default: auto)")
+    group.add_argument("--dtype", choices=DTYPES, default="", help="run in this dtype (default: those of the finding)")
+    group.add_argument(
+        "--amp", nargs="?", const="float16", default="", choices=DTYPES[:2], help="run under mixed precision (default: float16)"
+    )
+    group.add_argument("--flush-denormals", action="store_true", help="treat denormal numbers as 0, as some GPU kernels do")
+    group.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS", help="per finding (default: 30)")
+    group.add_argument("--budget", type=int, default=2000, metavar="N", help="evaluations per finding and dtype (default: 2000)")
+    group.add_argument("-j", "--jobs", type=int, default=0, metavar="N", help="findings at a time (default: 2, or one per GPU)")
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="of all random numbers (default: 0)")
+    group.add_argument(
+        "--max-plausibility",
+        choices=PLAUSIBILITIES,
+        default="large",
+        help="the least plausible inputs that confirm; extreme ones are searched for and reported as information",
+    )
+    group.add_argument("--save", metavar="DIR", default="", help="write a script and a pytest for everything confirmed")
+
+
+def places_of(paths: list[str]) -> tuple[list[str], dict[str, set[int]]]:
+    """The paths without line numbers, and the lines that were asked for by path."""
+    plain: list[str] = []
+    lines: dict[str, set[int]] = {}
+    for path in paths:
+        found = _PLACE.match(path)
+        if found:
+            lines.setdefault(found[1], set()).add(int(found[2]))
+        plain.append(found[1] if found else path)
+    return list(dict.fromkeys(plain)), lines
+
+
+def running_options(options: argparse.Namespace) -> Options:
+    """How the code is run; `check --confirm` has the defaults."""
+    from nanlint.confirm.options import Options  # noqa: PLC0415 - for runs that confirm
+    from nanlint.model.verdict import Plausibility  # noqa: PLC0415 - same
+
+    if not hasattr(options, "device"):
+        return Options(device="auto")
+    if not _DEVICE.match(options.device):
+        raise UsageError(f"--device {options.device}: give auto, cpu, cuda, cuda:N or mps")
+    for flag in ("timeout", "budget"):
+        if getattr(options, flag) <= 0:
+            raise UsageError(f"--{flag} {getattr(options, flag)}: give a number above 0")
+    return Options(
+        device=options.device,
+        dtype=options.dtype,
+        amp=options.amp,
+        flush=options.flush_denormals,
+        timeout=options.timeout,
+        budget=options.budget,
+        seed=options.seed,
+        max_plausibility=Plausibility(options.max_plausibility),
+    )

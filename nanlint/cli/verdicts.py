@@ -1,0 +1,105 @@
+"""A report with verdicts: what `nanlint confirm` and `nanlint check --confirm` share."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TextIO
+
+from nanlint.cli.confirm_options import running_options
+from nanlint.confirm.confirming import Confirmer
+from nanlint.engine.edits import apply_edits
+from nanlint.model import Applicability
+from nanlint.model.verdict import VerdictKind
+from nanlint.settings.paths import shown_path
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rich.progress import Progress
+
+    from nanlint.engine.check_paths import Run
+    from nanlint.model import Finding, Report
+
+_JOBS = 2
+_REFRESH = 0.1
+NOT_RUN = frozenset({"NAN001"})
+"""Rules about comments: there is nothing to run."""
+
+
+def with_verdicts(report: Report, session: Run, options: argparse.Namespace, err: TextIO) -> Report:
+    """The report with a verdict on every finding that can be run; the rest is as it was."""
+    runnable = [finding for finding in report.findings if finding.code not in NOT_RUN]
+    confirmer = Confirmer(
+        running_options(options),
+        jobs=(getattr(options, "jobs", 0) or _JOBS) if hasattr(options, "device") else _JOBS,
+        inputs_for=lambda path: session.finder.for_path(_absolute(path)).confirm,
+        fixed=fixed_text,
+        save_to=getattr(options, "save", ""),
+    )
+    bar = _Bar(err, len(runnable), shown=not options.quiet)
+    try:
+        done = confirmer.confirm(runnable, bar.note)
+    finally:
+        bar.stop()
+    verdicts = dict(zip(map(id, runnable), done, strict=True))
+    findings = tuple(verdicts.get(id(finding), finding) for finding in report.findings)
+    if options.confirmed_only:
+        findings = tuple(finding for finding in findings if is_confirmed(finding))
+    return replace(report, findings=findings)
+
+
+def _absolute(path: str) -> str:
+    import os  # noqa: PLC0415 - for this question only
+
+    return os.path.abspath(path)  # noqa: PTH100 - the settings' paths are strings
+
+
+def is_confirmed(finding: Finding) -> bool:
+    """Whether the finding was seen to fail."""
+    return finding.verdict is not None and finding.verdict.kind is VerdictKind.CONFIRMED
+
+
+def fixed_text(finding: Finding, text: str) -> str | None:
+    """The file with the finding's fix applied; None if it has none that can be applied."""
+    if finding.fix is None or finding.fix.applicability is Applicability.SHOW:
+        return None
+    changed, applied, _ = apply_edits(text, [finding.fix])
+    return changed if applied else None
+
+
+class _Bar:
+    """Progress with the counts of verdicts, on a terminal only; drawn when a verdict comes and never by a thread."""
+
+    def __init__(self, err: TextIO, total: int, *, shown: bool) -> None:
+        self.counts: Counter[str] = Counter()
+        self.total = total
+        self.next = time.monotonic()
+        self.bar: Progress | None = _progress(err, total) if shown and err.isatty() and total else None
+
+    def note(self, finding: Finding, done: int) -> None:
+        """Count a verdict, and draw."""
+        if finding.verdict is not None:
+            self.counts[finding.verdict.kind.value] += 1
+        if self.bar is None or (time.monotonic() < self.next and done < self.total):
+            return
+        told = ", ".join(f"{count} {kind}" for kind, count in self.counts.most_common())
+        self.bar.update(self.bar.task_ids[0], completed=done, description=f"{shown_path(finding.path)}  {told}", refresh=True)
+        self.next = time.monotonic() + _REFRESH
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        if self.bar is not None:
+            self.bar.stop()
+
+
+def _progress(err: TextIO, total: int) -> Any:
+    from rich.console import Console  # noqa: PLC0415 - for those who wait
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415 - same
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(file=err), transient=True, auto_refresh=False)
+    bar.add_task("starting the child process", total=total)
+    bar.start()
+    return bar

@@ -1,0 +1,150 @@
+"""Findings in, verdicts out: search, replay in a fresh process, check the fix, save the proof; several at a time."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from nanlint.confirm.given import given_for
+from nanlint.confirm.harness import Harness
+from nanlint.confirm.repro import save
+from nanlint.confirm.target import target_of
+from nanlint.confirm.verdicts import not_runnable, of_answer
+from nanlint.errors import NanlintError
+from nanlint.model.verdict import VerdictKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from nanlint.confirm.options import Options
+    from nanlint.confirm.target import Target
+    from nanlint.model import Finding
+    from nanlint.model.verdict import Verdict
+
+Json = dict[str, Any]
+
+
+def _no_inputs(_: str) -> Mapping[str, Mapping[str, Any]]:
+    return {}
+
+
+def _no_fix(_: Finding, __: str) -> str | None:
+    return None
+
+
+@dataclass
+class Confirmer:
+    """Confirms findings, with what the command line supplies: options, settings, and how a fix is applied."""
+
+    options: Options
+    jobs: int = 1
+    inputs_for: Callable[[str], Mapping[str, Mapping[str, Any]]] = _no_inputs
+    """The confirm tables of the settings that hold for a path."""
+    fixed: Callable[[Finding, str], str | None] = _no_fix
+    """The text of the file with the finding's fix applied; None if there is none to apply."""
+    save_to: str = ""
+    devices: list[str] = field(default_factory=list)
+
+    def confirm(
+        self, findings: Sequence[Finding], progress: Callable[[Finding, int], None] | None = None
+    ) -> list[Finding]:
+        """The findings, in the same order, each with its verdict."""
+        done: dict[int, Finding] = {}
+        with Harness() as harness, ThreadPoolExecutor(max_workers=max(1, self.jobs)) as pool:
+            self.devices = self._devices(harness) if findings else []
+            futures = {pool.submit(self._one, harness, one, place): place for place, one in enumerate(findings)}
+            try:
+                for future in as_completed(futures):
+                    place = futures[future]
+                    done[place] = replace(findings[place], verdict=future.result())
+                    if progress is not None:
+                        progress(done[place], len(done))
+            except BaseException:
+                for future in futures:
+                    future.cancel()
+                harness.stop()
+                raise
+        return [done[place] for place in range(len(findings))]
+
+    def _devices(self, harness: Harness) -> list[str]:
+        """The devices to go round, from what the user asked for and what there is."""
+        wanted = self.options.device
+        if wanted == "cpu":
+            return ["cpu"]
+        there = harness.ask({"do": "devices", "device": "cuda", "timeout": 60.0}).get("devices", [])
+        if wanted == "auto":
+            return [name for name in there if name.startswith("cuda")] or ["cpu"]
+        chosen = [name for name in there if name == wanted or name.partition(":")[0] == wanted]
+        if not chosen:
+            raise NanlintError(f"--device {wanted}: torch sees {', '.join(there) or 'no GPU'} here; use --device auto or cpu")
+        return chosen
+
+    def _one(self, harness: Harness, finding: Finding, place: int) -> Verdict:
+        """The verdict on one finding; a broken file is one verdict, too."""
+        if finding.cell is not None:
+            return not_runnable("it is in a notebook; move the function to a module that can be imported")
+        try:
+            with open(finding.path, encoding="utf-8", errors="replace", newline="") as file:  # noqa: PTH123 - the line ends count
+                text = file.read()
+            target = target_of(finding, text, os.path.abspath(finding.path))  # noqa: PTH100 - a string for the worker
+        except (OSError, SyntaxError, ValueError) as error:
+            return not_runnable(f"the file cannot be read as Python: {error}")
+        options = replace(self.options, device=self.devices[place % len(self.devices)])
+        return _Case(self, harness, finding, target, options, text).verdict()
+
+
+@dataclass
+class _Case:
+    """One finding on its way to a verdict."""
+
+    confirmer: Confirmer
+    harness: Harness
+    finding: Finding
+    target: Target
+    options: Options
+    text: str
+
+    def verdict(self) -> Verdict:
+        """Search, replay, check the fix, save."""
+        job = self.options.job("search", self.target, self.finding)
+        job["given"] = given_for(self.target.name, self.confirmer.inputs_for(self.finding.path))
+        answer = self.harness.ask(job)
+        if "died" in answer and self.target.owners:
+            # The whole function takes the process down; its slice may not.
+            died = answer
+            answer = self.harness.ask({**job, "level": "slice"})
+            answer = answer if answer.get("kind") == "reachable" else died
+        verdict = of_answer(answer, self.options, self.target)
+        if verdict.kind not in {VerdictKind.CONFIRMED, VerdictKind.REACHABLE}:
+            return verdict
+        again = self._replay(answer)
+        if again.get("hit") != answer["hit"]:
+            reason = f"{verdict.reason}; a replay in a fresh process gave {_outcome(again)}"
+            return replace(verdict, kind=VerdictKind.FLAKY, reason=reason)
+        if verdict.kind is VerdictKind.CONFIRMED:
+            verdict = self._with_fix(verdict, answer)
+            if self.confirmer.save_to:
+                verdict = replace(verdict, repro=save(self.confirmer.save_to, self.finding, self.target, answer))
+        return verdict
+
+    def _replay(self, answer: Json, text: str | None = None) -> Json:
+        job = self.options.job("replay", self.target, self.finding)
+        return self.harness.ask({**job, "case": answer["case"], "level": answer["level"], "text": text})
+
+    def _with_fix(self, verdict: Verdict, answer: Json) -> Verdict:
+        """Whether the offered fix mends what was seen."""
+        text = self.confirmer.fixed(self.finding, self.text)
+        if text is None:
+            return verdict
+        again = self._replay(answer, text)
+        if again.get("kind") != "replayed" or again.get("error"):
+            return verdict
+        return replace(verdict, fix_verified=not again["bad"])
+
+
+def _outcome(answer: Json) -> str:
+    if "died" in answer:
+        return str(answer["died"])
+    return str(answer.get("error") or ("another failure" if answer.get("bad") else "a finite result"))

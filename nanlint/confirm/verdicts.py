@@ -1,0 +1,153 @@
+"""From the child's answers to a verdict, in words that say what was run, with what, and what came out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanlint.confirm.witness import Values
+from nanlint.model.verdict import Plausibility, Verdict, VerdictKind
+
+if TYPE_CHECKING:
+    from nanlint.confirm.options import Options
+    from nanlint.confirm.target import Target
+
+Json = dict[str, Any]
+_LONGEST = 120
+"""Characters of one argument in a sentence; the witness itself is not shortened."""
+_RESULTS = {"nan": "NaN", "inf": "Inf"}
+
+
+def not_runnable(reason: str, *, level: str | None = None, seconds: float | None = None) -> Verdict:
+    """The verdict on code that could not be run."""
+    return Verdict(VerdictKind.NOT_RUNNABLE, reason=reason, level=level, seconds=seconds)
+
+
+def of_answer(answer: Json, options: Options, target: Target) -> Verdict:
+    """The verdict that an answer to a search gives; a confirmed one is still to be replayed."""
+    if "died" in answer:
+        return not_runnable(_with_output(answer))
+    kind = VerdictKind(answer["kind"])
+    common: Json = {
+        "level": answer.get("level"),
+        "seconds": answer.get("seconds"),
+        "evaluations": answer.get("evaluations"),
+        "dtype": answer.get("dtype"),
+        "device": device_in_words(options, answer),
+    }
+    if kind is VerdictKind.NOT_RUNNABLE:
+        return Verdict(kind, reason=_why_not(answer, target), level=answer.get("level"), seconds=answer.get("seconds"))
+    if kind is VerdictKind.NOT_REPRODUCED:
+        return Verdict(kind, reason=_not_seen(answer), **common)
+    case, hit = answer["case"], answer["hit"]
+    grade = Plausibility(case["grade"])
+    told: Json = {
+        **common,
+        "plausibility": grade,
+        "direction": hit["direction"],
+        "how": how(case),
+        "witness": witness_json(case, hit),
+    }
+    if kind is VerdictKind.REACHABLE:
+        return Verdict(kind, reason=_reachable(case, hit, answer.get("shown", {})), **told)
+    if grade is Plausibility.EXTREME or grade.rank > options.max_plausibility.rank:
+        reason = f"it fails for {grade.value} values only: {_call(case, target)} gives {_result(hit)}"
+        return Verdict(VerdictKind.NOT_REPRODUCED, reason=reason, **told)
+    return Verdict(kind, reason=f"{_call(case, target)} gives {_result(hit)}{_noted(answer)}", **told)
+
+
+def device_in_words(options: Options, answer: Json) -> str:
+    """Where it ran, and whether the semantics of another device were emulated."""
+    device = str(answer.get("device", options.device))
+    return f"{device} (CUDA autocast emulated)" if options.amp and device == "cpu" else device
+
+
+def how(case: Json) -> str:
+    """The class of the witness."""
+    if case.get("force"):
+        return f"forced parameters: {case['force']}"
+    if case.get("steps"):
+        return f"after {case['steps']} steps"
+    if case.get("chance"):
+        return f"input only, {case['chance']}"
+    return str(case.get("how") or "input only")
+
+
+def witness_json(case: Json, hit: Json) -> Json:
+    """The witness as the report holds it: arguments by name, what was done before, and what came out."""
+    return {
+        "arguments": {name: plain(spec) for name, spec in case["call"].items()},
+        "constructor": {name: plain(spec) for name, spec in case.get("ctor", {}).items()},
+        "seed": case["seed"],
+        "line": hit["line"],
+        "operation": hit["operation"],
+        "result": hit["result"],
+    }
+
+
+def plain(spec: Json) -> Any:
+    """One argument as nested lists, or as what it is."""
+    if spec["kind"] == "tensor":
+        if "values" not in spec:
+            return {"shape": spec["shape"], "domain": spec["domain"]}
+        return Values(tuple(spec["shape"]), tuple(spec["values"])).nested() if spec["values"] else []
+    if spec["kind"] == "list":
+        return [plain(item) for item in spec["items"]]
+    if spec["kind"] == "dict":
+        return {key: plain(item) for key, item in spec["items"].items()}
+    return spec["value"] if spec["kind"] in {"value", "dtype"} else f"<{spec.get('name', spec['kind'])}>"
+
+
+def _call(case: Json, target: Target) -> str:
+    name = ".".join(part for _, part in target.owners)
+    arguments = ", ".join(f"{key}={_short(plain(spec))}" for key, spec in case["call"].items())
+    return f"`{name}({arguments})`"
+
+
+def _short(thing: object) -> str:
+    text = repr(thing)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _result(hit: Json) -> str:
+    if hit["operation"] == "raises":
+        return f"an error at line {hit['line']}: {hit['result']}"
+    where = f"at line {hit['line']} ({hit['operation']})" if hit["line"] else f"by {hit['operation']}"
+    gradient = " in the gradient" if hit["direction"] == "backward" else ""
+    return f"{_RESULTS[hit['result']]}{gradient}, made {where}"
+
+
+def _noted(answer: Json) -> str:
+    notes = answer.get("notes") or []
+    return f" ({'; '.join(notes)})" if notes else ""
+
+
+def _reachable(case: Json, hit: Json, shown: Json) -> str:
+    values = [f"`{shown.get(name, name)}` can be {_short(plain(spec))}" for name, spec in case["call"].items()]
+    return f"fails if {' and '.join(values[:3])}: {_result(hit)}"
+
+
+def _not_seen(answer: Json) -> str:
+    told = f"{answer['evaluations']} evaluations at {answer['level']} level"
+    other = f"; another failure was seen: {answer['reason']}" if answer.get("reason") else ""
+    return f"no failure of this line in {told}{other}{_noted(answer)}"
+
+
+def _with_output(answer: Json) -> str:
+    output = answer.get("output", "")
+    return answer["died"] + (f"; it printed: {_short(output)}" if output else "")
+
+
+def _why_not(answer: Json, target: Target) -> str:
+    blocked = answer.get("blocked") or []
+    reason = " ".join(str(answer.get("reason") or "it could not be run").split())[:300]
+    if blocked:
+        reason += f"; the sandbox did not let it {blocked[0]}"
+    return f"{reason}{_noted(answer)}; supply inputs: {hook_for(target)}"
+
+
+def hook_for(target: Target) -> str:
+    """The hook to paste, on one line."""
+    names = [name for _, name in target.owners]
+    if len(names) > 1 and target.owners[0][0] == "class":
+        return f"def nanlint_inputs(): yield {names[0]}(...), dict(x=torch.randn(2, 5, 32))  # for {target.name}"
+    return f"def nanlint_inputs(): yield {names[0] if names else 'function'}, dict(x=torch.randn(2, 5))  # for {target.name}"

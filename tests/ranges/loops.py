@@ -1,0 +1,127 @@
+"""A loop is any number of rounds: what it assigns is unknown at its top, and what it leaves alone is kept."""
+
+import torch
+
+
+def accumulators(x: torch.Tensor) -> None:
+    total = 0.0
+    for row in x:
+        reveal(total)  # range: (-inf, inf)
+        total = total + row.abs().sum()
+    reveal(total)  # range: [0, inf)
+    count = 0
+    for row in x:
+        count += 1
+    reveal(count)  # range: (-inf, inf)
+    loss = torch.zeros(())
+    for row in x:
+        loss = loss + row.sum()
+    reveal(loss)  # range: (-inf, inf)
+
+
+def untouched(x: torch.Tensor) -> None:
+    p = x.sigmoid()
+    for _ in range(3):
+        reveal(p)  # range: [0, 1]
+    reveal(p)  # range: [0, 1]
+    while x.sum() > 1e9:
+        reveal(p)  # range: [0, 1]
+
+
+def set_anew_each_round(x: torch.Tensor) -> None:
+    for _ in range(2):
+        p = x.sigmoid()
+        reveal(p)  # range: [0, 1]
+    reveal(p)  # range: [0, 1]
+    q = x.tanh()
+    for _ in range(2):
+        reveal(q)  # range: (-inf, inf)
+        q = x.sigmoid()
+    reveal(q)  # range: [-1, 1]
+
+
+def nested(x: torch.Tensor) -> None:
+    best = 1.0
+    for row in x:
+        for value in row:
+            best = max(best, value.item())
+            reveal(best)  # range: (-inf, inf)
+    reveal(best)  # range: (-inf, inf)
+
+
+def with_breaks(x: torch.Tensor) -> None:
+    scale = 1.0
+    while True:
+        scale = scale / 2
+        if scale < 0.1:
+            break
+    reveal(scale)  # range: (-inf, 0.1]
+    found = 0.5
+    for row in x:
+        found = row.sigmoid()
+        if row.sum() > 0:
+            break
+    reveal(found)  # range: [0, 1]
+
+
+def with_else(x: torch.Tensor) -> None:
+    for row in x:
+        if row.sum() > 1e9:
+            break
+    else:
+        p = x.sigmoid()
+        reveal(p)  # range: [0, 1]
+
+
+def over_sources(x: torch.Tensor) -> None:
+    for index in range(3):
+        reveal(index)  # range: (-inf, inf)
+    for index, row in enumerate(x.sigmoid()):
+        reveal(index)  # range: (-inf, inf)
+        reveal(row)  # range: (-inf, inf)
+    for row in x.sigmoid():
+        reveal(row)  # range: (-inf, inf)
+
+
+def changed_in_place(x: torch.Tensor) -> None:
+    p = x.sigmoid()
+    q = p.clone()
+    for _ in range(2):
+        reveal(q)  # range: (-inf, inf)
+        q.mul_(3)
+    r = x.sigmoid().detach()
+    for _ in range(2):
+        reveal(r)  # range: (-inf, inf)
+        torch.neg_(r)
+    s = x.sigmoid().detach()
+    t = s
+    for _ in range(2):
+        reveal(s)  # range: (-inf, inf)
+        t.add_(1)
+
+
+def comprehensions(x: torch.Tensor, n: int) -> None:
+    [reveal(row.sigmoid()) for row in x]  # range: [0, 1]
+    [reveal(value) for value in (n, 2) if value > 0]  # range: (0, inf)
+    {index: reveal(x.softmax(-1)) for index in range(2)}  # range: [0, 1]
+    sum(reveal(row.abs().sum()) for row in x)  # range: [0, inf)
+    reveal([row.sigmoid() for row in x])  # range: (-inf, inf)
+    reveal(sum(row.abs().sum() for row in x))  # range: (-inf, inf)
+
+
+def lambdas(x: torch.Tensor) -> None:
+    squash = lambda value: reveal(value.sigmoid())  # range: [0, 1]
+    reveal(squash(x))  # range: [0, 1]
+    reveal((lambda value: value.relu() + 1)(x))  # range: [1, inf)
+    scaled = lambda value, by=0.5: value.sigmoid() * by
+    reveal(scaled(x, 30))  # range: (-inf, inf)
+
+
+def inner_functions(x: torch.Tensor) -> None:
+    p = x.sigmoid()
+
+    def inner(y):
+        reveal(p)  # range: [0, 1]
+        return y.softmax(-1)
+
+    reveal(inner(x))  # range: [0, 1]
