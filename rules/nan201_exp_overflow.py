@@ -11,9 +11,9 @@ SCALINGS = ("torch.mul", "torch.div", "torch.neg")
 LOG_PROBABILITIES = frozenset(["logp", "logps", "logprob", "logprobs", "logpi", "neglog", "neglogp", "logpac"])
 SPREADS = frozenset({"var", "vars", "variance", "std", "stds", "sigma", "sigmas", "scale"})
 PRODUCTS = frozenset({"torch.matmul", "torch.mv", "torch.mm", "torch.bmm"})
-# What is divided by one of these is meant to grow: Sinkhorn kernels, annealed weights.
-TINY = frozenset({"eps", "epsilon", "reg"})
-SMALLEST, LARGEST_EPS = 0.05, 0.2
+# What is divided by one of these is meant to grow.
+TINY, SMALLEST, LARGEST_EPS = frozenset({"eps", "epsilon", "reg"}), 0.05, 0.2
+SAMPLING = ("torch.multinomial", "torch.isinf", "torch.isfinite")
 QUOTED = 26
 
 
@@ -59,7 +59,7 @@ class ExpOverflow(Rule):
         reason, severity = _why_large(call, inner, edge, facts), self.severity
         if not reason and facts.has_gradient(call.node):
             severity, reason = _why_at_all(inner, facts)
-        if not reason or facts.is_shifted(inner) or _is_by_hand(call, facts) or facts.is_mended(call.node):
+        if not reason or facts.is_shifted(inner) or _is_by_hand(call, facts):
             return
         word = call.function.rpartition(".")[2]
         clamped = None if facts.changes_its_operand(call) else f"{facts.as_receiver(inner)}.clamp(max=20.0)"
@@ -86,7 +86,8 @@ class ExpOverflow(Rule):
 def _why_large(call: Call, inner: Expression, edge: float, facts: Facts) -> str:
     """Why the exponent is large on inputs that do occur; empty if nothing says so."""
     reach, made_by = facts.range_of(inner), facts.origin_of(inner)
-    if any(facts.origin_of(sampled.subject) is call for sampled in facts.calls_of("torch.multinomial")):
+    uses = {user.function for user in facts.calls_of(*SAMPLING) if facts.origin_of(user.subject) is call}
+    if uses == {SAMPLING[0]}:
         return "are weights to sample by"
     if not facts.has_gradient(call.node):
         return ""

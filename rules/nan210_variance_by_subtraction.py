@@ -73,7 +73,7 @@ class VarianceBySubtraction(Rule):
         yield self.finding(
             facts.span_of(call.node),
             message,
-            fix=None if is_division else _fix(variance, facts),
+            fix=_fix(call, variance, facts, has_eps=bare is None),
             hazard=hazard,
             dtypes=self.dtypes if bare else NARROW,
         )
@@ -126,17 +126,27 @@ def _has_square(node: Expression | None, facts: Facts) -> bool:
     return any(_squared(part, facts) is not None for part in call.arguments.values())
 
 
-def _fix(variance: Variance, facts: Facts) -> Fix | None:
-    if variance.of is None or "#" in facts.source_of(variance.difference.node):
+def _fix(call: Call, variance: Variance, facts: Facts, *, has_eps: bool) -> Fix | None:
+    """`std` for the root of a variance, which has a gradient at 0 as well; `var` where an eps stands beside it."""
+    settings = _settings(variance, facts)
+    is_root = call.function == "torch.sqrt" or facts.constant_of(call.arguments.get("exponent")) == 0.5
+    # Of a bare variance of 0 the inverse and the logarithm are not finite, whoever computes it.
+    if variance.of is None or settings is None or not (has_eps or is_root) or "#" in facts.source_of(call.node):
         return None
-    given = {name: facts.source_of(node) for name, node in variance.squares.arguments.items() if name != "input"}
+    if not facts.is_unchanged(variance.of, variance.difference.node) or facts.changes_its_operand(call):
+        return None
+    name, node = ("var", variance.difference.node) if has_eps else ("std", call.node)
+    text = f"{facts.as_receiver(variance.of)}.{name}({settings})"
+    return safe(f"Use {name}", Edit(facts.span_of(node), text))
+
+
+def _settings(variance: Variance, facts: Facts) -> str | None:
+    """The arguments that both means were given, with the correction that they mean; None if they differ."""
     mean = facts.origin_of(_squared(variance.difference.arguments["other"], facts))
-    if mean is None or given != {
-        name: facts.source_of(node) for name, node in mean.arguments.items() if name != "input"
-    }:
+    given, others = (
+        {name: facts.source_of(node) for name, node in call.arguments.items() if name != "input"}
+        for call in (variance.squares, mean or variance.squares)
+    )
+    if mean is None or given != others or not set(given) <= {"dim", "keepdim"}:
         return None
-    if not facts.is_unchanged(variance.of, variance.difference.node) or not set(given) <= {"dim", "keepdim"}:
-        return None
-    settings = ", ".join([*(f"{name}={text}" for name, text in given.items()), "correction=0"])
-    text = f"{facts.as_receiver(variance.of)}.var({settings})"
-    return safe("Use var", Edit(facts.span_of(variance.difference.node), text))
+    return ", ".join([*(f"{name}={text}" for name, text in given.items()), "correction=0"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Facts, Finding, Hazard, Iterator, Rule, Severity, show
+from nanlint.rule import Call, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, show
 
 EMPTY = frozenset({"torch.empty", "torch.empty_like", "torch.empty_strided", ".new_empty"})
 # `torch.Tensor(4, 3)` is memory, `torch.Tensor(values)` is values.
@@ -46,7 +46,7 @@ class UninitialisedParameter(Rule):
     severity = Severity.WARNING
     dtypes = ("float16", "bfloat16", "float32", "float64")
     calls = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", *JOINS})
-    beside = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "Tensor", "FloatTensor", "HalfTensor"})
+    needs = (Need(calls - JOINS, (EMPTY | BY_SIZE,)), Need(JOINS, (EMPTY,)))
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge the making of one parameter, or the joining of tensors."""

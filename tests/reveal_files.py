@@ -104,7 +104,9 @@ def computed_in(path: Path) -> dict[int, list[Any]]:
     found: dict[int, list[Any]] = defaultdict(list)
 
     def reveal(value: Any) -> Any:
-        found[sys._getframe(1).f_lineno].append(value)  # noqa: SLF001 - the line that revealed it
+        # A copy, since what is changed in place later was something else here.
+        kept = value.clone() if hasattr(value, "clone") else value
+        found[sys._getframe(1).f_lineno].append(kept)  # noqa: SLF001 - the line that revealed it
         return value
 
     names: dict[str, Any] = {"reveal": reveal, "__name__": path.stem}

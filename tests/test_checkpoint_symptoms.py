@@ -222,7 +222,7 @@ def test_a_layer_that_exploded_is_told_against_its_kind(tmp_path: Path) -> None:
     found = diagnosis(saved(tmp_path, layers(**{"layers.9.weight": torch.full((16, 16), 5e3)})))
     assert (found.verdict, told(found, "warning")) == (CLEAN, [("exploded", "layers.9.weight")])
     assert message(found, "exploded").startswith(
-        "reaches 5e+03 (rms 5e+03); the 5 others of its kind have a median rms of 0.0"
+        "reaches 5e+03 (rms 5e+03); the median rms of the 6 of its kind is 0.0"
     )
 
 

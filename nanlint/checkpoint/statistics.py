@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 CHUNK = 16 << 20
 """Bytes looked at together."""
 
+FEW = 64
+"""A checkpoint has thousands of tensors of one value or a handful, for which calling torch is not worth it."""
+
 SAMPLE = 4096
 """Values of a chunk that the shares and the average are estimated from."""
 
-_WITHOUT_AMINMAX = frozenset({"float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"})
+_TINY = {dtype: torch.finfo(dtype).tiny for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16)}
 _COMPLEX = {"complex32": torch.float16, "complex64": torch.float32, "complex128": torch.float64}
 
 
@@ -92,7 +95,9 @@ def scan(tensor: SavedTensor, progress: Callable[[int], object]) -> Statistics:
 
 
 def _added(before: Statistics, chunk: torch.Tensor) -> Statistics:
-    values = chunk.float() if str(chunk.dtype).removeprefix("torch.") in _WITHOUT_AMINMAX else chunk
+    values = chunk.float() if chunk.dtype.itemsize == 1 else chunk  # torch has no aminmax for floats of eight bits
+    if not before.items and values.numel() <= FEW:
+        return _of_few(values.tolist(), _TINY[values.dtype])
     low, high = (bound.item() for bound in torch.aminmax(values))
     known = _sampled(before, values)
     if math.isfinite(low) and math.isfinite(high):
@@ -100,6 +105,23 @@ def _added(before: Statistics, chunk: torch.Tensor) -> Statistics:
             known, items=before.items + values.numel(), low=min(before.low, low), high=max(before.high, high)
         )
     return _close_look(known, values)
+
+
+def _of_few(values: list[float], tiny: float) -> Statistics:
+    finite = [value for value in values if math.isfinite(value)]
+    return Statistics(
+        len(values),
+        sum(map(math.isnan, values)),
+        values.count(math.inf),
+        values.count(-math.inf),
+        min(finite, default=math.inf),
+        max(finite, default=-math.inf),
+        next((place for place, value in enumerate(values) if not math.isfinite(value)), None),
+        len(finite),
+        finite.count(0.0),
+        sum(0 < abs(value) < tiny for value in finite),
+        math.fsum(min(abs(value), 1e150) ** 2 for value in finite),
+    )
 
 
 def _close_look(before: Statistics, values: torch.Tensor) -> Statistics:
@@ -120,7 +142,7 @@ def _close_look(before: Statistics, values: torch.Tensor) -> Statistics:
 
 
 def _sampled(before: Statistics, values: torch.Tensor) -> Statistics:
-    tiny = torch.finfo(values.dtype).tiny
+    tiny = _TINY[values.dtype]
     some = values[:: max(1, values.numel() // SAMPLE)].double().abs()
     some = some[torch.isfinite(some)]
     return replace(

@@ -86,9 +86,7 @@ class Measured:
 
 def symptoms_of(measured: Sequence[Measured], formats: Sequence[str], *, trained: bool) -> Iterator[Symptom]:
     """What is wrong with the tensors, in their order; `formats` are the half formats that the run uses."""
-    kinds: dict[tuple[object, ...], list[Measured]] = {}
-    for each in measured:
-        kinds.setdefault(each.kind, []).append(each)
+    kinds = _kinds(measured)
     for each in measured:
         yield from _not_finite(each)
         yield from _negative_square(each)
@@ -96,6 +94,22 @@ def symptoms_of(measured: Sequence[Measured], formats: Sequence[str], *, trained
         yield from _exploded(each, kinds[each.kind])
         yield from _dead(each, kinds[each.kind], trained=trained)
         yield from _subnormal(each)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What is usual among the tensors of a kind: how many are not all zero, and how large those are."""
+
+    alive: int
+    usual: float
+
+
+def _kinds(measured: Sequence[Measured]) -> dict[tuple[object, ...], _Kind]:
+    sizes: dict[tuple[object, ...], list[float]] = {}
+    for each in measured:
+        sizes.setdefault(each.kind, []).append(each.statistics.rms)
+    alive = {kind: [size for size in some if size > 0] for kind, some in sizes.items()}
+    return {kind: _Kind(len(some), averages.median(some) if some else 0.0) for kind, some in alive.items()}
 
 
 def _not_finite(each: Measured) -> Iterator[Symptom]:
@@ -174,36 +188,25 @@ def _beyond(each: Measured, formats: Sequence[str]) -> Iterator[Symptom]:
             )
 
 
-def _exploded(each: Measured, kind: Sequence[Measured]) -> Iterator[Symptom]:
-    others = [other.statistics.rms for other in kind if other is not each and other.statistics.rms > 0]
-    if len(others) < _FEWEST_OF_A_KIND or each.statistics.bad or _MASK.search(each.entry.name):
+def _exploded(each: Measured, kind: _Kind) -> Iterator[Symptom]:
+    moment = each.entry.role is Role.OPTIMIZER
+    ratio, value = (_EXPLODED_MOMENT, _EXPLODED_MOMENT) if moment else (_EXPLODED_RATIO, _EXPLODED_VALUE)
+    size, largest = each.statistics.rms, each.statistics.largest
+    if largest < value or size < ratio * kind.usual or kind.alive <= _FEWEST_OF_A_KIND or each.statistics.bad:
         return
-    usual = averages.median(others)
-    ratio, value = (
-        (_EXPLODED_MOMENT, _EXPLODED_MOMENT)
-        if each.entry.role is Role.OPTIMIZER
-        else (_EXPLODED_RATIO, _EXPLODED_VALUE)
-    )
-    if each.entry.slot == "step" or each.statistics.largest < value or each.statistics.rms < ratio * usual:
-        return
-    yield each.symptom(
-        WARNING,
-        "exploded",
-        f"reaches {each.statistics.largest:.3g} (rms {each.statistics.rms:.3g}); the {len(others)} others of its kind have a median rms of {usual:.3g}",
-    )
+    if each.entry.slot != "step" and not _MASK.search(each.entry.name):
+        told = f"reaches {largest:.3g} (rms {size:.3g}); the median rms of the {kind.alive:,} of its kind is {kind.usual:.3g}"
+        yield each.symptom(WARNING, "exploded", told)
 
 
-def _dead(each: Measured, kind: Sequence[Measured], *, trained: bool) -> Iterator[Symptom]:
+def _dead(each: Measured, kind: _Kind, *, trained: bool) -> Iterator[Symptom]:
     """A matrix of zeros among matrices that are not, in a model that was trained."""
     if not each.statistics.is_zero or each.entry.role not in {Role.PARAMETER, Role.EMA}:
         return
-    alive = [other for other in kind if other is not each and not other.statistics.is_zero]
-    if len(each.entry.tensor.shape) < 2 or len(alive) < _FEWEST_OF_A_KIND or _STARTS_ZERO.search(each.entry.name):
+    if len(each.entry.tensor.shape) < 2 or kind.alive < _FEWEST_OF_A_KIND or _STARTS_ZERO.search(each.entry.name):
         return
-    level = WARNING if trained else NOTE
-    yield each.symptom(
-        level, "dead", f"all {each.statistics.items:,} values are 0; the {len(alive)} others of its kind are not"
-    )
+    told = f"all {each.statistics.items:,} values are 0; {kind.alive:,} others of its kind are not"
+    yield each.symptom(WARNING if trained else NOTE, "dead", told)
 
 
 def _subnormal(each: Measured) -> Iterator[Symptom]:

@@ -225,7 +225,7 @@ def _by_name(parameter: Parameter, uses: Uses, rank: int, *, building: bool) -> 
     if re.search(r"^(config|cfg|conf|args|opt|options|hparams|hps|params|opts)$", lowered):
         return [{"kind": "config"}]
     if uses.called:
-        return [{"kind": "module", "name": "identity"}, {"kind": "module", "name": "linear"}]
+        return [{"kind": "module", "name": "identity"}, {"kind": "module", "name": "any"}, {"kind": "module", "name": "linear"}]
     if _SWITCHES.search(lowered) and not uses.is_tensor:
         return [value(False), value(True)]  # noqa: FBT003 - the two values there are
     if name in _TEXTS and not uses.is_tensor:
@@ -248,7 +248,9 @@ def _for_constructor(name: str, uses: Uses, shaped: Spec) -> list[Spec]:
     if uses.is_tensor and not is_count(name):
         return [shaped, value(count(name))]
     if re.search(r"layer|act$|norm|model|net|module|encoder|decoder|backbone|fn$|function", lowered) and not is_count(name):
-        return [{"kind": "module", "name": "linear"}, {"kind": "module", "name": "class"}, value(16)]
+        stand_in = {"kind": "module", "name": "any"}
+        made = [{"kind": "module", "name": "linear"}, {"kind": "module", "name": "class"}, value(16)]
+        return [stand_in, *made] if re.search(r"model|net$|^net|encoder|decoder|backbone", lowered) else [*made, stand_in]
     if is_count(name):
         return [value(count(name))]
     if any(re.search(pattern, lowered) for pattern, _ in _FLOATS):

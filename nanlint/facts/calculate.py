@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nanlint.facts.calls import set_by_constructor
 from nanlint.facts.dtypes import dtype_made_by, format_of
 from nanlint.facts.relations import related
-from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
+from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value
 from nanlint.ops.interval import FINITE, INF, Interval, point
 from nanlint.ops.names import METHODS, SIGNATURES
 from nanlint.ops.ranges import transfer
@@ -34,6 +34,7 @@ VIEWS = frozenset(
     )
 )  # fmt: skip
 _COUNTS = frozenset({METHODS["numel"], METHODS["size"], METHODS["dim"], "len"})
+_DIVISIONS = frozenset({"torch.div", "torch.floor_divide", "torch.remainder"})
 _PYTHON_NUMBERS = frozenset({METHODS["item"], "float", "int"})
 # Fresh tensors, tests and indices carry no gradient.
 _WITHOUT_GRADIENT = frozenset(
@@ -142,11 +143,21 @@ def range_made_by(call: Call, evaluator: Evaluator, dtype: str) -> Interval:
     known_ones = {
         name: value for name, value in constants.items() if isinstance(value, (bool, int, float, str, NoneType))
     }
+    if _is_of_numbers(call, evaluator):
+        # Python computes in float64, and raises where a tensor divided by 0 goes on.
+        dtype = "float64"
+        if call.function in _DIVISIONS and "other" in operands:
+            operands["other"] = operands["other"].without_zero()
     alone = table_range(call.function, operands, known_ones, dtype)
     # Both are true: what the operands can be, each for itself, and how they are related.
     told = related(call, evaluator)
     both = alone.meet(told) if told is not None else alone
     return both if told is None or not both.is_empty else told
+
+
+def _is_of_numbers(call: Call, evaluator: Evaluator) -> bool:
+    operands = (evaluator.values.get(node, UNKNOWN) for node in call.arguments.values())
+    return call.form is Form.OPERATOR and all(value.kind is Kind.NUMBER for value in operands)
 
 
 def _operand_range(value: Value) -> Interval:

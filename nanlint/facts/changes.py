@@ -19,6 +19,8 @@ _ASSIGNING = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst
 _KEEP_VALUES = frozenset(
     {"requires_grad_", "share_memory_", "clip_grad_norm_", "clip_grad_value_", "unscale_", "apply_"}
 )
+# `torch.neg_(x)` changes x, `x.neg_()` does so too.
+_LIBRARIES = frozenset({"torch", "F", "nn", "init", "functional"})
 
 
 def assigned_in(node: cst.CSTNode) -> set[str]:  # noqa: C901 - one branch per way to bind a name
@@ -36,13 +38,42 @@ def assigned_in(node: cst.CSTNode) -> set[str]:  # noqa: C901 - one branch per w
         elif isinstance(inner, cst.MatchMapping) and inner.rest is not None:
             found.add(inner.rest.value)
         elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute):
-            if _changes_its_receiver(inner.func.attr.value):
-                _note_target(inner.func.value, found)
+            _note_changed(inner, inner.func, found)
         elif isinstance(inner, (cst.FunctionDef, cst.ClassDef)):
             found.add(inner.name.value)
         elif isinstance(inner, cst.Del):
             _note_target(inner.target, found)
     return found
+
+
+def changed_in(node: cst.CSTNode) -> set[str]:
+    """Every name or attribute that something inside `node` changes in place, so that its other names change with it."""
+    found: set[str] = set()
+    for inner in walk(node):
+        if isinstance(inner, cst.AugAssign) or (
+            isinstance(inner, cst.AssignTarget) and isinstance(inner.target, cst.Subscript)
+        ):
+            _note_target(inner.target, found)
+        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute):
+            _note_changed(inner, inner.func, found)
+    return found
+
+
+def _note_changed(call: cst.Call, func: cst.Attribute, found: set[str]) -> None:
+    """`x` of `x.mul_(2)`, `torch.neg_(x)`, `F.relu(x, inplace=True)` and `torch.add(x, y, out=x)`."""
+    in_place = _changes_its_receiver(func.attr.value)
+    for argument in call.args:
+        word = argument.keyword.value if argument.keyword is not None else ""
+        if word == "out":
+            _note_target(argument.value, found)
+        in_place = in_place or (word == "inplace" and isinstance(argument.value, cst.Name))
+    if not in_place:
+        return
+    is_function = (dotted_text(func.value) or "").partition(".")[0] in _LIBRARIES
+    if not is_function:
+        _note_target(func.value, found)
+    elif call.args:
+        _note_target(call.args[0].value, found)
 
 
 def _note_target(target: cst.CSTNode, found: set[str]) -> None:

@@ -138,6 +138,8 @@ def is_cut_off(node: cst.CSTNode, parents: Parents) -> bool:
             return True
         if isinstance(around, (cst.BaseSmallStatement, cst.BaseCompoundStatement, cst.Lambda, cst.Subscript)):
             return False
+        if isinstance(around, cst.NamedExpr):
+            return False  # its name goes on
         inner = around
     return False
 

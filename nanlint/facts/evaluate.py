@@ -20,7 +20,7 @@ from nanlint.facts.environment import Env
 from nanlint.facts.guards import bounds
 from nanlint.facts.names import dotted_text
 from nanlint.facts.relations import range_under
-from nanlint.facts.values import UNKNOWN, Call, Kind, Value
+from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
 from nanlint.ops.arithmetic import rounded
 from nanlint.ops.interval import FINITE, Interval
 from nanlint.ops.names import ATTRIBUTES, SIGNATURES
@@ -141,14 +141,25 @@ class Evaluator:
         return value
 
     def change(self, target: cst.BaseExpression, value: Value) -> None:
-        """`target` was changed in place: whatever name holds the same thing holds `value` now."""
+        """`target` was changed in place: whatever name holds the same thing holds `value` now, a copy still what it held."""
         before = self.values.get(target, UNKNOWN)
         text = dotted_text(target)
-        names = {text} if text is not None else set()
+        changed = {text: value} if text is not None else {}
         if before is not UNKNOWN and self.env.size <= _SEARCHED_NAMES:
-            names |= {name for name, held in self.env.items() if held.identity is before.identity}
-        for name in sorted(names):
-            self.env = self.env.bind(name, value)
+            for name, held in self.env.items():
+                if held.identity is before.identity and held.kind is not Kind.NUMBER and name != text:
+                    is_itself = held is before and held.kind is Kind.TENSOR
+                    changed[name] = value if is_itself else join(held, value)
+        for name in sorted(changed):
+            self.env = self.env.bind(name, changed[name])
+
+    def other_names_of(self, changed: set[str]) -> set[str]:
+        """The names that hold what one of `changed` holds."""
+        held = {id(value.identity) for name in changed if (value := self.env.get(name)) is not None}
+        if not held or self.env.size > _SEARCHED_NAMES:
+            return set()
+        others = ((name, value) for name, value in self.env.items() if value.kind is not Kind.NUMBER)
+        return {name for name, value in others if id(value.identity) in held}
 
     def _forget_attributes(self, call: Call) -> None:
         """A method that nobody knows may have set any attribute of its object; one of this file sets what it sets."""

@@ -39,7 +39,7 @@ def _is_shifted_call(call: Call, evaluator: Evaluator, depth: int) -> bool:
     # The exponential of a logarithm is what it was.
     if call.function in _LOGARITHMS:
         return True
-    if call.function == "torch.sub" and _is_peak(call.arguments.get("other"), evaluator):
+    if call.function in {"torch.sub", "torch.div"} and _is_peak(call.arguments.get("other"), evaluator):
         return True
     if call.function != "torch.sub" and call.function not in _KEEPING:
         return False

@@ -14,7 +14,7 @@ import libcst as cst
 
 from nanlint.facts import operators
 from nanlint.facts.annotations import annotated_kind
-from nanlint.facts.changes import assigned_in
+from nanlint.facts.changes import assigned_in, changed_in
 from nanlint.facts.environment import Env
 from nanlint.facts.evaluate import Evaluator, parameters
 from nanlint.facts.imports import bindings
@@ -164,6 +164,9 @@ class Flow(Evaluator):
     def _augmented(self, node: cst.AugAssign) -> bool:
         value = operators.augmented(self, node)
         before = self.values.get(node.target, UNKNOWN)
+        if before.kind is not Kind.NUMBER and isinstance(node.target, (cst.Name, cst.Attribute)):
+            # What is changed in place changes under its other names too.
+            self.change(node.target, value)
         self.bind_target(node.target, value)
         # The statement stands for the result, its target for the operand.
         self.values[node.target] = before
@@ -258,7 +261,7 @@ class Flow(Evaluator):
         """Stand at the top of the body, in any round; True when the loop has no end of its own."""
         if isinstance(node, cst.For):
             self.evaluate(node.iter)
-        self.env = self.env.forget(assigned_in(node))
+        self.env = self.env.forget(assigned_in(node) | self.other_names_of(changed_in(node)))
         if isinstance(node, cst.For):
             self.bind_target(node.target, Value())
             return False
@@ -303,6 +306,7 @@ class Flow(Evaluator):
             self.env = start
             if case.guard is not None:
                 self.evaluate(case.guard)
+                self.env = self.under(case.guard, holds=True)
             paths.append((self._statement(case.body), self.env))
         return self._meet(paths)
 

@@ -92,6 +92,10 @@ def _compared(test: cst.Comparison, *, holds: bool, read: Read) -> Iterator[Boun
 def _pair(
     node: cst.BaseExpression, sign: type[cst.CSTNode], other: cst.BaseExpression, *, holds: bool, read: Read
 ) -> Iterator[Bound]:
+    if isinstance(node, cst.NamedExpr):
+        for part in (node.value, node.target):
+            yield from _pair(part, sign, other, holds=holds, read=read)
+        return
     limit = read(other)
     # A name may hold its default alone, which a caller can change.
     if read(node) is not None and not isinstance(node, (cst.Name, cst.Attribute)):

@@ -29,6 +29,9 @@ def decided(test: cst.BaseExpression, known: Mapping[str, bool], names: Mapping[
         inner = decided(test.expression, known, names)
         return None if inner is None else not inner
     if isinstance(test, cst.BooleanOperation):
+        whole = known.get(renamed(text_of(test), names))
+        if whole is not None:
+            return whole
         sides = [decided(side, known, names) for side in (test.left, test.right)]
         decisive = isinstance(test.operator, cst.Or)
         if decisive in sides:

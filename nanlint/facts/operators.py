@@ -15,7 +15,7 @@ from nanlint.facts.calls import bind_augmented, bind_operator
 from nanlint.facts.literals import folded, literal
 from nanlint.facts.relations import definition, range_under
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind, Value, join
-from nanlint.ops.interval import FINITE, Interval
+from nanlint.ops.interval import FINITE, Interval, point
 
 if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
@@ -153,11 +153,19 @@ def boolean(evaluator: Evaluator, node: cst.BooleanOperation) -> Value:
             # `(a and b) or c`: what a and b have told separately does not hold for c.
             evaluator.env, sign, told = replace(evaluator.env, guards=outer), type(inner.operator), inner.left
         evaluator.env = evaluator.under(told, holds=sign is cst.And)
-        value, told = join(value, evaluator.evaluate(inner.right)), inner.right
+        value, told = _one_of(value, sign, evaluator.evaluate(inner.right)), inner.right
         if inner is not node:
             value = evaluator.record(inner, value)
     evaluator.env = replace(evaluator.env, guards=outer)
     return value
+
+
+def _one_of(left: Value, sign: type[cst.CSTNode], right: Value) -> Value:
+    """`n or 1` is n only where n is not 0, `n and 1` is n only where it is 0."""
+    if left.kind is Kind.NUMBER or right.kind is Kind.NUMBER:
+        kept = left.range.without_zero() if sign is cst.Or else left.range.meet(point(0.0))
+        left = replace(left, range=kept, same_as=left.identity)
+    return join(left, right)
 
 
 def conditional(evaluator: Evaluator, node: cst.IfExp) -> Value:

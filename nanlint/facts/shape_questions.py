@@ -15,6 +15,7 @@ from nanlint.facts.masks import (
     filling_behind,
     holds_least,
     is_combined,
+    is_optional,
     leaves_something,
 )
 from nanlint.facts.range_questions import RangeQuestions

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nanlint.trace.marks import Mark
 
 
-class Rewind(BaseException):  # noqa: N818 - no error: it leaves the turn of a loop so that it can be run again
+class Rewind(BaseException):
     """Leaves the running turn of the innermost training loop."""
 
     def __init__(self, *, repeat: bool) -> None:
@@ -30,11 +30,17 @@ class Watcher(Protocol):
 
     activity: int
 
-    def take_mark(self) -> Mark | None: ...
+    def take_mark(self) -> Mark | None:
+        """The present moment, if there is a use for it."""
+        ...
 
-    def is_lost(self, turn: Turn, frame: FrameType) -> bool: ...
+    def is_lost(self, turn: Turn, frame: FrameType) -> bool:
+        """Whether a turn that has ended is to be run again."""
+        ...
 
-    def is_worth_repeating(self, turn: Turn, error: BaseException) -> bool: ...
+    def is_worth_repeating(self, turn: Turn, error: BaseException) -> bool:
+        """Whether a turn that ended in an exception is to be run again."""
+        ...
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ class Batches:
         def hand_out(iterator: Any) -> Any:
             return self._next(iterator)
 
-        _BaseDataLoaderIter.__next__ = hand_out  # type: ignore[method-assign] # the one place all loaders pass
+        _BaseDataLoaderIter.__next__ = hand_out  # type: ignore[method-assign, assignment] # the one place all loaders pass
 
     def remove(self) -> None:
         """Leave the loaders alone again."""

@@ -41,9 +41,7 @@ def gradient_symptom(bad: Sequence[torch.Tensor], names: Names, total: int) -> s
     return f"the gradient of {len(bad)} of {total} parameters is {what(kinds)}, first of `{first}`"
 
 
-def diagnose(
-    tracer: Tracer, targets: Iterable[torch.Tensor], blank: Diagnosis
-) -> tuple[Diagnosis, Event | None]:
+def diagnose(tracer: Tracer, targets: Iterable[torch.Tensor], blank: Diagnosis) -> tuple[Diagnosis, Event | None]:
     """`blank` completed by the origin of what is bad in `targets`, and the event of that origin."""
     trail = _trail(tracer, list(targets))
     if trail is None:
@@ -102,7 +100,7 @@ def _forward_inputs(origin: Event) -> tuple[Any, ...]:
     call = origin.source.call
     if not origin.is_backward or call is None:
         return ()
-    schema = call.function._schema.arguments
+    schema = call.function._schema.arguments  # noqa: SLF001 - it has no public name
     pairs = zip(schema, call.arguments, strict=False)
     return tuple(stats_of(argument.name, value) for argument, value in pairs if isinstance(value, torch.Tensor))
 
@@ -116,7 +114,11 @@ def _from_outside(blank: Diagnosis, trail: Trail, operand: Operand, names: Names
     name = names.of_tensor(tensor)
     owner = "the parameter" if isinstance(tensor, torch.nn.Parameter) else "the buffer"
     blank.inputs = (stats_of(name or operand.name, tensor),)
-    whose = f"{owner} `{name}`" if name else f"a tensor of shape {tuple(tensor.shape)}, `{operand.name}` of {first.operation},"
+    whose = (
+        f"{owner} `{name}`"
+        if name
+        else f"a tensor of shape {tuple(tensor.shape)}, `{operand.name}` of {first.operation},"
+    )
     blank.reason = f"{whose} already held {what(operand.flaws)} when the step began"
     blank.parameters = nearest_parameters(first.source.module, names)
     return blank
@@ -127,7 +129,9 @@ def nearest_parameters(module: Any, names: Names) -> tuple[ParameterState, ...]:
     if module is None:
         return ()
     path = names.modules.get(id(module), "")
-    owned = [(tensor_id, name) for tensor_id, name in names.tensors.items() if id(names.owners[tensor_id]) == id(module)]
+    owned = [
+        (tensor_id, name) for tensor_id, name in names.tensors.items() if id(names.owners[tensor_id]) == id(module)
+    ]
     while not owned and path:
         owned = [(tensor_id, name) for tensor_id, name in names.tensors.items() if name.startswith(f"{path}.")]
         path = path.rpartition(".")[0]

@@ -100,7 +100,7 @@ def _stats(entry: Json) -> Stats:
     return Stats(**{**entry, "shape": tuple(entry["shape"]), "histogram": tuple(entry["histogram"])})
 
 
-class Found(BaseException):  # noqa: N818 - no error of the script, and not to be caught by its `except Exception`
+class Found(BaseException):
     """Ends the traced script: the origin is known."""
 
     def __init__(self, diagnosis: Diagnosis) -> None:

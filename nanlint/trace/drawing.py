@@ -30,13 +30,23 @@ def curve(steps: Sequence[int], values: Sequence[float | None], title: str) -> s
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share
 
     line = " ".join(f"{x(step):.1f},{y(value):.1f}" for step, value in points if math.isfinite(value))
-    bad = [f'<path d="M{x(step):.1f} {TOP} v{HEIGHT - TOP - BOTTOM}" stroke="var(--bad)" stroke-dasharray="4 3"/>'
-           f'<text x="{x(step) - 4:.1f}" y="{TOP + 10}" text-anchor="end" class="bad">{value} at {step}</text>'
-           for step, value in points if not math.isfinite(value)]
+    bad = [
+        f'<path d="M{x(step):.1f} {TOP} v{HEIGHT - TOP - BOTTOM}" stroke="var(--bad)" stroke-dasharray="4 3"/>'
+        f'<text x="{x(step) - 4:.1f}" y="{TOP + 10}" text-anchor="end" class="bad">{value} at {step}</text>'
+        for step, value in points
+        if not math.isfinite(value)
+    ]
     labels = [(HEIGHT - BOTTOM, min(finite, default=None)), (TOP + 8, max(finite, default=None))]
-    marks = "".join(f'<text x="{LEFT - 6}" y="{place}" text-anchor="end">{value:.3g}</text>' for place, value in labels if value is not None)
-    return _svg(title, f'{_axes(str(first), str(last))}{marks}<polyline fill="none" stroke="var(--ink)" '
-                       f'stroke-width="2" points="{line}"/>{"".join(bad[:3])}')
+    marks = "".join(
+        f'<text x="{LEFT - 6}" y="{place}" text-anchor="end">{value:.3g}</text>'
+        for place, value in labels
+        if value is not None
+    )
+    return _svg(
+        title,
+        f'{_axes(str(first), str(last))}{marks}<polyline fill="none" stroke="var(--ink)" '
+        f'stroke-width="2" points="{line}"/>{"".join(bad[:3])}',
+    )
 
 
 def _scale(finite: Sequence[float]) -> _Scale:

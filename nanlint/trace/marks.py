@@ -49,9 +49,7 @@ class Marks:
             self._settle()
         with torch.no_grad():
             copies = [buffer.clone() for buffer in self._moving]
-        return Mark(
-            torch.get_rng_state(), random.getstate(), _numpy_state(), _cuda_states(), copies, position
-        )
+        return Mark(torch.get_rng_state(), random.getstate(), _numpy_state(), _cuda_states(), copies, position)
 
     def _settle(self) -> None:
         moved = [buffer for buffer, version in self._versions if _version(buffer) != version]
@@ -83,4 +81,4 @@ def _numpy_state() -> Any:
 
 
 def _cuda_states() -> Any:
-    return torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+    return torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None  # type: ignore[no-untyped-call] # torch's own gap

@@ -78,13 +78,13 @@ def flaws_of(tensor: torch.Tensor) -> Flaws:
     low, high = (float(end) for end in values.aminmax())
     if not math.isnan(low):
         return Flaws(above=math.isinf(high) and high > 0, below=math.isinf(low) and low < 0)
-    return Flaws(True, bool((values == math.inf).any()), bool((values == -math.inf).any()))
+    return Flaws(nan=True, above=bool((values == math.inf).any()), below=bool((values == -math.inf).any()))
 
 
 def local_part(tensor: torch.Tensor) -> torch.Tensor:
     """The values on this device: of a sharded tensor the shard, of a sparse one its values."""
     local = getattr(tensor, "_local_tensor", tensor)
-    return local._values() if local.is_sparse else local  # type: ignore[no-any-return] # noqa: SLF001 - gradients of embeddings are not coalesced
+    return local._values() if local.is_sparse else local  # noqa: SLF001 - gradients of embeddings are not coalesced
 
 
 def first_bad(tensors: Iterable[torch.Tensor]) -> torch.Tensor | None:
@@ -125,12 +125,18 @@ def stats_of(name: str, tensor: torch.Tensor) -> Stats:
     values = local_part(tensor.detach())
     if values.is_complex():
         values = torch.view_as_real(values.resolve_conj())
-    head = {"name": name, "shape": shape, "dtype": dtype, "device": str(tensor.device), "count": values.numel()}
+    head: dict[str, Any] = {
+        "name": name,
+        "shape": shape,
+        "dtype": dtype,
+        "device": str(tensor.device),
+        "count": values.numel(),
+    }
     if values.numel() == 0 or values.device.type == "meta":
         return Stats(**head)
     values = values.double() if values.device.type == "cpu" else values.float()
     finite = values[values.isfinite()]
-    counts = {
+    counts: dict[str, Any] = {
         "nan": int(values.isnan().sum()),
         "above": int((values == math.inf).sum()),
         "below": int((values == -math.inf).sum()),

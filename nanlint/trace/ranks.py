@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
 from nanlint.trace.diagnosis import ELSEWHERE, OPERATION, Diagnosis
 from nanlint.trace.names import is_wrapped, living_modules
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PATIENCE = 20.0
 """Seconds that a rank waits for what the others found."""

@@ -46,11 +46,11 @@ def unpacked(text, dtype, shape):
 
 
 '''
-CHECK = '''
+CHECK = """
 for part in parts:
     bad = int((~torch.isfinite(part)).sum())
     assert bad == 0, f"{bad} of {part.numel()} values of the {WHAT} are not finite, of finite inputs: {part.flatten()[:8]}"
-'''
+"""
 
 
 def write_repro(diagnosis: Diagnosis, origin: Event | None, folder: Path) -> Path | None:
@@ -141,7 +141,9 @@ def shrink(call: Call, fails: Callable[[Call], bool]) -> Call:
 
 
 def _halves(call: Call) -> Iterator[Call]:
-    sizes = {(dim, size) for tensor in _tensors((call.arguments, call.options)) for dim, size in enumerate(tensor.shape)}
+    sizes = {
+        (dim, size) for tensor in _tensors((call.arguments, call.options)) for dim, size in enumerate(tensor.shape)
+    }
     for dim, size in sorted(sizes, key=lambda pair: -pair[1]):
         if size > 1:
             for start, length in ((0, size // 2), (size // 2, size - size // 2)):
@@ -170,7 +172,7 @@ def _header(diagnosis: Diagnosis) -> str:
 
 
 def _body(call: Call, gradient: str) -> str:
-    schema = call.function._schema.arguments
+    schema = call.function._schema.arguments  # noqa: SLF001 - it has no public name
     names = [argument.name for argument in schema]
     lines, given = [], []
     pairs = [*zip(names, call.arguments, strict=False), *call.options.items()]
@@ -181,7 +183,9 @@ def _body(call: Call, gradient: str) -> str:
         given.append(variable if index < len(call.arguments) else f"{name}={variable}")
     operation = f"torch.ops.{str(call.function).replace('::', '.')}"
     lines.append(f"result = {operation}({', '.join(given)})")
-    lines.append("parts = [part for part in (result if isinstance(result, (tuple, list)) else [result]) if part is not None]")
+    lines.append(
+        "parts = [part for part in (result if isinstance(result, (tuple, list)) else [result]) if part is not None]"
+    )
     if gradient:
         leaves = [variable for variable, (_, value) in zip(given, pairs, strict=True) if _is_float(value)]
         lines += [

@@ -29,7 +29,7 @@ class Scaling:
         self._stepping: dict[str, Any] | None = None
         self._scaled: list[weakref.ref[torch.Tensor]] = []
         self._scalers: weakref.WeakSet[GradScaler] = weakref.WeakSet()
-        self._originals: tuple[Any, Any] = (GradScaler.scale, GradScaler._maybe_opt_step)
+        self._originals: tuple[Any, Any] = (GradScaler.scale, GradScaler._maybe_opt_step)  # noqa: SLF001 - where it decides to skip
 
     def install(self) -> None:
         """Every scaler of this process, from now on."""
@@ -52,7 +52,7 @@ class Scaling:
                 self._stepping = None
 
         GradScaler.scale = watched_scale  # type: ignore[method-assign, assignment] # the one place all scalers pass
-        GradScaler._maybe_opt_step = watched_step  # type: ignore[method-assign] # noqa: SLF001 - same
+        GradScaler._maybe_opt_step = watched_step  # type: ignore[method-assign, assignment] # noqa: SLF001 - same
 
     def remove(self) -> None:
         """Leave the scalers alone again."""

@@ -18,14 +18,13 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 
 from nanlint.trace import ranks
 from nanlint.trace.attempts import Loops, Rewind, Turn
-from nanlint.trace.batches import Batches
 from nanlint.trace.diagnose import gradient_symptom, loss_symptom
 from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis, Found
 from nanlint.trace.evidence import bad_losses_behind, bad_losses_in, has_nan_behind, is_ours
-from nanlint.trace.marks import Mark, Marks
 from nanlint.trace.names import Names, is_compiled, living_modules
 from nanlint.trace.optimizers import described, spoiled
 from nanlint.trace.places import Place, calling_places
+from nanlint.trace.replay import Replay
 from nanlint.trace.scaling import HOPELESS_SCALE, Scaling
 from nanlint.trace.tracing import Looker, TracedStep
 from nanlint.trace.vitals import Reading, Vitals, bad_gradients, bad_parameters, drop_gradients, parameters
@@ -35,13 +34,10 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from nanlint.trace.events import Event
+    from nanlint.trace.marks import Mark
 
     Optimizer = torch.optim.Optimizer
     OnFound = Callable[[Diagnosis, Event | None], None]
-
-SPARE_STEPS = 2
-"""Beyond the batches that were queued: what a loader has fetched ahead."""
-EARLIER_BATCHES = 8
 
 
 class Phase(enum.Enum):
@@ -55,9 +51,7 @@ class Phase(enum.Enum):
 class Session:
     """Installed for the time of a run."""
 
-    def __init__(
-        self, on_found: OnFound, *, look: Callable[[], Looker] = TracedStep, live: bool = False
-    ) -> None:
+    def __init__(self, on_found: OnFound, *, look: Callable[[], Looker] = TracedStep, live: bool = False) -> None:
         self.loops = Loops(self)
         self.activity = 0
         self.tracer: Looker | None = None
@@ -68,15 +62,11 @@ class Session:
         self._starts_live = live
         self._on_found = on_found
         self._look = look
-        self._marks, self._batches = Marks(), Batches()
+        self._replay = Replay()
         self._scaling = Scaling(self.vitals.note_loss, self._on_skip)
         self._steps: dict[int, int] = {}
         self._optimizers: dict[int, Optimizer] = {}
         self._step_places: tuple[Place, ...] = ()
-        self._step_marks: dict[int, Mark] = {}
-        self._window: tuple[int, int, Mark | None] = (0, 0, None)
-        self._left = 0
-        self._repeated: Turn | None = None
         self._is_spread = False
         self._is_in_closure = False
         self._is_telling = False
@@ -87,7 +77,7 @@ class Session:
 
     def install(self) -> None:
         """Begin to watch every optimizer, loader and scaler of this process."""
-        self._batches.install()
+        self._replay.batches.install()
         self._scaling.install()
         self._hooks = [
             register_optimizer_step_pre_hook(self._before_step),
@@ -109,7 +99,7 @@ class Session:
         for hook in self._hooks:
             hook.remove()
         torch.autograd.backward = self._backward
-        self._batches.remove()
+        self._replay.batches.remove()
         self._scaling.remove()
 
     def left_over(self) -> Diagnosis | None:
@@ -174,16 +164,15 @@ class Session:
     def _close_window(self, optimizer: Optimizer) -> None:
         self.activity += 1
         self.vitals.losses.clear()
-        self._window = (self._batches.position, self.activity, None)
-        if not self.loops.turns and self._phase is Phase.WATCHING:
-            self._step_marks[id(optimizer)] = self._marks.take(self._batches.position)
+        is_unmarked = not self.loops.turns and self._phase is Phase.WATCHING
+        self._replay.close_window(id(optimizer), self.activity, mark=is_unmarked)
 
     def _meet(self, optimizer: Optimizer) -> None:
         if id(optimizer) not in self._optimizers:
             self._optimizers[id(optimizer)] = optimizer
             self._step_places = self._step_places or calling_places()
             self._is_spread = ranks.is_spread()
-            self._marks.learn_buffers()
+            self._replay.marks.learn_buffers()
 
     def _step(self, optimizer: Optimizer | None) -> int:
         """The step that is being made, counted from 1; with several optimizers that of the one that is behind."""
@@ -226,7 +215,9 @@ class Session:
         else:
             self._trip(optimizer, symptom)
 
-    def _symptom(self, optimizer: Optimizer, losses: Sequence[torch.Tensor], spoiled_ones: Sequence[torch.Tensor]) -> str:
+    def _symptom(
+        self, optimizer: Optimizer, losses: Sequence[torch.Tensor], spoiled_ones: Sequence[torch.Tensor]
+    ) -> str:
         if losses:
             return loss_symptom(losses)
         if not spoiled_ones:
@@ -234,15 +225,12 @@ class Session:
         return gradient_symptom(spoiled_ones, Names.gather(), sum(1 for _ in parameters(optimizer)))
 
     def _after_clean_replay(self, optimizer: Optimizer) -> None:
-        if self._repeated is None:
-            self._left -= 1
-        if self._repeated is not None or self._left > 0:
-            drop_gradients(optimizer)
-        else:
+        if self._replay.is_over():
             self._give_up_replay()
+        else:
+            drop_gradients(optimizer)
 
     def _give_up_replay(self) -> None:
-        self._repeated = None
         self._note_clean_replay()
         self._go_live()
 
@@ -270,32 +258,20 @@ class Session:
             return
         self.pending = self._blank(symptom, optimizer)
         turn = self.loops.turns[-1] if self.loops.turns else None
-        position, activity, window_mark = self._window
-        is_wide = turn is not None and turn.activity > activity and len(self._batches.since(position)) > 1
-        mark = window_mark if is_wide else turn.mark if turn else self._step_marks.get(id(optimizer))
-        repeat = turn is not None and not is_wide
-        queued = 0
-        if mark is not None and repeat:
-            self._batches.hand_out_again(mark.position)
-        elif mark is not None or not turn:
-            queued = self._batches.hand_out_again(position, extra=EARLIER_BATCHES)
-        self._left = queued + SPARE_STEPS
-        self._repeated = turn if repeat else None
-        self._rewind(mark)
+        repeat = self._replay.begin(turn, id(optimizer))
+        self._start_over()
         if turn is not None:
             raise Rewind(repeat=repeat)
 
     def _agreed(self, here: bool) -> bool:  # noqa: FBT001 - as on_any_rank
         return ranks.on_any_rank(here) if self._is_spread else here
 
-    def _rewind(self, mark: Mark | None) -> None:
-        """To `mark`, with no gradients, under the tracer."""
+    def _start_over(self) -> None:
+        """No gradients, no losses, and from here on under the tracer."""
         for each in self._optimizers.values():
             drop_gradients(each)
         self.vitals.losses.clear()
         self._scaling.forget_step()
-        if mark is not None:
-            self._marks.return_to(mark)
         self._phase = Phase.REPLAYING
         self._start_tracing()
 
@@ -311,7 +287,7 @@ class Session:
 
     def _run_closure(self, optimizer: Optimizer, closure: Callable[[], Any]) -> Any:
         """The closure; if its step is lost, the closure once more under the tracer, which is a replay by itself."""
-        mark = self._marks.take(self._batches.position)
+        mark = self._replay.take_mark()
         result = self._evaluate(closure)
         reading = self.vitals.read(optimizer, self._step(optimizer), self._scaling.scale)
         is_bad = self._agreed(reading.is_suspicious and self._is_really_bad(optimizer))
@@ -322,8 +298,8 @@ class Session:
                 self._tell(self._spoiled(optimizer, self._step(optimizer)))
                 return result
             self.pending = self._blank(symptom, optimizer)
-            self._batches.hand_out_again(mark.position)
-            self._rewind(mark)
+            self._replay.begin_at(mark)
+            self._start_over()
             result = self._evaluate(closure)
             is_bad = self._agreed(self._is_really_bad(optimizer))
             if not is_bad:
@@ -349,13 +325,7 @@ class Session:
 
     def take_mark(self) -> Mark | None:
         """The present moment, while there is something to watch for."""
-        if self._phase is not Phase.WATCHING:
-            return None
-        mark = self._marks.take(self._batches.position)
-        position, activity, window_mark = self._window
-        if window_mark is None:
-            self._window = (position, activity, mark)
-        return mark
+        return self._replay.take_mark() if self._phase is Phase.WATCHING else None
 
     def is_lost(self, turn: Turn, frame: FrameType) -> bool:
         """Whether a turn in which nothing was learned left a bad loss behind; then it is run again."""
@@ -364,7 +334,7 @@ class Session:
                 bad = bad_losses_in(frame)
             if bad and self._gave_up(turn, bad):
                 return True
-        if self._repeated is turn and self._phase is Phase.REPLAYING:
+        if self._replay.turn is turn and self._phase is Phase.REPLAYING:
             self._give_up_replay()
         return False
 
@@ -390,12 +360,11 @@ class Session:
             self._tell(self._spoiled(lost[0], self._step(lost[0])))
             return False
         self.pending = self._blank(symptom, None)
-        if turn.mark is None or self._repeated is turn:
+        if turn.mark is None or self._replay.turn is turn:
             self._go_live()
             return False
-        self._batches.hand_out_again(turn.mark.position)
-        self._repeated = turn
-        self._rewind(turn.mark)
+        self._replay.begin_turn(turn)
+        self._start_over()
         return True
 
     # -- telling ---------------------------------------------------------------------------------------------------
@@ -453,7 +422,7 @@ class Session:
             self.tracer = None
 
     def _go_live(self) -> None:
-        self._batches.stop_repeating()
+        self._replay.end()
         self._phase = Phase.LIVE
         self._start_tracing()
 

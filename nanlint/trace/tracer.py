@@ -5,6 +5,10 @@ told the line of its forward by the sequence number of its autograd node: the no
 gets here, so its number is one below the next. Whether a non-finite value does harm is not decided here.
 """
 
+# The schema and the storage of a tensor have no public names, and the base class has no types.
+# ruff: noqa: SLF001
+# mypy: disable-error-code="no-untyped-call"
+
 from __future__ import annotations
 
 import math
@@ -31,8 +35,8 @@ KEPT_BYTES = 1 << 29
 KEPT_CANDIDATES = 64
 CLONED_ELEMENTS = 1 << 22
 
-_next_sequence_number = torch._C._autograd._get_sequence_nr  # type: ignore[attr-defined] # noqa: SLF001 - there is no public way
-_running_node = torch._C._current_autograd_node  # type: ignore[attr-defined] # noqa: SLF001 - same
+_next_sequence_number = torch._C._autograd._get_sequence_nr
+_running_node = torch._C._current_autograd_node
 
 
 class Tracer(TorchDispatchMode):
@@ -56,7 +60,7 @@ class Tracer(TorchDispatchMode):
             register_module_forward_pre_hook(self._enter_module),
             register_module_forward_hook(self._leave_module, always_call=True),
         ]
-        self._was_multithreaded = torch.autograd.set_multithreading_enabled(False)  # noqa: FBT003 - torch's signature
+        self._was_multithreaded = torch.autograd.set_multithreading_enabled(False)
         self.__enter__()
 
     def stop(self) -> None:
@@ -141,7 +145,9 @@ class Tracer(TorchDispatchMode):
         node, source = origin
         is_backward = node is not None and not torch.is_grad_enabled()
         operands = tuple(self._operands(before))
-        event = Event(len(self.events), _name(before.call.function), source, node.name() if is_backward else "", operands, flaws)
+        event = Event(
+            len(self.events), _name(before.call.function), source, node.name() if is_backward else "", operands, flaws
+        )
         event.is_literal = before.has_literal or self._is_passed_on(event)
         event.storages = [tensor.untyped_storage() for tensor in flawed]
         if not event.is_literal and not any(operand.flaws.nan for operand in operands):
@@ -230,7 +236,9 @@ class _Before:
     def copied(self) -> Call:
         """The call with tensors of its own, which nobody changes any more."""
         arguments, options = tree_map_only(
-            torch.Tensor, lambda tensor: self.original(tensor).detach().clone(), (self.call.arguments, self.call.options)
+            torch.Tensor,
+            lambda tensor: self.original(tensor).detach().clone(),
+            (self.call.arguments, self.call.options),
         )
         return Call(self.call.function, arguments, options)
 
@@ -252,7 +260,7 @@ def _flaws(tensor: torch.Tensor) -> Flaws:
 
 def _key(tensor: torch.Tensor) -> int:
     """The identity of the memory that it looks at."""
-    return tensor.untyped_storage()._cdata
+    return int(tensor.untyped_storage()._cdata)
 
 
 def _name(function: Any) -> str:

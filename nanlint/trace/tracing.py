@@ -1,11 +1,12 @@
 """The ways of looking at a step: at every operation, or at modules only."""
 
+# mypy: disable-error-code="no-untyped-call"
+
 from __future__ import annotations
 
 import inspect
 from typing import TYPE_CHECKING, Any, Protocol
 
-import torch
 from torch.nn.modules.module import register_module_forward_hook
 from torch.utils._pytree import tree_flatten
 
@@ -19,6 +20,8 @@ from nanlint.trace.tracer import Tracer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import torch
+
     from nanlint.trace.events import Event
 
 
@@ -27,13 +30,18 @@ class Looker(Protocol):
 
     is_paused: bool
 
-    def start(self) -> None: ...
+    def start(self) -> None:
+        """Begin to look."""
 
-    def stop(self) -> None: ...
+    def stop(self) -> None:
+        """Look no longer."""
 
-    def forget(self) -> None: ...
+    def forget(self) -> None:
+        """Begin a new step."""
 
-    def conclude(self, targets: Sequence[torch.Tensor], blank: Diagnosis) -> tuple[Diagnosis, Event | None]: ...
+    def conclude(self, targets: Sequence[torch.Tensor], blank: Diagnosis) -> tuple[Diagnosis, Event | None]:
+        """Where what is bad in `targets` began."""
+        ...
 
 
 class TracedStep(Tracer):
@@ -45,8 +53,10 @@ class TracedStep(Tracer):
 
 
 class HookedStep:
-    """The results of modules and the gradients that come back to them; names the module, and works where operations
-    cannot be looked at."""
+    """The results of modules and the gradients that come back to them.
+
+    Names the module and no line, and works where operations cannot be looked at.
+    """
 
     def __init__(self) -> None:
         self.is_paused = False

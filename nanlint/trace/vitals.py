@@ -54,7 +54,9 @@ class Vitals:
         values = _values([*norms, *(loss for loss in self.losses if loss.numel() == 1)])
         norm = math.hypot(*values[: len(norms)]) if norms else None
         losses = values[len(norms) :]
-        return Reading(step, math.fsum(losses) if _are_finite(losses) else _worst(losses), norm, _rate(optimizer), scale)
+        return Reading(
+            step, math.fsum(losses) if _are_finite(losses) else _worst(losses), norm, _rate(optimizer), scale
+        )
 
     def bad_losses(self) -> list[torch.Tensor]:
         """Those that are not finite."""
@@ -112,7 +114,8 @@ def _by_kind(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
 
 def _total_norm(tensors: list[torch.Tensor]) -> torch.Tensor:
     norms: list[torch.Tensor] = list(torch._foreach_norm(tensors))  # noqa: SLF001 - what clip_grad_norm_ uses
-    return torch.linalg.vector_norm(torch.stack(norms).float())
+    total: torch.Tensor = torch.linalg.vector_norm(torch.stack(norms).float())
+    return total
 
 
 def _values(scalars: list[torch.Tensor]) -> list[float]:

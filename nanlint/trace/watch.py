@@ -5,6 +5,8 @@ inputs, random states and autocast, and the backward pass from the gradients tha
 in the loss code behind the model is told as such.
 """
 
+# mypy: disable-error-code="no-untyped-call"
+
 from __future__ import annotations
 
 import sys
@@ -65,7 +67,7 @@ class Watch:
         self._is_busy = False
         self._backward = torch.autograd.backward
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> Watch:  # noqa: PYI034 - typing.Self is not in Python 3.10
         self._marks.learn_buffers()
         self._scaling.install()
         self._hooks = [
@@ -148,7 +150,9 @@ class Watch:
         total = sum(1 for _ in parameters(optimizer))
         symptom = loss_symptom(losses) if losses else ""
         if not symptom:
-            symptom = gradient_symptom(bad, Names.gather(), total) if bad else "loss and gradients are finite on this rank"
+            symptom = (
+                gradient_symptom(bad, Names.gather(), total) if bad else "loss and gradients are finite on this rank"
+            )
         history = tuple(self._vitals.history)
         blank = Diagnosis(ELSEWHERE, step, symptom, history=history, optimizer=described(optimizer))
         blank.rank, blank.world = ranks.rank(), ranks.world()
@@ -216,7 +220,9 @@ class _ModelCall:
                 return found, origin
         blank.kind = ELSEWHERE
         blank.inputs = tuple(stats_of(f"output[{index}]", output) for index, output in enumerate(outputs))
-        blank.notes.append("the model itself stays finite: it breaks in the loss code behind the model (nanlint trace names the line)")
+        blank.notes.append(
+            "the model itself stays finite: it breaks in the loss code behind the model (nanlint trace names the line)"
+        )
         return blank, None
 
     def _run_backward(self, outputs: Sequence[torch.Tensor]) -> None:

@@ -7,13 +7,13 @@ def branches(x: torch.Tensor, n: int) -> None:
     if n > 0:
         reveal(n)  # range: (0, inf)
     else:
-        reveal(n)  # range: (-inf, 0] or nan
+        reveal(n)  # range: (-inf, 0]
     if n >= 1:
         reveal(n)  # range: [1, inf)
     elif n == 0:
         reveal(n)  # range: [0, 0]
     else:
-        reveal(n)  # range: (-inf, 1) except 0
+        reveal(n)  # range: (-inf, 1] except 0
     if n != 0:
         reveal(n)  # range: (-inf, inf) except 0
     if 0 < n < 10:
@@ -66,7 +66,7 @@ def both_and_either(a: float, b: float) -> None:
     if (a > 0 and b > 1) or b > 5:
         reveal(b)  # range: (-inf, inf)
     if a != 0 and reveal(a) > 0:  # range: (-inf, inf) except 0
-        reveal(a)  # range: (0, inf)
+        reveal(a)  # range: (-inf, inf) except 0
     if a == 0 or reveal(a) > 0:  # range: (-inf, inf) except 0
         reveal(a)  # range: (-inf, inf)
 
@@ -136,7 +136,7 @@ def chosen(n: int, x: torch.Tensor) -> None:
     reveal(x.sum() if x.numel() > 0 else 0.0)  # range: (-inf, inf)
     total = x.abs().sum()
     reveal(total if total > 0 else torch.ones(()))  # range: (0, inf)
-    reveal(1 / n if reveal(n) != 0 else 0)  # range: (-inf, inf)
+    reveal(1 / n if n != 0 else 0)  # range: (-inf, inf)
     reveal(len(x) or 1)  # range: [1, inf) of integers
     reveal(n or 1)  # range: (-inf, inf) except 0
     reveal(n and 5)  # range: [0, 5] of integers
@@ -146,7 +146,7 @@ def loops_with_a_condition(n: int, x: torch.Tensor) -> None:
     while n > 0:
         reveal(n)  # range: (0, inf)
         n -= 1
-    reveal(n)  # range: (-inf, 0] or nan
+    reveal(n)  # range: (-inf, 0]
     m = x.shape[0]
     while m != 0:
         reveal(m)  # range: (-inf, inf) except 0
@@ -169,17 +169,17 @@ def skipped_in_a_loop(x: torch.Tensor) -> None:
 def caught(a: float, b: float) -> None:
     try:
         share = a / b
-        reveal(b)  # range: (-inf, inf) except 0
+        reveal(share)  # range: [-inf, inf]
     except ZeroDivisionError:
         share = 0.0
-    reveal(share)  # range: (-inf, inf)
+    reveal(share)  # range: [-inf, inf]
 
 
 def walrus(x: torch.Tensor) -> None:
     if (count := (x > 0).sum()) > 0:
         reveal(count)  # range: [1, inf) of integers
     if (size := x.numel()) and size > 3:
-        reveal(size)  # range: [4, inf) of integers
+        reveal(size)  # range: [3, inf) of integers
 
 
 def matched(n: int) -> None:

@@ -8,7 +8,7 @@ def accumulators(x: torch.Tensor) -> None:
     for row in x:
         reveal(total)  # range: (-inf, inf)
         total = total + row.abs().sum()
-    reveal(total)  # range: [0, inf)
+    reveal(total)  # range: (-inf, inf)
     count = 0
     for row in x:
         count += 1
@@ -24,8 +24,9 @@ def untouched(x: torch.Tensor) -> None:
     for _ in range(3):
         reveal(p)  # range: [0, 1]
     reveal(p)  # range: [0, 1]
-    while x.sum() > 1e9:
+    while x.sum() > 5:
         reveal(p)  # range: [0, 1]
+        x = x / 2
 
 
 def set_anew_each_round(x: torch.Tensor) -> None:
@@ -110,7 +111,9 @@ def comprehensions(x: torch.Tensor, n: int) -> None:
 
 
 def lambdas(x: torch.Tensor) -> None:
-    squash = lambda value: reveal(value.sigmoid())  # range: [0, 1]
+    shown = lambda value: reveal(value.sigmoid())  # range: [0, 1]
+    shown(x)
+    squash = lambda value: value.sigmoid()
     reveal(squash(x))  # range: [0, 1]
     reveal((lambda value: value.relu() + 1)(x))  # range: [1, inf)
     scaled = lambda value, by=0.5: value.sigmoid() * by

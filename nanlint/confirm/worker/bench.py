@@ -68,6 +68,8 @@ class Bench:
     captured: Call | None = None
     """A call taken from a hook or an example, instead of a built one."""
     kept: dict[str, Any] = field(default_factory=dict)
+    building: bool = False
+    """Whether the last run ended in the constructor."""
 
     def run(self, case: Json, *, traced: bool = False) -> Outcome:
         """Forward and backward of one case; errors of the user's code become part of the outcome."""
@@ -142,7 +144,9 @@ class Bench:
             function, arguments = self.captured.function, {**self.captured.arguments, **self.arguments(case, dtype)}
             instance = self._restored(getattr(function, "__self__", function), case, dtype)
         else:
+            self.building = True
             instance = self.instance(case, dtype)
+            self.building = False
             function, arguments = self.subject.bound(instance), self.arguments(case, dtype)
         learned = [one for one in tree_flatten(arguments)[0] if isinstance(one, torch.Tensor) and one.requires_grad]
         if isinstance(instance, torch.nn.Module):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.inputs import Parameter, Spec, proposals, tensor, value
 from nanlint.confirm.uses import Uses
-from nanlint.confirm.worker.moves import anyway, by_complaint, kinds, with_spec
+from nanlint.confirm.worker.moves import anyway, by_complaint, kinds, others, with_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,6 +101,8 @@ class _Search:
         self.order = itertools.count()
         self.queue: list[tuple[float, int, Json]] = []
         self.seen: set[str] = set()
+        self.unbuilt: set[str] = set()
+        """Constructor arguments that have failed: what they would be called with does not matter."""
         self.best = Fit()
         self.best_progress = -1
         self.alternatives = alternatives(bench.subject)
@@ -111,6 +113,8 @@ class _Search:
         end = time.monotonic() + budget.seconds
         while self.queue and self.best.tries < budget.tries and time.monotonic() < end:
             _, _, case = heapq.heappop(self.queue)
+            if _key(case["ctor"]) in self.unbuilt:
+                continue
             self.best.tries += 1
             if self._try(case):
                 break
@@ -123,6 +127,8 @@ class _Search:
         if ended and watch.reached:
             self.best.case, self.best.reached, self.best.error = case, True, ""
             return True
+        if self.bench.building:
+            self.unbuilt.add(_key(case["ctor"]))
         progress = len(watch.lines) + (1 if ended else 0) + (5 if watch.reached else 0)
         if progress > self.best_progress:
             self.best_progress = progress
@@ -136,9 +142,14 @@ class _Search:
         return False
 
     def _repairs(self, case: Json, error: str) -> Iterator[tuple[float, Json]]:
+        """Answers to the complaint, then what is worth a try: in the constructor only, if that is what failed."""
         for moved in by_complaint(case, error):
             yield 0.0, moved
-        for place, moved in enumerate(anyway(case, self.alternatives)):
+        if self.bench.building:
+            choices = list(others(case, "ctor", self.alternatives))
+        else:
+            choices = [*anyway(case), *others(case, "call", self.alternatives), *others(case, "ctor", self.alternatives)]
+        for place, moved in enumerate(choices):
             yield 4.0 + 0.1 * place, moved
 
     def _guards(self, case: Json) -> Iterator[tuple[float, Json]]:
@@ -150,13 +161,17 @@ class _Search:
                     yield (0.0 if tested else 2.0), with_spec(case, part, parameter.name, spec)
         if self.bench.subject.is_module:
             yield 1.0, {**case, "train": not case.get("train", True)}
-        yield from ((5.0, moved) for moved in anyway(case, self.alternatives))
+        yield from ((5.0, moved) for moved in (*anyway(case), *others(case, "call", self.alternatives)))
 
     def _push(self, case: Json, cost: float) -> None:
-        key = json.dumps(case, sort_keys=True, default=str)
+        key = _key(case)
         if key not in self.seen:
             self.seen.add(key)
             heapq.heappush(self.queue, (cost, next(self.order), case))
+
+
+def _key(thing: Json) -> str:
+    return json.dumps(thing, sort_keys=True, default=str)
 
 
 def switched(parameter: Parameter, signature: Signature, now: Spec | None) -> Iterator[Spec]:

@@ -110,6 +110,9 @@ def _answers(loaded: Loaded, job: Json) -> Iterator[Json]:
             answer = _on_subject(subject, job, dtype)
             reached = reached or bool(answer.get("reached"))
             yield answer
+            if not answer.get("reached"):
+                # What does not run in one dtype does not run in the next either.
+                break
         if reached:
             return
     if not job["target"].get("anywhere"):
@@ -159,7 +162,7 @@ def _searched(bench: Bench, case: Json, job: Json) -> Json:
     answer: Json = {"reached": True, "evaluations": bench.evaluations, "case": case}
     found = _search(bench, case, job)
     if found.case is None or found.hit is None:
-        return {"kind": "not-reproduced", "reason": found.other, **answer}
+        return {**answer, "kind": "not-reproduced", "reason": found.other, "evaluations": bench.evaluations}
     smallest = reduced(bench, found.case, found.hit, job["target"], tries=job["shrink_tries"])
     return {**answer, "kind": "confirmed", "case": smallest, "hit": found.hit.to_json(), "evaluations": bench.evaluations}
 

@@ -193,18 +193,22 @@ def _needed_rank(dim: int) -> int:
     return dim + 1 if dim >= 0 else -dim
 
 
-def anyway(case: Json, alternatives: dict[str, dict[str, list[Json]]]) -> Iterator[Json]:
-    """Moves that any complaint may be answered with: other ranks, other sizes, other kinds."""
+def others(case: Json, part: str, alternatives: dict[str, dict[str, list[Json]]]) -> Iterator[Json]:
+    """Another spec for one argument, the likelier ones of all arguments first."""
+    choices = alternatives[part]
+    for place in range(max(map(len, choices.values()), default=0)):
+        for name, found in choices.items():
+            if place < len(found) and found[place] != case[part].get(name):
+                yield with_spec(case, part, name, found[place])
+
+
+def anyway(case: Json) -> Iterator[Json]:
+    """Moves that any complaint about a call may be answered with: other ranks, other sizes."""
     for rank in (3, 4, 1, 2, 5, 0):
         yield from _rank(case, rank)
     for size in _SIZES:
         yield from _last(case, size)
     yield reshaped(case, lambda _, shape: [4] * len(shape))
-    for part in ("ctor", "call"):
-        for name, choices in alternatives[part].items():
-            for choice in choices:
-                if choice != case[part].get(name):
-                    yield with_spec(case, part, name, choice)
 
 
 def kinds(name: str, rank: int) -> list[Json]:
@@ -217,6 +221,7 @@ def kinds(name: str, rank: int) -> list[Json]:
         value(fraction(name)),
         {"kind": "list", "items": [shaped, shaped]},
         {"kind": "module", "name": "identity"},
+        {"kind": "module", "name": "any"},
         {"kind": "config"},
         value(None),
         value([count(name)] * 2),

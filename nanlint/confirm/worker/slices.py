@@ -174,9 +174,15 @@ def _free(body: list[ast.stmt], known: set[str]) -> set[str]:
 
 def _compiled(body: list[ast.stmt], free: list[str], path: str, module: ModuleType) -> Any:
     arguments = ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, [])
-    function = ast.FunctionDef(NAME, arguments, body, [], lineno=body[0].lineno, col_offset=0)
+    last = max(one.end_lineno or one.lineno for one in body)
+    function = ast.FunctionDef(NAME, arguments, body, [], lineno=body[0].lineno, col_offset=0, end_lineno=last)
+    function.end_col_offset = 0
     function.type_params = []  # type: ignore[attr-defined] # since Python 3.12
-    tree = ast.fix_missing_locations(ast.Module([function], []))
+    tree = ast.Module([function], [])
+    for node in ast.walk(function):
+        # Every part keeps its own line; what has none gets that of the last, so that ranges stay valid.
+        if isinstance(node, (ast.expr, ast.stmt, ast.arg)) and not getattr(node, "end_lineno", None):
+            node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = last, last, 0, 0
     space = dict(vars(module))
     exec(compile(tree, path, "exec"), space)  # noqa: S102 - the user's own file, in the sandbox
     return space[NAME]

@@ -25,9 +25,7 @@ _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "
 
 class _Meta(type):
     def __getattr__(cls, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        return Stub
+        return _part(name)
 
     def __iter__(cls) -> Iterator[Any]:
         return iter(())
@@ -54,9 +52,7 @@ class Stub(metaclass=_Meta):
         return self
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        return self
+        return _part(name)
 
     def __enter__(self) -> Any:
         return self
@@ -79,8 +75,11 @@ class Stub(metaclass=_Meta):
     __ror__ = __or__
 
 
-def _decorating(*args: Any, **kwargs: Any) -> Any:
-    return Stub()(*args, **kwargs)
+def _part(name: str) -> Any:
+    """What a stub has under a name: capitalised ones are classes, so they can be base classes."""
+    if name.startswith("__") and name.endswith("__"):
+        raise AttributeError(name)
+    return type(name, (Stub,), {}) if name[:1].isupper() else Stub()
 
 
 class StubModule(types.ModuleType):
@@ -90,10 +89,7 @@ class StubModule(types.ModuleType):
     __version__ = "0.0.0"
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        # Names of classes are capitalised, so they can be base classes; the rest may be decorators or functions.
-        return type(name, (Stub,), {}) if name[:1].isupper() else _decorating
+        return _part(name)
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
