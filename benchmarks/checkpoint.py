@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MOST_MEGABYTES = 200
 LEAST_SPEED = 0.6
 
-_READ = """
+READ = """
 import sys, time
 buffer = bytearray(1 << 20)
 with open(sys.argv[1], "rb", buffering=0) as file:
@@ -43,7 +43,7 @@ def resident(what):
         return next(int(line.split()[1]) / 1024 for line in status if line.startswith(what))
 """
 
-_SCAN = """
+SCAN = """
 import sys, time
 from pathlib import Path
 import torch
@@ -60,7 +60,7 @@ assert found.verdict == CLEAN, found.symptoms[:3]
 print(seconds, resident("VmHWM") - before)
 """
 
-_LOAD = """
+LOAD = """
 import sys, time
 import torch
 torch.set_num_threads(1)
@@ -127,9 +127,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         files = make_files(Path(folder), options.size)
         programs = {
-            **{f"read {suffix}": (_READ, path) for suffix, path in files.items()},
-            **{f"nanlint checkpoint {suffix}": (_SCAN, path) for suffix, path in files.items()},
-            "torch.load(mmap=True), isfinite .pt": (_LOAD, files[".pt"]),
+            **{f"read {suffix}": (READ, path) for suffix, path in files.items()},
+            **{f"nanlint checkpoint {suffix}": (SCAN, path) for suffix, path in files.items()},
+            "torch.load(mmap=True), isfinite .pt": (LOAD, files[".pt"]),
         }
         found = best(programs, options.rounds)
         size = files[".pt"].stat().st_size / 1e9

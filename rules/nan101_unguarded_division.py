@@ -16,25 +16,9 @@ FLOOR = "1e-6"
 COUNT = "count"
 # What a denominator is made by that can be 0 on everyday input.
 EVIDENCE = frozenset(
-    {
-        "abs",
-        "amax",
-        "bincount",
-        "count_nonzero",
-        "max",
-        "mean",
-        "median",
-        "norm",
-        "quantile",
-        "square",
-        "std",
-        "sum",
-        "var",
-        "vector_norm",
-        "sub",
-        "-",
-    }
-)
+    {"abs", "amax", "bincount", "count_nonzero", "max", "mean", "median", "norm", "quantile", "square", "std", "sum", "var",
+     "vector_norm", "sub", "-"}
+)  # fmt: skip
 QUOTED = 34
 
 
@@ -51,11 +35,14 @@ class UnguardedDivision(Rule):
     ## Instead
         loss = (losses * mask).sum() / mask.sum().clamp(min=1)
 
+    At `info` where the zero rests on a name or on the caller: a mask made elsewhere, the distance of two points, `high - low`.
+
     ## Silent when
     the denominator is known to stay away from 0 in the dtype in effect: clamped, `+ eps`, `1 + x ** 2`, `exp(x)`; when a
     condition on the way asks for it or for what it is made of; when the result is replaced behind it (`where`,
-    `nan_to_num`, `x[n == 0] = 0`), or the docstring, a comment or the function itself speaks of NaN; where a module is built or initialised; for Python's own numbers, `len` and shapes; for parameters, buffers and everything of
-    which nothing is known; in tests. A denominator used several times is told once.
+    `nan_to_num`, `x[n == 0] = 0`), or the docstring, a comment or the function itself speaks of NaN; where a module is built or initialised; for masks of
+    padding and of lengths; for Python's own numbers, `len` and shapes; for parameters, buffers and everything of which
+    nothing is known; in tests. A denominator used several times is told once.
 
     ## Fix
     Unsafe: `clamp(min=1)` for a count (exact where there is something to count), `F.normalize` for `x / x.norm()`,
@@ -127,11 +114,9 @@ def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:
     # A tensor divided by Python's own 0 does not raise either.
     if not facts.is_tensor(call.node) and not facts.is_tensor(below):
         return False
-    if not facts.vanishes_as(below, call.arguments.get("input")):
+    if not facts.vanishes_as(below, call.arguments.get("input")) or facts.is_tested(below):
         return False
-    if facts.is_tested(below) or facts.is_mended(call.node):
-        return False
-    return not facts.is_announced(call.node, "nan")
+    return not facts.is_mended(call.node) and not facts.is_announced(call.node, "nan")
 
 
 def _fix(divisions: list[tuple[Call, Expression]], kind: str, facts: Facts) -> Fix | None:

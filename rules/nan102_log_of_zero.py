@@ -23,9 +23,7 @@ LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": 
 TOLD_ELSEWHERE = frozenset(
     {"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod"}
 )
-UNDERFLOWING = frozenset(
-    {"torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"}
-)
+UNDERFLOWING = {"torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"}
 PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", "torch.einsum"})
 DIFFERENCE, SUM, PRODUCT = "torch.sub", "torch.add", "torch.mul"
 PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities", "pred"})
@@ -115,9 +113,7 @@ def _reason(inner: Expression, edge: int, facts: Facts) -> str:
         return "is a probability by name, and log(0) is -inf" if is_named else ""
     if origin.function in PRODUCTS:
         return "is a sum of products, which underflow, and log(0) is -inf"
-    return (
-        "is a difference and can round to 0 or below" if _is_taken(origin, facts) else ""
-    )
+    return "is a difference and can round to 0 or below" if _is_taken(origin, facts) else ""
 
 
 def _is_taken(origin: Call, facts: Facts) -> bool:
@@ -142,10 +138,9 @@ def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
         return True
     if reach.constant is not None or (reach.integer and reach.high == 1) or "-inf" in facts.comments_at(call.node):
         return True
-    if "abs" in facts.function_name():
-        return True
     written = facts.function_name() + facts.source_of(facts.statement_of(call.node))
-    return facts.operand_of(inner, "torch.abs") is not None and "det" in written
+    is_determinant = facts.operand_of(inner, "torch.abs") is not None and "det" in written
+    return is_determinant or "abs" in facts.function_name()
 
 
 def _fix(call: Call, inner: Expression, edge: int, facts: Facts) -> Fix | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
 
 FILL, WHERE, PRODUCT, SUM = "torch.masked_fill", "torch.where", "torch.mul", "torch.add"
 # The first numbers that float16 rounds to an infinity; what is infinite already is NAN107's business.
 FLOAT16_OVERFLOW = 65520.0
 MASKS = frozenset({"mask", "masks", "masked", "pad", "padding", "invalid", "keep"})
+SOFTMAX = ("softmax", "log_softmax", "Softmax", "scores", "logits", "attn", "attention_mask", "attn_mask")
 QUOTED = 24
 FORMATS = ("float16", "bfloat16", "float32", "float64")
 
@@ -50,7 +53,7 @@ class MaskOverflow(Rule):
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one mask."""
-        if facts.is_test():
+        if facts.is_test() or facts.asks_dtype(call.node):
             return
         if call.function in {PRODUCT, SUM}:
             yield from (self._check_product if call.function == PRODUCT else self._check_sum)(call, facts)
@@ -86,7 +89,9 @@ class MaskOverflow(Rule):
             if MASKS.isdisjoint(facts.words_of(left if left is not None else mask)):
                 continue
             if facts.dtype_of(mask) in {"", "float16"} and facts.is_tensor(mask):
-                yield self._finding(call, mask, value, facts, "where float16 ends at -65504, so it is -inf or NaN")
+                found = self._finding(call, mask, value, facts, "where float16 ends at -65504, so it is -inf or NaN")
+                # What no softmax is taken of is no score, and hardly ever float16.
+                yield found if facts.mentions(*SOFTMAX) else replace(found, severity=Severity.INFO)
 
     def _finding(self, call: Call, scores: Expression, value: Expression, facts: Facts, result: str) -> Finding:
         return self.finding(

@@ -57,7 +57,12 @@ class TinyTemperature(Rule):
         constant = facts.constant_of(below)
         if constant is not None and 0 < constant < SMALLEST and not facts.value_of(below).assumed:
             yield from self._check_constant(call, above, below, facts)
-        how = ""
+        how, thing = "", facts.source_of(below)
+        alike = (
+            other for other in facts.calls_of(DIV) if facts.source_of(other.arguments.get("other", other.node)) == thing
+        )
+        if next(alike) is not call:
+            return
         if WORDS.isdisjoint(facts.words_of(below)) or facts.is_tested(below) or facts.is_mended(call.node):
             return
         if facts.value_of(below).learnable:

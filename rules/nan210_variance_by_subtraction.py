@@ -94,10 +94,8 @@ def _variance(node: Expression | None, facts: Facts) -> Variance | None:
     averaged = facts.origin_of(mean)
     if averaged is None or averaged.function not in AVERAGES:
         return None
-    values = _squared(squares.subject, facts)
-    same = (
-        values is not None and squares.function == averaged.function == MEAN and facts.is_same(values, averaged.subject)
-    )
+    values, are_means = _squared(squares.subject, facts), squares.function == averaged.function == MEAN
+    same = values is not None and are_means and facts.is_same(values, averaged.subject)
     if values is None and not _has_square(squares.subject, facts):
         return None
     return Variance(difference, squares, values if same else None)

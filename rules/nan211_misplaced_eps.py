@@ -121,7 +121,8 @@ def _breaks_backward(root: Call, facts: Facts) -> bool:
         return False
     if inner is None or not facts.may_train() or not (facts.has_gradient(root.node) and facts.has_gradient(inner)):
         return False
-    return facts.reaches_zero(inner) and (origin is None or origin.function != RELU)
+    is_harmless = (origin is not None and origin.function == RELU) or facts.is_picked_zero(inner)
+    return facts.reaches_zero(inner) and not is_harmless
 
 
 def _breaks(call: Call, facts: Facts) -> bool:

@@ -112,7 +112,8 @@ def _can_be_zero(call: Call, facts: Facts) -> bool:
         reach, origin = facts.range_of(operand), facts.origin_of(operand)
         if call.function != HYPOT and (not facts.is_known(operand) or reach.low < 0 or reach.integer):
             return False
-        if not facts.reaches_zero(operand) or (origin is not None and origin.function in HARMLESS):
+        is_harmless = (origin is not None and origin.function in HARMLESS) or facts.is_picked_zero(operand)
+        if is_harmless or not facts.reaches_zero(operand):
             return False
     return True
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity
+import re
+
+from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity
 
 REPLACING = frozenset({"torch.nan_to_num", "numpy.nan_to_num", ".nan_to_num_"})
 AVERAGING = frozenset({"torch.nanmean", "torch.nansum", "numpy.nanmean"})
@@ -10,6 +12,29 @@ ASKING = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
 FRESH = frozenset({"torch.zeros_like", "torch.zeros", "torch.tensor", "torch.full_like"})
 SUBJECTS = frozenset({"loss", "gradients", "norm", "parameters"})
 ACTIVATIONS = frozenset({"pred", "preds", "prediction", "predictions", "activation", "activations"})
+CLAMPED = frozenset(
+    {"loss", "losses"}
+    | {
+        f"{kind}_loss"
+        for kind in [
+            "total",
+            "train",
+            "text",
+            "latent",
+            "recon",
+            "rec",
+            "kl",
+            "mse",
+            "ce",
+            "l1",
+            "aux",
+            "policy",
+            "value",
+            "simple",
+        ]
+    }
+)
+NAMED = re.compile(r"loss|grad", re.IGNORECASE)
 # A bound that no healthy loss comes near is there for the one that exploded.
 CURE = 10.0
 
@@ -38,7 +63,7 @@ class NanHidden(Rule):
     ## Silent when
     it is done to inputs, labels, targets, metrics, attention weights of masked rows, or to anything that is not a loss, a
     gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests. A `clamp` of a loss is
-    flagged with a constant `max` of 10 or more and no `min`.
+    flagged with a constant `max` of 10 or more and no `min`, for the usual names of a loss.
 
     ## Fix
     None: what to do about a NaN is to find where it comes from.
@@ -49,14 +74,15 @@ class NanHidden(Rule):
     severity = Severity.WARNING
     direction = Direction.LOOP
     calls = REPLACING | AVERAGING | ASKING | FRESH | {"torch.clamp"}
-    beside = frozenset(
-        {"nan_to_num", "nan_to_num_", "nanmean", "nansum", "isnan", "isinf", "isfinite", "clamp", "clip"}
-    )
+    needs = (Need(REPLACING | AVERAGING | ASKING), Need(frozenset({"torch.clamp"}), (CLAMPED,)))
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one call that can put a number in the place of NaN."""
         subject = call.subject if call.subject is not None else call.receiver
-        if facts.is_test() or subject is None or not facts.may_train() or not facts.is_recorded(call.node):
+        if subject is None or (call.function in FRESH and not facts.mentions("isnan", "isinf", "isfinite")):
+            return
+        trains = facts.may_train() or facts.mentions("backward", "grad")
+        if facts.is_test() or not trains or not facts.is_recorded(call.node):
             return
         told = self._told(call, subject, facts)
         if told:
@@ -69,7 +95,7 @@ class NanHidden(Rule):
         if call.function in FRESH:
             target = facts.assigned_to(call.node)
             check = facts.check_around(call.node)
-            hides = target is not None and check is not None and _is_trained(target, facts)
+            hides = target is not None and check is not None and NAMED.search(facts.source_of(target)) is not None
             return f"`{facts.quote(target, 30)}` becomes `{whole}` where it was not finite" if hides and target else ""
         if not _is_trained(subject, facts) or not _counts(subject, facts):
             return ""
@@ -84,8 +110,7 @@ class NanHidden(Rule):
 
 def _clamped(call: Call, subject: Expression, facts: Facts) -> str:
     bound = facts.constant_of(call.arguments.get("max"))
-    words = facts.words_of(subject)
-    if "min" in call.arguments or bound is None or bound < CURE or words[-1:] not in (("loss",), ("losses",)):
+    if "min" in call.arguments or bound is None or bound < CURE or facts.source_of(subject) not in CLAMPED:
         return ""
     return f"`{facts.quote(call.node, 40)}` keeps NaN, and gives a `{facts.quote(subject, 20)}` above {bound:g} no gradient"
 

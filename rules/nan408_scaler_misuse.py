@@ -26,7 +26,7 @@ class ScalerMisuse(Rule):
 
     ## Silent when
     the plain step also follows an unscaled backward on another path; when the update is left to the caller of a step method, or to code
-    of another file; with Accelerate, Fabric, Lightning and DeepSpeed. A backward under autocast, and a scaler beside
+    of another file; when a condition asks the scaler for its stage; with Accelerate, Fabric, Lightning and DeepSpeed. A backward under autocast, and a scaler beside
     bfloat16, do no harm at once: info.
 
     ## Fix
@@ -99,7 +99,7 @@ def _unscaled_twice(path: Path) -> Iterator[tuple[Event, str]]:
     for event in path.events("unscale_", "update", "opaque"):
         if event.kind != "unscale_":
             unscaled.clear()
-        elif event.target in unscaled:
+        elif event.target in unscaled and not any("stage" in text.lower() for text in event.conditions):
             yield event, f"`{event.quote(40)}` is the second one since the last update: it raises"
         elif not event.is_framework:
             unscaled[event.target] = event

@@ -37,7 +37,7 @@ class SchedulerStateOverridesConfig(Rule):
     ## Silent when
     no learning rate, horizon or scheduler is made from a config or an argument in the same function; when `param_groups`, `base_lrs` or the
     last rate is touched in the function; when the state is the scheduler's own, as of a copy. The state of an optimizer alone
-    brings back the old rate too, and is set anew by the next step of most schedulers: info.
+    brings back the old rate too, from which torch's schedulers go on: info, and silent beside a schedule of one's own.
 
     ## Fix
     None: which of the two rates is meant is for the author to say.
@@ -56,7 +56,7 @@ class SchedulerStateOverridesConfig(Rule):
             return
         role = facts.training_role(receiver)
         rate = facts.configured_rate() if role in {"scheduler", "optimizer"} else None
-        if rate is None or (role == "optimizer" and facts.has_call_on("scheduler", ".load_state_dict")):
+        if rate is None or (role == "optimizer" and facts.has_own_schedule()):
             return
         message = f"`{facts.quote(call.node, 38)}` brings back the old rate; `{facts.quote(rate, 25)}` no longer counts"
         severity = self.severity if role == "scheduler" else Severity.INFO

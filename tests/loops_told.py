@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import textwrap
+from typing import TYPE_CHECKING
 
 from nanlint.facts.loop_events import Event
 from nanlint.facts.module_facts import ModuleFacts
 from nanlint.source.outline import outline
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nanlint.facts.training_loop import TrainingLoop
     from nanlint.facts.loop_paths import Decision, Path
+    from nanlint.facts.training_loop import TrainingLoop
 
 PREAMBLE = """\
 import math

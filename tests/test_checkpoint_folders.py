@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from nanlint.checkpoint.diagnosis import BAD, CLEAN, UNREADABLE, Request, diagnose  # noqa: E402 - after the skip
 from nanlint.checkpoint.layout import checkpoints, number_in  # noqa: E402
+from nanlint.checkpoint.region import UnreadableCheckpoint  # noqa: E402
 from nanlint.checkpoint.series import Series, in_order  # noqa: E402
 from nanlint.errors import UsageError  # noqa: E402
 from tests.checkpoints import Run, diagnosis, saved, told, write_safetensors  # noqa: E402
@@ -119,11 +120,50 @@ def test_a_name_tells_a_number(name: str, number: int | None) -> None:
     assert number_in(Path(name)) == number
 
 
-def test_a_distributed_checkpoint_says_how_to_make_one_file_of_it(tmp_path: Path) -> None:
-    touch(tmp_path, ["__0_0.distcp", ".metadata"])
-    found = diagnosis(tmp_path)
-    assert (found.verdict, found.checkpoint.layout) == (UNREADABLE, "torch.distributed.checkpoint")
-    assert "python -m torch.distributed.checkpoint.format_utils dcp_to_torch" in str(found.failures[0][1])
+class TestDistributed:
+    """Folders of torch.distributed.checkpoint."""
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        from torch.distributed.checkpoint.state_dict_saver import save  # noqa: PLC0415 - takes long, and for these tests only
+
+        run = Run().train(4)
+        run.optimizer.state[run.last.bias]["exp_avg"][0] = NAN
+        save(run.state(), checkpoint_id=tmp_path / "dcp", no_dist=True)
+        return tmp_path / "dcp"
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_it_is_read_as_the_run_had_it(self, folder: Path) -> None:
+        found = diagnosis(folder)
+        assert (found.verdict, found.checkpoint.layout, found.step) == (BAD, "torch.distributed.checkpoint", 4)
+        assert (told(found), found.failures) == ([("nan", "exp_avg of model.2.bias")], ())
+        assert found.learning_rate is not None
+        assert found.learning_rate.resumes_with == (1e-3,)
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_a_shard_that_is_missing_is_told(self, folder: Path) -> None:
+        (folder / "__0_0.distcp").rename(folder / "elsewhere.distcp")
+        (failure,) = diagnosis(folder).failures
+        assert str(failure[1]) == "names the file __0_0.distcp, which is not there; copy it beside the index"
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_a_shard_that_is_truncated_is_told(self, folder: Path) -> None:
+        shard = folder / "__0_0.distcp"
+        shard.write_bytes(shard.read_bytes()[:5000])
+        (failure,) = diagnosis(folder).failures
+        assert "is truncated or damaged" in str(failure[1])
+
+    def test_without_its_index_it_is_told(self, tmp_path: Path) -> None:
+        touch(tmp_path, ["__0_0.distcp"])
+        found = diagnosis(tmp_path)
+        assert found.verdict == UNREADABLE
+        assert "with the index .metadata in it, which is written last" in str(found.failures[0][1])
+
+    def test_an_index_cannot_point_out_of_its_folder(self, tmp_path: Path) -> None:
+        from nanlint.checkpoint.distributed import _inside  # noqa: PLC0415 - the guard itself
+
+        with pytest.raises(UnreadableCheckpoint, match="not in its folder"):
+            _inside(tmp_path, "../secret.pt")
 
 
 def trainer_folder(folder: Path, run: Run) -> Path:

@@ -228,8 +228,10 @@ def test_numpy_in_a_checkpoint_is_read(tmp_path: Path) -> None:
     assert (told(found), found.failures) == ([("nan", "array"), ("inf", "fortran"), ("inf", "other order")], ())
 
 
+@pytest.mark.parametrize("small", [0, 1 << 20], ids=["as a large one", "as a small one"])
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
-def test_a_plain_pickle_is_read(tmp_path: Path, protocol: int) -> None:
+def test_a_plain_pickle_is_read(tmp_path: Path, protocol: int, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nanlint.checkpoint.region.SMALL_PICKLE", small)
     path = tmp_path / "state.pkl"
     state = {"w": torch.tensor([1.0, NAN]), "a": np.array([INF, 2.0]), "long": np.zeros(70_000)}
     path.write_bytes(pickle.dumps(state, protocol=protocol))

@@ -32,9 +32,10 @@ from tests.checkout import ROOT  # noqa: E402 - after torch, like the others
 from tests.test_truth import load, marked_in  # noqa: E402 - it needs torch
 
 if TYPE_CHECKING:
-    from nanlint.confirm.worker import loops
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from nanlint.confirm.worker import loops
 
 torch.set_num_threads(1)
 
@@ -48,6 +49,11 @@ def fixture(code: str, file: str, name: str) -> Callable[..., Any]:
     (folder,) = (ROOT / "fixtures").glob(f"{code}_*")
     function: Callable[..., Any] = getattr(load(folder / f"{file}.py"), name)
     return function
+
+
+def first_way(run: loops.Run) -> float:
+    """How far the weight has gone in the first round."""
+    return abs(run.slopes[1] - run.slopes[0])
 
 
 # -- the driver ----------------------------------------------------------------------------------------------------
@@ -107,10 +113,10 @@ def test_a_class_is_made_and_its_first_method_called() -> None:
         def __init__(self, model: Any, config: Any) -> None:
             self.model, self.rate = model, config.lr
 
-        def fit(self, batches: Any) -> float:
-            return self.rate * len(batches)
+        def fit(self, batches: list[Any]) -> tuple[float, int]:
+            return self.rate, len(batches)
 
-    assert drive(Trainer).returned == RATE * ROUNDS
+    assert drive(Trainer).returned == (RATE, ROUNDS)
 
 
 def test_two_processes_that_meet_in_every_backward_do_not_wait() -> None:
@@ -139,7 +145,7 @@ def test_there_is_a_bad_loop_to_run_for_every_rule() -> None:
 def test_nan402_a_clip_on_scaled_gradients_makes_the_step_far_too_short() -> None:
     bad = drive(fixture("NAN402", "bad", "no_unscale"), decay=0.0)
     good = drive(fixture("NAN402", "good", "unscaled"), decay=0.0)
-    assert good.longest > 10_000 * bad.longest
+    assert first_way(good) > 5_000 * first_way(bad)
 
 
 def test_nan403_an_inf_gradient_behind_a_finite_loss_reaches_the_weights() -> None:
@@ -171,7 +177,7 @@ def test_nan407_a_replaced_nan_is_told_by_nobody() -> None:
 def test_nan408_a_step_beside_the_scaler_is_65536_times_too_long() -> None:
     bad = drive(fixture("NAN408", "bad", "step_beside_the_scaler"), decay=0.0)
     good = drive(fixture("NAN408", "good", "plain"), decay=0.0)
-    assert bad.longest / good.longest == pytest.approx(65536, rel=1e-3)
+    assert first_way(bad) / first_way(good) == pytest.approx(65536, rel=1e-3)
 
 
 @pytest.mark.parametrize(

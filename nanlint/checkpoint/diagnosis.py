@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint.checkpoint.array_files import shards_of
 from nanlint.checkpoint.contents import SCALES, Contents, Entry, Role, sort_out
+from nanlint.checkpoint.distributed import INDEX_NAME, SHARD_SUFFIX, read_distributed
 from nanlint.checkpoint.layout import INDEX
 from nanlint.checkpoint.learning_rate import LearningRate, learning_rate
 from nanlint.checkpoint.names import parameter_names
@@ -92,10 +93,11 @@ def _parts(file: Path) -> list[Path]:
 
 
 def _read(file: Path, request: Request) -> Any:
-    if file.suffix == ".distcp":
+    if file.name == INDEX_NAME:
+        return read_distributed(file)
+    if file.suffix == SHARD_SUFFIX:
         raise UnreadableCheckpoint(
-            "is a shard of torch.distributed.checkpoint; make one file of the folder with "
-            "python -m torch.distributed.checkpoint.format_utils dcp_to_torch FOLDER FILE.pt, and name that"
+            f"is a shard of torch.distributed.checkpoint; name its folder, with the index {INDEX_NAME} in it, which is written last"
         )
     return read_file(file, trust=request.trust)
 

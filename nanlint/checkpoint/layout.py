@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nanlint.checkpoint.distributed import INDEX_NAME, SHARD_SUFFIX
 from nanlint.checkpoint.read import SUFFIXES
 from nanlint.errors import UsageError
 
@@ -56,7 +57,7 @@ def _at(path: Path) -> Iterator[Checkpoint]:
         inside = list(_in_folder(path, 0))
         if not inside:
             raise UsageError(
-                f"{path} holds no checkpoint (looked for {', '.join(sorted(SUFFIXES))} and the folders of Trainer, Accelerate and DeepSpeed)"
+                f"{path} holds no checkpoint (looked for {', '.join(sorted(SUFFIXES))} and the folders of Trainer, Accelerate, DeepSpeed and torch.distributed)"
             )
         yield from inside
     elif path.exists():
@@ -89,7 +90,7 @@ def _in_folder(folder: Path, depth: int) -> Iterator[Checkpoint]:
 
 
 def _is_part(path: Path) -> bool:
-    if path.suffix == ".distcp" or path.name.endswith(INDEX) or path.name == "trainer_state.json":
+    if path.suffix == SHARD_SUFFIX or path.name.endswith(INDEX) or path.name == "trainer_state.json":
         return True
     return path.suffix in SUFFIXES and _PART.fullmatch(path.stem) is not None
 
@@ -97,9 +98,13 @@ def _is_part(path: Path) -> bool:
 def _without_shards_twice(parts: list[Path]) -> tuple[Path, ...]:
     """An index is read for the shards that it names, so a shard that lies beside it is not a part of its own."""
     stems = [path.name.removesuffix(INDEX).rpartition(".")[0] for path in parts if path.name.endswith(INDEX)]
-    return tuple(
-        path for path in parts if not any(re.match(re.escape(stem) + r"-\d+-of-\d+\.", path.name) for stem in stems)
-    )
+    indexes = {path.with_name(INDEX_NAME) for path in parts if path.suffix == SHARD_SUFFIX}
+    indexed = {index.parent for index in indexes if index.is_file()}
+    left = [path for path in parts if path.suffix != SHARD_SUFFIX or path.parent not in indexed]
+    whole = [
+        path for path in left if not any(re.match(re.escape(stem) + r"-\d+-of-\d+\.", path.name) for stem in stems)
+    ]
+    return (*whole, *sorted(folder / INDEX_NAME for folder in indexed))
 
 
 def _layout_of(parts: list[Path]) -> str:

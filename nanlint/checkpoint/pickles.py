@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickletools
 from typing import TYPE_CHECKING, Any
 
-from nanlint.checkpoint.region import PickleFile, Region, UnreadableCheckpoint
+from nanlint.checkpoint.region import Region, UnreadableCheckpoint, pickle_file
 from nanlint.checkpoint.saved import Name, Opaque
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def read_pickle(
 
     `builders` makes values of the few names it knows; `persistent` of the storages that a pickle refers to.
     """
-    file = PickleFile(region, start)
+    file = pickle_file(region, start)
     machine = _Machine(builders, persistent)
     try:
         for count, (opcode, argument, _) in enumerate(pickletools.genops(file)):  # type: ignore[arg-type]  # it reads and tells

@@ -134,3 +134,16 @@ class PickleFile:
             line += piece
             self._at += len(piece)
         return line
+
+
+SMALL_PICKLE = 32 << 20
+"""Bytes up to which a pickle is copied into memory, where the standard library reads it four times faster."""
+
+
+def pickle_file(region: Region, start: int) -> PickleFile | io.BytesIO:
+    """The region as a file for `pickletools`, at `start`."""
+    if len(region) > SMALL_PICKLE:
+        return PickleFile(region, start)
+    file = io.BytesIO(region.view)
+    file.seek(start)
+    return file

@@ -131,7 +131,8 @@ class _Case:
 
     def _replay(self, answer: Json, text: str | None = None) -> Json:
         job = self.options.job("replay", self.target, self.finding)
-        return self.harness.ask({**job, "case": answer["case"], "level": answer["level"], "text": text})
+        told = {"case": answer["case"], "level": answer["level"], "alone": answer.get("alone", False), "text": text}
+        return self.harness.ask({**job, **told})
 
     def _with_fix(self, verdict: Verdict, answer: Json) -> Verdict:
         """Whether the offered fix mends what was seen."""

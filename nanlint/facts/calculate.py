@@ -36,6 +36,8 @@ VIEWS = frozenset(
 _COUNTS = frozenset({METHODS["numel"], METHODS["size"], METHODS["dim"], "len"})
 _DIVISIONS = frozenset({"torch.div", "torch.floor_divide", "torch.remainder"})
 _PYTHON_NUMBERS = frozenset({METHODS["item"], "float", "int"})
+# Lists and arrays of what a tensor held.
+_ELSEWHERE = frozenset({METHODS["tolist"], METHODS["numpy"]})
 # Fresh tensors, tests and indices carry no gradient.
 _WITHOUT_GRADIENT = frozenset(
     f"torch.{name}"
@@ -55,13 +57,17 @@ _ALWAYS_PAIRS = frozenset({"torch.cummax", "torch.cummin", "torch.sort", "torch.
 def value_made_by(call: Call, evaluator: Evaluator, given: tuple[Value, ...] = ()) -> Value:
     """What `call` returns; one that only moves or casts values keeps their origin."""
     if call.function in _COUNTS:
-        return Value(Kind.NUMBER, call, call, range=COUNT)
+        return Value(Kind.NUMBER, call, call, range=COUNT, detached=True)
     if call.function in _PYTHON_NUMBERS:
         inner = evaluator.values.get(call.subject, UNKNOWN) if call.subject is not None else UNKNOWN
         # `x.item()` is x as a number; what is unknown is the same as nothing.
         same_as = inner.identity if inner is not UNKNOWN else None
         choices = _choices(call, inner)
-        return Value(Kind.NUMBER, call, inner.origin or call, range=inner.range, choices=choices, same_as=same_as)
+        return Value(
+            Kind.NUMBER, call, inner.origin or call, range=inner.range, choices=choices, same_as=same_as, detached=True
+        )
+    if call.function in _ELSEWHERE:
+        return Value(Kind.UNKNOWN, call, call, detached=True)
     if call.function.startswith("torch.nn.") and call.function.rpartition(".")[2][:1].isupper():
         return _constructed(call, given, evaluator)
     if call.function not in SIGNATURES:
@@ -93,7 +99,7 @@ def _tensor(call: Call, evaluator: Evaluator) -> Value:
         subject.origin if call.function in VIEWS else call,
         range=range_made_by(call, evaluator, dtype),
         dtype=dtype,
-        detached=_is_detached(call, evaluator),
+        detached=dtype in {"int", "bool"} or _is_detached(call, evaluator),
     )
     if call.function not in VIEWS:
         return value
@@ -123,6 +129,9 @@ def part_of_tensor(call: Call, whole: Value) -> Value:
 
 def _is_detached(call: Call, evaluator: Evaluator) -> bool:
     """Whether all its tensors are; numbers have no gradient anyway, an unknown may have one."""
+    asked = call.arguments.get("requires_grad")
+    if asked is not None or call.function == METHODS["requires_grad_"]:
+        return asked is not None and evaluator.values.get(asked, UNKNOWN).constant is False
     if call.function == METHODS["detach"] or call.function in _WITHOUT_GRADIENT:
         return True
     # A view's other arguments are sizes, a device, a dtype.

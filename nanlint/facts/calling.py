@@ -10,8 +10,8 @@ import libcst as cst
 from nanlint.facts.calculate import value_made_by
 from nanlint.facts.calls import bind_call, module_call
 from nanlint.facts.literals import as_float
-from nanlint.facts.python_functions import python_result
 from nanlint.facts.names import dotted_text
+from nanlint.facts.python_functions import python_result
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value, join, joined, without_defaults
 
 if TYPE_CHECKING:
@@ -89,15 +89,15 @@ def _is_no_tensor(value: Value, evaluator: Evaluator, depth: int = 0) -> bool:
 def _from_the_project(function: Value, call: Call, evaluator: Evaluator) -> Value | None:
     """What a function of the project returns, or an object of one of this file's classes does when called."""
     if function.kind is Kind.REFERENCE and call.function == function.name:
-        returned = evaluator.returned_by_import(function.name)
+        returned = evaluator.returned_by_import(function.name, call)
         return without_defaults(returned) if returned is not None else None
     if function.kind is Kind.CLASS:
         return Value(Kind.INSTANCE, call, call, name=function.name)
     if function.kind is Kind.FUNCTION:
-        returned = function.parts[0] if function.parts else evaluator.returned_by(function.name)
+        returned = function.parts[0] if function.parts else evaluator.returned_by(function.name, call)
         return without_defaults(returned) if returned is not None else None
     if function.kind is Kind.INSTANCE:
-        returned = evaluator.returned_by_object(function.name)
+        returned = evaluator.returned_by_object(function, call)
         return without_defaults(returned) if returned is not None else None
     return None
 
@@ -107,7 +107,8 @@ def _from_python(call: Call, given: tuple[Value, ...], evaluator: Evaluator) -> 
     if call.function == "float" and given:
         return as_float(given[0], call.node)
     if call.function == "super" and not given:
-        return evaluator.parent_object()
+        parent = evaluator.parent_object()
+        return replace(parent, made_by=call) if parent is not None else None
     if call.function in {"abs", "max", "min"} and isinstance(call.node, cst.Call):
         return python_result(call, call.node, given)
     fallback = None

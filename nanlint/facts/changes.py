@@ -19,6 +19,8 @@ _ASSIGNING = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst
 _KEEP_VALUES = frozenset(
     {"requires_grad_", "share_memory_", "clip_grad_norm_", "clip_grad_value_", "unscale_", "apply_"}
 )
+# What a list holds is no longer what it was made with.
+_GROWING = frozenset({".append", ".extend", ".insert", ".pop", ".remove", ".clear"})
 # `torch.neg_(x)` changes x, `x.neg_()` does so too.
 _LIBRARIES = frozenset({"torch", "F", "nn", "init", "functional"})
 
@@ -89,6 +91,8 @@ def _note_target(target: cst.CSTNode, found: set[str]) -> None:
 
 
 def _changes_its_receiver(method: str) -> bool:
+    if f".{method}" in _GROWING:
+        return True
     return method.endswith("_") and not method.endswith("__") and method not in _KEEP_VALUES
 
 
@@ -97,6 +101,8 @@ def changed_by(call: Call) -> Iterator[cst.BaseExpression]:
     node: cst.CSTNode = call.node
     if isinstance(node, cst.AugAssign):
         yield node.target
+    if call.function in _GROWING and call.receiver is not None:
+        yield call.receiver
     if not isinstance(node, cst.Call):
         return
     word = node.func.attr.value if isinstance(node.func, cst.Attribute) else dotted_text(node.func) or ""

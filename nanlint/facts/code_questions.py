@@ -131,6 +131,8 @@ class CodeQuestions(Reach):
         name = initialising.name_of(self.parents_of(call.node))
         if not name or not (owner or inner) or not initialising.is_own_module(self.lineage(owner), inner, self.outline):
             return ""
+        if initialising.is_plainly_filled(name, self._lines):
+            return ""
         if self._filled is None:
             self._filled = initialising.filled_in(self.outline.tree)
         return "" if self._filled.everything or name in self._filled.names else name

@@ -176,7 +176,9 @@ def _runs_over_what_occurs(side: cst.BaseExpression, test: cst.BaseExpression, e
     return not OCCURRING.isdisjoint(words)
 
 
-def _sides(test: cst.BaseExpression, evaluator: Evaluator) -> tuple[cst.BaseExpression | None, cst.BaseExpression | None]:
+def _sides(
+    test: cst.BaseExpression, evaluator: Evaluator
+) -> tuple[cst.BaseExpression | None, cst.BaseExpression | None]:
     if isinstance(test, cst.Comparison):
         return test.left, test.comparisons[0].comparator
     arguments = evaluator.calls[test].arguments

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
 from nanlint.ops.formats import DTYPES, FLOAT32, FORMATS, Format, runs_in
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    import libcst as cst
 
     from nanlint.facts.evaluate import Evaluator
 
@@ -45,6 +45,8 @@ _BOOLEANS = frozenset(
         "logical_not",
     )
 )
+# Their second operand gives them a shape and no dtype.
+_SHAPED_LIKE = frozenset(METHODS[name] for name in ("expand_as", "view_as", "reshape_as"))
 _INTEGERS = frozenset(METHODS[name] for name in ("argmax", "argmin", "argsort", "bincount", "count_nonzero"))
 _WORDS = {
     **DTYPES,
@@ -58,6 +60,19 @@ _WORDS = {
     "uint8": "int",
     "bool": "bool",
 }
+_FRACTIONS = frozenset(
+    f"torch.{name}"
+    for name in (
+        "div", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "sigmoid", "tanh",
+        "sin", "cos", "tan", "atan", "erf", "logit",
+    )
+)  # fmt: skip
+_TOTALS = frozenset(f"torch.{name}" for name in ("sum", "nansum", "cumsum", "prod", "cumprod"))
+# Beside an integer tensor in one of these, a Python float makes a float.
+_ARITHMETIC = frozenset(
+    f"torch.{name}"
+    for name in ("add", "sub", "mul", "pow", "remainder", "floor_divide", "where", "clamp", "clamp_min", "clamp_max")
+)
 _WIDTH = {"bool": 0, "int": 1, "float16": 2, "bfloat16": 2, "float32": 3, "float64": 4}
 
 
@@ -78,14 +93,39 @@ def dtype_made_by(call: Call, evaluator: Evaluator) -> str:
     stated = _stated(call, evaluator)
     if stated:
         return stated
-    operands = [evaluator.values.get(node, UNKNOWN) for node in call.arguments.values()]
+    nodes = call.arguments.values() if call.function not in _SHAPED_LIKE or call.subject is None else [call.subject]
+    operands = [evaluator.values.get(node, UNKNOWN) for node in nodes]
+    if is_in_place(call.node) and operands and operands[0].kind is Kind.TENSOR:
+        return operands[0].dtype
     given = _promoted(operands)
+    if given in {"int", "bool"}:
+        return _of_integers(call, operands, given)
     region = autocast_dtype(evaluator.env.regions, evaluator.values)
     if region and given in {"", "float16", "bfloat16", "float32"}:
         # A tensor of unknown dtype in an autocast region stays unknown, unless the operation fixes its own.
         computed = runs_in(call.function, given or "unknown", region)
         return computed if computed != "unknown" else ""
     return given
+
+
+def is_in_place(node: cst.CSTNode) -> bool:
+    """Whether the operation stores its result in its operand, whose dtype stays: `h += x`, `h.mul_(x)`, `torch.neg_(h)`."""
+    if not isinstance(node, cst.Call):
+        return isinstance(node, cst.AugAssign)
+    name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+    return isinstance(name, cst.Name) and name.value.endswith("_") and not name.value.endswith("__")
+
+
+def _of_integers(call: Call, operands: Iterable[Value], given: str) -> str:
+    """The dtype of what `call` makes of integers or truth values: a quotient is a float, a sum of a mask an integer."""
+    if call.function in _FRACTIONS and "rounding_mode" not in call.arguments:
+        return FLOAT32.name
+    if call.function in _TOTALS:
+        return "int"
+    beside = [value.constant for value in operands if value.kind is Kind.NUMBER] if call.function in _ARITHMETIC else []
+    if any(not isinstance(number, (bool, int)) for number in beside):
+        return FLOAT32.name if all(isinstance(number, (bool, int, float)) for number in beside) else ""
+    return "int" if any(not isinstance(number, bool) for number in beside) else given
 
 
 def cast_to(call: Call | None, evaluator: Evaluator) -> str:
@@ -102,7 +142,7 @@ def cast_to(call: Call | None, evaluator: Evaluator) -> str:
 
 def _stated(call: Call, evaluator: Evaluator) -> str:
     node = call.arguments.get("dtype")
-    if node is None and call.function in {METHODS["to"], METHODS["type"]}:
+    if node is None and call.function in {METHODS["to"], METHODS["type"], METHODS["type_as"]}:
         for argument in list(call.arguments.values())[1:]:
             value = evaluator.values.get(argument, UNKNOWN)
             if value.kind is Kind.DTYPE and value.constant is not NOTHING:
@@ -116,7 +156,12 @@ def _stated(call: Call, evaluator: Evaluator) -> str:
 
 def _promoted(operands: Iterable[Value]) -> str:
     """The dtype that torch gives to a mix; Python numbers do not take part, an unknown tensor makes it unknown."""
-    tensors = [value for value in operands if value.kind in {Kind.TENSOR, Kind.UNKNOWN}]
+    # What has a number as its default is one, for all that is known.
+    tensors = [
+        value
+        for value in operands
+        if value.kind is Kind.TENSOR or (value.kind is Kind.UNKNOWN and value.number is None)
+    ]
     if not tensors or any(not value.dtype for value in tensors):
         return ""
     dtypes = {value.dtype for value in tensors}

@@ -79,6 +79,12 @@ class Env:
             env = env.bind(name, Value())
         return env
 
+    def untold(self, names: Iterable[str]) -> Env:
+        """The environment after what conditions have told of these names may have changed."""
+        stale = [re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)") for name in names]
+        kept = {text: bound for text, bound in self.guards.items() if not any(word.search(text) for word in stale)}
+        return replace(self, guards=kept)
+
     def within(self, regions: Iterable[Call]) -> Env:
         """The same inside further `with` regions."""
         return replace(self, regions=(*self.regions, *regions))

@@ -23,7 +23,7 @@ from nanlint.facts.relations import range_under
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
 from nanlint.ops.arithmetic import rounded
 from nanlint.ops.interval import FINITE, Interval
-from nanlint.ops.names import ATTRIBUTES, SIGNATURES
+from nanlint.ops.names import ATTRIBUTES, METHODS, SIGNATURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,6 +54,8 @@ class Evaluator:
         self.comparisons: list[cst.Comparison] = []
         self.targets: set[cst.CSTNode] = set()
         """The names and attributes that are assigned, not read."""
+        self.shared: set[str] = set()
+        """The names that an inner function assigns as its own (`nonlocal`), whenever it is called."""
         self._attributes: dict[str, set[str]] = {}
         """The name of an object -> its attributes that the chunk has assigned so far."""
         self.env = Env()
@@ -88,6 +90,8 @@ class Evaluator:
     def _name(self, node: cst.Name) -> Value:
         if node.value in literals.WORDS:
             return literals.literal(literals.WORDS[node.value], node)
+        if node.value in self.shared:
+            return UNKNOWN
         held = self.env.get(node.value)
         return held if held is not None else self.reach.global_value(node.value, self.parsed.chunk)
 
@@ -104,7 +108,8 @@ class Evaluator:
         if held is not None:
             return held
         if base.kind in {Kind.INSTANCE, Kind.CLASS} and self.is_relevant(text):
-            return self.reach.attribute_value(base.name, name)
+            # What was made here is of its class; `self` may be of one below.
+            return self.reach.attribute_value(base.name, name, exact=base.made_by is not None)
         if name in {"grad", "data"}:
             return Value(Kind.TENSOR if name == "grad" else Kind.UNKNOWN, detached=True)
         return UNKNOWN
@@ -135,6 +140,8 @@ class Evaluator:
         call, value = outcome(node, function, given, self)
         if call is not None:
             self.calls[node] = call
+            if call.function == METHODS["requires_grad_"] and call.subject is not None:
+                self._set_gradient(call.subject, detached=value.detached)
             for target in changed_by(call):
                 self.change(target, value if target is call.subject else Value())
             self._forget_attributes(call)
@@ -153,6 +160,13 @@ class Evaluator:
         for name in sorted(changed):
             self.env = self.env.bind(name, changed[name])
 
+    def _set_gradient(self, target: cst.BaseExpression, *, detached: bool) -> None:
+        """`x.requires_grad_()` and `x.requires_grad = True`: from here on a backward stops at x, or passes."""
+        text = dotted_text(target)
+        held = self.env.get(text) if text is not None else None
+        if text is not None and held is not None and held.detached is not detached:
+            self.env = self.env.bind(text, replace(held, detached=detached, same_as=held.identity))
+
     def other_names_of(self, changed: set[str]) -> set[str]:
         """The names that hold what one of `changed` holds."""
         held = {id(value.identity) for name in changed if (value := self.env.get(name)) is not None}
@@ -167,6 +181,9 @@ class Evaluator:
         if owner is None:
             return
         held = self.env.get(owner)
+        if self.env.guards and held is not None and held.kind is Kind.INSTANCE:
+            set_later = {attribute for name in self.reach.lineage(held.name) for attribute in self.reach.set_later(name)}
+            self.env = self.env.untold(f"{owner}.{attribute}" for attribute in set_later)
         for attribute in sorted(self._attributes.get(owner, ())):
             of_this_file = held is not None and held.kind is Kind.INSTANCE
             if not of_this_file or attribute in self.reach.set_later(held.name):  # type: ignore[union-attr]
@@ -180,22 +197,22 @@ class Evaluator:
         first, _, rest = text.partition(".")
         return (f"self.{rest.partition('.')[0]}" if first in {"self", "cls"} else first) in self._relevant
 
-    def returned_by(self, function: str) -> Value | None:
-        """What a function of this file returns."""
-        return self.reach.returned_by(function) if self._follows_calls else None
+    def returned_by(self, function: str, call: Call) -> Value | None:
+        """What a function of this file returns to `call`."""
+        return self.reach.returned_by(function, call) if self._follows_calls else None
 
-    def returned_by_import(self, dotted: str) -> Value | None:
+    def returned_by_import(self, dotted: str, call: Call) -> Value | None:
         """The value that an imported function returns, if it is of the project; None while calls are not followed."""
         if dotted in SIGNATURES or dotted.startswith(("torch.", "math.", "numpy.")):
             return None
-        return self.reach.returned_by_import(dotted) if self._follows_calls else None
+        return self.reach.returned_by_import(dotted, call) if self._follows_calls else None
 
-    def returned_by_object(self, class_name: str) -> Value | None:
+    def returned_by_object(self, function: Value, call: Call) -> Value | None:
         """What an object of a class of this file returns when it is called."""
         for method in ("forward", "__call__"):
-            found = self.reach.attribute_value(class_name, method)
+            found = self.reach.attribute_value(function.name, method, exact=function.made_by is not None)
             if found.kind is Kind.FUNCTION:
-                return self.returned_by(found.name)
+                return self.returned_by(found.name, call)
         return None
 
     def parent_object(self) -> Value | None:
@@ -224,6 +241,10 @@ class Evaluator:
             self.values[node.target] = value
             self.targets.add(node.target)
         return value
+
+    def _awaited(self, node: cst.Await) -> Value:
+        value = self.evaluate(node.expression)
+        return value.parts[0] if value.kind is Kind.UNKNOWN and value.parts else value
 
     def _strings(self, node: cst.ConcatenatedString) -> Value:
         piece: cst.BaseExpression = node
@@ -285,6 +306,8 @@ class Evaluator:
         owner, _, attribute = text.partition(".")
         if attribute:
             self._attributes.setdefault(owner, set()).add(attribute)
+        if attribute == "requires_grad" and isinstance(target, cst.Attribute):
+            self._set_gradient(target.value, detached=value.constant is False)
         self.env = self.env.bind(text, value)
         self.values[target] = self.env.get(text) or value
         self.targets.add(target)
@@ -336,7 +359,7 @@ _HANDLERS: Mapping[type[cst.CSTNode], Callable[[Evaluator, Any], Value]] = {
     cst.ListComp: Evaluator._comprehension,  # noqa: SLF001
     cst.SetComp: Evaluator._comprehension,  # noqa: SLF001
     cst.DictComp: Evaluator._comprehension,  # noqa: SLF001
-    cst.Await: lambda evaluator, node: evaluator.evaluate(node.expression),
+    cst.Await: Evaluator._awaited,  # noqa: SLF001
     cst.Integer: lambda _, node: literals.number(node),
     cst.Float: lambda _, node: literals.number(node),
     cst.Imaginary: lambda *_: UNKNOWN,

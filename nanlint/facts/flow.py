@@ -19,7 +19,9 @@ from nanlint.facts.environment import Env
 from nanlint.facts.evaluate import Evaluator, parameters
 from nanlint.facts.imports import bindings
 from nanlint.facts.names import dotted_text
+from nanlint.facts.summaries import without_ranges
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value, joined
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from nanlint.facts.reach import Reach
@@ -95,7 +97,9 @@ class Flow(Evaluator):
         """
         default = self.values.get(parameter.default, UNKNOWN) if parameter.default is not None else UNKNOWN
         if default.number is not None:
-            return replace(default, kind=Kind.UNKNOWN, assumed=True, same_as=None)
+            stated = annotated_kind(parameter.annotation.annotation) if parameter.annotation is not None else Kind.UNKNOWN
+            kind = Kind.NUMBER if stated is Kind.NUMBER else Kind.UNKNOWN
+            return replace(default, kind=kind, assumed=True, same_as=None)
         # What the data set states is not trained.
         detached = not _STATED.isdisjoint(parameter.name.value.lower().split("_"))
         if parameter.annotation is not None:
@@ -112,7 +116,14 @@ class Flow(Evaluator):
 
     def _nested_function(self, node: cst.FunctionDef) -> bool:
         outer = self.env
+        self.shared |= {name.name.value for inner in walk(node) if isinstance(inner, cst.Nonlocal) for name in inner.names}
         returned = self._interpret_function(node)
+        if node.decorators or node.asynchronous or any(isinstance(inner, cst.Yield) for inner in walk(node)):
+            returned = None
+        defaults = (parameter.default for parameter in parameters(node.params))
+        if returned and any(self.values.get(default, UNKNOWN).number is not None for default in defaults if default):
+            # A call may say otherwise.
+            returned = without_ranges(returned)
         self.env = outer.bind(node.name.value, Value(Kind.FUNCTION, parts=(returned,) if returned else ()))
         return True
 

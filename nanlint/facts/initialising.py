@@ -28,7 +28,9 @@ _NO_FILL = frozenset(
     {"register_parameter", "register_buffer", "Parameter", "requires_grad_", "super", "append", "ParameterList"}
 )
 # A module of these is empty on purpose until a checkpoint is loaded into it.
-_LOAD_ONLY = re.compile(r"weight_loader|load_weights|inference|quant|int8|int4|fp8|4bit|8bit|nf4|awq|gptq", re.IGNORECASE)
+_LOAD_ONLY = re.compile(
+    r"weight_loader|load_weights|inference|quant|int8|int4|fp8|4bit|8bit|nf4|awq|gptq", re.IGNORECASE
+)
 
 
 @dataclass(slots=True)
@@ -37,6 +39,12 @@ class Filled:
 
     names: set[str] = field(default_factory=set)
     everything: bool = False
+
+
+def is_plainly_filled(name: str, lines: Iterable[str]) -> bool:
+    """Whether one line fills a parameter of this name: the usual case, told without a walk over the whole file."""
+    around = re.compile(rf"(?:init\w*|fill|reset)\w*[.(].*\b{name}\b|\b{name}\b[\w.]*\.\w+_\(")
+    return any(name in line and around.search(line) for line in lines)
 
 
 def filled_in(tree: ast.AST) -> Filled:

@@ -82,6 +82,13 @@ class LoopQuestions(CodeQuestions):
         """The learning rate that the function at hand reads from a config to make an optimizer or a scheduler; None for none."""
         return resuming.configured_rate(self.here) if self.here is not None else None
 
+    def has_own_schedule(self) -> bool:
+        """Whether the function at hand loads a scheduler's state, or sets the rate by a schedule that is not torch's."""
+        flow = self.here
+        if self.has_call_on("scheduler", resuming.LOADING):
+            return True
+        return flow is not None and resuming.has_own_schedule(flow)
+
     def makes_scaler(self) -> bool:
         """Whether the file makes a GradScaler."""
         return any("GradScaler" in chunk.words for chunk in self.outline.chunks.values())

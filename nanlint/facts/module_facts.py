@@ -7,6 +7,7 @@ and interpreted when a rule asks for a value. Unknown stays unknown.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -16,22 +17,24 @@ from nanlint.facts.counting import Chance, emptiness
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of
 from nanlint.facts.evaluate import parameters
 from nanlint.facts.given import is_given
-from nanlint.facts.guards import Bound
 from nanlint.facts.names import dotted_text
 from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.shape_questions import ShapeQuestions
+from nanlint.facts.silence import silence
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
 from nanlint.facts.vanishing import (
     NEVER,
     OWN_ELEMENT,
     Vanishing,
     is_own_element,
-    silence,
     vanishing,
     vanishing_beside,
 )
 from nanlint.ops.interval import FINITE, INF, Interval
 from nanlint.source.walk import walk
+
+if TYPE_CHECKING:
+    from nanlint.facts.guards import Bound
 
 _NO_GRADIENT = frozenset(
     {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"}
@@ -46,7 +49,13 @@ _SAYS_NOTHING = re.compile(
 _SIZE = re.compile(r"\.size\(|\.shape\b|len\(")
 # They are 0 for half of all inputs; so are all but one of what picks the largest.
 _CUT_OFF = frozenset(
-    {"torch.relu", "torch.clamp", "torch.clamp_min", "torch.nn.functional.one_hot", "torch.nn.functional.gumbel_softmax"}
+    {
+        "torch.relu",
+        "torch.clamp",
+        "torch.clamp_min",
+        "torch.nn.functional.one_hot",
+        "torch.nn.functional.gumbel_softmax",
+    }
 )
 _SIZES = frozenset({"torch.abs", "torch.square", "torch.pow", "torch.mul"})
 _MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})

@@ -137,7 +137,7 @@ def comparison(evaluator: Evaluator, node: cst.Comparison) -> Value:
     operands = [node.left, *(target.comparator for target in node.comparisons)]
     tensor = any(evaluator.values.get(operand, UNKNOWN).kind is Kind.TENSOR for operand in operands)
     call = Call("comparison", node, Form.OPERATOR, {"input": node.left})
-    return Value(Kind.TENSOR if tensor else Kind.UNKNOWN, call, call, range=BOOLEAN, dtype="bool")
+    return Value(Kind.TENSOR if tensor else Kind.UNKNOWN, call, call, range=BOOLEAN, dtype="bool", detached=True)
 
 
 def boolean(evaluator: Evaluator, node: cst.BooleanOperation) -> Value:

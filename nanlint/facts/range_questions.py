@@ -23,6 +23,23 @@ class RangeQuestions(LoopQuestions):
         """Whether `node` can be exactly 0 for all that is known, and not by underflow alone, as exp(x) is."""
         return self.here is not None and reaches_zero(node, self.here)
 
+    def is_picked_zero(self, node: cst.BaseExpression | None) -> bool:
+        """Whether a 0 of `node` is one that `where` puts there, so that no gradient passes: `where(x > 0, x, 0)`."""
+        flow = self.here
+        origin = flow.values.get(node, UNKNOWN).origin if flow is not None and node is not None else None
+        if flow is None or origin is None or origin.function != "torch.where" or "condition" not in origin.arguments:
+            return False
+        condition = definition(origin.arguments["condition"], flow)
+        sides = [(origin.arguments.get("input"), True), (origin.arguments.get("other"), False)]
+        moving = [
+            (side, holds)
+            for side, holds in sides
+            if side is not None
+            and not flow.values.get(side, UNKNOWN).detached
+            and flow.values.get(side, UNKNOWN).number is None
+        ]
+        return all(not range_under(side, condition, flow, holds=holds).has_zero for side, holds in moving)
+
     def expects_zero(self, node: cst.BaseExpression | None) -> bool:
         """Whether a 0 of `node` is an everyday event: of a difference, a variance, a clamp; not of one vector's length."""
         return self.here is not None and expects_zero(node, self.here)

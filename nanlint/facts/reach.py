@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanlint.facts.flow import Flow
 from nanlint.facts.names import BUILTINS, from_star
 from nanlint.facts.neighbours import Module, Neighbours
-from nanlint.facts.values import UNKNOWN, Kind, Value
+from nanlint.facts.summaries import as_returned, decorators, tells_its_result
+from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
 from nanlint.source.lines import split_lines
 from nanlint.source.outline import MODULE, Chunk, Outline
 from nanlint.source.parse import ParsedChunk, parse_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from nanlint.source.gate import View
 
@@ -61,6 +62,8 @@ class Reach:
         self._circles: dict[str, frozenset[str]] = {}
         """A chunk that calls itself by way of others -> those others."""
         self._rebound: frozenset[str] | None = None
+        self._telling: dict[str, bool] = {}
+        """Function -> whether its result is what its return statements say."""
         self._set_outside_init: dict[str, set[str]] = {}
 
     def line(self, number: int) -> str:
@@ -186,8 +189,34 @@ class Reach:
                 waiting = [*(base.id for base in node.bases if isinstance(base, ast.Name)), *waiting]
         return found
 
-    def attribute_value(self, class_name: str, attribute: str) -> Value:
-        """What an object's attribute holds: set in __init__ (or in the class body) and nowhere else, or a method."""
+    def attribute_value(self, class_name: str, attribute: str, *, exact: bool = True) -> Value:
+        """What an object's attribute holds: set in __init__ (or in the class body) and nowhere else, or a method.
+
+        An object that is not known to be of `exact`ly this class may be of one below it, which sets the attribute anew.
+        """
+        found = self._attribute_value(class_name, attribute)
+        for below in () if exact else self._overriding(class_name, attribute):
+            other = self._attribute_value(below, attribute)
+            found = UNKNOWN if Kind.FUNCTION in {found.kind, other.kind} else join(found, other)
+        return found
+
+    def _overriding(self, class_name: str, attribute: str) -> list[str]:
+        """The classes of this file below `class_name` that give the attribute themselves."""
+        return [
+            name
+            for name in self.outline.classes
+            if name != class_name and self._gives(name, attribute) and class_name in self.lineage(name)
+        ]
+
+    def _gives(self, class_name: str, attribute: str) -> bool:
+        constructor = self.outline.chunks.get(f"{class_name}.__init__")
+        return (
+            f"{class_name}.{attribute}" in self.outline.chunks
+            or (constructor is not None and attribute in constructor.stored_attributes)
+            or attribute in self.outline.chunks[class_name].bound
+        )
+
+    def _attribute_value(self, class_name: str, attribute: str) -> Value:
         lineage = self.lineage(class_name)
         if any(attribute in self.set_later(name) for name in lineage):
             return UNKNOWN
@@ -228,7 +257,7 @@ class Reach:
         return UNKNOWN
 
     def _method(self, qualname: str, chunk: Chunk) -> Value:
-        if not _PROPERTIES.isdisjoint(_decorators(chunk)):
+        if not _PROPERTIES.isdisjoint(decorators(chunk)):
             return self.returned_by(qualname) or UNKNOWN
         return Value(Kind.FUNCTION, name=qualname)
 
@@ -245,24 +274,25 @@ class Reach:
 
     # -- functions --------------------------------------------------------------------------------------------
 
-    def returned_by(self, function: str) -> Value | None:
-        """The one value that a function of this file returns; None if there is none, or several such functions."""
-        if function not in self.outline.chunks or f"{function}#2" in self.outline.chunks:
+    def returned_by(self, function: str, call: Call | None = None) -> Value | None:
+        """The one value that a function of this file returns to `call`; None if there is none, or several such functions."""
+        chunk = self.outline.chunks.get(function)
+        if chunk is None or f"{function}#2" in self.outline.chunks or not self._tells_its_result(function, chunk):
             return None
         flow = self.flow(function)
-        return flow.returned if flow is not None else None
+        return as_returned(flow.returned, chunk, call) if flow is not None and flow.returned is not None else None
 
-    def returned_by_import(self, dotted: str) -> Value | None:
-        """The value that an imported function of the project returns; None for any other function."""
+    def _tells_its_result(self, function: str, chunk: Chunk) -> bool:
+        if function not in self._telling:
+            self._telling[function] = tells_its_result(chunk, self.outline.chunks)
+        return self._telling[function]
+
+    def returned_by_import(self, dotted: str, call: Call | None = None) -> Value | None:
+        """The value that an imported function of the project returns to `call`; None for any other function."""
         return self._ask(
-            dotted, lambda other, name: other.returned_by(name) if name not in other.outline.classes else None
+            dotted, lambda other, name: other.returned_by(name, call) if name not in other.outline.classes else None
         )
 
 
 def _neighbour(module: Module) -> Reach:
     return Reach(module.text, module.outline)
-
-
-def _decorators(chunk: Chunk) -> Iterator[str]:
-    for decorator in getattr(chunk.node, "decorator_list", ()):
-        yield str(getattr(decorator, "id", "") or getattr(decorator, "attr", ""))

@@ -67,6 +67,13 @@ def configured_rate(flow: Flow) -> cst.BaseExpression | None:
     return None
 
 
+def has_own_schedule(flow: Flow) -> bool:
+    """Whether a chunk speaks of a schedule and makes none of torch's."""
+    speaks = any("sched" in word.lower() or "cosine" in word.lower() for word in flow.parsed.chunk.words)
+    made = any(call.function.startswith("torch.optim.lr_scheduler.") for call in flow.calls.values())
+    return speaks and not made
+
+
 def _is_configured(node: cst.BaseExpression) -> bool:
     """Whether an expression reads a config: `args.lr`, `self.config.lr * scale`, `cfg["lr"]`."""
     for inner in walk(node):

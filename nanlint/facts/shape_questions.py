@@ -88,6 +88,11 @@ class ShapeQuestions(RangeQuestions):
                 return None
         return None
 
+    def asks_dtype(self, node: cst.CSTNode) -> bool:
+        """Whether `node` stands in a branch that a condition on dtypes decides: `if x.dtype == torch.float16:`."""
+        tests = (around.test for around in self.parents_of(node) if isinstance(around, (cst.If, cst.IfExp)))
+        return any(word in self.source_of(test) for test in tests for word in ("dtype", "float16", "half"))
+
     def squared(self, call: Call | None) -> cst.BaseExpression | None:
         """`x`, if `call` is `x ** 2`, `x.square()` or `x * x`; None for anything else."""
         if call is None or self.here is None:

@@ -25,7 +25,9 @@ LENGTHS = frozenset(
 LETTERS = frozenset({"x", "y", "z", "h"})
 # What is counted into classes or bins adds up to the number of things, of which there are some.
 BINS = frozenset({"histogram", "histograms", "hist", "onehot", "gauss", "gaussian", "kernel", "window"})
-MASKS = frozenset({"mask", "masks", "valid", "positive", "positives", "pos", "fg", "foreground", "visible", "visibility"})
+MASKS = frozenset(
+    {"mask", "masks", "valid", "positive", "positives", "pos", "fg", "foreground", "visible", "visibility"}
+)
 # What is all 0 now and then: a silent clip, a black image, an empty map, a target without anything in it.
 SIGNALS = frozenset(
     {

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanlint.facts.reach import Reach
-    from nanlint.source.outline import Outline
+    from nanlint.source.outline import Chunk, Outline
 
 _STARTS = frozenset({"backward", "manual_backward"})
 # Callers of callers are looked for so far.
@@ -124,11 +124,11 @@ def _callers_first(starts: list[str], outline: Outline) -> list[str]:
     levels = [starts]
     seen = set(starts)
     for _ in range(_DEEPEST):
-        wanted = {outline.chunks[name].name for name in levels[-1]}
+        called = [outline.chunks[name] for name in levels[-1] if name != MODULE]
         found = [
             name
             for name, chunk in outline.chunks.items()
-            if name not in seen and name != MODULE and _is_function(chunk.node) and not wanted.isdisjoint(chunk.words)
+            if name not in seen and _is_function(chunk.node) and any(_may_call(chunk, other) for other in called)
         ]
         seen.update(found)
         if not found:
@@ -138,6 +138,11 @@ def _callers_first(starts: list[str], outline: Outline) -> list[str]:
     # Among the starts themselves, one may call another.
     names = {outline.chunks[name].name: name for name in starts}
     return sorted(ordered, key=lambda name: _calls(name, names, outline), reverse=True)
+
+
+def _may_call(chunk: Chunk, other: Chunk) -> bool:
+    """Whether a function names another one, which must be of the same class if it is a method: `self.train_step(...)`."""
+    return other.name in chunk.words and other.owner in {"", chunk.owner}
 
 
 def _calls(name: str, names: dict[str, str], outline: Outline) -> int:

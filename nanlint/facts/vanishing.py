@@ -14,14 +14,12 @@ import libcst as cst
 
 from nanlint.facts import telling_names as named
 from nanlint.facts.counting import Chance, are_of_one_thing, behind, emptiness, is_of_shares
-from nanlint.facts.given import is_given
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.relations import same
+from nanlint.facts.silence import CARRYING, DIFFERENCES, silence
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.zeros import reaches_zero
-from nanlint.ops.names import METHODS
-from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -57,21 +55,6 @@ _SPREADS = frozenset({"torch.std", "torch.var"})
 _EXTREMES = frozenset({"torch.max", "torch.amax", "torch.mean", "torch.median"})
 _LARGEST = frozenset({"torch.max", "torch.amax"})
 _PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.bmm", "torch.einsum"})
-_DIFFERENCES = frozenset({"torch.sub", "torch.cross", "torch.linalg.cross"})
-# They are 0 where their operand is.
-_CARRYING = frozenset(
-    METHODS[name]
-    for name in (
-        "view", "reshape", "flatten", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "clone", "expand", "select",
-        "narrow", "float", "double", "half", "bfloat16", "to", "detach", "cpu", "t", "sqrt", "abs", "square", "item",
-        "expand_as", "type_as", "view_as", "repeat", "long", "int", "div", "neg",
-    )
-) | {"subscript", "float", "int"}  # fmt: skip
-# Behind these, data is still the data that it was.
-_SAME_DATA = _CARRYING | {
-    METHODS[name] for name in ("pow", "sub", "add", "mul", "diff", "relu", "clamp", "norm", "mean")
-}
-_OWN_LEVEL = frozenset({"torch.mean", "torch.median", "torch.min", "torch.amin"})
 _DEEPEST = 12
 # The number of hits and misses of both kinds together is that of all things.
 _OUTCOMES = 4
@@ -136,7 +119,7 @@ def _speaks_of_padding(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
 def _made(value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     call = value.made_by
     assert call is not None  # noqa: S101 - asked for by the caller
-    if call.function in _CARRYING:
+    if call.function in CARRYING:
         return vanishing(call.subject, evaluator, depth + 1)
     judge = _JUDGES.get(call.function)
     return judge(call, value, evaluator, depth) if judge is not None else NEVER
@@ -167,51 +150,6 @@ def _bins(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishi
     return Vanishing(COUNT, Chance.ORDINARY)
 
 
-def silence(node: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
-    """How ordinary it is that all of `node` is 0, or that all of it is equal: of measured data it is, of what a model makes not."""
-    if node is None or is_of_shares(node, evaluator) or _is_drawn_or_built(node, evaluator):
-        return Chance.NONE
-    words, leaf, is_apart = _words_in(node), node, False
-    for _ in range(_DEEPEST):
-        made_by = evaluator.values.get(leaf, UNKNOWN).made_by
-        if made_by is None or made_by.function not in _SAME_DATA or made_by.subject is None:
-            break
-        is_apart = is_apart or _is_distance(made_by, evaluator)
-        leaf = made_by.subject
-        words |= _words_in(leaf)
-    value = evaluator.values.get(leaf, UNKNOWN)
-    if value.learnable or (not named.LEARNED.isdisjoint(words) and named.GRADIENTS.isdisjoint(words)):
-        return Chance.NONE
-    # What a function gave back, or an object keeps, and the distance of two things are judged by their names alone.
-    is_plain = is_given(leaf, evaluator) and not is_apart
-    return Chance.ORDINARY if is_plain or not named.SIGNALS.isdisjoint(words) else Chance.DOUBTFUL
-
-
-def _is_distance(call: Call, evaluator: Evaluator) -> bool:
-    """Whether `call` takes one thing from another, and not the mean or the minimum of something from itself."""
-    if call.function not in _DIFFERENCES:
-        return False
-    other = call.arguments.get("other")
-    taken = evaluator.values.get(other, UNKNOWN).origin if other is not None else None
-    return taken is None or taken.function not in _OWN_LEVEL
-
-
-def _is_drawn_or_built(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
-    """Random numbers, ones, identities and grids are not all 0; whoever selected elements by a mask has asked for them."""
-    value = evaluator.values.get(node, UNKNOWN)
-    if value.made_by is not None and value.made_by.function == "subscript" and "mask" in _words_in(value.made_by.node):
-        return True
-    if value.range.nan or any(not named.RANDOM.isdisjoint(words_of(inner)) for inner in behind(node, evaluator)):
-        return True
-    # An exponential underflows to 0, which another rule judges.
-    word = value.origin.function.rpartition(".")[2] if value.origin is not None else ""
-    return word.startswith(("exp", "rand", "normal", "ones", "eye", "arange", "linspace", "full", "one_hot", "hist"))
-
-
-def _words_in(node: cst.CSTNode) -> set[str]:
-    return {word for inner in walk(node) if isinstance(inner, cst.Name) for word in words_of(inner)}
-
-
 def _is_squared(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
     made_by = evaluator.values.get(node, UNKNOWN).made_by if node is not None else None
     if made_by is None or made_by.node not in evaluator.values:
@@ -234,7 +172,9 @@ def _shortness(call: Call | None, evaluator: Evaluator) -> Chance:
     made_by = evaluator.values.get(subject, UNKNOWN).origin if subject is not None else None
     known = silence(subject, evaluator)
     words = set(words_of(subject)) if subject is not None else set()
-    is_told = (made_by is not None and made_by.function in _DIFFERENCES) or not words.isdisjoint(named.VECTORS | named.SIGNALS)
+    is_told = (made_by is not None and made_by.function in DIFFERENCES) or not words.isdisjoint(
+        named.VECTORS | named.SIGNALS
+    )
     if known is Chance.ORDINARY and not _speaks_of_signals(subject, evaluator):
         known = Chance.DOUBTFUL
     return known if is_told or known is Chance.ORDINARY else Chance.NONE

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.trace.diagnosis import ELSEWHERE, INPUT, OPERATION, Diagnosis, Link, ParameterState
+from nanlint.trace.diagnosis import ELSEWHERE, INPUT, OPERATION, PARAMETER, Diagnosis, Link, ParameterState
 from nanlint.trace.measure import Flaws, flaws_of, local_part, stats_of
 from nanlint.trace.names import Names
 from nanlint.trace.reasons import reason_for, slope_reason
@@ -120,8 +120,16 @@ def _from_outside(blank: Diagnosis, trail: Trail, operand: Operand, names: Names
         else f"a tensor of shape {tuple(tensor.shape)}, `{operand.name}` of {first.operation},"
     )
     blank.reason = f"{whose} already held {what(operand.flaws)} when the step began"
+    if isinstance(tensor, torch.nn.Parameter) and blank.step == 1:
+        blank.kind = PARAMETER
+        blank.reason = from_the_start(name, operand.flaws)
     blank.parameters = nearest_parameters(first.source.module, names)
     return blank
+
+
+def from_the_start(name: str, flaws: Flaws) -> str:
+    """The reason for a parameter that no step of this run has touched."""
+    return f"`{name}` held {what(flaws)} before the first step: from initialisation or from a checkpoint"
 
 
 def nearest_parameters(module: Any, names: Names) -> tuple[ParameterState, ...]:
@@ -129,14 +137,13 @@ def nearest_parameters(module: Any, names: Names) -> tuple[ParameterState, ...]:
     if module is None:
         return ()
     path = names.modules.get(id(module), "")
-    owned = [
-        (tensor_id, name) for tensor_id, name in names.tensors.items() if id(names.owners[tensor_id]) == id(module)
-    ]
-    while not owned and path:
-        owned = [(tensor_id, name) for tensor_id, name in names.tensors.items() if name.startswith(f"{path}.")]
+    known = {id(each): each for owner in names.owners.values() for each in owner.parameters(recurse=False)}
+    named = [(names.tensors[key], parameter) for key, parameter in known.items() if key in names.tensors]
+    near = [(name, parameter) for name, parameter in named if names.owners[id(parameter)] is module]
+    while not near and path:
+        near = [(name, parameter) for name, parameter in named if name.startswith(f"{path}.")]
         path = path.rpartition(".")[0]
-    by_id = {id(tensor): tensor for owner in names.owners.values() for tensor in owner.parameters(recurse=False)}
-    return tuple(parameter_state(name, by_id[key]) for key, name in owned if key in by_id)[:NEAREST]
+    return tuple(parameter_state(name, parameter) for name, parameter in near[:NEAREST])
 
 
 def parameter_state(name: str, parameter: torch.Tensor) -> ParameterState:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.trace.diagnose import parameter_state, what
+from nanlint.trace.diagnose import from_the_start, parameter_state, what
 from nanlint.trace.diagnosis import OPTIMIZER, PARAMETER, Diagnosis
 from nanlint.trace.measure import flaws_of, local_part, stats_of
 from nanlint.trace.names import Names
@@ -36,17 +36,19 @@ def spoiled(blank: Diagnosis, optimizer: torch.optim.Optimizer, step: int, place
     names = Names.gather()
     bad = bad_parameters(optimizer)
     name = names.of_tensor(bad[0]) or f"of shape {tuple(bad[0].shape)}"
-    flaws = what(flaws_of(local_part(bad[0])))
+    flaws = flaws_of(local_part(bad[0]))
     blank.parameters = tuple(parameter_state(names.of_tensor(each) or "?", each) for each in bad[:6])
     blank.inputs = _moments(optimizer, bad[0])
     blank.module = names.of_module(names.owners.get(id(bad[0])))
     blank.symptom = f"{len(bad)} parameters are not finite, first `{name}`"
     if step <= 1:
         blank.kind = PARAMETER
-        blank.reason = f"`{name}` held {flaws} before the first step: from initialisation or from a checkpoint"
+        blank.reason = from_the_start(name, flaws)
         return blank
     blank.kind, blank.step, blank.places, blank.operation = OPTIMIZER, step - 1, places, "optimizer.step"
-    blank.reason = f"the gradients of step {step - 1} were finite, and {described(optimizer)} made {flaws} of `{name}`"
+    blank.reason = (
+        f"the gradients of step {step - 1} were finite, and {described(optimizer)} made {what(flaws)} of `{name}`"
+    )
     return blank
 
 

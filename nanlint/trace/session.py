@@ -287,27 +287,35 @@ class Session:
 
     def _run_closure(self, optimizer: Optimizer, closure: Callable[[], Any]) -> Any:
         """The closure; if its step is lost, the closure once more under the tracer, which is a replay by itself."""
-        mark = self._replay.take_mark()
+        mark, activity = self._replay.take_mark(), self.activity
         result = self._evaluate(closure)
         reading = self.vitals.read(optimizer, self._step(optimizer), self._scaling.scale)
         is_bad = self._agreed(reading.is_suspicious and self._is_really_bad(optimizer))
         self._remember(reading)
         if is_bad and self.tracer is None:
-            symptom = self._symptom(optimizer, self.vitals.bad_losses(), bad_gradients(optimizer))
-            if self._agreed(bool(bad_parameters(optimizer))):
-                self._tell(self._spoiled(optimizer, self._step(optimizer)))
-                return result
-            self.pending = self._blank(symptom, optimizer)
-            self._replay.begin_at(mark)
-            self._start_over()
-            result = self._evaluate(closure)
-            is_bad = self._agreed(self._is_really_bad(optimizer))
-            if not is_bad:
-                self._note_clean_replay()
-                self._phase = Phase.LIVE
-        if is_bad:
+            result = self._replay_closure(optimizer, closure, mark, did_learn=self.activity > activity)
+        elif is_bad:
             self._fail(optimizer, self.vitals.bad_losses())
+        elif self._phase is Phase.REPLAYING:
+            self._after_clean_replay(optimizer)
         self.vitals.losses.clear()
+        return result
+
+    def _replay_closure(self, optimizer: Optimizer, closure: Callable[[], Any], mark: Mark, *, did_learn: bool) -> Any:
+        symptom = self._symptom(optimizer, self.vitals.bad_losses(), bad_gradients(optimizer))
+        if self._agreed(bool(bad_parameters(optimizer))) or not did_learn:
+            self._trip(optimizer, symptom)
+            return None
+        self.pending = self._blank(symptom, optimizer)
+        self._replay.begin_at(mark)
+        self._start_over()
+        result = self._evaluate(closure)
+        if self._agreed(self._is_really_bad(optimizer)):
+            self._fail(optimizer, self.vitals.bad_losses())
+        else:
+            # Gradients that were there before the closure are to blame: those of the batches before.
+            self._stop_tracing()
+            self._trip(optimizer, symptom)
         return result
 
     def _evaluate(self, closure: Callable[[], Any]) -> Any:
@@ -391,7 +399,10 @@ class Session:
     def _conclude(self, targets: Sequence[torch.Tensor], symptom: str, optimizer: Optimizer | None) -> None:
         assert self.tracer is not None  # noqa: S101 - only a traced step is concluded from
         blank = self._blank(symptom, optimizer)
-        if self.pending is not None and self._phase is Phase.LIVE:
+        if self.pending is not None and self._phase is Phase.REPLAYING:
+            # Steps that were made without gradients in between do not count.
+            blank.step, blank.history = self.pending.step, self.pending.history
+        elif self.pending is not None:
             blank.notes += self.pending.notes
         if self._is_compiled():
             blank.notes.append("the step was run again without torch.compile, which shows the lines")

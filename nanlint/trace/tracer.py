@@ -12,6 +12,7 @@ gets here, so its number is one below the next. Whether a non-finite value does 
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -56,6 +57,8 @@ class Tracer(TorchDispatchMode):
 
     def start(self) -> None:
         """From here on, every operation of this thread and of its backward passes is looked at."""
+        # OptimizedModule warns about hooks such as these; that they fire twice does no harm here.
+        warnings.filterwarnings("ignore", message="Using `torch.compile.module.` when there are global hooks")
         self._hooks = [
             register_module_forward_pre_hook(self._enter_module),
             register_module_forward_hook(self._leave_module, always_call=True),

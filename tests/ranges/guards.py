@@ -169,10 +169,10 @@ def skipped_in_a_loop(x: torch.Tensor) -> None:
 def caught(a: float, b: float) -> None:
     try:
         share = a / b
-        reveal(share)  # range: [-inf, inf]
+        reveal(share)  # range: (-inf, inf)
     except ZeroDivisionError:
         share = 0.0
-    reveal(share)  # range: [-inf, inf]
+    reveal(share)  # range: (-inf, inf)
 
 
 def walrus(x: torch.Tensor) -> None:

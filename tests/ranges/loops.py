@@ -128,3 +128,13 @@ def inner_functions(x: torch.Tensor) -> None:
         return y.softmax(-1)
 
     reveal(inner(x))  # range: [0, 1]
+
+    def scaled(y, by=0.5):
+        return y.sigmoid() * by
+
+    reveal(scaled(x, by=20.0))  # range: (-inf, inf)
+
+    def rows(y):
+        yield from y.sigmoid()
+
+    reveal(rows(x))  # range: (-inf, inf)

@@ -11,6 +11,7 @@ import itertools
 import json
 import sys
 import time
+import traceback
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -136,7 +137,7 @@ class _Search:
             if ended or self.best.case is None:
                 self.best.case = case if ended else None
                 self.best.reached = False
-        moves = self._guards(case) if ended else self._repairs(case, outcome.error)
+        moves = self._guards(case) if ended else self._repairs(case, complaint(outcome))
         for cost, moved in moves:
             self._push(moved, cost - 3.0 * progress)
         return False
@@ -168,6 +169,13 @@ class _Search:
         if key not in self.seen:
             self.seen.add(key)
             heapq.heappush(self.queue, (cost, next(self.order), case))
+
+
+def complaint(outcome: Outcome) -> str:
+    """The error message and the lines of code that raised it, innermost first: asserts state what they want."""
+    frames = traceback.extract_tb(outcome.trace.__traceback__) if outcome.trace is not None else []
+    lines = [frame.line or "" for frame in frames if "torch" not in frame.filename]
+    return "\n".join([outcome.error, *reversed(lines[-2:])])
 
 
 def _key(thing: Json) -> str:

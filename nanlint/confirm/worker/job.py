@@ -168,11 +168,20 @@ def _searched(bench: Bench, case: Json, job: Json) -> Json:
 
 
 def _on_slice(loaded: Loaded, job: Json) -> Json:
-    """The slice around the flagged statement; it gives reachable at most."""
-    try:
-        subject = slice_of(loaded.module, job["target"])
-    except (CannotRun, SyntaxError) as error:
-        return {"kind": "not-runnable", "reason": str(error)}
+    """The slice around the flagged statement, or if that cannot run the statement alone; reachable at most."""
+    answer: Json = {}
+    for alone in (False, True):
+        try:
+            subject = slice_of(loaded.module, job["target"], alone=alone)
+        except (CannotRun, SyntaxError) as error:
+            return {"kind": "not-runnable", "reason": str(error)}
+        answer = _on_one_slice(subject, job)
+        if answer["kind"] != "not-runnable":
+            return {**answer, "alone": alone}
+    return answer
+
+
+def _on_one_slice(subject: Subject, job: Json) -> Json:
     answer: Json = {}
     for dtype in job["dtypes"]:
         bench = bench_for(subject, job)
@@ -230,7 +239,7 @@ def replay(job: Json) -> Json:
 
 def _subject_again(loaded: Loaded, job: Json) -> Subject:
     if job["level"] == "slice":
-        return slice_of(loaded.module, job["target"])
+        return slice_of(loaded.module, job["target"], alone=job.get("alone", False))
     found = subjects_of(loaded.module, job["target"]["owners"])
     wanted = job["case"].get("owner", "")
     return next((one for one in found if one.owner is not None and one.owner.__name__ == wanted), found[0])

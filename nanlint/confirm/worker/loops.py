@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import warnings
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -164,7 +165,9 @@ def drive(
     run = Run(model, optimizer, things)
     optimizer.register_step_pre_hook(lambda *_: run.note_step())
     printed = io.StringIO()
-    with _saving_to(run), redirect_stdout(printed):
+    with _saving_to(run), redirect_stdout(printed), warnings.catch_warnings():
+        # torch warns of some orders; here they are to be seen through.
+        warnings.simplefilter("ignore")
         try:
             run.returned = call_with(loop, things)
         except Exception as error:  # noqa: BLE001 - whatever the loop raises is what it does about the fault

@@ -157,6 +157,26 @@ def _labels(case: Json, _: re.Match[str]) -> Iterator[Json]:
     yield changed
 
 
+def _of_pattern(case: Json, found: re.Match[str]) -> Iterator[Json]:
+    """A shape that the code states by names and numbers, as ["B", "1", "H", "W"]."""
+    names = re.findall(r"[\w*]+", found[1])
+    if "*" not in names:
+        common = COMMON_SHAPES.get(len(names), [2] * len(names))
+        shape = [int(name) if name.isdigit() else size for name, size in zip(names, common, strict=True)]
+        yield reshaped(case, lambda _, old: shape if len(old) == len(shape) else old)
+        for chosen, _ in leaves(case):
+            yield _one_shape(case, chosen, lambda _: list(shape))
+
+
+def _stated_size(case: Json, found: re.Match[str]) -> Iterator[Json]:
+    """`x.shape[1] >= 8`, as the code itself demands."""
+    place, size = int(found[1]), int(found[2])
+    if place >= 0:
+        yield from _place(case, place, size)
+    else:
+        yield reshaped(case, lambda _, shape: [*shape[:place], size, *(shape[place + 1 :] if place < -1 else [])])
+
+
 _ANSWERS: tuple[tuple[str, Any], ...] = (
     (r"cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", lambda case, found: _last(case, _numbers(found)[2], _numbers(found)[1])),
     (r"to have (\d+) channels, but got (\d+)", lambda case, found: _place(case, 1, _numbers(found)[0], _numbers(found)[1])),
@@ -185,6 +205,10 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
     (r"scalar type Long|must be long|scalar types: Long|int64|integer tensor|LongTensor", lambda case, found: _redomained(case, "index")),
     (r"only implemented on integer and Boolean|boolean|Boolean|bool tensor", lambda case, found: _redomained(case, "mask")),
     (r"two bool tensors|bool tensor is not supported|Bool'|not implemented for 'Bool'|dtype.*Bool|for 'Long'|Long'|dtype: Got|dtype.*got Long", lambda case, found: _redomained(case, "real", lambda spec: spec["domain"] in {"mask", "index"})),
+    (r"(?:shape\[|size\()(-?\d)[\])] *(?:==|>=|>|!=|<|not in \(|in \() *(\d+)", _stated_size),
+    (r"""\[((?:["'][\w*]+["'],? *)+)\]""", _of_pattern),
+    (r"expected (\d+),? (?:but )?got (\d+)", lambda case, found: _swap_sizes(case, *_numbers(found))),
+    (r"last dim\w* *(?:==|of|must be|to be|=) *(\d+)", lambda case, found: _last(case, _numbers(found)[0])),
     (r"must be square|square matri|at least 2 dim", lambda case, found: iter([reshaped(case, lambda _, shape: [*shape[:-2], 3, 3])])),
 )
 

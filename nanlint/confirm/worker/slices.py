@@ -33,14 +33,15 @@ class SliceSubject(Subject):
         return "slice"
 
 
-def slice_of(module: ModuleType, target: Json) -> Subject:
-    """The slice around the flagged statement, compiled at its own lines of the user's file."""
+def slice_of(module: ModuleType, target: Json, *, alone: bool = False) -> Subject:
+    """The slice around the flagged statement, compiled at its own lines of the user's file; or the statement alone."""
     tree = ast.parse(source_text(target["path"]))
     scope = _innermost(tree, target["first"])
     statement = _statement(scope, target["first"])
     if statement is None:
         raise CannotRun("the flagged line holds no statement that can be cut out")
     kept, result = _kept(scope, statement)
+    kept = kept[-1:] if alone and isinstance(statement, _SIMPLE) else [] if alone else kept
     renamer = _Renamer()
     body = [renamer.visit(one) for one in kept]
     returned = ast.Return(renamer.visit(result))

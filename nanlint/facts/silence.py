@@ -1,0 +1,84 @@
+"""How ordinary it is that data is all 0, or all equal: a silent clip, a black image, a constant column.
+
+Of what was measured it is; of what a model makes, of what was drawn and of what was built it is not. Where a value comes
+from decides, and its name where that is all there is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from nanlint.facts import telling_names as named
+from nanlint.facts.counting import Chance, behind, is_of_shares
+from nanlint.facts.given import is_given
+from nanlint.facts.naming import words_of
+from nanlint.facts.values import UNKNOWN, Call
+from nanlint.ops.names import METHODS
+from nanlint.source.walk import walk
+
+if TYPE_CHECKING:
+    from nanlint.facts.evaluate import Evaluator
+
+DIFFERENCES = frozenset({"torch.sub", "torch.cross", "torch.linalg.cross"})
+# They are 0 where their operand is.
+CARRYING = frozenset(
+    METHODS[name]
+    for name in (
+        "view", "reshape", "flatten", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "clone", "expand", "select",
+        "narrow", "float", "double", "half", "bfloat16", "to", "detach", "cpu", "t", "sqrt", "abs", "square", "item",
+        "expand_as", "type_as", "view_as", "repeat", "long", "int", "div", "neg",
+    )
+) | {"subscript", "float", "int"}  # fmt: skip
+# Behind these, data is still the data that it was.
+_SAME_DATA = CARRYING | {
+    METHODS[name] for name in ("pow", "sub", "add", "mul", "diff", "relu", "clamp", "norm", "mean")
+}
+_OWN_LEVEL = frozenset({"torch.mean", "torch.median", "torch.min", "torch.amin"})
+_DEEPEST = 12
+
+
+def silence(node: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
+    """How ordinary it is that all of `node` is 0, or that all of it is equal."""
+    if node is None or is_of_shares(node, evaluator) or _is_drawn_or_built(node, evaluator):
+        return Chance.NONE
+    words, leaf, is_apart = _words_in(node), node, False
+    for _ in range(_DEEPEST):
+        made_by = evaluator.values.get(leaf, UNKNOWN).made_by
+        if made_by is None or made_by.function not in _SAME_DATA or made_by.subject is None:
+            break
+        is_apart = is_apart or _is_distance(made_by, evaluator)
+        leaf = made_by.subject
+        words |= _words_in(leaf)
+    value = evaluator.values.get(leaf, UNKNOWN)
+    if value.learnable or (not named.LEARNED.isdisjoint(words) and named.GRADIENTS.isdisjoint(words)):
+        return Chance.NONE
+    # What a function gave back, or an object keeps, is judged by its name alone; that two things are equal is known to nobody.
+    is_measured = is_given(leaf, evaluator) or not named.SIGNALS.isdisjoint(words)
+    return Chance.ORDINARY if is_measured and not is_apart else Chance.DOUBTFUL
+
+
+def _is_distance(call: Call, evaluator: Evaluator) -> bool:
+    """Whether `call` takes one thing from another, and not the mean or the minimum of something from itself."""
+    if call.function not in DIFFERENCES:
+        return False
+    other = call.arguments.get("other")
+    taken = evaluator.values.get(other, UNKNOWN).origin if other is not None else None
+    return taken is None or taken.function not in _OWN_LEVEL
+
+
+def _is_drawn_or_built(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Random numbers, ones, identities and grids are not all 0; whoever selected elements by a mask has asked for them."""
+    value = evaluator.values.get(node, UNKNOWN)
+    if value.made_by is not None and value.made_by.function == "subscript" and "mask" in _words_in(value.made_by.node):
+        return True
+    if value.range.nan or any(not named.RANDOM.isdisjoint(words_of(inner)) for inner in behind(node, evaluator)):
+        return True
+    # An exponential underflows to 0, which another rule judges.
+    word = value.origin.function.rpartition(".")[2] if value.origin is not None else ""
+    return word.startswith(("exp", "rand", "normal", "ones", "eye", "arange", "linspace", "full", "one_hot", "hist"))
+
+
+def _words_in(node: cst.CSTNode) -> set[str]:
+    return {word for inner in walk(node) if isinstance(inner, cst.Name) for word in words_of(inner)}
