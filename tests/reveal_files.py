@@ -158,6 +158,7 @@ def _samples(sort: str) -> list[Any]:
         "<class 'int'>": [0, 1, 2, 7, -3],
         "<class 'float'>": [0.0, 0.5, -2.0, 1e-9, 30.0, 1.0, -1e-3],
         "<class 'str'>": ["mean", "sum", ""],
+        "<class 'object'>": [0, None, "text"],
     }
     return numbers[sort]
 

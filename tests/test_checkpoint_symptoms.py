@@ -88,6 +88,31 @@ def test_a_mask_with_nan_or_plus_inf_is_no_mask(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["mask_decoder.weight", "mask_token", "max_pool.weight", "minimizer.w", "best.weight"])
+def test_a_parameter_whose_name_only_resembles_a_mask_or_a_minimum_is_told(tmp_path: Path, name: str) -> None:
+    found = diagnosis(saved(tmp_path, {name: torch.full((2, 2), -INF)}))
+    assert told(found) == [("inf", name)]
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("ema.w", "ema"),
+        ("model_ema.w", "ema"),
+        ("swap.w", "parameter"),
+        ("schema.w", "parameter"),
+        ("bn.running_mean", "buffer"),
+    ],
+)
+def test_a_name_tells_the_role(tmp_path: Path, name: str, role: str) -> None:
+    (symptom,) = diagnosis(saved(tmp_path, {name: torch.tensor([NAN])})).symptoms
+    assert symptom.role == role
+
+
+def test_the_steps_of_a_config_are_not_those_of_the_run(tmp_path: Path) -> None:
+    assert diagnosis(saved(tmp_path, {"w": torch.ones(1), "args": {"steps": 100_000, "epochs": 300}})).step is None
+
+
 def test_a_number_that_is_nan_is_a_note(tmp_path: Path) -> None:
     found = diagnosis(saved(tmp_path, {"w": torch.ones(2), "history": {"loss": [1.0, NAN, NAN]}}))
     assert (found.verdict, told(found, "note")) == (CLEAN, [("number", "history.loss.1")])

@@ -85,11 +85,10 @@ _BUFFER = re.compile(
     r"(running_(mean|var)|num_batches_tracked|inv_freq|position_ids|token_type_ids|freqs(_cis|_cos|_sin)?|cos_cached|sin_cached"
     r"|(causal|attn|attention)?_?mask\w*|masked_bias|relative_position_index|rope|alibi\w*|scale_factor|zero_point|min_val|max_val)$"
 )
-_EMA = re.compile(r"(^|[._])(ema|shadow|averaged|swa|avg_model|target_network|teacher_ema)\w*", re.IGNORECASE)
+_EMA = re.compile(r"(^|[._])(ema|swa|shadow|averaged|avg_model)(_\w*)?([.]|$)", re.IGNORECASE)
 _COUNTERS = {
     "global_step": "step", "step": "step", "global_steps": "step", "iteration": "step", "iter": "step", "iter_num": "step",
-    "num_updates": "step", "n_iter": "step", "total_steps_done": "step", "steps": "step", "iterations": "step",
-    "epoch": "epoch", "current_epoch": "epoch", "epochs_done": "epoch",
+    "num_updates": "step", "n_iter": "step", "epoch": "epoch", "current_epoch": "epoch",
 }  # fmt: skip
 
 

@@ -35,11 +35,10 @@ _EXPLODED_MOMENT = 1e8
 _FEWEST_OF_A_KIND = 3
 _MANY_SUBNORMALS = 0.1
 
-_MASK = re.compile(r"mask|causal|alibi|tril|triu|rel_pos|position_bias", re.IGNORECASE)
-_STARTS_INFINITE = re.compile(
-    r"(^|[._])(best|min_val|max_val|min|max|lowest|highest|monitor|kth)\w*|observer|activation_post_process",
-    re.IGNORECASE,
-)
+# By the last word of a name: `attn.causal_mask` is a mask, `mask_decoder.weight` and `mask_token` are parameters.
+_MASK = re.compile(r"(\w+_)?masks?|causal\w*|alibi\w*|tril|triu|masked_bias", re.IGNORECASE)
+_STARTS_INFINITE = re.compile(r"best\w*|min_vals?|max_vals?|min|max|lowest|highest|monitor\w*|kth\w*", re.IGNORECASE)
+_OBSERVER = re.compile(r"observer|activation_post_process|fake_quant", re.IGNORECASE)
 _STARTS_ZERO = re.compile(
     r"bias|lora_(b|up)|lora.*\.up\.|zero|adaln|modulation|pos_?emb|position|cls_token|class_token|reg_?token|alpha|gamma|gate|scale|"
     r"temperature|norm|\.bn\d*\.|delta|offset|residual|last|final|out_proj|proj_out|to_out|prompt|prefix|adapter",
@@ -74,10 +73,19 @@ class Measured:
     aliases: int = 0
 
     @property
+    def last_word(self) -> str:
+        """The last part of its name, or what the optimizer calls it."""
+        return self.entry.slot or self.entry.name.rpartition(".")[2]
+
+    @property
+    def is_called_mask(self) -> bool:
+        """Whether the name says that it is added to scores."""
+        return _MASK.fullmatch(self.last_word) is not None
+
+    @property
     def kind(self) -> tuple[object, ...]:
         """Equal for tensors that can be compared: the same job in another layer."""
-        last = self.entry.slot or self.entry.name.rpartition(".")[2]
-        return (self.entry.role, last, len(self.entry.tensor.shape))
+        return (self.entry.role, self.last_word, len(self.entry.tensor.shape))
 
     def symptom(self, level: str, kind: str, message: str) -> Symptom:
         """Something about this tensor."""
@@ -151,7 +159,7 @@ def _is_a_mask(each: Measured) -> bool:
     found = each.statistics
     if found.nans or found.positive_infs or each.entry.role is Role.OPTIMIZER:
         return False
-    return found.low == 0.0 == found.high or bool(_MASK.search(each.entry.name))
+    return found.low == 0.0 == found.high or each.is_called_mask
 
 
 def _is_not_begun(each: Measured) -> bool:
@@ -159,12 +167,12 @@ def _is_not_begun(each: Measured) -> bool:
     found = each.statistics
     if found.nans or each.entry.role is Role.OPTIMIZER or found.bad != found.items:
         return False
-    return bool(_STARTS_INFINITE.search(each.entry.name))
+    return bool(_STARTS_INFINITE.fullmatch(each.last_word) or _OBSERVER.search(each.entry.name))
 
 
 def _negative_square(each: Measured) -> Iterator[Symptom]:
     """An average of squares below 0: its root is the NaN of the next step."""
-    last = each.entry.slot or each.entry.name.rpartition(".")[2]
+    last = each.last_word
     squares = each.entry.role is Role.OPTIMIZER and last in _SECOND_MOMENTS - {"sum", "v"}
     if (squares or last == "running_var") and each.statistics.low < 0:
         yield each.symptom(
@@ -176,7 +184,7 @@ def _negative_square(each: Measured) -> Iterator[Symptom]:
 
 def _beyond(each: Measured, formats: Sequence[str]) -> Iterator[Symptom]:
     """Too large for the format that the run computes in; a mask's lowest number is meant to be."""
-    if each.entry.role not in {Role.PARAMETER, Role.BUFFER, Role.EMA} or _MASK.search(each.entry.name):
+    if each.entry.role not in {Role.PARAMETER, Role.BUFFER, Role.EMA} or each.is_called_mask:
         return
     for name in formats:
         largest = each.statistics.largest
@@ -194,7 +202,7 @@ def _exploded(each: Measured, kind: _Kind) -> Iterator[Symptom]:
     size, largest = each.statistics.rms, each.statistics.largest
     if largest < value or size < ratio * kind.usual or kind.alive <= _FEWEST_OF_A_KIND or each.statistics.bad:
         return
-    if each.entry.slot != "step" and not _MASK.search(each.entry.name):
+    if each.entry.slot != "step" and not each.is_called_mask:
         told = f"reaches {largest:.3g} (rms {size:.3g}); the median rms of the {kind.alive:,} of its kind is {kind.usual:.3g}"
         yield each.symptom(WARNING, "exploded", told)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import libcst as cst
 
@@ -191,7 +192,7 @@ def _named_helper(test: cst.Call, word: str, flow: Flow) -> Check | None:
 def _through_name(node: cst.Name | cst.Attribute, flow: Flow, names: int) -> Check | None:
     """A name for a check: by what it is assigned, or by what it is called."""
     text = text_of(node)
-    assigned = [value for target, value in _assignments(flow) if target == text]
+    assigned = _assignments(flow).get(text, [])
     for value in reversed(assigned):
         found = check_of(value, flow, names)
         if found is not None:
@@ -203,14 +204,18 @@ def _through_name(node: cst.Name | cst.Attribute, flow: Flow, names: int) -> Che
     return Check(_subject_of_words(words, ()) or "other", text, BOTH, bad_when=is_bad)
 
 
-def _assignments(flow: Flow) -> Iterator[tuple[str, cst.BaseExpression]]:
+_assigned: WeakKeyDictionary[Flow, dict[str, list[cst.BaseExpression]]] = WeakKeyDictionary()
+
+
+def _assignments(flow: Flow) -> dict[str, list[cst.BaseExpression]]:
     """Every name of the chunk with what is assigned to it, in order."""
-    for node in walk(flow.parsed.module):
-        if isinstance(node, cst.Assign):
-            for target in node.targets:
-                text = dotted_text(target.target)
-                if text is not None:
-                    yield text, node.value
+    if flow not in _assigned:
+        found: dict[str, list[cst.BaseExpression]] = {}
+        for node in walk(flow.parsed.module):
+            for target in node.targets if isinstance(node, cst.Assign) else ():
+                found.setdefault(dotted_text(target.target) or "", []).append(node.value)
+        _assigned[flow] = found
+    return _assigned[flow]
 
 
 # -- what it is about --------------------------------------------------------------------------------------------

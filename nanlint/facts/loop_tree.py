@@ -26,11 +26,36 @@ if TYPE_CHECKING:
 
     from nanlint.facts.flow import Flow
     from nanlint.facts.reach import Reach
+    from nanlint.source.outline import Outline
 
 # Helpers that call helpers are followed so far.
 _DEEPEST = 4
+# A function that uses none of these, nor calls one that does, has no part in training.
+_WORDS = frozenset(
+    {
+        "backward", "manual_backward", "step", "zero_grad", "unscale_", "unscale", "unscale_gradients", "scale", "update",
+        "clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "clip_gradients", "clip_grad", "update_parameters", "grad", "save",
+        "save_checkpoint", "save_pretrained", "save_state", "save_model", "isnan", "isinf", "isfinite", "ema", "all_reduce",
+    }
+)  # fmt: skip
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
 _STOPS = frozenset({"exit", "abort", "terminate", "kill", "fail"})
+
+
+def relevant(outline: Outline) -> frozenset[str]:
+    """The functions that may have a part in training by the words they use, or by those of what they call."""
+    chunks = {name: chunk for name, chunk in outline.chunks.items() if f"{name}#2" not in outline.chunks}
+    found = {name for name, chunk in chunks.items() if not _WORDS.isdisjoint(chunk.words)}
+    waiting = set(found)
+    while waiting:
+        called = {(chunks[name].name, chunks[name].owner) for name in waiting}
+        waiting = {
+            name
+            for name, chunk in chunks.items()
+            if name not in found and any(word in chunk.words and owner in {"", chunk.owner} for word, owner in called)
+        }
+        found |= waiting
+    return frozenset(found)
 
 
 class TreeBuilder:
@@ -40,6 +65,9 @@ class TreeBuilder:
         self._reach = reach
         self.followed: set[str] = set()
         """The functions of this file whose bodies are in some tree, below another one."""
+        self.relevant = relevant(reach.outline)
+        self.known: dict[tuple[str, frozenset[tuple[str, str]]], Block] = {}
+        """The bodies of functions, by what their parameters are called."""
 
     def tree_of(self, qualname: str) -> Block:
         """The tree of a function, a method, or the module's own statements."""
@@ -169,18 +197,25 @@ class _Reader:
         """The name and the tree of a function of this file that is called, if it has a part in training."""
         value = self.flow.values.get(node.func, UNKNOWN)
         name = value.name if value.kind is Kind.FUNCTION else ""
-        if not name or name in self.stack or len(self.stack) > _DEEPEST or f"{name}#2" in self.reach.outline.chunks:
+        if name not in self.builder.relevant or name in self.stack or len(self.stack) > _DEEPEST:
             return None
         flow = self.reach.flow(name)
         only = flow.parsed.body[0] if flow is not None and len(flow.parsed.body) == 1 else None
         if flow is None or not isinstance(only, cst.FunctionDef):
             return None
-        reader = _Reader(self.builder, self.reach, flow, (*self.stack, name), _arguments(node, only, self.names))
-        body = reader.block(only.body.body)
+        names = _arguments(node, only, self.names)
+        body = self._body(name, flow, only, names)
         if not _has_a_part(body):
             return None
         self.builder.followed.add(name)
         return name, body
+
+    def _body(self, name: str, flow: Flow, function: cst.FunctionDef, names: Mapping[str, str]) -> Block:
+        key = name, frozenset(names.items())
+        if key not in self.builder.known:
+            reader = _Reader(self.builder, self.reach, flow, (*self.stack, name), names)
+            self.builder.known[key] = reader.block(function.body.body)
+        return self.builder.known[key]
 
 
 _PARTS = frozenset(EventKind) - {EventKind.LOG, EventKind.REDUCE, EventKind.FORWARD, EventKind.LOSS, EventKind.OPAQUE}

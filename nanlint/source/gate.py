@@ -87,19 +87,24 @@ class View:
     def __init__(self, outline: Outline, interests: Sequence[Interest], through: frozenset[str]) -> None:
         self._outline = outline
         self._slices = Slices(outline, through)
-        self._whole = _holding(frozenset().union(*(each.words for each in interests if not each.beneath)), outline)
+        names = OtherNames(outline)
+        spelled = [(names.of(each.words), each) for each in interests]
+        holders = _holders(outline, frozenset().union(*(words for words, _ in spelled)))
+
+        def holding(words: Iterable[str]) -> set[str]:
+            return {name for word in words for name in holders.get(word, ())}
+
+        self._whole = frozenset(name for words, each in spelled if not each.beneath for name in holding(words))
         """The chunks about which a rule may ask anything."""
-        self._narrow = [
-            (each.words | _aliases(outline, each.words), each.beneath) for each in interests if each.beneath
-        ]
+        self._is_open = any(each.is_about_all and holding(words) for words, each in spelled)
+        self._narrow = [(words, each.beneath) for words, each in spelled if each.beneath]
         kept = set(self._whole)
         for words, beneath in self._narrow:
-            for name in _holding(words, outline) - kept:
+            for name in holding(words) - kept:
                 if next(self._slices.places(name, words, beneath), None) is not None:
                     kept.add(name)
-        self.chunks = sorted(kept, key=lambda name: (outline.chunks[name].first_line, name))
         self._kept = frozenset(kept)
-        self._is_open = any(each.is_about_all and _holding(each.words, outline) for each in interests)
+        self.chunks = sorted(kept, key=lambda name: (outline.chunks[name].first_line, name))
         self._relevant: dict[str, frozenset[str] | None] = {}
 
     def relevant_names(self, chunk: str) -> frozenset[str] | None:
@@ -123,10 +128,13 @@ class View:
         return relevant_names(self._slices.flows_of(chunk), roots)
 
 
-def _holding(words: frozenset[str], outline: Outline) -> set[str]:
-    """The chunks in which one of `words`, or another name for it, occurs."""
-    wanted = words | _aliases(outline, words)
-    return {name for name, chunk in outline.chunks.items() if not wanted.isdisjoint(chunk.words)}
+def _holders(outline: Outline, words: frozenset[str]) -> dict[str, list[str]]:
+    """Each of `words` that occurs in the file -> the chunks in which it does."""
+    found: dict[str, list[str]] = {}
+    for name, chunk in outline.chunks.items():
+        for word in words & chunk.words:
+            found.setdefault(word, []).append(name)
+    return found
 
 
 def _in_bytes(words: Collection[str]) -> frozenset[bytes]:
@@ -152,15 +160,28 @@ def _has_star_import(data: bytes) -> bool:
     return any(rest.lstrip(_GAP).startswith(b"*") for rest in data.split(b"import")[1:])
 
 
-def _aliases(outline: Outline, wanted: Collection[str]) -> set[str]:
-    """Local names under which a wanted word can be called: import aliases, `f = torch.log`, `self.act = nn.Sigmoid()`."""
-    found = {local for local, dotted in outline.imports.items() if dotted.rpartition(".")[2] in wanted}
-    renames = [rename for chunk in outline.chunks.values() for rename in chunk.renames]
-    renamed: set[str] = set()
-    while True:
-        # What a renamed function returns may be a wanted one too: `make = lambda: nn.Sigmoid()`, then `act = make()`.
-        known = {*wanted, *found, *renamed, *(f"{name}()" for name in renamed)}
-        more = {target for target, sources in renames if target not in known and not known.isdisjoint(sources)}
-        if not more:
-            return found | renamed
-        renamed |= more
+class OtherNames:
+    """Local names under which a word can be called: import aliases, `f = torch.log`, `self.act = nn.Sigmoid()`."""
+
+    def __init__(self, outline: Outline) -> None:
+        self._named_after: dict[str, list[str]] = {}
+        """A word -> the names that become another one for it."""
+        for local, dotted in outline.imports.items():
+            self._named_after.setdefault(dotted.rpartition(".")[2], []).append(local)
+        for chunk in outline.chunks.values():
+            for target, sources in chunk.renames:
+                for source in sources:
+                    self._named_after.setdefault(source, []).append(target)
+
+    def of(self, words: frozenset[str]) -> frozenset[str]:
+        """`words` and all other names for them."""
+        found = set(words)
+        pending = [word for word in words if word in self._named_after]
+        while pending:
+            for name in self._named_after.get(pending.pop(), ()):
+                # What a renamed function returns may be a wanted one too: `make = lambda: nn.Sigmoid()`, then `act = make()`.
+                for more in (name, f"{name}()"):
+                    if more not in found:
+                        found.add(more)
+                        pending.append(more)
+        return frozenset(found)

@@ -8,7 +8,7 @@ from torch import nn
 from torch.optim import Adam
 
 
-def tensors(x: torch.Tensor, y: "torch.Tensor", z: torch.FloatTensor | None, k) -> None:
+def tensors(x: torch.Tensor, y: "torch.Tensor", z: torch.FloatTensor | None, k: object) -> None:
     reveal(x)  # kind: tensor
     reveal(y)  # kind: tensor
     reveal(z)  # kind: tensor
