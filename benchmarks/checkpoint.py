@@ -134,7 +134,7 @@ def main() -> int:
         found = best(programs, options.rounds)
         size = files[".pt"].stat().st_size / 1e9
     print(f"{size:.2f} GB, page cache warm, best of {options.rounds}\n")
-    print("| what | GB/s | of reading | peak memory beyond torch, MB |\n|---|--:|--:|--:|")
+    print("| what | GB per CPU second | of reading | peak memory beyond torch, MB |\n|---|--:|--:|--:|")
     missed = False
     for name, (seconds, megabytes) in found.items():
         speed = found[f"read {name.rpartition(' ')[2]}"][0] / seconds

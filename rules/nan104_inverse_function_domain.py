@@ -95,8 +95,8 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction
     """Why it can be at or past an end, and in which direction that breaks; empty when nothing says so."""
     low, high = DOMAINS[call.function]
     reach = facts.range_of(inner)
-    if facts.operand_of(inner, "torch.where") is not None:
-        # Somebody has picked what may go in.
+    if reach.nan or facts.operand_of(inner, "torch.where") is not None:
+        # It is broken before, or somebody has picked what may go in.
         return "", Direction.BOTH
     if reach.low == -INF or (reach.high == INF and high != INF):
         is_dot = call.function in ANGLES and _is_dot(inner, facts)
@@ -124,9 +124,17 @@ def _is_dot(node: Expression | None, facts: Facts, depth: int = 0) -> bool:
         return False
     if origin.function == "torch.sum":
         return facts.operand_of(origin.subject, "torch.mul") is not None
+    if origin.function == "torch.mul" and any(_is_below_one(factor, facts) for factor in origin.arguments.values()):
+        return False
     if origin.function in THROUGH:
         return any(_is_dot(operand, facts, depth + 1) for operand in origin.arguments.values())
     return origin.function in DOTS
+
+
+def _is_below_one(factor: Expression, facts: Facts) -> bool:
+    """`(1 - 1e-6)`, which keeps a product of unit vectors inside."""
+    number = facts.constant_of(factor)
+    return number is not None and 0 < number < 1
 
 
 def _fix(call: Call, inner: Expression, facts: Facts) -> Fix | None:

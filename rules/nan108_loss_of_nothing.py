@@ -19,8 +19,8 @@ PLACES = {
 # Labels of prompts and of tokens that are not to be learned; all labels of a batch can be that.
 MARK = -100
 COMPARISONS = frozenset({"torch.eq", "torch.ne", "torch.lt", "torch.le", "torch.gt", "torch.ge"})
-# What is to be written or spoken ends with a token of its own, so there is always one.
-WRITTEN = frozenset({"decoder", "tgt", "text", "caption"})
+# What is to be written ends with a token of its own, and of an image some pixel has a class: there is always one.
+WRITTEN = frozenset({"decoder", "tgt", "text", "caption", "mask", "seg", "segmentation"})
 QUOTED = 34
 
 
@@ -92,6 +92,8 @@ def _ignores(call: Call, facts: Facts) -> bool:
     """Whether targets are left out on purpose: -100, or what is called so; other marks are those of padding."""
     ignored = _argument(call, "ignore_index")
     constant, words = facts.constant_of(ignored), facts.words_of(ignored) if ignored is not None else ()
+    if ignored is not None and facts.value_of(ignored).assumed:
+        return False
     is_named = "index" in words and not {"ignore", "ignored"}.isdisjoint(words)
     return constant == MARK or (constant is None and is_named)
 

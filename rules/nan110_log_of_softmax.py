@@ -42,7 +42,7 @@ class LogOfSoftmax(Rule):
     ## Silent when
     the logarithm is taken by `log_softmax`, `logsigmoid` or a `*_with_logits` loss; when the probability was clamped or
     got an eps first on some path (NAN102 judges that eps); under `no_grad` and in tests, where -inf is a result like any
-    other; when `BCELoss` and `Categorical(probs=...)` are used outside autocast, since they clamp inside. Under autocast on
+    other (at `info` in code that is not trained by its name); when `BCELoss` and `Categorical(probs=...)` are used outside autocast, since they clamp inside. Under autocast on
     a GPU `BCELoss` raises, so there a sigmoid given to it is flagged.
 
     ## Fix
@@ -72,9 +72,9 @@ class LogOfSoftmax(Rule):
         if logs[0].call is call:
             zone = "-1" if call.function == "torch.log1p" else "0"
             hazard = Hazard(call.function, facts.source_of(call.arguments["input"]), zone)
-            yield self.finding(
-                facts.span_of(call.node), _message(logs, zone, facts), fix=_fix(logs, facts), hazard=hazard
-            )
+            message, fix = _message(logs, zone, facts), _fix(logs, facts)
+            severity = self.severity if facts.may_train() else Severity.INFO
+            yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, severity=severity)
 
     def _check_entropy(self, call: Call, facts: Facts) -> Iterator[Finding]:
         made_by = facts.origins_of(call.subject)

@@ -53,7 +53,7 @@ class LogOfDeterminant(Rule):
         if made_by is None or made_by.function not in KINDS or made_by.subject is None:
             return
         reach = facts.range_of(inner)
-        if reach.integer or reach.low > 0 or facts.value_of(made_by.subject).detached:
+        if reach.integer or reach.low > 0 or facts.value_of(made_by.subject).detached or facts.is_mended(call.node):
             return
         kind = KINDS[made_by.function]
         message = f"`{facts.quote(inner, QUOTED)}` is {kind} and rounds to 0 or inf before its logarithm would"

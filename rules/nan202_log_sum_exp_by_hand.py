@@ -47,7 +47,7 @@ class LogSumExpByHand(Rule):
     the maximum was subtracted first, under whatever name; when the exponent is known to stay where `exp` is neither inf
     nor 0, as of a log-probability or of minus a distance; in tests and initialisation. `1 / (1 + exp(-x))` breaks in the
     backward alone, so it is silent where there is no gradient. It is of
-    severity info, as is `log(exp(x) - 1)`, which is mostly given small numbers.
+    severity info, as are `log(exp(x) - 1)` and `log(exp(x) + eps)`, which are mostly given small numbers.
 
     ## Fix
     Safe: `logsumexp`, `logaddexp`, `softplus`, `sigmoid`, `softmax` and `tanh` are the same functions. There is none where
@@ -82,8 +82,13 @@ class LogSumExpByHand(Rule):
                 fix=_fix(outer, found, facts),
                 hazard=Hazard(call.function, facts.source_of(call.subject), zone),
                 direction=Direction.BACKWARD if found.only_backward else Direction.BOTH,
-                severity=Severity.INFO if found.only_backward or found.is_inverse else self.severity,
+                severity=Severity.INFO if _is_mild(found) else self.severity,
             )
+
+
+def _is_mild(found: ByHand) -> bool:
+    """The backward alone, the inverse of softplus, and the logarithm of a scale with a floor, `log(exp(x) + eps)`."""
+    return found.only_backward or found.is_inverse or not (found.function or found.total or found.is_share)
 
 
 def _breaks(call: Call, outer: Call, found: ByHand, facts: Facts) -> tuple[str, str]:

@@ -54,7 +54,9 @@ class BoundOutsideFormat(Rule):
         known = [bound for bound in (low, high) if bound is not None]
         written = [node for node in given if node is not None and facts.value_of(node).constant is not None]
         message = ""
-        if len(known) == len(written) and known and all(map(math.isinf, known)):
+        # A default of inf says that there is no bound unless somebody gives one.
+        is_meant = any(node is not None and facts.value_of(node).assumed for node in given)
+        if len(known) == len(written) and known and all(map(math.isinf, known)) and not is_meant:
             message = f"`{subject}` is clamped to infinite bounds, which keep nothing out"
         elif low is not None and high is not None and low > high:
             message = f"`{subject}` is clamped to at least {low:g} and at most {high:g}, so all of it becomes {high:g}"

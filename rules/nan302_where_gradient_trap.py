@@ -25,6 +25,7 @@ ROOTS = frozenset({"torch.sqrt", "torch.pow"})
 STEEP = LOGARITHMS | {"torch.log1p", "torch.sqrt", "torch.rsqrt", "torch.reciprocal", "torch.acos", "torch.asin"}
 # Through these a gradient of 0 stays 0, and so meets the infinite slope behind them.
 THROUGH = frozenset({"torch.mul", "torch.add", "torch.sub", "torch.neg", "torch.abs", "torch.log1p", "torch.div"})
+GAPS = ("nanmean", "nansum", "nanmedian", "nanquantile")
 DEEPEST = 5
 QUOTED = 40
 
@@ -115,7 +116,8 @@ def _is_hidden(chosen: Selection, inner: Call, facts: Facts) -> bool:
         is_threshold = inner.function not in EXPONENTIALS or kept.high > 0
         return is_threshold and not facts.breaks(inner, operand, kept)
     if chosen.call.function == CLEAN:
-        return inner.function not in EXPONENTIALS and facts.is_tensor(node)
+        # Who leaves out NaN elsewhere has data with gaps, which is not trained.
+        return inner.function not in EXPONENTIALS and facts.is_tensor(node) and not facts.mentions(*GAPS)
     floor = facts.constant_of(chosen.call.arguments.get("min"))
     return inner.function in LOGARITHMS and floor is not None and floor <= -20
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity
 
 KINDS = {
@@ -10,6 +12,8 @@ KINDS = {
     "torch.linalg.eigh": "eigen",
     "torch.linalg.eig": "eigen",
 }
+# `_, s, _ = svd(x)` and `values, _ = eigh(x)`.
+VALUES_ALONE = re.compile(r"^\s*\(?(_\w*, *\w+, *_|\w+, *_)\w*\)? *=", re.MULTILINE)
 QUOTED = 50
 
 
@@ -50,6 +54,8 @@ class DegenerateDecomposition(Rule):
         """Judge one decomposition."""
         inner = call.subject
         if inner is None or not facts.may_train() or not facts.has_gradient(call.node) or not facts.has_gradient(inner):
+            return
+        if VALUES_ALONE.search(facts.source_of(facts.statement_of(call.node))):
             return
         wants_vectors = call.arguments.get("compute_uv")
         if wants_vectors is not None and facts.value_of(wants_vectors).constant is False:

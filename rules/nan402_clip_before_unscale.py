@@ -46,7 +46,8 @@ class ClipBeforeUnscale(Rule):
 
     ## Fix
     Safe: `scaler.unscale_(optimizer)` goes above the clip. Gradients below the bound then make the step they were meant
-    to make; `scaler.step` knows that they are unscaled already. None where an `unscale_` follows: a second one raises.
+    to make; `scaler.step` knows that they are unscaled already. None where an `unscale_` follows, since
+    a second one raises, nor where the same clip also runs without a scaler.
     """
 
     code = "NAN402"
@@ -64,9 +65,11 @@ class ClipBeforeUnscale(Rule):
             if clip.is_framework or not scaled or any(is_unscaled for _, is_unscaled, _ in scaled):
                 continue
             step, _, is_late = scaled[0]
+            # Where the same clip also runs without a scaler, there is none to call.
+            fix = _fix(clip, step) if not is_late and len(scaled) == len(ways) else None
             message = f"`{clip.quote(38)}` clips gradients that `{step.by}` has scaled and not unscaled"
             hazard = Hazard("clip", clip.target, "gradients times the loss scale")
-            yield self.finding(clip.span, message, fix=None if is_late else _fix(clip, step), hazard=hazard)
+            yield self.finding(clip.span, message, fix=fix, hazard=hazard)
 
 
 def _scaled_way(path: Path, clip: Event) -> tuple[Event, bool, bool] | None:

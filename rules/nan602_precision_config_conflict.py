@@ -15,6 +15,8 @@ AMP = frozenset({"amp", "use_amp", "enable_amp"})
 MIXED = frozenset({"mixed_precision", "precision", "amp_dtype", "autocast_dtype", "mixed_precision_dtype"})
 # Of the weights: float32 weights go with either half format.
 WEIGHTS = frozenset({"dtype", "torch_dtype", "model_dtype", "param_dtype"})
+# Beside these it is a list of what a device can do, or `fp16` is short for mixed precision.
+CAPABILITIES = frozenset({"fp32", "fp64", "fp8", "fp4", "int8", "int4", "fp16_bfloat16"})
 SCALERS = frozenset({"grad_scaler", "use_grad_scaler", "enable_grad_scaler", "use_scaler", "grad_scaling"})
 
 
@@ -36,7 +38,7 @@ class PrecisionConfigConflict(Rule):
     a value is `auto`, computed, or taken from elsewhere; the two stand in sections of different runs; weights are kept in
     float32 beside a half format, which is what mixed precision means; a launcher says `no` and leaves it to the trainer, or
     several launchers or trainers lie side by side, so that the user chooses at the start. `amp` on with `fp16` off is flagged
-    only if nothing beside it names another format.
+    only if nothing beside it names another format. Also in tests, and in lists of what a device can do.
 
     ## Fix
     Sketch: which of the two is meant, nobody but you can tell.
@@ -51,12 +53,14 @@ class PrecisionConfigConflict(Rule):
 
     def check_setting(self, setting: Setting, config: Config) -> Iterator[Finding]:
         """Judge one setting against those above it, and a launcher's against the trainer's."""
+        if config.beside(setting, *CAPABILITIES):
+            return
         beside = config.beside(setting, *self.settings)
         above = [other for other in beside if other.span.line <= setting.span.line and _precedes(other, setting)]
         other = next((other for other in above if _contradict(setting, other)), None)
         if other is not None:
             yield self._conflict(setting, other)
-        elif setting.key in AMP and setting.is_on and not any(_format_of(each) for each in beside):
+        elif setting.key in AMP and setting.is_on and not any(_says_more(each) for each in beside):
             off = next((each for each in beside if each.key in FP16 and each.is_off), None)
             if off is not None:
                 message = f"`{setting.text[:25]}` beside `{off.text[:25]}` ({off.place}) leaves the half format open"
@@ -84,6 +88,11 @@ def _format_of(setting: Setting) -> str:
     return FORMATS.get(setting.word.removeprefix("torch."), "") if setting.key in MIXED | WEIGHTS else ""
 
 
+def _says_more(setting: Setting) -> bool:
+    """Whether the setting names a format, or may: what is interpolated is anybody's guess."""
+    return bool(_format_of(setting)) or (setting.key in MIXED | BF16 and not setting.is_off)
+
+
 def _scales(setting: Setting) -> bool:
     return setting.key in SCALERS and setting.is_on
 
@@ -94,11 +103,13 @@ def _contradict(first: Setting, second: Setting) -> bool:
         return "bfloat16" in formats and not {first.key, second.key} <= SCALERS
     if "" in formats or len(formats) == 1:
         return False
-    if first.key in WEIGHTS and second.key in WEIGHTS:
+    weights = {first.key, second.key} & WEIGHTS
+    # Elsewhere it may be the dtype of another model; and two of weights are of two models.
+    if weights and (first.path[:-1] != second.path[:-1] or {first.key, second.key} <= WEIGHTS):
         return False
     plain = first if _format_of(first) == "float32" else second
     # Weights in float32, and a part of the model that computes in it, go with mixed precision.
-    return "float32" not in formats or (plain.key == "mixed_precision" and not {first.key, second.key} & WEIGHTS)
+    return "float32" not in formats or (plain.key == "mixed_precision" and not weights)
 
 
 def _disagreeing(setting: Setting, config: Config) -> Setting | None:

@@ -11,10 +11,11 @@ import ast
 import sys
 import warnings
 from collections import defaultdict
+from contextlib import suppress
 from functools import cache
 from inspect import Parameter, isfunction, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanlint.facts.module_facts import ModuleFacts
 from nanlint.ops.interval import Interval
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
 
     import libcst as cst
 
+    from nanlint.facts.values import Call
+
 FOLDER = Path(__file__).parent / "ranges"
 FILES = sorted(FOLDER.glob("*.py"))
 # CUDA's autocast cannot be seen on a CPU, and some code is there to be read, not to be run.
 NOT_RUN = frozenset({"autocast.py", "unknown.py"})
 ROUNDS = 24
-Fact = Union[str, Interval]
+Fact = str | Interval
 
 
 class Stated(NamedTuple):
@@ -67,12 +70,17 @@ def revealing_lines(path: Path) -> list[int]:
 # -- what nanlint knows ---------------------------------------------------------------------------------------
 
 
-QUESTIONS: dict[str, Callable[[ModuleFacts, cst.BaseExpression], Fact]] = {
-    "range": lambda facts, node: facts.range_of(node),
-    "kind": lambda facts, node: facts.value_of(node).kind.value,
-    "dtype": lambda facts, node: facts.dtype_of(node) or "unknown",
-    "gradient": lambda facts, node: "yes" if facts.has_gradient(node) else "no",
+QUESTIONS: dict[str, Callable[[ModuleFacts, Call], Fact]] = {
+    "range": lambda facts, call: facts.range_of(call.subject),
+    "kind": lambda facts, call: facts.value_of(_revealed(call)).kind.value,
+    "dtype": lambda facts, call: facts.dtype_of(call.subject) or "unknown",
+    "weights": lambda facts, call: facts.module_dtype(_revealed(call), call.node) or "unknown",
+    "gradient": lambda facts, call: "yes" if facts.has_gradient(_revealed(call)) else "no",
 }
+
+
+def _revealed(call: Call) -> cst.BaseExpression:
+    return call.arguments["0"]
 
 
 def written(fact: Fact) -> str:
@@ -91,7 +99,7 @@ def known_in(path: Path) -> dict[tuple[int, str], Fact]:
         facts.enter(chunk)
         for call in facts.calls_of("reveal"):
             line = facts.span_of(call.node).line
-            found |= {(line, fact): ask(facts, call.arguments["0"]) for fact, ask in QUESTIONS.items()}
+            found |= {(line, fact): ask(facts, call) for fact, ask in QUESTIONS.items()}
     return found
 
 
@@ -125,11 +133,9 @@ def _call(function: Callable[..., Any]) -> None:
         return
     given = [parameter for parameter in wanted if parameter.default is Parameter.empty]
     for turn in range(ROUNDS):
-        try:
+        # A guard that ends the function for these values is part of the specification.
+        with suppress(ArithmeticError, AssertionError, ValueError):
             function(*(sample(parameter, turn, place) for place, parameter in enumerate(given)))
-        except (ArithmeticError, AssertionError, ValueError):
-            # A guard that ends the function for these values is part of the specification.
-            continue
 
 
 def sample(parameter: Parameter, turn: int, place: int) -> Any:

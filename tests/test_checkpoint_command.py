@@ -94,7 +94,7 @@ def test_the_trap_is_told_where_one_would_resume(run: Any, runs: Path, tmp_path:
     out = run("runs", "--config", "config.py")[1]
     (warning,) = (line for line in out.splitlines() if "not with the 0.0001" in line)
     assert f"resumes with {lr:.4g}, not with the 0.0001 of config.py:1 LEARNING_RATE" in warning
-    assert "towards the saved 0.0005" in warning
+    assert "with the saved max_lr 0.0005" in warning
     assert "OneCycleLR resumes with total_steps 100, not with the 300 of config.py:2 total_steps" in out
 
 

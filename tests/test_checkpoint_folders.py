@@ -71,6 +71,12 @@ def test_a_folder_of_accelerate_is_one_checkpoint(tmp_path: Path) -> None:
     assert found_in(tmp_path) == {"checkpoint_3": ("Accelerate", parts)}
 
 
+def test_numbered_models_are_a_run_and_with_accelerate_one_checkpoint(tmp_path: Path) -> None:
+    touch(tmp_path, ["run/model_1.pt", "run/model_2.pt"])
+    touch(tmp_path, ["both/model.safetensors", "both/model_1.safetensors", "both/random_states_0.pkl"])
+    assert list(found_in(tmp_path)) == ["both", "run/model_1.pt", "run/model_2.pt"]
+
+
 def test_a_folder_of_deepspeed_is_one_checkpoint(tmp_path: Path) -> None:
     parts = ["bf16_zero_pp_rank_0_mp_rank_00_optim_states.pt", "mp_rank_00_model_states.pt"]
     touch(tmp_path, ["latest", "zero_to_fp32.py", *(f"global_step20/{part}" for part in parts)])

@@ -134,6 +134,14 @@ def test_the_hint_gives_the_schedule_of_the_new_lr(tmp_path: Path, kind: str) ->
         wanted.train(1)
 
 
+def test_what_the_schedule_computes_from_is_told(tmp_path: Path) -> None:
+    texts = {
+        kind: message(diagnosis(old_run(tmp_path, kind)[1], lr=NEW), "lr-config") for kind in ("OneCycleLR", "StepLR")
+    }
+    assert texts["OneCycleLR"].endswith("at step 7 of 60, with the saved max_lr 0.0005")
+    assert texts["StepLR"].endswith("at step 7, from the saved base lr 0.0005")
+
+
 def test_without_a_scheduler_the_hint_sets_the_lr(tmp_path: Path) -> None:
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(2))], lr=OLD)
     (symptom,) = diagnosis(saved(tmp_path, {"optimizer": optimizer.state_dict()}), lr=NEW).symptoms

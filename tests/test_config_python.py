@@ -56,6 +56,8 @@ def test_a_setting_is_read(text: str, expected: dict[str, object]) -> None:
         pytest.param("thing.lr = 1\n", id="an attribute of something else"),
         pytest.param("if x:\n    config.fp16 = True\nelse:\n    config.bf16 = True\n", id="one of two branches"),
         pytest.param("f(lr=1)\n", id="a call of something else"),
+        pytest.param("def test_conflict():\n    TrainingArguments(fp16=True, bf16=True)\n", id="a test"),
+        pytest.param("class TestConfig:\n    lr = 1\n    def f(self):\n        Config(lr=1)\n", id="a class of tests"),
         pytest.param("x[0] = 1\na, b = 1, 2\n", id="other assignments"),
     ],
 )

@@ -191,6 +191,36 @@ def test_a_helper_that_raises_is_followed_and_one_that_answers_is_asked() -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param("if prepare(model, loss):", id="asked at once"),
+        pytest.param("ok = prepare(model, loss)\n                if ok:", id="asked by a name"),
+        pytest.param(
+            "if not prepare(model, loss):\n                    continue\n                if True:", id="denied"
+        ),
+    ],
+)
+def test_the_answer_of_a_helper_is_known_where_it_is_asked(asked: str) -> None:
+    (loop,) = loops_in(
+        f"""
+        def train(model, optimizer, loader):
+            for batch in loader:
+                loss = model(batch)
+                loss.backward()
+                {asked}
+                    optimizer.step()
+        def prepare(model, loss):
+            if not torch.isfinite(loss):
+                return False
+            clip_grad_norm_(model.parameters(), 1.0)
+            return True
+        """
+    )
+    ways = [way.removesuffix(" -> continue") for way in ways_of(loop)]
+    assert ways == ["backward bad(loss)", "backward fine(loss) clip step"]
+
+
 def test_a_round_with_too_many_ways_has_none() -> None:
     branches = "\n".join(f"if config.a{index}:\n    optimizer.zero_grad()" for index in range(12))
     loop = in_a_loop(f"{branches}\nloss.backward()\noptimizer.step()")

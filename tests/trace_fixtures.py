@@ -15,7 +15,7 @@ import torch
 
 from nanlint.model import Direction
 from nanlint.testing import findings_in
-from nanlint.trace.diagnosis import Diagnosis, Found
+from nanlint.trace.diagnosis import OPERATION, Diagnosis, Found
 from nanlint.trace.session import Session
 from tests.test_truth import FAKE_CUDA, MARKED, Outcome, cases_for, load, made, run, top_level, truth_of
 from tests.truth_inputs import WITHOUT_GRADIENT
@@ -114,10 +114,9 @@ def _train(drive: Drive, session: Session) -> None:
                 inputs = drive.case if number == 2 else None
                 optimizer.zero_grad()
                 loss = _loss(function, inputs, knob)
-                if loss.requires_grad:
-                    loss.backward()
+                loss.backward()
                 optimizer.step()
-            except BaseException as error:
+            except BaseException as error:  # noqa: PERF203 - what a rewritten loop does
                 if not session.loops.swallow(error):
                     raise
 
@@ -136,24 +135,46 @@ def _loss(function: Any, case: dict[str, torch.Tensor] | None, knob: torch.Tenso
     outputs = function(**inputs)
     parts = outputs if isinstance(outputs, (tuple, list)) else [outputs]
     floats = [part for part in parts if isinstance(part, torch.Tensor) and part.is_floating_point()]
-    return torch.stack([part.float().sum() for part in floats]).sum()
+    # What has no gradient of its own is a term of a loss that has one.
+    return torch.stack([part.float().sum() for part in floats]).sum() + knob.float() * 0
 
 
-def names_the_line(drive: Drive, found: Diagnosis | None) -> bool:
-    """Whether the origin, or a value on its way to the loss, is in the statement that the fixture marks."""
-    if found is None:
-        return False
-    first, last = _statement(drive.path.read_text("utf-8"), drive.finding)
+def verdict(drive: Drive, found: Diagnosis | None) -> str:
+    """`line` if the origin or its way to the loss is in the marked statement, `name` if in one that a name ties to it.
+
+    A rule may mark where a value is made, `scores = scores.masked_fill(...)`, and it breaks where the value is used.
+    """
+    if found is None or found.kind != OPERATION:
+        return "missed"
+    text = drive.path.read_text("utf-8")
+    marked = _statement(text, drive.finding.span.line)
     places = [*found.places[:1], *(link.place for link in found.chain)]
-    return any(place and place.path == str(drive.path) and first <= place.line <= last for place in places)
+    lines = [place.line for place in places if place and place.path == str(drive.path)]
+    if marked is None or not lines:
+        return "missed"
+    if any(marked.lineno <= line <= (marked.end_lineno or marked.lineno) for line in lines):
+        return "line"
+    origin = _statement(text, lines[0])
+    return "name" if origin is not None and _are_tied(marked, origin) else "missed"
 
 
-def _statement(text: str, finding: Finding) -> tuple[int, int]:
-    """The lines of the smallest statement around a finding."""
-    spans = [
-        (node.lineno, node.end_lineno or node.lineno)
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.stmt) and not hasattr(node, "body")
-    ]
-    around = [span for span in spans if span[0] <= finding.span.line <= span[1]]
-    return min(around, key=lambda span: span[1] - span[0], default=(finding.span.line, finding.span.end_line))
+def _statement(text: str, line: int) -> ast.stmt | None:
+    """The smallest statement around a line."""
+    simple = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
+    around = [node for node in simple if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    return min(around, key=lambda node: (node.end_lineno or node.lineno) - node.lineno, default=None)
+
+
+def _are_tied(one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether one gives a name its value that the other uses."""
+    return bool(_names(one, ast.Store) & _names(other, ast.Load) or _names(other, ast.Store) & _names(one, ast.Load))
+
+
+def _names(statement: ast.stmt, context: type[ast.expr_context]) -> set[str]:
+    names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
+    if context is ast.Store and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        # `scores.masked_fill_(...)` gives `scores` new values.
+        names |= {node.id for node in ast.walk(statement.value.func) if isinstance(node, ast.Name)}
+    return names | {
+        node.attr for node in ast.walk(statement) if isinstance(node, ast.Attribute) and isinstance(node.ctx, context)
+    }

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
 INDEX = ".index.json"
 _PART = re.compile(
-    r"(pytorch_model|model|adapter_model|diffusion_pytorch_model|model_states|optimizer|optim|(lr_)?scheduler|scaler|ema|ema_model"
-    r"|rng_state|random_states|training_args|custom_checkpoint|trainer_state|mp_rank_\d+_model_states|\w*zero_pp_rank_\d+\w*"
-    r"|\w*_optim_states)(_\d+)*(-\d+-of-\d+)?",
+    r"(pytorch_model|model|adapter_model|diffusion_pytorch_model|optimizer|optim|(lr_)?scheduler|scaler|ema|ema_model)(-\d+-of-\d+)?"
+    r"|(rng_state|random_states|custom_checkpoint)(_\d+)?|training_args|trainer_state"
+    r"|mp_rank_\d+_model_states|\w*zero_pp_rank_\d+\w*|\w*_optim_states",
 )
+# Accelerate numbers the second model and optimizer of a checkpoint; elsewhere `model_2.pt` is a later one of a run.
+_NUMBERED_PART = re.compile(r"(pytorch_model|model|optimizer|scheduler|sampler)_\d+")
+_OF_ACCELERATE = re.compile(r"random_states_\d+\.pkl")
 _BELONGS_BELOW = re.compile(r"global_step\d+|pytorch_model_fsdp_\d+|optimizer_\d+")
 _LAYOUTS = (
     ("DeepSpeed", re.compile(r"mp_rank_\d+_model_states\.pt|\w*zero_pp_rank\w*\.pt")),
@@ -73,7 +76,8 @@ def _in_folder(folder: Path, depth: int) -> Iterator[Checkpoint]:
         raise UsageError(f"{folder} cannot be read: {error.strerror or error}") from None
     here = [path for path in inside if not path.name.startswith(".")]
     files, folders = [path for path in here if path.is_file()], [path for path in here if path.is_dir()]
-    parts = [path for path in files if _is_part(path)]
+    numbered = any(_OF_ACCELERATE.fullmatch(path.name) for path in files)
+    parts = [path for path in files if _is_part(path) or (numbered and _NUMBERED_PART.fullmatch(path.stem))]
     joined: list[Path] = []
     if any(path.suffix != ".json" for path in parts):
         joined = [path for path in folders if _BELONGS_BELOW.fullmatch(path.name)]

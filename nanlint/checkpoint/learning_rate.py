@@ -107,15 +107,18 @@ def _against_config(found: LearningRate, groups: Sequence[Group], schedulers: Se
     if stated is None or _among(stated.value, found.peak):
         return
     driven = bool(schedulers) or any(group.initial_lr is not None for group in groups)
-    towards = (
-        f", towards the saved {told(found.peak)}"
-        if schedulers and not _same(max(found.peak), max(found.resumes_with))
-        else ""
-    )
-    message = f"training resumes with {told(found.resumes_with)}, not with the {stated.value:.4g} of {stated.where}: {found.reason}{towards}"
+    message = f"training resumes with {told(found.resumes_with)}, not with the {stated.value:.4g} of {stated.where}: {found.reason}{_origin(found, schedulers)}"
     yield Symptom(
         WARNING, "lr-config", ABOUT_THE_RATE, message, hint=_remedy(stated.value, found.peak, schedulers, driven=driven)
     )
+
+
+def _origin(found: LearningRate, schedulers: Sequence[Scheduler]) -> str:
+    """What the schedule computes from, if that is not the learning rate of the moment."""
+    if not schedulers or _same(max(found.peak), max(found.resumes_with)):
+        return ""
+    has_peak = schedulers[0].kind in {"OneCycleLR", "CyclicLR"}
+    return f", {'with the saved max_lr' if has_peak else 'from the saved base lr'} {told(found.peak)}"
 
 
 def _remedy(wanted: float, peak: Sequence[float], schedulers: Sequence[Scheduler], *, driven: bool) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Builder = Callable[..., Any]
 
-MOST_OPCODES = 30_000_000
+MOST_OPCODES = 10_000_000
 """A checkpoint of 100,000 tensors has about 3 million; each can cost some hundred bytes of memory."""
 
 _HASHABLE = (str, int, float, bytes, type(None), Name, Opaque)

@@ -48,7 +48,7 @@ def walk(tree: Any) -> Iterator[Node]:
 
 
 def _matters(value: Any) -> bool:
-    return isinstance(value, dict | list | tuple | Opaque | SavedTensor | float | int | str)
+    return isinstance(value, dict | list | tuple | Opaque | SavedTensor | float)
 
 
 def _children(value: Any) -> Iterator[tuple[Any, Any]]:

@@ -63,7 +63,9 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     finally:
         waiting.stop()
     if not series.diagnoses:
-        raise NanlintError(f"none of the {len(found)} files is a checkpoint (torch, safetensors and numpy files are read)")
+        raise NanlintError(
+            f"none of the {len(found)} files is a checkpoint (torch, safetensors and numpy files are read)"
+        )
     _print(series, options, out)
     return _exit_code(series)
 
@@ -124,6 +126,4 @@ def _exit_code(series: Series) -> ExitCode:
     """Bad values first: they are what one looks for. A file that could not be read is never a clean run."""
     if series.first_bad is not None:
         return ExitCode.FINDINGS
-    return (
-        ExitCode.FAILED if any(each.failures for each in series.diagnoses) else ExitCode.CLEAN
-    )
+    return ExitCode.FAILED if any(each.failures for each in series.diagnoses) else ExitCode.CLEAN

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from nanlint.model.verdict import Verdict
 
 Json = dict[str, Any]
+NOTHING_TO_RUN = {
+    "NAN206": "a bound without effect changes no value, so nothing breaks at it",
+    "NAN501": "it is about what an old checkpoint holds, which is not here",
+    "NAN602": "it is about settings that contradict each other, not about a computation",
+    "NAN603": "it is about the value of a setting, not about a computation",
+    "NAN604": "the result is finite; that it is the diagonal, only its author can call wrong",
+}
+"""Rules whose findings name no failure that a run could show."""
 
 
 def _no_inputs(_: str) -> Mapping[str, Mapping[str, Any]]:
@@ -83,6 +91,8 @@ class Confirmer:
 
     def _one(self, harness: Harness, finding: Finding, place: int) -> Verdict:
         """The verdict on one finding; a broken file is one verdict, too."""
+        if finding.code in NOTHING_TO_RUN:
+            return not_runnable(NOTHING_TO_RUN[finding.code])
         if finding.cell is not None:
             return not_runnable("it is in a notebook; move the function to a module that can be imported")
         try:

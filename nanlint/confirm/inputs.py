@@ -224,6 +224,8 @@ def _by_name(parameter: Parameter, uses: Uses, rank: int, *, building: bool) -> 
         return [ctc_argument(name, uses.ctc)]
     if re.search(r"^(config|cfg|conf|args|opt|options|hparams|hps|params|opts)$", lowered):
         return [{"kind": "config"}]
+    if uses.attributes and not uses.is_tensor and not uses.called and not is_count(name):
+        return [{"kind": "config"}, {"kind": "module", "name": "any"}, shaped]
     if uses.called:
         return [{"kind": "module", "name": "identity"}, {"kind": "module", "name": "any"}, {"kind": "module", "name": "linear"}]
     if _SWITCHES.search(lowered) and not uses.is_tensor:

@@ -121,13 +121,13 @@ def _body(target: Target, answer: Json, finding: Finding) -> str:
     if _is_plain(case, target, answer):
         return _plain_body(case, target)
     told = {**target.to_json(), "hazard": finding.hazard.to_json() if finding.hazard else None}
-    job = {"target": told, "case": case, "level": answer["level"], "device": "cpu", "amp": answer.get("amp", "")}
+    job = {"target": told, "case": case, "level": answer["level"], "device": "cpu", "amp": answer.get("amp", ""), "code": finding.code, "seed": case["seed"]}
     return _REPLAYED.format(job=json.dumps(job))
 
 
 def _is_plain(case: Json, target: Target, answer: Json) -> bool:
     """Whether the call can be written down without nanlint."""
-    touched = any(case.get(key) for key in ("force", "chance", "steps")) or "captured" in case or answer.get("amp")
+    touched = any(case.get(key) for key in ("force", "chance", "steps", "loop")) or "captured" in case or answer.get("amp")
     kinds = {spec["kind"] for part in ("call", "ctor") for spec in case.get(part, {}).values()}
     one_method = [kind for kind, _ in target.owners] in (["def"], ["class", "def"])
     return not touched and not answer.get("notes") and kinds <= {"tensor", "value"} and one_method and _importable(target)

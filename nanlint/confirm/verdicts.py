@@ -52,6 +52,8 @@ def of_answer(answer: Json, options: Options, target: Target) -> Verdict:
     if grade is Plausibility.EXTREME or grade.rank > options.max_plausibility.rank:
         reason = f"it fails for {grade.value} values only: {_call(case, target)} gives {_result(hit)}"
         return Verdict(VerdictKind.NOT_REPRODUCED, reason=reason, **told)
+    if case.get("loop"):
+        return Verdict(kind, reason=f"`{target.owners[0][1]}`, driven with a fault: {_result(hit)}", **told)
     return Verdict(kind, reason=f"{_call(case, target)} gives {_result(hit)}{_noted(answer)}", **told)
 
 
@@ -63,6 +65,8 @@ def device_in_words(options: Options, answer: Json) -> str:
 
 def how(case: Json) -> str:
     """The class of the witness."""
+    if case.get("loop"):
+        return "injected fault"
     if case.get("force"):
         return f"forced parameters: {case['force']}"
     if case.get("steps"):
@@ -109,6 +113,8 @@ def _short(thing: object) -> str:
 
 
 def _result(hit: Json) -> str:
+    if hit["direction"] == "loop":
+        return str(hit["result"])
     if hit["operation"] == "raises":
         return f"an error at line {hit['line']}: {hit['result']}"
     where = f"at line {hit['line']} ({hit['operation']})" if hit["line"] else f"by {hit['operation']}"

@@ -42,6 +42,8 @@ class ByHand(NamedTuple):
     """Whether an infinite exponential leaves the forward finite."""
     is_inverse: bool = False
     """Whether it is log(exp(x) - 1), the inverse of softplus."""
+    is_share: bool = False
+    """Whether it is a quotient of exponentials."""
     is_plain: bool = False
     """Whether no view, part or cast stands between its operations."""
 
@@ -145,7 +147,7 @@ class _Look(NamedTuple):
             ):
                 minus = self.origin(two.subject, "torch.neg")
                 is_tanh = minus is not None and same(minus.subject, one.subject, self.evaluator)
-                return ByHand(TANH if is_tanh else "", (one, two))
+                return ByHand(TANH if is_tanh else "", (one, two), is_share=True)
         if below is None:
             return None
         term, number = self.without_constant(below)
@@ -162,8 +164,8 @@ class _Look(NamedTuple):
         plus = self.origin(whole, "torch.add")
         term, number = self.without_constant(plus) if plus is not None else (None, None)
         if term is not None and self._is_like(exp, term):
-            return ByHand(SIGMOID if number == 1 else "", (exp,))
-        return ByHand("", (exp,)) if self._holds(whole, part) else None
+            return ByHand(SIGMOID if number == 1 else "", (exp,), is_share=True)
+        return ByHand("", (exp,), is_share=True) if self._holds(whole, part) else None
 
     def _is_like(self, exp: Call, node: Node) -> bool:
         """Whether `node` is that exponential, or one of the same exponent."""

@@ -31,6 +31,7 @@ VIEWS = frozenset(
     for name in (
         "view", "reshape", "flatten", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "clone", "expand",
         "select", "narrow", "gather", "index_select", "float", "double", "half", "bfloat16", "to", "detach", "cpu", "t",
+        "expand_as", "view_as", "reshape_as", "type_as", "repeat", "broadcast_to", "cuda", "flip", "roll", "movedim", "unflatten",
     )
 )  # fmt: skip
 _COUNTS = frozenset({METHODS["numel"], METHODS["size"], METHODS["dim"], "len"})
@@ -59,25 +60,30 @@ def value_made_by(call: Call, evaluator: Evaluator, given: tuple[Value, ...] = (
     if call.function in _COUNTS:
         return Value(Kind.NUMBER, call, call, range=COUNT, detached=True)
     if call.function in _PYTHON_NUMBERS:
-        inner = evaluator.values.get(call.subject, UNKNOWN) if call.subject is not None else UNKNOWN
-        # `x.item()` is x as a number; what is unknown is the same as nothing.
-        same_as = inner.identity if inner is not UNKNOWN else None
-        choices = _choices(call, inner)
-        return Value(
-            Kind.NUMBER, call, inner.origin or call, range=inner.range, choices=choices, same_as=same_as, detached=True
-        )
-    if call.function in _ELSEWHERE:
-        return Value(Kind.UNKNOWN, call, call, detached=True)
+        return _python_number(call, evaluator)
     if call.function.startswith("torch.nn.") and call.function.rpartition(".")[2][:1].isupper():
         return _constructed(call, given, evaluator)
-    if call.function not in SIGNATURES:
+    if call.function not in SIGNATURES or call.function in _ELSEWHERE:
         # What a method makes of something without a gradient has none, whatever method it is.
         receiver = evaluator.values.get(call.receiver, UNKNOWN) if call.receiver is not None else UNKNOWN
-        return Value(Kind.UNKNOWN, call, call, detached=receiver.detached)
+        return Value(Kind.UNKNOWN, call, call, detached=receiver.detached or call.function in _ELSEWHERE)
     value = _tensor(call, evaluator)
     if call.function in _ALWAYS_PAIRS or (call.function in _PAIRS and "dim" in call.arguments):
         return Value(Kind.TUPLE, call, call, parts=(value, Value(Kind.TENSOR, range=COUNT, dtype="int")))
     return value
+
+
+def _python_number(call: Call, evaluator: Evaluator) -> Value:
+    inner = evaluator.values.get(call.subject, UNKNOWN) if call.subject is not None else UNKNOWN
+    # `x.item()` is x as a number; what is unknown is the same as nothing.
+    same_as = inner.identity if inner is not UNKNOWN else None
+    choices = _choices(call, inner)
+    if call.function == "int" and not inner.range.integer:
+        whole = table_range(METHODS["long"], {"input": inner.range})
+        return Value(Kind.NUMBER, call, inner.origin or call, range=whole if inner.is_known else FINITE, detached=True)
+    return Value(
+        Kind.NUMBER, call, inner.origin or call, range=inner.range, choices=choices, same_as=same_as, detached=True
+    )
 
 
 def _constructed(call: Call, given: tuple[Value, ...], evaluator: Evaluator) -> Value:

@@ -25,7 +25,7 @@ _GROWING = frozenset({".append", ".extend", ".insert", ".pop", ".remove", ".clea
 _LIBRARIES = frozenset({"torch", "F", "nn", "init", "functional"})
 
 
-def assigned_in(node: cst.CSTNode) -> set[str]:  # noqa: C901 - one branch per way to bind a name
+def assigned_in(node: cst.CSTNode) -> set[str]:
     """Every name or attribute that something inside `node` assigns, grows or changes in place."""
     found: set[str] = set()
     for inner in walk(node):

@@ -33,6 +33,8 @@ _PARTS_OF_A_RUN = frozenset(
 )  # fmt: skip
 _ON = frozenset({"true", "yes", "on", "1"})
 _OFF = frozenset({"false", "no", "off", "0", "none", "null"})
+_ABOUT_ABOVE = frozenset({"enabled", "enable"})
+_BOUNDS = frozenset({"max_norm", "norm", "value", "clip_value", "clip_norm", "max_value"})
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -130,23 +132,26 @@ def folded_key(key: str) -> str:
 
 
 def folded_path(path: Iterable[str]) -> tuple[str, ...]:
-    """The keys of a path in one spelling. Dots divide a key, and `enabled` is about the key above it."""
+    """The keys of a path in one spelling. Dots divide a key; `enabled`, and the bound of a clip, are about the key above."""
     keys = [folded_key(part) for key in path for part in key.split(".")]
-    return tuple(keys[:-1]) if keys[-1] in {"enabled", "enable"} and len(keys) > 1 else tuple(keys)
+    is_about_above = len(keys) > 1 and (keys[-1] in _ABOUT_ABOVE or (keys[-1] in _BOUNDS and "clip" in keys[-2]))
+    return tuple(keys[:-1]) if is_about_above else tuple(keys)
 
 
 def _setting(entry: Entry, text_lines: list[str], file: str) -> Setting:
     span = entry.span
     line = text_lines[span.line - 1] if span.line <= len(text_lines) else ""
     written = line[span.column - 1 : span.end_column - 1].rstrip(" ,")
-    return Setting(folded_path(entry.path), entry.value, span, written, file=file)
+    path = folded_path(entry.path)
+    # `enabled: true` alone would not say what is.
+    above = f"{entry.path[-2]}." if len(path) < len(entry.path) else ""
+    return Setting(path, entry.value, span, above + written, file=file)
 
 
 def _is_one_run(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
-    """Whether two sections are of one run: one within the other, apart from what every run is divided into."""
+    """Whether two sections are of one run: the same, apart from what every run is divided into."""
     one, other = (tuple(key for key in section if key not in _PARTS_OF_A_RUN) for section in (first, second))
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]
+    return one == other
 
 
 def _words_of(setting: Setting) -> Iterable[str]:

@@ -110,7 +110,8 @@ def _is_of_sequences(words: tuple[str, ...]) -> bool:
 
 def _is_of_tokens(test: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """`ids != pad`, `item_seq > 0`."""
-    return any(side is not None and _is_of_sequences(words_of(side)) for side in _sides(test, evaluator))
+    sides = (root(side, evaluator) for side in _sides(test, evaluator) if side is not None)
+    return any(_is_of_sequences(words_of(side)) for side in sides)
 
 
 def behind(node: cst.BaseExpression, evaluator: Evaluator) -> Iterator[cst.BaseExpression]:
@@ -145,8 +146,19 @@ def _keeps_one(test: cst.BaseExpression, evaluator: Evaluator) -> bool:
             return True
     if any(_runs_over_what_occurs(side, test, evaluator) for side in (left, right)):
         return True
+    if _is_below_its_largest(left, evaluator):
+        return True
     one, other = root(left, evaluator), root(right, evaluator)
     return same(one, other, evaluator) and not isinstance(one, cst.Call)
+
+
+def _is_below_its_largest(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`x - x.max()` is 0 somewhere, which a test for more than something negative holds for."""
+    less = evaluator.values.get(node, UNKNOWN).origin
+    other = less.arguments.get("other") if less is not None and less.function == "torch.sub" else None
+    largest = evaluator.values.get(other, UNKNOWN).origin if other is not None else None
+    is_largest = largest is not None and largest.function in {"torch.max", "torch.amax"}
+    return is_largest and less is not None and same(largest.subject, less.subject, evaluator)  # type: ignore[union-attr]
 
 
 def are_of_one_thing(counts: list[cst.BaseExpression], evaluator: Evaluator) -> bool:

@@ -60,6 +60,7 @@ _WORDS = {
     "uint8": "int",
     "bool": "bool",
 }
+_FIXED: Mapping[str, str] = {**_CASTS, **dict.fromkeys(_BOOLEANS, "bool"), **dict.fromkeys(_INTEGERS, "int")}
 _FRACTIONS = frozenset(
     f"torch.{name}"
     for name in (
@@ -84,13 +85,7 @@ def dtype_named(dotted: str) -> str:
 
 def dtype_made_by(call: Call, evaluator: Evaluator) -> str:
     """The dtype of what `call` returns; empty when it is not known."""
-    if call.function in _CASTS:
-        return _CASTS[call.function]
-    if call.function in _BOOLEANS:
-        return "bool"
-    if call.function in _INTEGERS:
-        return "int"
-    stated = _stated(call, evaluator)
+    stated = _FIXED.get(call.function) or _stated(call, evaluator)
     if stated:
         return stated
     nodes = call.arguments.values() if call.function not in _SHAPED_LIKE or call.subject is None else [call.subject]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from nanlint.facts import literals, operators
-from nanlint.facts.calculate import COUNT
+from nanlint.facts.calculate import COUNT, VIEWS
 from nanlint.facts.calling import outcome
 from nanlint.facts.changes import changed_by, may_set_attributes
 from nanlint.facts.dtypes import format_of
@@ -26,7 +26,7 @@ from nanlint.ops.interval import FINITE, Interval
 from nanlint.ops.names import ATTRIBUTES, METHODS, SIGNATURES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from nanlint.facts.reach import Reach
     from nanlint.source.parse import ParsedChunk
@@ -36,6 +36,11 @@ ANY_ATTRIBUTE = "*"
 
 # Past so many names, as in a generated module, in-place changes through a second name go unnoticed.
 _SEARCHED_NAMES = 2000
+
+
+_PARTS = VIEWS | {"subscript"}
+# Deeper than people nest.
+_DEEPEST_PART = 6
 
 
 class Evaluator:
@@ -157,8 +162,22 @@ class Evaluator:
                 if held.identity is before.identity and held.kind is not Kind.NUMBER and name != text:
                     is_itself = held is before and held.kind is Kind.TENSOR
                     changed[name] = value if is_itself else join(held, value)
+            wholes = {id(whole.identity) for whole in self._wholes_of(before)}
+            for name, held in self.env.items() if wholes else ():
+                if id(held.identity) in wholes and name not in changed:
+                    changed[name] = join(held, value)
         for name in sorted(changed):
             self.env = self.env.bind(name, changed[name])
+
+    def _wholes_of(self, part: Value) -> Iterator[Value]:
+        """What `part` is a part or a view of: `x` of `x[0]`, which changes with it."""
+        for _ in range(_DEEPEST_PART):
+            made_by = part.made_by
+            if made_by is None or made_by.subject is None or made_by.function not in _PARTS:
+                return
+            part = self.values.get(made_by.subject, UNKNOWN)
+            if part is not UNKNOWN:
+                yield part
 
     def _set_gradient(self, target: cst.BaseExpression, *, detached: bool) -> None:
         """`x.requires_grad_()` and `x.requires_grad = True`: from here on a backward stops at x, or passes."""
@@ -182,7 +201,9 @@ class Evaluator:
             return
         held = self.env.get(owner)
         if self.env.guards and held is not None and held.kind is Kind.INSTANCE:
-            set_later = {attribute for name in self.reach.lineage(held.name) for attribute in self.reach.set_later(name)}
+            set_later = {
+                attribute for name in self.reach.lineage(held.name) for attribute in self.reach.set_later(name)
+            }
             self.env = self.env.untold(f"{owner}.{attribute}" for attribute in set_later)
         for attribute in sorted(self._attributes.get(owner, ())):
             of_this_file = held is not None and held.kind is Kind.INSTANCE
@@ -222,9 +243,15 @@ class Evaluator:
 
     # -- conditions -------------------------------------------------------------------------------------------
 
-    def under(self, test: cst.BaseExpression, *, holds: bool) -> Env:
-        """The environment where `test`, which has been evaluated, holds or does not."""
-        return self.env.guarded_by(bounds(test, holds=holds, read=lambda node: self.values.get(node, UNKNOWN).number))
+    def under(self, test: cst.BaseExpression, *, holds: bool, anew: bool = False) -> Env:
+        """The environment where `test`, which has been evaluated, holds or does not; `anew` after the names were assigned."""
+        told = bounds(test, holds=holds, read=lambda node: self.values.get(node, UNKNOWN).number)
+        return self.env.guarded_by(bound for bound in told if anew or self._still_holds(bound.node))
+
+    def _still_holds(self, node: cst.BaseExpression) -> bool:
+        """Whether the name that a condition is about has not been assigned behind it: `n > 0 and (n := n - 9)`."""
+        held = self.env.get(node.value) if isinstance(node, cst.Name) else None
+        return held is None or held.identity is self.values.get(node, held).identity
 
     def evaluate_under(self, node: cst.BaseExpression, test: cst.BaseExpression, *, holds: bool) -> Value:
         """The value of `node` where `test`, which has been evaluated, holds or does not."""
@@ -306,6 +333,8 @@ class Evaluator:
         owner, _, attribute = text.partition(".")
         if attribute:
             self._attributes.setdefault(owner, set()).add(attribute)
+        if attribute == "data" and isinstance(target, cst.Attribute):
+            self.change(target.value, replace(value, detached=False))
         if attribute == "requires_grad" and isinstance(target, cst.Attribute):
             self._set_gradient(target.value, detached=value.constant is False)
         self.env = self.env.bind(text, value)

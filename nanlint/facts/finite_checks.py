@@ -43,7 +43,7 @@ _FOR_GOOD = frozenset({"finite", "isfinite"})
 _GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
 _NORMS = frozenset({"norm", "norms", "gnorm", "gradnorm"})
 _LOSSES = frozenset({"loss", "losses", "objective"})
-_PARAMETERS = frozenset({"param", "params", "parameter", "parameters", "weights"})
+_PARAMETERS = frozenset({"param", "params", "parameter", "parameters"})
 # `loss_weight` is no loss, `loss_meter` a record of them.
 _ELSE = frozenset(
     {"weight", "fn", "func", "mask", "scale", "scaler", "type", "layer", "best", "lowest", "min", "prev", "last", "old"}
@@ -212,8 +212,9 @@ def _assignments(flow: Flow) -> dict[str, list[cst.BaseExpression]]:
     if flow not in _assigned:
         found: dict[str, list[cst.BaseExpression]] = {}
         for node in walk(flow.parsed.module):
-            for target in node.targets if isinstance(node, cst.Assign) else ():
-                found.setdefault(dotted_text(target.target) or "", []).append(node.value)
+            if isinstance(node, cst.Assign):
+                for target in node.targets:
+                    found.setdefault(dotted_text(target.target) or "", []).append(node.value)
         _assigned[flow] = found
     return _assigned[flow]
 

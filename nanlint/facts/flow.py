@@ -97,7 +97,9 @@ class Flow(Evaluator):
         """
         default = self.values.get(parameter.default, UNKNOWN) if parameter.default is not None else UNKNOWN
         if default.number is not None:
-            stated = annotated_kind(parameter.annotation.annotation) if parameter.annotation is not None else Kind.UNKNOWN
+            stated = (
+                annotated_kind(parameter.annotation.annotation) if parameter.annotation is not None else Kind.UNKNOWN
+            )
             kind = Kind.NUMBER if stated is Kind.NUMBER else Kind.UNKNOWN
             return replace(default, kind=kind, assumed=True, same_as=None)
         # What the data set states is not trained.
@@ -116,7 +118,9 @@ class Flow(Evaluator):
 
     def _nested_function(self, node: cst.FunctionDef) -> bool:
         outer = self.env
-        self.shared |= {name.name.value for inner in walk(node) if isinstance(inner, cst.Nonlocal) for name in inner.names}
+        self.shared |= {
+            name.name.value for inner in walk(node) if isinstance(inner, cst.Nonlocal) for name in inner.names
+        }
         returned = self._interpret_function(node)
         if node.decorators or node.asynchronous or any(isinstance(inner, cst.Yield) for inner in walk(node)):
             returned = None
@@ -265,14 +269,18 @@ class Flow(Evaluator):
         reached = self._meet(breaks if endless else [*rounds, *breaks, (True, before)])
         self.env = replace(self.env, regions=before.regions)
         if isinstance(node, cst.While) and not breaks:
-            self.env = self.under(node.test, holds=False)
+            self.env = self.under(node.test, holds=False, anew=True)
         return self._statement(node.orelse) and reached if node.orelse is not None else reached
 
     def _enter_loop(self, node: cst.For | cst.While) -> bool:
         """Stand at the top of the body, in any round; True when the loop has no end of its own."""
         if isinstance(node, cst.For):
             self.evaluate(node.iter)
-        self.env = self.env.forget(assigned_in(node) | self.other_names_of(changed_in(node)))
+        changed = changed_in(node)
+        if isinstance(node, cst.For) and isinstance(node.target, cst.Name) and node.target.value in changed:
+            # `for row in x: row.add_(1)` changes x.
+            changed |= {text for text in [dotted_text(node.iter)] if text is not None}
+        self.env = self.env.forget(assigned_in(node) | changed | self.other_names_of(changed))
         if isinstance(node, cst.For):
             self.bind_target(node.target, Value())
             return False

@@ -115,7 +115,7 @@ def _pair(
         allowed = replace(allowed, nan=True)
     yield Bound(node, allowed, strict)
     inner = _measured(node)
-    if inner is not None:
+    if inner is not None and not (_is_cut_to_integer(node) and not _holds_before_the_cut(allowed)):
         yield Bound(inner, allowed, strict)
 
 
@@ -130,6 +130,15 @@ def _is_size(node: cst.BaseExpression) -> bool:
     if isinstance(node.func, cst.Name) and node.func.value == "int" and node.args:
         return _is_size(node.args[0].value)
     return isinstance(node.func, cst.Attribute) and node.func.attr.value == "size"
+
+
+def _is_cut_to_integer(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "int"
+
+
+def _holds_before_the_cut(allowed: Interval) -> bool:
+    """Whether what is said of `int(x)` is true of x: that it is above 0, or not 0; not that it is 0, as int(0.5) is."""
+    return allowed.high == INF and (allowed.nonzero or allowed.low > 0)
 
 
 def _measured(node: cst.BaseExpression) -> cst.BaseExpression | None:

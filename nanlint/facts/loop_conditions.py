@@ -78,9 +78,10 @@ def reassigned(known: Mapping[str, bool], item: Assigned) -> Mapping[str, bool]:
     """What is still known after names were assigned."""
     if not known and item.truth is None:
         return known
+    truth = item.truth if item.truth is not None else known.get(item.source)
     kept = {text: truth for text, truth in known.items() if item.names.isdisjoint(_prefixes(text))}
-    if item.truth is not None:
-        kept.update(dict.fromkeys(item.names, item.truth))
+    if truth is not None:
+        kept.update(dict.fromkeys(item.names, truth))
     return kept
 
 

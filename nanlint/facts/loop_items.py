@@ -42,7 +42,8 @@ class Repeat:
 class Scope:
     """The body of a function of this file that is called here: a `return` in it ends it alone."""
 
-    name: str
+    call: str
+    """The text of the call: what stands for its answer in a condition."""
     body: Block
 
 
@@ -78,6 +79,8 @@ class Assigned:
 
     names: frozenset[str]
     truth: bool | None
+    source: str = ""
+    """The text of what they get, where that may be the answer of a function."""
 
 
 Item = Union[Event, Branch, Repeat, Scope, Attempt, Leave, Assigned]  # noqa: UP007 - a name in front of `|` must be known

@@ -179,7 +179,7 @@ def _after(item: Item, state: _State) -> list[_State] | None:  # noqa: PLR0911 -
     if isinstance(item, Branch):
         return _branched(item, state)
     if isinstance(item, Scope):
-        return _ended(_through(item.body, [state]), {"return"})
+        return _returned(_through(item.body, [state]), item)
     if isinstance(item, Repeat):
         return _ended(_through(item.body, [state]), {"break", "continue"})
     return _attempted(item, state)
@@ -190,6 +190,29 @@ def _ended(states: list[_State] | None, ends: set[str]) -> list[_State] | None:
     if states is None:
         return None
     return [replace(state, end="", leave=None) if state.end in ends else state for state in states]
+
+
+def _returned(states: list[_State] | None, item: Scope) -> list[_State] | None:
+    """States at the end of a function go on where it was called, and know its answer if that is written there."""
+    if states is None:
+        return None
+    found: list[_State] = []
+    for state in states:
+        if state.end not in {"", "return"}:
+            found.append(state)
+            continue
+        answer = _answer(state.leave)
+        known = {text: truth for text, truth in state.known.items() if text != item.call}
+        found.append(
+            replace(state, end="", leave=None, known=known if answer is None else {**known, item.call: answer})
+        )
+    return found
+
+
+def _answer(leave: Leave | None) -> bool | None:
+    """What a function returns, if that is True, False or None for all to see."""
+    value = leave.node.value if leave is not None and isinstance(leave.node, cst.Return) else None
+    return False if value is None else {"True": True, "False": False, "None": False}.get(dotted_text(value) or "")
 
 
 def _attempted(item: Attempt, state: _State) -> list[_State] | None:

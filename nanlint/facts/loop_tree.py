@@ -133,7 +133,8 @@ class _Reader:
         if isinstance(node, cst.Assign) and any(text.rpartition(".")[2] == "grad" for text in names):
             yield Event(EventKind.CLEAR, node, self.flow, next(iter(names)))
         word = dotted_text(node.value) if node.value is not None and not isinstance(node, cst.AugAssign) else None
-        yield Assigned(names, {"True": True, "False": False, "None": False}.get(word or ""))
+        source = renamed(text_of(node.value), self.names) if isinstance(node.value, cst.Call) else ""
+        yield Assigned(names, {"True": True, "False": False, "None": False}.get(word or ""), source)
 
     # -- compound statements ----------------------------------------------------------------------------------
 
@@ -180,7 +181,7 @@ class _Reader:
             return
         followed = self._followed(node)
         if followed:
-            yield Scope(*followed)
+            yield Scope(renamed(text_of(node), self.names), followed)
             return
         call = self.flow.calls.get(node)
         event = event_of(call, self.flow, self.names) if call is not None else None
@@ -190,11 +191,11 @@ class _Reader:
     def _nested(self, name: str) -> Iterator[Item]:
         if name not in self.under_way:
             self.under_way.append(name)
-            yield Scope(name, self.block([self.nested[name].body]))
+            yield Scope(f"{name}()", self.block([self.nested[name].body]))
             self.under_way.pop()
 
-    def _followed(self, node: cst.Call) -> tuple[str, Block] | None:
-        """The name and the tree of a function of this file that is called, if it has a part in training."""
+    def _followed(self, node: cst.Call) -> Block | None:
+        """The tree of a function of this file that is called, if it has a part in training."""
         value = self.flow.values.get(node.func, UNKNOWN)
         name = value.name if value.kind is Kind.FUNCTION else ""
         if name not in self.builder.relevant or name in self.stack or len(self.stack) > _DEEPEST:
@@ -208,7 +209,7 @@ class _Reader:
         if not _has_a_part(body):
             return None
         self.builder.followed.add(name)
-        return name, body
+        return body
 
     def _body(self, name: str, flow: Flow, function: cst.FunctionDef, names: Mapping[str, str]) -> Block:
         key = name, frozenset(names.items())

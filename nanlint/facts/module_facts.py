@@ -231,12 +231,25 @@ class ModuleFacts(ShapeQuestions):
             for text, bound in guards.items()
             if not _SAYS_NOTHING.search(text) and not (_SIZE.search(text) and _is_of_form(bound.range))
         ]
+        if self._is_compared(node):
+            return True
         names = self._behind(node) if asked else set()
         if any(_mentions(text, name) for name in names for text in asked):
             return True
         # What was made from the same thing is above 0, so that is not all 0; or a name stands for a test of it.
         telling = [bound.node for bound in guards.values() if self._tells_of_others(bound)]
         return any(not names.isdisjoint(self._behind(other)) for other in telling)
+
+    def _is_compared(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is `high - low` and the chunk asks somewhere whether `high > low`."""
+        less = self.origin_of(node)
+        if less is None or less.function != "torch.sub" or not self.is_here(less.node):
+            return False
+        ends = {self.source_of(part) for part in less.arguments.values()}
+        tests = (self.comparison_of(test) for test in self.comparisons() if self.condition_at(test) is not None)
+        return any(
+            test is not None and {self.source_of(test.left), self.source_of(test.right)} == ends for test in tests
+        )
 
     def _tells_of_others(self, bound: Bound) -> bool:
         """Whether a condition tells something about what its operand was made of: `if area > 0`, `if is_flat` of a test."""

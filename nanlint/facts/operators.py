@@ -93,7 +93,12 @@ def unary(evaluator: Evaluator, node: cst.UnaryOperation) -> Value:
         return replace(value_made_by(call, evaluator), kind=inner.kind)
     if isinstance(node.operator, cst.BitInvert) and inner.number is None:
         call = evaluator.calls[node] = Call("torch.bitwise_not", node, Form.OPERATOR, {"input": node.expression})
-        value = _masked(call.function, value_made_by(call, evaluator), inner)
+        value = value_made_by(call, evaluator)
+        # Of an integer 0 it is -1; what nobody knows the dtype of, and is 0 or 1, is a mask.
+        if inner.dtype == "int":
+            value = replace(value, range=Interval(-1 - inner.range.high, -1 - inner.range.low, integer=True))
+        else:
+            value = _masked(call.function, value, inner)
         return replace(value, kind=inner.kind, dtype=inner.dtype)
     return Value(inner.kind, dtype=inner.dtype)
 

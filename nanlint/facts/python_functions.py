@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from nanlint.facts.values import Call, Form, Kind, Value
 from nanlint.ops.arithmetic import absolute, maximum, minimum
-from nanlint.ops.interval import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import libcst as cst
+
+    from nanlint.ops.interval import Interval
 
 _OF_TWO: Mapping[str, Callable[[Interval, Interval], Interval]] = {"max": maximum, "min": minimum}
 

@@ -62,6 +62,8 @@ class Reach:
         self._circles: dict[str, frozenset[str]] = {}
         """A chunk that calls itself by way of others -> those others."""
         self._rebound: frozenset[str] | None = None
+        self._below: dict[str, list[str]] | None = None
+        """Class -> the classes of this file that are made from it."""
         self._telling: dict[str, bool] = {}
         """Function -> whether its result is what its return statements say."""
         self._set_outside_init: dict[str, set[str]] = {}
@@ -202,11 +204,12 @@ class Reach:
 
     def _overriding(self, class_name: str, attribute: str) -> list[str]:
         """The classes of this file below `class_name` that give the attribute themselves."""
-        return [
-            name
-            for name in self.outline.classes
-            if name != class_name and self._gives(name, attribute) and class_name in self.lineage(name)
-        ]
+        if self._below is None:
+            self._below = {}
+            for name in self.outline.classes:
+                for above in self.lineage(name)[1:]:
+                    self._below.setdefault(above, []).append(name)
+        return [name for name in self._below.get(class_name, ()) if self._gives(name, attribute)]
 
     def _gives(self, class_name: str, attribute: str) -> bool:
         constructor = self.outline.chunks.get(f"{class_name}.__init__")

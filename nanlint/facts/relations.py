@@ -41,7 +41,9 @@ _SHARE = replace(UNIT, nan=True)
 _DEEPEST_SUM = 4
 
 # These keep each value where it is; other views, as `x.t()`, hold the same values elsewhere.
-_IN_PLACE = frozenset(METHODS[name] for name in ("float", "double", "half", "bfloat16", "to", "detach", "cpu", "clone", "contiguous"))
+_IN_PLACE = frozenset(
+    METHODS[name] for name in ("float", "double", "half", "bfloat16", "to", "detach", "cpu", "clone", "contiguous")
+)
 _DRAWING = re.compile(r"\.(rand|normal|bernoulli|multinomial|poisson|\w*dropout|rrelu|gumbel|empty|new_empty|\w+_$)")
 _PURE = frozenset({"len", "float", "int", "abs", "max", "min", "round", "math.sqrt", "math.log", "math.exp"})
 
@@ -187,7 +189,9 @@ def _holds(whole: cst.BaseExpression | None, part: cst.BaseExpression, evaluator
     )
 
 
-def _holds_size(whole: cst.BaseExpression | None, part: cst.BaseExpression, evaluator: Evaluator, depth: int = 0) -> bool:
+def _holds_size(
+    whole: cst.BaseExpression | None, part: cst.BaseExpression, evaluator: Evaluator, depth: int = 0
+) -> bool:
     """Whether `whole` is no less than the size of `part`: its norm or largest size, and what was added to that."""
     made = evaluator.values.get(whole, UNKNOWN).origin if whole is not None else None
     if made is None or depth == _DEEPEST_SUM:

@@ -105,16 +105,38 @@ def _around(node: cst.CSTNode, flow: Flow) -> Iterator[cst.CSTNode]:
         around = flow.parsed.parents.get(around)
 
 
-def spelled_out(node: cst.BaseExpression | None, flow: Flow) -> str:
-    """The text of an expression, or of all that its name is assigned in the chunk; "" for a name that comes from elsewhere."""
-    if node is None:
+def spelled_out(node: cst.BaseExpression | None, flow: Flow, names: int = 3) -> str:
+    """The text of an expression with what its names are assigned in the chunk; "" if one of them comes from elsewhere."""
+    if node is None or names == 0:
         return ""
-    text = dotted_text(node)
-    if text is None:
-        return text_of(node)
-    assigned = [
-        text_of(inner.value)
-        for inner in walk(flow.parsed.module)
-        if isinstance(inner, cst.Assign) and any(dotted_text(target.target) == text for target in inner.targets)
-    ]
-    return " ".join(assigned)
+    texts = [text_of(node)]
+    for name in _plain_names(node):
+        assigned = [spelled_out(value, flow, names - 1) for value in _values_of(name, flow)]
+        if not all(assigned) or not assigned:
+            return ""
+        texts += assigned
+    return " ".join(texts)
+
+
+def _plain_names(node: cst.BaseExpression) -> Iterator[str]:
+    """The names that an expression reads by themselves, not as the owner of an attribute or a method.
+
+    Of a path that is joined, the last part is the file.
+    """
+    if isinstance(node, cst.Name):
+        yield node.value
+    elif isinstance(node, cst.Call):
+        joins = (dotted_text(node.func) or "").endswith(".join")
+        for arg in node.args[-1:] if joins else node.args:
+            yield from _plain_names(arg.value)
+    elif isinstance(node, cst.BinaryOperation):
+        if not isinstance(node.operator, cst.Divide):
+            yield from _plain_names(node.left)
+        yield from _plain_names(node.right)
+
+
+def _values_of(name: str, flow: Flow) -> Iterator[cst.BaseExpression]:
+    """All that a name is assigned in the chunk."""
+    for inner in walk(flow.parsed.module):
+        if isinstance(inner, cst.Assign) and any(dotted_text(target.target) == name for target in inner.targets):
+            yield inner.value

@@ -14,7 +14,7 @@ from nanlint.facts import telling_names as named
 from nanlint.facts.counting import Chance, behind, is_of_shares
 from nanlint.facts.given import is_given
 from nanlint.facts.naming import words_of
-from nanlint.facts.values import UNKNOWN, Call
+from nanlint.facts.values import UNKNOWN
 from nanlint.ops.names import METHODS
 from nanlint.source.walk import walk
 
@@ -43,25 +43,33 @@ def silence(node: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     """How ordinary it is that all of `node` is 0, or that all of it is equal."""
     if node is None or is_of_shares(node, evaluator) or _is_drawn_or_built(node, evaluator):
         return Chance.NONE
-    words, leaf, is_apart = _words_in(node), node, False
-    for _ in range(_DEEPEST):
-        made_by = evaluator.values.get(leaf, UNKNOWN).made_by
-        if made_by is None or made_by.function not in _SAME_DATA or made_by.subject is None:
-            break
-        is_apart = is_apart or _is_distance(made_by, evaluator)
-        leaf = made_by.subject
-        words |= _words_in(leaf)
-    value = evaluator.values.get(leaf, UNKNOWN)
-    if value.learnable or (not named.LEARNED.isdisjoint(words) and named.GRADIENTS.isdisjoint(words)):
+    chain = measured_from(node, evaluator)
+    leaf = chain[-1]
+    words = {word for part in chain for word in _words_in(part)}
+    is_gradient = any(not named.GRADIENTS.isdisjoint(words_of(part)) for part in chain)
+    if evaluator.values.get(leaf, UNKNOWN).learnable or (not named.LEARNED.isdisjoint(words) and not is_gradient):
         return Chance.NONE
-    # What a function gave back, or an object keeps, is judged by its name alone; that two things are equal is known to nobody.
-    is_measured = is_given(leaf, evaluator) or not named.SIGNALS.isdisjoint(words)
+    # What a function gave back, or an object keeps, is known by its name alone; that two things are equal, to nobody.
+    is_apart = any(_is_distance(part, evaluator) for part in chain)
+    is_measured = is_gradient or is_given(leaf, evaluator)
     return Chance.ORDINARY if is_measured and not is_apart else Chance.DOUBTFUL
 
 
-def _is_distance(call: Call, evaluator: Evaluator) -> bool:
-    """Whether `call` takes one thing from another, and not the mean or the minimum of something from itself."""
-    if call.function not in DIFFERENCES:
+def measured_from(node: cst.BaseExpression, evaluator: Evaluator) -> list[cst.BaseExpression]:
+    """`node`, and what it was made of as long as that is the same data: squares, differences and views of it."""
+    chain = [node]
+    while len(chain) < _DEEPEST:
+        made_by = evaluator.values.get(chain[-1], UNKNOWN).made_by
+        if made_by is None or made_by.function not in _SAME_DATA or made_by.subject is None:
+            break
+        chain.append(made_by.subject)
+    return chain
+
+
+def _is_distance(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether `node` is one thing less another, and not something less its own mean or minimum."""
+    call = evaluator.values.get(node, UNKNOWN).made_by
+    if call is None or call.function not in DIFFERENCES:
         return False
     other = call.arguments.get("other")
     taken = evaluator.values.get(other, UNKNOWN).origin if other is not None else None

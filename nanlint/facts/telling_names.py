@@ -11,7 +11,8 @@ SEQUENCES = frozenset(
     {
         "attention", "attn", "key", "src", "source", "tgt", "encoder", "decoder", "text", "caption", "token", "tokens", "input",
         "inputs", "ids", "prompt", "seq", "seqs", "sequence", "sequences", "unmasked", "nonmasked", "support", "patch", "word", "words",
-        "char", "chars", "session", "history", "timestep", "timesteps", "frames", "observed", "batch", "rank", "ranks",
+        "char", "chars", "session", "history", "timestep", "timesteps", "frames", "observed", "batch", "rank", "ranks", "species", "atom", "atoms", "elem", "elements", "node", "nodes", "dummy", "idx", "idxs",
+        "indices",
     }
 )  # fmt: skip
 # Whatever was made from these marks padding, or positions.
@@ -60,6 +61,8 @@ GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
 RANDOM = frozenset({"rand", "randn", "normal", "uniform", "bernoulli", "noise", "eigh", "eig", "svd"})
 # What was looked up in the data occurs there.
 OCCURRING = frozenset({"unique", "set", "occurring", "present", "counts"})
+# The group that each element belongs to.
+MEMBERS = frozenset({"batch", "owner", "owners", "graph", "graphs", "segment", "segments", "group", "groups"})
 PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities"})
 # Two ends of an interval, as people call them: the upper one and the lower one.
 ENDS = (

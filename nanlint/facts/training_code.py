@@ -24,7 +24,7 @@ _NOT_TRAINED = frozenset(
         "dataset", "datasets", "augment", "augmentation", "augmentations", "evaluate", "evaluation", "evaluator", "eval", "diagnostics", "env",
         "planner", "planning", "optimizer", "plot", "visualize", "corrector", "collator", "collate", "pipeline", "detect", "detector",
         "init", "initialize", "reset", "stats", "statistics", "callback", "monitor", "score", "scores", "benchmark", "convert",
-        "export", "calibrate", "calibration", "generate", "decode", "search", "fit", "suppression", "nms", "quantize", "prune",
+        "export", "calibrate", "calibration", "generate", "translate", "decode", "search", "fit", "suppression", "nms", "quantize", "prune",
         "pruning", "inference", "predict", "infer", "logging", "summary", "report", "load", "save", "test", "tests", "check",
         "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "match", "matching", "assigner", "candidates",
         "measure", "box", "boxes", "clipped", "clipping", "bucket", "binning", "bucketize", "enhancement", "denoise", "rotary", "rope", "pretrained", "fbank", "spectrogram", "stft",
@@ -73,7 +73,10 @@ def is_trained(chunk: Chunk, outline: Outline) -> bool:
     if not may_train(chunk, outline):
         return False
     function, owner = set(_words(chunk.name)), set(_words(chunk.owner.rpartition(".")[2]))
-    if chunk.name == MODULE or not (function.isdisjoint(_TRAINED_FUNCTIONS | _DISTANCES) and owner.isdisjoint(_LOSSES)):
+    if chunk.name == MODULE or not (function.isdisjoint(_TRAINED_FUNCTIONS) and owner.isdisjoint(_LOSSES)):
+        return True
+    # A distance by itself may as well belong to an assignment or a search.
+    if not function.isdisjoint(_DISTANCES) and _is_about_networks(outline):
         return True
     return not chunk.owner and any(chunk.name in other.words and _is_loss(other) for other in outline.chunks.values())
 

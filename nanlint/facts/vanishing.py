@@ -17,7 +17,7 @@ from nanlint.facts.counting import Chance, are_of_one_thing, behind, emptiness, 
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.relations import same
-from nanlint.facts.silence import CARRYING, DIFFERENCES, silence
+from nanlint.facts.silence import CARRYING, DIFFERENCES, measured_from, silence
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.zeros import reaches_zero
 
@@ -145,9 +145,10 @@ def _total(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanish
 
 
 def _bins(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
-    """How often each class occurs: some class does not."""
-    del call, value, evaluator, depth
-    return Vanishing(COUNT, Chance.ORDINARY)
+    """How often each class occurs: some class does not. Of the members of each group there is one."""
+    del value, evaluator, depth
+    words = words_of(call.subject) if call.subject is not None else ()
+    return NEVER if not named.MEMBERS.isdisjoint(words) else Vanishing(COUNT, Chance.ORDINARY)
 
 
 def _is_squared(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
@@ -175,13 +176,10 @@ def _shortness(call: Call | None, evaluator: Evaluator) -> Chance:
     is_told = (made_by is not None and made_by.function in DIFFERENCES) or not words.isdisjoint(
         named.VECTORS | named.SIGNALS
     )
-    if known is Chance.ORDINARY and not _speaks_of_signals(subject, evaluator):
+    chain = measured_from(subject, evaluator) if subject is not None else []
+    if known is Chance.ORDINARY and all(named.SIGNALS.isdisjoint(words_of(part)) for part in chain):
         known = Chance.DOUBTFUL
     return known if is_told or known is Chance.ORDINARY else Chance.NONE
-
-
-def _speaks_of_signals(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
-    return node is not None and any(not named.SIGNALS.isdisjoint(words_of(inner)) for inner in behind(node, evaluator))
 
 
 def _spread(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:

@@ -1,7 +1,7 @@
 """A moment of the run that can be returned to: random states, moving buffers, and how many batches were handed out.
 
 Parameters are not copied: between two optimizer steps they do not change, so at a bad step they still are what they
-were. Buffers are copied once they have been seen to move, as running statistics do and causal masks do not.
+were. Small buffers are copied, large ones once they have been seen to move, which causal masks do not.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from typing import Any
 import torch
 
 from nanlint.trace.names import living_modules
+
+
+SMALL = 1 << 14
+"""Elements of a buffer that are copied without asking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +39,22 @@ class Marks:
     def __init__(self) -> None:
         self._versions: list[tuple[torch.Tensor, int]] = []
         self._moving: list[torch.Tensor] = []
-        self._is_settled = True
 
     def learn_buffers(self) -> None:
-        """Look for the buffers there are; those that have changed by the next mark are copied from then on."""
+        """Look for the buffers there are; of the large ones those are copied that have changed by the next mark."""
         found = {id(buffer): buffer for module in living_modules() for buffer in module.buffers(recurse=False)}
-        self._versions = [(buffer, _version(buffer)) for buffer in found.values()]
-        self._is_settled = False
+        # Batch norm writes its statistics behind the back of the version counter.
+        self._moving = [buffer for buffer in found.values() if buffer.numel() <= SMALL]
+        self._versions = [(buffer, _version(buffer)) for buffer in found.values() if buffer.numel() > SMALL]
 
     def take(self, position: int) -> Mark:
         """The present moment."""
-        if not self._is_settled:
-            self._settle()
+        if self._versions:
+            self._moving += [buffer for buffer, version in self._versions if _version(buffer) != version]
+            self._versions = []
         with torch.no_grad():
             copies = [buffer.clone() for buffer in self._moving]
         return Mark(torch.get_rng_state(), random.getstate(), _numpy_state(), _cuda_states(), copies, position)
-
-    def _settle(self) -> None:
-        moved = [buffer for buffer, version in self._versions if _version(buffer) != version]
-        if moved:
-            self._moving, self._versions, self._is_settled = moved, [], True
 
     def return_to(self, mark: Mark) -> None:
         """Make it be that moment again, as far as random numbers and buffers go."""

@@ -20,7 +20,9 @@ WRAPPERS = ("DistributedDataParallel", "FullyShardedDataParallel", "DataParallel
 def living_modules() -> list[torch.nn.Module]:
     """Every nn.Module there is."""
     # type() and not isinstance(): a lazy proxy would wake up when asked for its __class__.
-    return [thing for thing in gc.get_objects() if issubclass(type(thing), torch.nn.Module)]
+    things = gc.get_objects()
+    kinds = {kind for kind in set(map(type, things)) if issubclass(kind, torch.nn.Module)}
+    return [thing for thing in things if type(thing) in kinds]
 
 
 def roots(modules: Iterable[torch.nn.Module]) -> list[torch.nn.Module]:

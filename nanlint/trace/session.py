@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import enum
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -244,6 +245,8 @@ class Session:
 
     def _is_compiled(self) -> bool:
         """Whether a module that is being trained went through torch.compile."""
+        if "torch._dynamo" not in sys.modules:
+            return False
         trained = {id(parameter) for optimizer in self._optimizers.values() for parameter in parameters(optimizer)}
         compiled = (module for module in living_modules() if is_compiled(module))
         return any(id(parameter) in trained for module in compiled for parameter in module.parameters())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from nanlint.trace.events import Event, Operand
 
@@ -29,25 +29,38 @@ class Trail:
 
 
 def walk_back(last: Event, events: Sequence[Event]) -> Trail:
-    """The trail that ends at `last`."""
-    trail = [last]
-    while True:
-        cause = _cause(trail[-1], events)
-        if cause is None:
-            return Trail(tuple(reversed(trail)))
-        if cause.maker is None:
-            return Trail(tuple(reversed(trail)), cause)
-        trail.append(events[cause.maker])
+    """The trail that ends at `last`; of several beginnings the one that was executed first."""
+    next_of: dict[int, Event] = {}
+    waiting: list[Event] = [last]
+    ends: list[Trail] = []
+    while waiting:
+        event = waiting.pop()
+        causes = _causes(event, events)
+        outside = next((cause for cause in causes if cause.maker is None), None)
+        if outside is not None or not causes:
+            ends.append(Trail((event,), outside))
+        for cause in causes:
+            if cause.maker is not None and cause.maker not in next_of:
+                next_of[cause.maker] = event
+                waiting.append(events[cause.maker])
+    first = min(ends, key=lambda trail: trail.origin.index)
+    return Trail(tuple(_way(first.origin, last, next_of)), first.outside)
 
 
-def _cause(event: Event, events: Sequence[Event]) -> Operand | None:
-    """The operand that is to blame for what is wrong with the result; None if none is."""
-    flawed = [operand for operand in event.operands if operand.flaws]
+def _way(event: Event, last: Event, next_of: dict[int, Event]) -> Iterator[Event]:
+    while event is not last:
+        yield event
+        event = next_of[event.index]
+    yield last
+
+
+def _causes(event: Event, events: Sequence[Event]) -> list[Operand]:
+    """The operands that are to blame for what is wrong with the result; none if it made it itself."""
+    flawed = [operand for operand in event.operands if operand.flaws and operand.maker != event.index]
     broken = [operand for operand in flawed if operand.flaws.nan] if event.flaws.nan else []
     computed = [operand for operand in flawed if not _is_asked_for(operand, events)]
     # Where everything was asked for, the way leads to the place that asked.
-    candidates = broken or computed or (flawed if event.is_literal else [])
-    return min(candidates, key=lambda operand: -1 if operand.maker is None else operand.maker, default=None)
+    return broken or computed or (flawed if event.is_literal else [])
 
 
 def _is_asked_for(operand: Operand, events: Sequence[Event]) -> bool:

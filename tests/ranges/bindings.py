@@ -92,6 +92,33 @@ def in_place(x: torch.Tensor) -> None:
     reveal(u)  # range: (-inf, inf)
 
 
+def changed_through_a_part(x: torch.Tensor) -> None:
+    a = x.sigmoid()
+    a[0].add_(5)
+    reveal(a)  # range: [0, 6]
+    b = x.sigmoid()
+    b[:, 0] *= 5
+    reveal(b)  # range: [0, 5]
+    c = x.sigmoid()
+    row = c[0]
+    row.mul_(3)
+    reveal(c)  # range: [0, 3]
+    d = x.sigmoid()
+    flat = d.view(-1)
+    flat[0] = 9
+    reveal(d)  # range: [0, 9]
+    e = x.sigmoid().detach()
+    for row in e:
+        row.add_(1)
+    reveal(e)  # range: (-inf, inf)
+    f = x.sigmoid().detach()
+    f.data = x.detach()
+    reveal(f)  # range: (-inf, inf)
+    g = x.sigmoid()
+    g.t().add_(2)
+    reveal(g)  # range: [0, 3]
+
+
 def walrus(x: torch.Tensor) -> None:
     reveal((p := x.sigmoid()))  # range: [0, 1]
     reveal(p)  # range: [0, 1]

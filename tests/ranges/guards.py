@@ -178,8 +178,36 @@ def caught(a: float, b: float) -> None:
 def walrus(x: torch.Tensor) -> None:
     if (count := (x > 0).sum()) > 0:
         reveal(count)  # range: [1, inf) of integers
+    total = x.sum()
+    if total > 0 and (total := total - 10) < 5:
+        reveal(total)  # range: [-10, 5]
     if (size := x.numel()) and size > 3:
         reveal(size)  # range: [3, inf) of integers
+
+
+def cut_to_integers(f: float) -> None:
+    if int(f) > 0:
+        reveal(f)  # range: (0, inf)
+    else:
+        reveal(f)  # range: (-inf, inf)
+    if int(f) == 0:
+        reveal(f)  # range: (-inf, inf)
+    if float(f) == 0:
+        reveal(f)  # range: [0, 0]
+    reveal(int(max(f, 0.5)))  # range: [0, inf) of integers
+
+
+def of_single_elements(x: torch.Tensor) -> None:
+    if x.max() > 0:
+        reveal(x)  # range: (-inf, inf)
+    if (x > 0).any():
+        reveal(x)  # range: (-inf, inf)
+    if not (x > 0).any():
+        reveal(x)  # range: (-inf, 0]
+    if (x == 0).all():
+        reveal(x)  # range: [0, 0]
+    if not (x > 0).all():
+        reveal(x)  # range: (-inf, inf)
 
 
 def matched(n: int) -> None:

@@ -61,6 +61,10 @@ def of_masks(x: torch.Tensor, mask: torch.Tensor) -> None:
     reveal((x != 0).sum().item())  # range: [0, inf) of integers
     reveal(mask.bool().sum())  # range: [0, inf) of integers
     reveal(torch.count_nonzero(x))  # range: [0, inf) of integers
+    reveal(~(x > 0))  # range: [0, 1] of integers
+    reveal(~(x > 0).long())  # range: [-2, -1] of integers
+    reveal((x > 0) ^ (x < 1))  # range: [0, 1] of integers
+    reveal(1 - (x > 0).float())  # range: [0, 1] of integers
     reveal((~(x > 0)).sum())  # range: [0, inf) of integers
     reveal(((x > 0) & (x < 1)).sum())  # range: [0, inf) of integers
     reveal((x > 0).sum() + 1)  # range: [1, inf) of integers

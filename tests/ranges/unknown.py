@@ -27,6 +27,7 @@ def not_of_torch(x: torch.Tensor) -> None:
     reveal(np.exp(x))  # kind: unknown
     reveal(undefined(x))  # range: (-inf, inf)
     reveal(anything)  # kind: reference
+    reveal(x.grad)  # kind: tensor
 
 
 def shadowed(x: torch.Tensor, exp, F) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.worker.origin import ancestors
+from nanlint.ops.zones import OPERATIONS
 
 if TYPE_CHECKING:
     from nanlint.confirm.worker.origin import Event, Tracer
@@ -54,8 +55,10 @@ def is_about(tracer: Tracer, last: Event, target: dict[str, Any], hazard: dict[s
         return _is_named(source, hazard)
     upstream = set(flagged) & ancestors(tracer, source.index)
     if upstream:
-        # The flagged line makes or guards the value (a mask, a clamp, an eps) and a later one breaks on it.
-        return _is_soon(tracer, upstream, source.index)
+        # The flagged line makes or guards the value (a mask, a clamp, an eps) and a later one breaks on it. An operation
+        # that breaks by itself is to blame where it does.
+        guards = hazard is None or hazard["operation"] not in OPERATIONS or _is_named(source, hazard)
+        return guards and _is_soon(tracer, upstream, source.index)
     downstream = any(source.index in ancestors(tracer, index) for index in flagged)
     return downstream and _is_named(source, hazard)
 

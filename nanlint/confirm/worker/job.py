@@ -18,6 +18,8 @@ from nanlint.confirm.worker.autocast import Emulation, emulate
 from nanlint.confirm.worker.bench import Bench
 from nanlint.confirm.worker.fit import Budget, Fit, fit, watched
 from nanlint.confirm.worker.load import CannotLoad, Loaded, load, source_text
+from nanlint.confirm.worker.loop_proofs import PROOFS, prove
+from nanlint.confirm.worker.loops import NOT_FINITE as _LOOP_FAULTS
 from nanlint.confirm.worker.reduce import reduced
 from nanlint.confirm.worker.search import Found, judge, search
 from nanlint.confirm.worker.slices import shown, slice_of
@@ -82,6 +84,8 @@ def _first_lines(target: Json) -> list[int]:
 def find(job: Json) -> Json:
     """Search on every level and in every dtype until something breaks."""
     loaded = _loaded(job)
+    if job["code"] in PROOFS:
+        return _on_loop(loaded, job)
     notes = [*loaded.notes, *([f"stand-ins for {', '.join(loaded.stubbed)}"] if loaded.stubbed else [])]
     begun = time.monotonic()
     answers: list[Json] = []
@@ -91,6 +95,21 @@ def find(job: Json) -> Json:
             return answer
         answers.append(answer)
     return max(answers, key=_faithfulness)
+
+
+def _on_loop(loaded: Loaded, job: Json) -> Json:
+    """A finding about the loop: faults are injected, and the harm is told."""
+    owners = job["target"]["owners"]
+    if not owners:
+        raise CannotRun("the loop is in no function, so it cannot be driven; move it into one")
+    begun = time.monotonic()
+    harm = prove(job["code"], getattr(loaded.module, owners[0][1]))
+    common = {"level": "function", "dtype": "float32", "search_seconds": round(time.monotonic() - begun, 4)}
+    if harm is None:
+        return {"kind": "not-reproduced", "reason": "", "evaluations": len(_LOOP_FAULTS), "reached": True, **common}
+    hit = {"operation": "loop", "line": job["target"]["first"], "result": harm, "direction": "loop"}
+    case = {"ctor": {}, "call": {}, "seed": job["seed"], "dtype": "float32", "grade": "edge", "loop": True}
+    return {"kind": "confirmed", "case": case, "hit": hit, "evaluations": len(_LOOP_FAULTS), "reached": True, **common}
 
 
 def _faithfulness(answer: Json) -> tuple[bool, bool]:
@@ -224,6 +243,9 @@ def replay(job: Json) -> Json:
     """Run one case; with a text, on the file as if it held that."""
     case = job["case"]
     loaded = _loaded(job)
+    if case.get("loop"):
+        answer = _on_loop(loaded, job)
+        return {"kind": "replayed", "bad": answer["kind"] == "confirmed", "error": "", "hit": answer.get("hit")}
     bench = bench_for(_subject_again(loaded, job), job)
     if "captured" in case:
         calls = [*examples.supplied(bench.subject, job["target"]), *examples.documented(bench.subject)]

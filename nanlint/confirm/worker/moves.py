@@ -195,6 +195,7 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
     (r"number of dims.*?(\d+).*?(\d+)", lambda case, found: _rank(case, _numbers(found)[0])),
     (r"must be a?n? ?(\d)-?D", lambda case, found: _rank(case, _numbers(found)[0])),
     (r"(\d)D tensors? expected|(\d)-dimensional", lambda case, found: _rank(case, _numbers(found)[0])),
+    (r"number of subscripts in the equation \((\d)\) does not match the number of dimensions \((\d)\)", lambda case, found: _rank(case, *_numbers(found))),
     (r"permute\(.*?input.dim\(\) = (\d) is not equal to len\(dims\) = (\d)", lambda case, found: _rank(case, _numbers(found)[1], _numbers(found)[0])),
     (r"too many indices for tensor of dimension (\d)", lambda case, found: _rank(case, _numbers(found)[0] + 1, _numbers(found)[0])),
     (r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", _missing),

@@ -1,0 +1,313 @@
+"""What shows that a training loop does harm: one proof per rule, by fault injection into a loop with real torch objects.
+
+A proof takes the user's loop and returns the harm in words, or None. `loops.drive` runs it with a model of two weights; a
+loop that asks for more than it has to offer is not run.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from nanlint.confirm.worker.loops import (
+    AT,
+    INF_GRADIENT,
+    INF_LOSS,
+    NAN_GRADIENT,
+    NAN_LOSS,
+    NO_FAULT,
+    NOT_FINITE,
+    RATE,
+    ROUNDS,
+    STEEP,
+    STEEP_GRADIENT,
+    Fault,
+    FaultyLine,
+    Run,
+    drive,
+    parts,
+)
+from nanlint.confirm.worker.processes import wait_for_each_other
+from nanlint.confirm.worker.subject import CannotRun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Loop = "Callable[..., Any]"
+HUGE = Fault(times=1e30)
+"""A gradient that is finite while its square is not."""
+EXPLODED = Fault(added=1e6)
+FOUND = 2048.0
+"""The scale that an old run had reached."""
+_UNSET = {"config": SimpleNamespace(clip=None, lr=RATE, steps=ROUNDS, accumulate=2), "settings": {}}
+"""Settings of a user who has not thought of a bound."""
+_FAULTS = {
+    NAN_LOSS: "a NaN loss",
+    INF_LOSS: "an inf loss",
+    NAN_GRADIENT: "a NaN gradient",
+    INF_GRADIENT: "an inf gradient",
+    HUGE: "a gradient of 1e30",
+    STEEP_GRADIENT: "a gradient of norm 1e5",
+}
+
+
+def _is_poisoned(loop: Any) -> str | None:
+    """The weights are not finite after a bad batch."""
+    for fault in NOT_FINITE:
+        run = drive(loop, fault)
+        if not run.is_finite:
+            return f"{_FAULTS[fault]} in round {AT} is in the weights: {run.slopes}"
+    return None
+
+
+def _is_unclipped(loop: Any) -> str | None:
+    for told, config in (("", {}), (" where the settings set no bound", _UNSET)):
+        run = drive(loop, STEEP_GRADIENT, decay=0.0, more=config)
+        if run.longest >= 0.09 * RATE * STEEP:
+            return f"a gradient of norm 1e5 moves the weight by {run.longest:g}{told}: nothing is clipped"
+    return None
+
+
+def _stands_still(loop: Any) -> str | None:
+    run = drive(loop, decay=0.0)
+    # The gradient is 0.1, below every bound: an honest step is about a hundredth long.
+    if run.error is None and run.longest < 0.01 * RATE * 0.1:
+        return f"the longest step is {run.longest:g} where an unscaled one is {RATE * 0.1:g}"
+    return None
+
+
+def _misses_the_norm(loop: Any) -> str | None:
+    harm = _is_poisoned(loop)
+    if harm is None and 0.0 in drive(loop, HUGE).gradients:
+        return "a gradient of 1e30 has an infinite norm and is clipped to 0: the step is empty"
+    return harm
+
+
+def _steps_on_bad(loop: Any) -> str | None:
+    for fault in NOT_FINITE:
+        run = drive(loop, fault)
+        if not run.is_finite or run.moved_in(AT):
+            return f"the weight moves in round {AT}, which had {_FAULTS[fault]}: {run.slopes}"
+    return None
+
+
+def _keeps_bad(loop: Any) -> str | None:
+    for fault in (INF_GRADIENT, NAN_GRADIENT):
+        run = drive(loop, fault)
+        if not run.is_finite or not any(run.moved_in(later) for later in range(AT + 1, ROUNDS)):
+            return f"after {_FAULTS[fault]} in round {AT} no step is taken any more: {run.slopes}"
+    return None
+
+
+def _is_hidden(loop: Any) -> str | None:
+    for fault in (NAN_LOSS, NAN_GRADIENT, INF_LOSS):
+        run = drive(loop, fault)
+        if run.error is None and not run.printed and len(run.model.before) == ROUNDS:
+            return f"{_FAULTS[fault]} in round {AT}: the loop neither raises, nor prints, nor leaves the batch out"
+    run = drive(loop, EXPLODED)
+    return "an exploded loss has no gradient" if run.error is None and 0.0 in run.gradients else None
+
+
+def _misuses_scaler(loop: Any) -> str | None:
+    runs = [drive(loop, fault) for fault in (NO_FAULT, INF_GRADIENT)]
+    for run in runs:
+        if run.error is not None:
+            return f"it raises {type(run.error).__name__}: {run.error}"
+    seen = runs[0].model.seen
+    if runs[0].longest > 100 * RATE:
+        return f"a step is {runs[0].longest:g} long: the gradient was not unscaled"
+    if any(one.under_autocast for one in seen):
+        return "the backward runs under autocast"
+    scaled = any(one.dtype is torch.bfloat16 and one.size > 1e3 for one in seen)
+    return "bfloat16 gradients are scaled, which they need not be" if scaled else None
+
+
+def _is_out_of_order(loop: Any) -> str | None:
+    harm = _is_unclipped(loop)
+    if harm is not None:
+        return harm
+    run = drive(loop, decay=0.0)
+    first = run.optimizer.param_groups[0].get("initial_lr", RATE)
+    if run.error is None and run.longest == 0:
+        return "the weight never moves: nothing is learned"
+    if run.rates and not math.isclose(run.rates[0], first):
+        return f"the first step has the rate {run.rates[0]:g} instead of {first:g}"
+    return None
+
+
+def _is_late(loop: Any) -> str | None:
+    for fault in NOT_FINITE:
+        run = drive(loop, fault)
+        if (not run.is_finite and run.error is None) or not all(run.saved.values()):
+            return f"{_FAULTS[fault]} in round {AT} is in the weights or in what was saved, and the check changed nothing"
+    return None
+
+
+def _counts_skipped(loop: Any) -> str | None:
+    run = drive(loop, INF_GRADIENT)
+    scheduler = run.things.get("scheduler")
+    if scheduler is not None and scheduler.last_epoch > len(run.rates):
+        return f"the schedule is at {scheduler.last_epoch} after {len(run.rates)} steps of the optimizer"
+    return None
+
+
+def _saves_bad(loop: Any) -> str | None:
+    for fault in NOT_FINITE:
+        if not all(drive(loop, fault).saved.values()):
+            return f"after {_FAULTS[fault]} in round {AT} the saved file is not finite"
+    return None
+
+
+def _averages_bad(loop: Any) -> str | None:
+    for fault in NOT_FINITE:
+        weight = drive(loop, fault).things["ema"].module.line.weight
+        if not bool(torch.isfinite(weight).all()):
+            return f"after {_FAULTS[fault]} in round {AT} the average holds NaN"
+    return None
+
+
+def _waits(loop: Any) -> str | None:
+    return "one of two processes skips, and the other waits for good" if wait_for_each_other(loop, NAN_LOSS) else None
+
+
+def _forgets_scale(resume: Any) -> str | None:
+    model = FaultyLine()
+    optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
+    old = torch.amp.GradScaler("cpu", init_scale=FOUND)
+    # A scale is real once something was scaled.
+    old.scale(torch.ones(1))
+    states = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "scaler": old.state_dict()}
+    scaler = resume(model, optimizer, states)
+    found = scaler.get_scale() if hasattr(scaler, "get_scale") else FOUND
+    return f"the resumed scale is {found:g}, that of the saved run {FOUND:g}" if found != FOUND else None
+
+
+def _holds_garbage(module: Any) -> str | None:
+    """Memory that nobody fills: torch is told to fill it with NaN."""
+    torch.use_deterministic_algorithms(True)  # noqa: FBT003 - torch's own signature
+    torch.utils.deterministic.fill_uninitialized_memory = True
+    result = module()(torch.ones(2, 4))
+    return "what `empty` leaves in memory is in the result" if not bool(torch.isfinite(result).all()) else None
+
+
+def _stops_at_one(loop: Any) -> str | None:
+    """An epoch over five samples: batches of four leave one."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4))
+    optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
+    try:
+        loop(model=model, optimizer=optimizer, samples=torch.randn(5, 3))
+    except ValueError as error:
+        return f"the epoch ends with ValueError: {error}" if "more than 1 value" in str(error) else None
+    return None
+
+
+PROOFS: dict[str, Callable[[Any], str | None]] = {
+    "NAN401": _is_unclipped,
+    "NAN402": _stands_still,
+    "NAN403": _misses_the_norm,
+    "NAN404": _is_poisoned,
+    "NAN405": _steps_on_bad,
+    "NAN406": _keeps_bad,
+    "NAN407": _is_hidden,
+    "NAN408": _misuses_scaler,
+    "NAN409": _waits,
+    "NAN410": _is_out_of_order,
+    "NAN411": _is_poisoned,
+    "NAN412": _is_late,
+    "NAN413": _counts_skipped,
+    "NAN502": _saves_bad,
+    "NAN503": _forgets_scale,
+    "NAN504": _averages_bad,
+    "NAN601": _holds_garbage,
+    "NAN605": _stops_at_one,
+}
+"""The rules whose harm a driven loop can show."""
+_NOT_DRIVEN = frozenset({"NAN503", "NAN601", "NAN605"})
+
+
+def prove(code: str, loop: Any) -> str | None:
+    """The harm that a loop does, in words; None if the faults did none. CannotRun if it cannot be driven."""
+    if code not in _NOT_DRIVEN:
+        loop = _as_loop(loop)
+        _require_drivable(loop)
+    try:
+        return PROOFS[code](loop)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise CannotRun(f"the loop could not be driven: {type(error).__name__}: {error}") from None
+
+
+def _as_loop(thing: Any) -> Any:
+    """A loop as it is; around a function or a method that takes a loss and steps, the loop that calls it."""
+    step = _step_of(thing)
+    if "loss" not in _required(step):
+        return thing
+
+    def loop(model: Any, optimizer: Any, batches: Any, scaler: Any, config: Any) -> None:
+        settings = {"clip": config.clip} if config.clip is not None else {}
+        things = {**parts(model, optimizer), "scaler": scaler, "config": config, "settings": settings}
+        things["accelerator"] = _Accelerator()
+        made = thing(**{name: things[name] for name in _required(thing.__init__)}) if inspect.isclass(thing) else None
+        bound = getattr(made, step.__name__) if made is not None else thing
+        for batch in batches:
+            optimizer.zero_grad()
+            loss = model(batch).sum()
+            bound(**{name: loss if name == "loss" else things[name] for name in _required(step)})
+
+    return loop
+
+
+class _Accelerator:
+    """What trainers ask of an accelerator, done plainly."""
+
+    clip_grad_norm_ = staticmethod(torch.nn.utils.clip_grad_norm_)
+    clip_grad_value_ = staticmethod(torch.nn.utils.clip_grad_value_)
+    sync_gradients = True
+
+    @staticmethod
+    def backward(loss: torch.Tensor) -> None:
+        """Backward, as everybody's."""
+        loss.backward()
+
+
+def _step_of(thing: Any) -> Any:
+    """The function itself; of a class, the method that takes a loss, or the first one."""
+    if not inspect.isclass(thing):
+        return thing
+    methods = [value for name, value in vars(thing).items() if inspect.isfunction(value) and name != "__init__"]
+    loops = [one for one in methods if "batches" in _required(one) or "loader" in _required(one)]
+    if loops:
+        return loops[0]
+    return next((one for one in methods if "loss" in _required(one)), methods[0] if methods else thing.__init__)
+
+
+def _required(function: Any) -> list[str]:
+    return [
+        one.name
+        for one in inspect.signature(function).parameters.values()
+        if one.default is one.empty and one.kind not in {one.VAR_KEYWORD, one.VAR_POSITIONAL} and one.name != "self"
+    ]
+
+
+def _require_drivable(loop: Any) -> None:
+    """The loop must ask for nothing but what the driver has."""
+    offered = {*parts(FaultyLine(), _optimizer()), "scheduler", "self", "args"}
+    functions = [loop.__init__, _step_of(loop)] if inspect.isclass(loop) else [loop]
+    if not any({"batches", "loader", "model"} & set(_required(function)) for function in functions):
+        raise CannotRun("it takes neither a model nor batches, so it cannot be driven as a loop")
+    for function in functions:
+        strangers = [name for name in _required(function) if name not in offered]
+        if strangers:
+            have = ", ".join(sorted(offered - {"self", "args"}))
+            raise CannotRun(f"the loop asks for {', '.join(strangers)}; it is driven with {have}")
+    run: Run = drive(loop)
+    if isinstance(run.error, (TypeError, NameError, AttributeError, KeyError)):
+        raise CannotRun(f"the loop could not be driven: {type(run.error).__name__}: {run.error}")
+
+
+def _optimizer() -> torch.optim.Optimizer:
+    return torch.optim.SGD(FaultyLine().parameters(), lr=RATE)

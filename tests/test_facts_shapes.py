@@ -1,0 +1,193 @@
+"""Questions about several operations that belong together: masks, eps, squares, selections, schedules."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.revealing import PREAMBLE, facts_about, origins, revealed
+
+
+def test_masks_that_are_joined_or_denied_keep_their_origin() -> None:
+    text = """
+    def f(x: torch.Tensor, m):
+        reveal(~torch.isnan(x))
+        reveal((x > 0) & m)
+        reveal(torch.isnan(x) | torch.isinf(x))
+    """
+    assert origins(text) == ["torch.bitwise_not", "torch.bitwise_and", "torch.bitwise_or"]
+
+
+def test_a_mask_that_is_joined_with_something_unknown_is_a_mask_and_what_nobody_knows_stays_unknown() -> None:
+    text = """
+    def f(x: torch.Tensor, m):
+        reveal((x > 0) & m)
+        reveal(m & 7)
+        reveal(~m)
+    """
+    assert revealed(text, lambda facts, node: facts.is_known(node)) == [True, False, False]
+    mask, *_ = revealed(text, lambda facts, node: facts.range_of(node))
+    assert (mask.low, mask.high, mask.integer) == (0, 1, True)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        pytest.param("(x > 0) & m", id="both"),
+        pytest.param("~((x <= 0) | m)", id="neither"),
+        pytest.param("keep & m", id="by name"),
+    ],
+)
+def test_where_several_masks_are_joined_each_of_them_holds(condition: str) -> None:
+    text = f"""
+    def f(x: torch.Tensor, m):
+        keep = x > 0
+        reveal(torch.where({condition}, x, 1.0))
+    """
+    (reach,) = revealed(text, lambda facts, node: facts.range_of(node))
+    assert not reach.has_zero
+
+
+def test_where_one_of_two_masks_is_enough_nothing_is_known() -> None:
+    text = """
+    def f(x: torch.Tensor, m):
+        reveal(torch.where((x > 0) | m, x, 1.0))
+    """
+    (reach,) = revealed(text, lambda facts, node: facts.range_of(node))
+    assert reach.has_zero
+
+
+@pytest.mark.parametrize(
+    ("expression", "eps"),
+    [
+        pytest.param("x + 1e-6", "1e-6", id="by its size"),
+        pytest.param("eps + x", "eps", id="by its name"),
+        pytest.param("x + 0.5", "", id="too large"),
+        pytest.param("x + y", "", id="another tensor"),
+        pytest.param("x - 1e-6", "", id="a difference"),
+    ],
+)
+def test_an_eps_is_told_by_its_name_or_its_size(expression: str, eps: str) -> None:
+    facts = facts_about(f"def f(x: torch.Tensor, y: torch.Tensor, eps):\n    return {expression}\n")
+    (call,) = facts.calls_of("torch.add", "torch.sub")
+    found = facts.raised(call)
+    assert (facts.source_of(found.eps) if found is not None else "") == eps
+
+
+@pytest.mark.parametrize(
+    ("expression", "is_square"),
+    [
+        pytest.param("x ** 2", True, id="power"),
+        pytest.param("x.square()", True, id="square"),
+        pytest.param("x * x", True, id="product"),
+        pytest.param("x ** 3", False, id="cube"),
+        pytest.param("x * y", False, id="two factors"),
+    ],
+)
+def test_squares_are_told_in_every_spelling(expression: str, *, is_square: bool) -> None:
+    facts = facts_about(f"def f(x: torch.Tensor, y: torch.Tensor):\n    return {expression}\n")
+    (call,) = facts.calls_of("torch.pow", "torch.square", "torch.mul")
+    assert (facts.squared(call) is not None) is is_square
+
+
+def test_what_is_thrown_away_is_named_with_its_condition() -> None:
+    text = """
+    def f(x: torch.Tensor, m: torch.Tensor):
+        a = torch.where(x > 0, x, 1.0)
+        b = x.masked_fill(m, 0.0)
+        c = x.log()[x > 0]
+        d = x * (x > 0).float()
+        e = x[0]
+        return a, b, c, d, e
+    """
+    facts = facts_about(text)
+    found = facts.selections("torch.where", "torch.masked_fill", "subscript", "torch.mul")
+    named = [(facts.source_of(each.value), facts.source_of(each.condition or each.value), each.holds) for each in found]
+    assert named == [
+        ("x", "x > 0", True),
+        ("1.0", "x > 0", False),
+        ("x", "m", False),
+        ("x.log()", "x > 0", True),
+        ("x", "x > 0", True),
+    ]
+
+
+def test_the_least_number_of_a_dtype_is_known_through_names_and_fillings() -> None:
+    text = """
+    def f(x: torch.Tensor, m: torch.Tensor):
+        least = torch.finfo(x.dtype).min
+        reveal(torch.zeros_like(x).masked_fill(m, least))
+        reveal(torch.full_like(x, torch.finfo(torch.float32).min))
+        reveal(torch.zeros_like(x).masked_fill(m, -1e4))
+    """
+    assert revealed(text, lambda facts, node: facts.holds_least(node)) == [True, True, False]
+
+
+def test_a_zero_that_where_puts_there_passes_no_gradient() -> None:
+    text = """
+    def f(x: torch.Tensor):
+        reveal(torch.where(x > 0, x, 0.0))
+        reveal(torch.where(x >= 0, x, 0.0))
+        reveal(x.clamp(min=0))
+    """
+    assert revealed(text, lambda facts, node: facts.is_picked_zero(node)) == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("change", "how"),
+    [
+        pytest.param("self.tau -= 0.1", "subtracted", id="subtracted"),
+        pytest.param("self.tau = self.tau * 0.9", "multiplied", id="multiplied"),
+        pytest.param("self.tau = max(self.tau * 0.9, 0.1)", "", id="held by max"),
+        pytest.param("self.tau -= 0.1 if self.tau > 1 else 0", "", id="compared"),
+        pytest.param("self.tau = 2.0", "", id="set"),
+    ],
+)
+def test_a_setting_is_lowered_where_nothing_holds_it(change: str, how: str) -> None:
+    text = f"""
+class A:
+    def anneal(self):
+        {change}
+
+    def forward(self, x):
+        return x / self.tau
+"""
+    facts = facts_about(text, "A.forward")
+    (call,) = facts.calls_of("torch.div")
+    assert facts.lowering(call.arguments["other"]) == how
+
+
+def test_a_parameter_that_is_told_so_is_not_learned() -> None:
+    text = """
+class A(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fixed = nn.Parameter(torch.ones(1), requires_grad=False)
+        self.moved = nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        reveal(self.fixed)
+        reveal(self.moved)
+"""
+    assert revealed(text, lambda facts, node: facts.value_of(node).learnable, "A.forward") == [False, True]
+
+
+def test_a_function_that_a_loss_calls_is_a_part_of_it() -> None:
+    text = """
+def spread(x):
+    return x
+
+def shape(x):
+    return x
+
+class SpreadLoss:
+    def __call__(self, x):
+        return spread(x)
+"""
+    trained = {name: facts_about(text, name).is_trained() for name in ("spread", "shape")}
+    assert trained == {"spread": True, "shape": False}
+
+
+def test_a_distance_is_trained_where_there_are_networks() -> None:
+    text = "def distance(x: torch.Tensor):\n    return x\n"
+    trained = [facts_about(text, "distance", preamble=before).is_trained() for before in ("import torch\n", PREAMBLE)]
+    assert trained == [False, True]
