@@ -52,7 +52,7 @@ class FractionalPower(Rule):
         if base is None or exponent is None or facts.is_test() or not facts.is_tensor(base):
             return
         power, reach = facts.constant_of(exponent), facts.range_of(base)
-        if not reach.has_negative or reach.nan or reach.low == -INF or reach.low > reach.high:
+        if not reach.has_negative or reach.nan or (reach.low == -INF and reach.high == INF):
             return
         if _is_of_bounded_angle(base, facts):
             return

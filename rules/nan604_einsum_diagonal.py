@@ -11,8 +11,8 @@ class EinsumDiagonal(Rule):
     """A subscript stands twice in one operand of an einsum, which takes its diagonal.
 
     ## Why it hurts
-    `"bnn,bnchw->bnchw"` reads as if the n streams were mixed by an n by n matrix. It scales each stream by its own diagonal entry: what was
-    normalised to keep the streams bounded does not act at all, the streams never mix, and they grow apart without limit.
+    `"bnn,bnchw->bnchw"` reads as if the n streams were mixed by an n by n matrix. It multiplies each stream by its own entry on the
+    diagonal and drops the rest: what was computed and normalised as a routing matrix routes nothing, and no error says so.
 
     ## Flagged
         streams = torch.einsum("bnn,bnchw->bnchw", routing, streams)

@@ -24,4 +24,4 @@ LITTLE = 80
 def test_a_large_file_takes_little_memory(tmp_path: Path) -> None:
     path = make_files(tmp_path, LARGE)[".pt"]
     assert path.stat().st_size / 1e6 > 3 * LITTLE
-    assert measure(SCAN, path)[1] < LITTLE
+    assert measure(SCAN, path).megabytes < LITTLE

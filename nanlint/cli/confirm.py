@@ -77,9 +77,8 @@ def summary(report: Report) -> list[str]:
     if not kinds:
         return []
     lines = ["", f"{'rule':8}" + "".join(f"{kind:>16}" for kind in kinds)]
-    for code in sorted(rows):
-        lines.append(f"{code:8}" + "".join(f"{rows[code].get(kind, 0) or '':>16}" for kind in kinds))
-    return lines
+    cells = {code: "".join(f"{row.get(kind, 0) or '':>16}" for kind in kinds) for code, row in rows.items()}
+    return [*lines, *(f"{code:8}{cells[code]}" for code in sorted(cells))]
 
 
 _KINDS = ("confirmed", "reachable", "flaky", "not-reproduced", "not-runnable")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,8 @@ from nanlint.cli.check_options import add_selection
 from nanlint.errors import UsageError
 
 if TYPE_CHECKING:
+    import argparse
+
     from nanlint.confirm.options import Options
 
 EPILOG = """\
@@ -48,15 +49,28 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def add_running(group: argparse._ArgumentGroup) -> None:
     """Device, precision, limits."""
-    group.add_argument("--device", default="auto", metavar="DEVICE", help="auto, cpu, cuda, cuda:N or mps (default: auto)")
+    group.add_argument(
+        "--device", default="auto", metavar="DEVICE", help="auto, cpu, cuda, cuda:N or mps (default: auto)"
+    )
     group.add_argument("--dtype", choices=DTYPES, default="", help="run in this dtype (default: those of the finding)")
     group.add_argument(
-        "--amp", nargs="?", const="float16", default="", choices=DTYPES[:2], help="run under mixed precision (default: float16)"
+        "--amp",
+        nargs="?",
+        const="float16",
+        default="",
+        choices=DTYPES[:2],
+        help="run under mixed precision (default: float16)",
     )
-    group.add_argument("--flush-denormals", action="store_true", help="treat denormal numbers as 0, as some GPU kernels do")
+    group.add_argument(
+        "--flush-denormals", action="store_true", help="treat denormal numbers as 0, as some GPU kernels do"
+    )
     group.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS", help="per finding (default: 30)")
-    group.add_argument("--budget", type=int, default=2000, metavar="N", help="evaluations per finding and dtype (default: 2000)")
-    group.add_argument("-j", "--jobs", type=int, default=0, metavar="N", help="findings at a time (default: 2, or one per GPU)")
+    group.add_argument(
+        "--budget", type=int, default=2000, metavar="N", help="evaluations per finding and dtype (default: 2000)"
+    )
+    group.add_argument(
+        "-j", "--jobs", type=int, default=0, metavar="N", help="findings at a time (default: 2, or one per GPU)"
+    )
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of all random numbers (default: 0)")
     group.add_argument(
         "--max-plausibility",

@@ -85,7 +85,9 @@ class _Bar:
         if self.bar is None or (time.monotonic() < self.next and done < self.total):
             return
         told = ", ".join(f"{count} {kind}" for kind, count in self.counts.most_common())
-        self.bar.update(self.bar.task_ids[0], completed=done, description=f"{shown_path(finding.path)}  {told}", refresh=True)
+        self.bar.update(
+            self.bar.task_ids[0], completed=done, description=f"{shown_path(finding.path)}  {told}", refresh=True
+        )
         self.next = time.monotonic() + _REFRESH
 
     def stop(self) -> None:

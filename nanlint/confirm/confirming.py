@@ -86,7 +86,9 @@ class Confirmer:
             return [name for name in there if name.startswith("cuda")] or ["cpu"]
         chosen = [name for name in there if name == wanted or name.partition(":")[0] == wanted]
         if not chosen:
-            raise NanlintError(f"--device {wanted}: torch sees {', '.join(there) or 'no GPU'} here; use --device auto or cpu")
+            raise NanlintError(
+                f"--device {wanted}: torch sees {', '.join(there) or 'no GPU'} here; use --device auto or cpu"
+            )
         return chosen
 
     def _one(self, harness: Harness, finding: Finding, place: int) -> Verdict:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from nanlint.confirm.inputs import domain_of
+from nanlint.confirm.names import domain_of
 from nanlint.errors import SettingsError
 from nanlint.nearest import did_you_mean
 
@@ -34,7 +34,13 @@ def _spec(name: str, value: object, place: str) -> Json:
     shape = value["shape"]
     if not isinstance(shape, list) or not all(isinstance(size, int) and size >= 0 for size in shape):
         raise SettingsError(f"{place} {name}.shape: give a list of sizes, as in [2, 5, 32]")
-    return {"kind": "tensor", "name": name, "shape": shape, **_domain(name, value, place), "grad": value.get("grad", True)}
+    return {
+        "kind": "tensor",
+        "name": name,
+        "shape": shape,
+        **_domain(name, value, place),
+        "grad": value.get("grad", True),
+    }
 
 
 def _domain(name: str, value: Mapping[str, Any], place: str) -> Json:
@@ -45,5 +51,7 @@ def _domain(name: str, value: Mapping[str, Any], place: str) -> Json:
     if domain == "length":
         return {"domain": "index", "low": 1, "high": 3}
     if domain not in DOMAINS:
-        raise SettingsError(f"{place} {name}.domain: there is no `{domain}`{did_you_mean(domain, DOMAINS)}; or write int<10")
+        raise SettingsError(
+            f"{place} {name}.domain: there is no `{domain}`{did_you_mean(domain, DOMAINS)}; or write int<10"
+        )
     return {"domain": domain}

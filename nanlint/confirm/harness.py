@@ -6,6 +6,7 @@ children at once. Where the system cannot fork, each job gets an interpreter of 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from nanlint.errors import NanlintError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
 Json = dict[str, Any]
@@ -46,8 +48,9 @@ class Harness:
         self._waiting: dict[int, Future[Json]] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
+        self._listeners: list[threading.Thread] = []
 
-    def __enter__(self) -> Harness:
+    def __enter__(self) -> Harness:  # noqa: PYI034 - Self is not in Python 3.10
         return self
 
     def __exit__(
@@ -86,7 +89,7 @@ class Harness:
                 start_new_session=True,
             )
             self._greet(self._server)
-            threading.Thread(target=self._listen, args=(self._server,), daemon=True).start()
+            self._hear(self._listen, self._server)
         return self._server
 
     def _greet(self, server: subprocess.Popen[bytes]) -> None:
@@ -95,9 +98,14 @@ class Harness:
         assert server.stderr is not None  # noqa: S101 - same
         if server.stdout.readline():
             # What torch warns of must not fill the pipe.
-            threading.Thread(target=server.stderr.read, daemon=True).start()
+            self._hear(server.stderr.read)
             return
         raise NanlintError(why_no_child(server.stderr.read().decode("utf-8", "replace")))
+
+    def _hear(self, listen: Callable[..., object], *args: object) -> None:
+        thread = threading.Thread(target=listen, args=args, daemon=True)
+        self._listeners.append(thread)
+        thread.start()
 
     def _listen(self, server: subprocess.Popen[bytes]) -> None:
         """Hand each answer to whoever waits for it; when the server ends, tell everybody."""
@@ -133,16 +141,19 @@ class Harness:
         server, self._server = self._server, None
         if server is None:
             return
-        if server.stdin is not None:
-            try:
+        with contextlib.suppress(BrokenPipeError):
+            if server.stdin is not None:
                 server.stdin.close()
-            except BrokenPipeError:
-                pass
         try:
             server.wait(5)
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+        for thread in self._listeners:
+            thread.join(1)
+        for pipe in (server.stdout, server.stderr):
+            if pipe is not None:
+                pipe.close()
 
 
 def why_no_child(complaint: str) -> str:

@@ -70,16 +70,16 @@ _REPLAYED = '''def is_finite():
 
 
 '''
-_SCRIPT = '''if __name__ == "__main__":
+_SCRIPT = """if __name__ == "__main__":
     if is_finite():
         print("finite: the failure is gone")
         sys.exit(0)
     print({told!r})
     sys.exit(1)
-'''
-_TEST = '''def test_{name}():
+"""
+_TEST = """def test_{name}():
     assert is_finite(), {told!r}
-'''
+"""
 
 
 def save(folder: str, finding: Finding, target: Target, answer: Json) -> str:
@@ -95,7 +95,12 @@ def save(folder: str, finding: Finding, target: Target, answer: Json) -> str:
 
 
 def _name(finding: Finding, target: Target) -> str:
-    words = [finding.code.lower(), *target.module.split("."), *(name for _, name in target.owners), str(finding.span.line)]
+    words = [
+        finding.code.lower(),
+        *target.module.split("."),
+        *(name for _, name in target.owners),
+        str(finding.span.line),
+    ]
     return re.sub(r"\W+", "_", "_".join(words)).strip("_")
 
 
@@ -121,16 +126,28 @@ def _body(target: Target, answer: Json, finding: Finding) -> str:
     if _is_plain(case, target, answer):
         return _plain_body(case, target)
     told = {**target.to_json(), "hazard": finding.hazard.to_json() if finding.hazard else None}
-    job = {"target": told, "case": case, "level": answer["level"], "device": "cpu", "amp": answer.get("amp", ""), "code": finding.code, "seed": case["seed"]}
+    job = {
+        "target": told,
+        "case": case,
+        "level": answer["level"],
+        "device": "cpu",
+        "amp": answer.get("amp", ""),
+        "code": finding.code,
+        "seed": case["seed"],
+    }
     return _REPLAYED.format(job=json.dumps(job))
 
 
 def _is_plain(case: Json, target: Target, answer: Json) -> bool:
     """Whether the call can be written down without nanlint."""
-    touched = any(case.get(key) for key in ("force", "chance", "steps", "loop")) or "captured" in case or answer.get("amp")
+    touched = (
+        any(case.get(key) for key in ("force", "chance", "steps", "loop")) or "captured" in case or answer.get("amp")
+    )
     kinds = {spec["kind"] for part in ("call", "ctor") for spec in case.get(part, {}).values()}
     one_method = [kind for kind, _ in target.owners] in (["def"], ["class", "def"])
-    return not touched and not answer.get("notes") and kinds <= {"tensor", "value"} and one_method and _importable(target)
+    return (
+        not touched and not answer.get("notes") and kinds <= {"tensor", "value"} and one_method and _importable(target)
+    )
 
 
 def _importable(target: Target) -> bool:
@@ -149,7 +166,9 @@ def _plain_body(case: Json, target: Target) -> str:
     if len(names) > 1:
         built = ", ".join(f"{name}={_written(spec, case['dtype'])}" for name, spec in case["ctor"].items())
         lines.append(f"    subject = module.{names[0]}({built})")
-        lines.append(f"    if isinstance(subject, torch.nn.Module):\n        subject.to(torch.{case['dtype']}).train({case.get('train', True)})")
+        lines.append(
+            f"    if isinstance(subject, torch.nn.Module):\n        subject.to(torch.{case['dtype']}).train({case.get('train', True)})"
+        )
         leaves = f"[*{leaves}, *getattr(subject, 'parameters', list)()]"
         called = f"subject({call})" if names[1] == "forward" else f"subject.{names[1]}({call})"
     else:
@@ -166,5 +185,3 @@ def _written(spec: Json, dtype: str) -> str:
     grad = ", requires_grad=True" if kind == dtype and spec.get("grad", True) else ""
     shape = "" if all(spec["shape"]) else f".reshape({spec['shape']})"
     return f"torch.tensor({plain(spec)!r}, dtype=torch.{kind}{grad}){shape}"
-
-

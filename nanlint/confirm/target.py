@@ -96,7 +96,9 @@ def _around(tree: ast.Module, line: int) -> tuple[list[tuple[str, str]], ast.stm
     statement: ast.stmt | None = None
     body: list[ast.stmt] = tree.body
     while True:
-        found = next((child for child in body if _first_line(child) <= line <= (child.end_lineno or child.lineno)), None)
+        found = next(
+            (child for child in body if _first_line(child) <= line <= (child.end_lineno or child.lineno)), None
+        )
         if found is None:
             return owners, statement
         statement = found

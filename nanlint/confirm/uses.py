@@ -9,11 +9,63 @@ import ast
 import re
 from dataclasses import dataclass, field
 
-_REDUCING = frozenset({"sum", "mean", "softmax", "log_softmax", "norm", "std", "var", "max", "min", "size", "cumsum", "flip", "flatten"})
+_REDUCING = frozenset(
+    {"sum", "mean", "softmax", "log_softmax", "norm", "std", "var", "max", "min", "size", "cumsum", "flip", "flatten"}
+)
 _MASKING = frozenset({"masked_fill", "masked_fill_", "masked_select", "logical_not", "logical_and", "where"})
 _PATTERN = frozenset({"rearrange", "reduce", "repeat", "einsum"})
-_SPATIAL = {"conv1d": 3, "conv2d": 4, "conv3d": 5, "avg_pool2d": 4, "max_pool2d": 4, "interpolate": 4, "pixel_shuffle": 4, "bmm": 3, "unfold": 4, "grid_sample": 4}
-_TENSOR_ONLY = frozenset({"shape", "size", "dim", "device", "dtype", "view", "reshape", "unsqueeze", "squeeze", "permute", "transpose", "sum", "mean", "detach", "float", "abs", "clamp", "exp", "log", "sqrt", "pow", "norm", "softmax", "ndim", "numel", "flatten", "expand", "requires_grad", "new_zeros", "contiguous", "T", "masked_fill", "chunk", "split", "type_as", "to"})
+_SPATIAL = {
+    "conv1d": 3,
+    "conv2d": 4,
+    "conv3d": 5,
+    "avg_pool2d": 4,
+    "max_pool2d": 4,
+    "interpolate": 4,
+    "pixel_shuffle": 4,
+    "bmm": 3,
+    "unfold": 4,
+    "grid_sample": 4,
+}
+_TENSOR_ONLY = frozenset(
+    {
+        "shape",
+        "size",
+        "dim",
+        "device",
+        "dtype",
+        "view",
+        "reshape",
+        "unsqueeze",
+        "squeeze",
+        "permute",
+        "transpose",
+        "sum",
+        "mean",
+        "detach",
+        "float",
+        "abs",
+        "clamp",
+        "exp",
+        "log",
+        "sqrt",
+        "pow",
+        "norm",
+        "softmax",
+        "ndim",
+        "numel",
+        "flatten",
+        "expand",
+        "requires_grad",
+        "new_zeros",
+        "contiguous",
+        "T",
+        "masked_fill",
+        "chunk",
+        "split",
+        "type_as",
+        "to",
+    }
+)
 
 
 @dataclass
@@ -122,7 +174,25 @@ class _Reader(ast.NodeVisitor):
             self._masking(node.args[0])
         if name == "where" and node.args and subject is None:
             self._masking(node.args[0])
-        if name in {"range", "zeros", "ones", "randn", "rand", "arange", "eye", "full", "empty", "view", "reshape", "repeat", "expand", "chunk", "topk", "Linear", "Embedding"}:
+        if name in {
+            "range",
+            "zeros",
+            "ones",
+            "randn",
+            "rand",
+            "arange",
+            "eye",
+            "full",
+            "empty",
+            "view",
+            "reshape",
+            "repeat",
+            "expand",
+            "chunk",
+            "topk",
+            "Linear",
+            "Embedding",
+        }:
             self._counting(node)
         self._ctc(node, name)
         if name in {"gather", "index_select", "embedding", "one_hot", "scatter", "cross_entropy", "nll_loss"}:
@@ -146,15 +216,17 @@ class _Reader(ast.NodeVisitor):
                 uses.least_rank = max(uses.least_rank, dim + 1 if dim >= 0 else -dim)
         if name in _SPATIAL:
             uses.ranks.append(_SPATIAL[name])
-        if name in {"permute"} and len(node.args) > 1:
+        if name == "permute" and len(node.args) > 1:
             uses.ranks.append(len([arg for arg in node.args if isinstance(_constant(arg), int)]))
-        if name in {"transpose"}:
+        if name == "transpose":
             for arg in node.args:
                 dim = _constant(arg)
                 if isinstance(dim, int):
                     uses.least_rank = max(uses.least_rank, dim + 1 if dim >= 0 else -dim)
         if name in _PATTERN:
-            text = next((arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)), "")
+            text = next(
+                (arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)), ""
+            )
             self._patterned(uses, text)
 
     @staticmethod
@@ -185,7 +257,7 @@ class _Reader(ast.NodeVisitor):
         place = 1 if name in {"cross_entropy", "nll_loss"} or not isinstance(node.func, ast.Attribute) else 0
         if name in {"gather", "index_select", "scatter"} and isinstance(node.func, ast.Attribute):
             place = 1
-        if name == "one_hot" or name == "embedding":
+        if name in {"one_hot", "embedding"}:
             place = 0
         if place < len(node.args):
             uses = self._of(node.args[place])
@@ -197,7 +269,9 @@ class _Reader(ast.NodeVisitor):
         if uses is not None:
             for other in node.comparators:
                 parts = other.elts if isinstance(other, (ast.Tuple, ast.List, ast.Set)) else [other]
-                uses.words += [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+                uses.words += [
+                    part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                ]
         self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> None:
@@ -234,7 +308,12 @@ def _shape_of(node: ast.AST) -> ast.AST | None:
     """`x` of `x.shape`, `x.shape[-2:]` and `x.size()`."""
     if isinstance(node, ast.Attribute) and node.attr == "shape":
         return node.value
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size" and not node.args:
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "size"
+        and not node.args
+    ):
         return node.func.value
     return None
 

@@ -186,13 +186,14 @@ class Evaluator:
         if text is not None and held is not None and held.detached is not detached:
             self.env = self.env.bind(text, replace(held, detached=detached, same_as=held.identity))
 
-    def other_names_of(self, changed: set[str]) -> set[str]:
-        """The names that hold what one of `changed` holds."""
-        held = {id(value.identity) for name in changed if (value := self.env.get(name)) is not None}
-        if not held or self.env.size > _SEARCHED_NAMES:
+    def other_names_of(self, name: str) -> set[str]:
+        """The names that hold what `name` holds, a view of it, or what it is a part of."""
+        held = self.env.get(name)
+        if held is None or held.kind is Kind.NUMBER or self.env.size > _SEARCHED_NAMES:
             return set()
-        others = ((name, value) for name, value in self.env.items() if value.kind is not Kind.NUMBER)
-        return {name for name, value in others if id(value.identity) in held}
+        same = {id(value.identity) for value in (held, *self._wholes_of(held))}
+        others = ((other, value) for other, value in self.env.items() if value.kind is not Kind.NUMBER)
+        return {other for other, value in others if id(value.identity) in same}
 
     def _forget_attributes(self, call: Call) -> None:
         """A method that nobody knows may have set any attribute of its object; one of this file sets what it sets."""

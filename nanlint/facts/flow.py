@@ -1,6 +1,7 @@
 """What each name holds at each point of a chunk: one pass over the statements, joined where paths meet.
 
-Terminates on anything: a loop body is interpreted once, with every name that it assigns unknown on entry.
+Terminates on anything: a loop body is interpreted with every name that it assigns unknown on entry, or no less than it was
+before the loop if the body leaves that true.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from nanlint.facts import operators
+from nanlint.facts.accumulators import Expected, begin_with, expected, kept
 from nanlint.facts.annotations import annotated_kind
 from nanlint.facts.changes import assigned_in, changed_in
 from nanlint.facts.environment import Env
@@ -257,13 +259,24 @@ class Flow(Evaluator):
         return True
 
     def _loop(self, node: cst.For | cst.While) -> bool:
-        before = self.env
+        if isinstance(node, cst.For):
+            self.evaluate(node.iter)
+        before, assigned, hidden = self.env, assigned_in(node), self._changed_unseen(node)
+        touched = assigned | hidden
         outer = self._breaks, self._continues
-        self._breaks, self._continues = [], []
-        endless = self._enter_loop(node)
-        goes_on = self._statement(node.body)
+        expectation: Expected | None = expected(node, assigned - hidden, before)
+        while expectation is not None:
+            length = len(self.comparisons), len(self._returns)
+            self._breaks, self._continues = [], []
+            self.env = begin_with(expectation, before.forget(touched))
+            endless = self._enter_loop(node)
+            goes_on = self._statement(node.body)
+            rounds = [(goes_on, self.env), *((True, env) for env in self._continues)]
+            expectation = kept(expectation, (env for is_open, env in rounds if is_open))
+            if expectation is not None:
+                # What was interpreted with the wrong expectation did not happen.
+                del self.comparisons[length[0] :], self._returns[length[1] :], self._exits[length[1] :]
         breaks = [(True, env) for env in self._breaks]
-        rounds = [(goes_on, self.env), *((True, env) for env in self._continues)]
         self._breaks, self._continues = outer
         # What follows `while True` is reached by break alone.
         reached = self._meet(breaks if endless else [*rounds, *breaks, (True, before)])
@@ -272,15 +285,20 @@ class Flow(Evaluator):
             self.env = self.under(node.test, holds=False, anew=True)
         return self._statement(node.orelse) and reached if node.orelse is not None else reached
 
-    def _enter_loop(self, node: cst.For | cst.While) -> bool:
-        """Stand at the top of the body, in any round; True when the loop has no end of its own."""
-        if isinstance(node, cst.For):
-            self.evaluate(node.iter)
+    def _changed_unseen(self, node: cst.For | cst.While) -> set[str]:
+        """The names whose content a round may change under another name."""
         changed = changed_in(node)
+        found: set[str] = set()
+        for name in changed:
+            others = self.other_names_of(name)
+            found |= others if others != {name} else set()
         if isinstance(node, cst.For) and isinstance(node.target, cst.Name) and node.target.value in changed:
             # `for row in x: row.add_(1)` changes x.
-            changed |= {text for text in [dotted_text(node.iter)] if text is not None}
-        self.env = self.env.forget(assigned_in(node) | changed | self.other_names_of(changed))
+            found |= {text for text in [dotted_text(node.iter)] if text is not None}
+        return found
+
+    def _enter_loop(self, node: cst.For | cst.While) -> bool:
+        """Stand at the top of the body, in any round; True when the loop has no end of its own."""
         if isinstance(node, cst.For):
             self.bind_target(node.target, Value())
             return False

@@ -11,6 +11,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanlint.facts.constructors import copied_attributes
 from nanlint.facts.flow import Flow
 from nanlint.facts.names import BUILTINS, from_star
 from nanlint.facts.neighbours import Module, Neighbours
@@ -67,6 +68,7 @@ class Reach:
         self._telling: dict[str, bool] = {}
         """Function -> whether its result is what its return statements say."""
         self._set_outside_init: dict[str, set[str]] = {}
+        self._copied: dict[str, frozenset[str]] = {}
 
     def line(self, number: int) -> str:
         """A line of the file with its end; numbers count from 1."""
@@ -226,6 +228,8 @@ class Reach:
         for name in lineage:
             constructor = self.outline.chunks.get(f"{name}.__init__")
             if constructor is not None and attribute in constructor.stored_attributes:
+                if attribute in self._copied_by(name, constructor):
+                    return UNKNOWN
                 flow = self.flow(f"{name}.__init__")
                 held = flow.final.get(f"{flow.self_name}.{attribute}") if flow is not None else None
                 return held if held is not None else UNKNOWN
@@ -263,6 +267,11 @@ class Reach:
         if not _PROPERTIES.isdisjoint(decorators(chunk)):
             return self.returned_by(qualname) or UNKNOWN
         return Value(Kind.FUNCTION, name=qualname)
+
+    def _copied_by(self, class_name: str, constructor: Chunk) -> frozenset[str]:
+        if class_name not in self._copied:
+            self._copied[class_name] = copied_attributes(constructor, self.outline.classes)
+        return self._copied[class_name]
 
     def set_later(self, class_name: str) -> set[str]:
         """The attributes that methods other than __init__ set."""

@@ -95,7 +95,9 @@ def _verdict(finding: Finding, width: int) -> Iterator[Line]:
     if verdict is None:
         return
     yield from _note(width, verdict_words(finding), one_line(verdict.reason or ""))
-    ran = ", ".join(filter(None, [verdict.level and f"{verdict.level} level", verdict.dtype, verdict.device, verdict.how]))
+    ran = ", ".join(
+        filter(None, [verdict.level and f"{verdict.level} level", verdict.dtype, verdict.device, verdict.how])
+    )
     yield from _note(width, "ran", ran)
     yield from _note(width, "proof", one_line(verdict.repro or ""))
 

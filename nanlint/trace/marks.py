@@ -15,7 +15,6 @@ import torch
 
 from nanlint.trace.names import living_modules
 
-
 SMALL = 1 << 14
 """Elements of a buffer that are copied without asking."""
 

@@ -6,13 +6,43 @@ import torch
 def accumulators(x: torch.Tensor) -> None:
     total = 0.0
     for row in x:
-        reveal(total)  # range: (-inf, inf)
+        reveal(total)  # range: [0, inf)
         total = total + row.abs().sum()
-    reveal(total)  # range: (-inf, inf)
+    reveal(total)  # range: [0, inf)
     count = 0
     for row in x:
         count += 1
-    reveal(count)  # range: (-inf, inf)
+        reveal(count)  # range: [1, inf) of integers
+    reveal(count)  # range: [0, inf) of integers
+    share = 1
+    for row in x:
+        share = share + 0.5
+    reveal(share)  # range: [0, inf)
+    left = 5
+    for row in x:
+        left -= 1
+        reveal(left)  # range: (-inf, inf)
+    found = 0
+    for row in x:
+        if row.sum() < 0:
+            found = -1
+            continue
+        found = found + 1
+    reveal(found)  # range: (-inf, inf)
+    positives = torch.zeros(())
+    for row in x:
+        if row.sum() == 0:
+            continue
+        positives = positives + (row > 0).sum()
+    reveal(positives)  # range: [0, inf)
+    scale = 2.0
+    while scale > 0.1:
+        scale *= 0.5
+        reveal(scale)  # range: [0, inf)
+    grown = torch.ones(4, 4)
+    for row in x:
+        grown = grown * row.exp()
+    reveal(grown)  # range: (-inf, inf)
     loss = torch.zeros(())
     for row in x:
         loss = loss + row.sum()
@@ -56,7 +86,7 @@ def with_breaks(x: torch.Tensor) -> None:
         scale = scale / 2
         if scale < 0.1:
             break
-    reveal(scale)  # range: (-inf, 0.1]
+    reveal(scale)  # range: [0, 0.1]
     found = 0.5
     for row in x:
         found = row.sigmoid()
@@ -88,7 +118,7 @@ def changed_in_place(x: torch.Tensor) -> None:
     p = x.sigmoid()
     q = p.clone()
     for _ in range(2):
-        reveal(q)  # range: (-inf, inf)
+        reveal(q)  # range: [0, inf)
         q.mul_(3)
     r = x.sigmoid().detach()
     for _ in range(2):
@@ -99,6 +129,12 @@ def changed_in_place(x: torch.Tensor) -> None:
     for _ in range(2):
         reveal(s)  # range: (-inf, inf)
         t.add_(1)
+    u = x.sigmoid().detach()
+    first = u[0]
+    for _ in range(2):
+        reveal(u)  # range: (-inf, inf)
+        first.sub_(3)
+    reveal(u)  # range: (-inf, inf)
 
 
 def comprehensions(x: torch.Tensor, n: int) -> None:

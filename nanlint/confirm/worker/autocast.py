@@ -18,7 +18,14 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
 _HEADER = os.path.join(os.path.dirname(torch.__file__), "include", "ATen", "autocast_mode.h")  # noqa: PTH118, PTH120 - no pathlib in the child
-_OPERATORS = {"matmul": "matmul", "rmatmul": "matmul", "pow": "pow", "rpow": "pow", "rdiv": "reciprocal", "rtruediv": "reciprocal"}
+_OPERATORS = {
+    "matmul": "matmul",
+    "rmatmul": "matmul",
+    "pow": "pow",
+    "rpow": "pow",
+    "rdiv": "reciprocal",
+    "rtruediv": "reciprocal",
+}
 BANNED = "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast."
 _SWITCHES = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
 
@@ -102,7 +109,13 @@ def _widest(values: Any) -> torch.dtype | None:
 class EmulatedAutocast:
     """Takes the place of `torch.autocast` for cuda where there is no GPU; other devices get the real one."""
 
-    def __init__(self, device_type: str = "cuda", dtype: torch.dtype | None = None, enabled: bool = True, cache_enabled: bool | None = None) -> None:  # noqa: FBT001, FBT002 - the signature of torch
+    def __init__(
+        self,
+        device_type: str = "cuda",
+        dtype: torch.dtype | None = None,
+        enabled: bool = True,
+        cache_enabled: bool | None = None,
+    ) -> None:
         if str(device_type).partition(":")[0] == "cuda":
             self.mode: Any = Emulation(dtype or torch.float16) if enabled else _Off()
         else:

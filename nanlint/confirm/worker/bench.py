@@ -18,39 +18,14 @@ from torch.utils._pytree import tree_flatten
 from nanlint.confirm.worker import chance, forcing
 from nanlint.confirm.worker.objects import plain
 from nanlint.confirm.worker.origin import Tracer
+from nanlint.confirm.worker.outcome import OVERFLOW, Outcome, has_bad_float, is_finite, tensors_in
 from nanlint.confirm.worker.values import make_tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nanlint.confirm.worker.examples import Call
     from nanlint.confirm.worker.subject import Subject
 
 Json = dict[str, Any]
-OVERFLOW = ("without overflow", "unsafe to autocast", "probability tensor contains", "contains NaN", "contained non-finite", "input contains infs or NaNs", "failed to converge")
-"""What torch says when it refuses a value that is not finite or does not fit."""
-
-
-@dataclass
-class Outcome:
-    """What one run came to."""
-
-    forward: bool = False
-    """The results are not finite."""
-    backward: bool = False
-    """The gradients are not finite."""
-    error: str = ""
-    refused: bool = False
-    """torch itself refused a value: the run raised because of it."""
-    damaged: list[torch.Tensor] = field(default_factory=list)
-    tracer: Tracer | None = None
-    trace: Any = None
-    outputs: int = 0
-
-    @property
-    def is_bad(self) -> bool:
-        """Whether anything is not finite."""
-        return self.forward or self.backward or self.refused
 
 
 @dataclass
@@ -110,17 +85,21 @@ class Bench:
                 stack.enter_context(tracer)
                 stack.enter_context(torch.autograd.set_multithreading_enabled(False))
             result = self._called(function, arguments)
-            outputs = tensors_in([result, getattr(function, "__dict__", {}).get("_buffers", {}) if self.subject.is_module else {}])
+            outputs = tensors_in(
+                [result, getattr(function, "__dict__", {}).get("_buffers", {}) if self.subject.is_module else {}]
+            )
             outcome.outputs = len(outputs)
-            outcome.damaged = [one for one in outputs if not _is_finite(one)]
-            outcome.forward = bool(outcome.damaged) or _has_bad_float(result)
+            outcome.damaged = [one for one in outputs if not is_finite(one)]
+            outcome.forward = bool(outcome.damaged) or has_bad_float(result)
             self._backward(outputs, learned, outcome)
 
     def _called(self, function: Any, arguments: Json) -> Any:
         result = function(**arguments) if isinstance(arguments, dict) else function(*arguments)
         if self.subject.nested and callable(result) and not isinstance(result, torch.Tensor):
             # The flagged line is in what the function returns.
-            result = result(*[value for value in arguments.values() if isinstance(value, torch.Tensor)][:1] or [torch.randn(2, 3)])
+            result = result(
+                *[value for value in arguments.values() if isinstance(value, torch.Tensor)][:1] or [torch.randn(2, 3)]
+            )
         if isinstance(result, torch.optim.Optimizer):
             result = _step_without_gradient(result)
         if hasattr(result, "__next__"):
@@ -133,7 +112,7 @@ class Bench:
             return
         # The gradient of a sum is 1 for every element, also where the sum itself overflows.
         sum((torch.view_as_real(one) if one.is_complex() else one).float().sum() for one in roots).backward()  # type: ignore[union-attr] # there is at least one
-        bad = [one.grad for one in learned if one.grad is not None and not _is_finite(one.grad)]
+        bad = [one.grad for one in learned if one.grad is not None and not is_finite(one.grad)]
         outcome.backward = bool(bad)
         outcome.damaged += bad
 
@@ -182,7 +161,10 @@ class Bench:
             return instance
         if "state" not in self.kept:
             instance.to(self.device).to(dtype)
-            self.kept = {"built": instance, "state": {name: value.clone() for name, value in _state_of(instance).items()}}
+            self.kept = {
+                "built": instance,
+                "state": {name: value.clone() for name, value in _state_of(instance).items()},
+            }
         for name, value in _state_of(instance).items():
             value.data.copy_(self.kept["state"][name])
         forcing.force(instance, case.get("force", ""))
@@ -204,10 +186,14 @@ class Bench:
     def _argument(self, spec: Json, case: Json, dtype: torch.dtype, named: tuple[str, dict[str, torch.Tensor]]) -> Any:
         name, made = named
         if spec["kind"] == "list":
-            items = [self._argument(item, case, dtype, (f"{name}.{place}", made)) for place, item in enumerate(spec["items"])]
+            items = [
+                self._argument(item, case, dtype, (f"{name}.{place}", made)) for place, item in enumerate(spec["items"])
+            ]
             return tuple(items) if spec.get("tuple") else items
         if spec["kind"] == "dict":
-            return {key: self._argument(item, case, dtype, (f"{name}.{key}", made)) for key, item in spec["items"].items()}
+            return {
+                key: self._argument(item, case, dtype, (f"{name}.{key}", made)) for key, item in spec["items"].items()
+            }
         if spec["kind"] != "tensor":
             return plain(spec, self.subject.module)
         corner = case.get("corners", {}).get(name, case.get("corner", "normal"))
@@ -270,32 +256,3 @@ def _seed(seed: int) -> None:
     except ImportError:
         return
     np.random.seed(seed)  # noqa: NPY002 - what the user's code uses
-
-
-def _is_finite(tensor: torch.Tensor) -> bool:
-    return bool(torch.isfinite(tensor).all())
-
-
-def _has_bad_float(result: Any) -> bool:
-    return any(isinstance(one, float) and (one != one or abs(one) == float("inf")) for one in tree_flatten(result)[0])  # noqa: PLR0124 - NaN is the only value unlike itself
-
-
-def tensors_in(value: Any, depth: int = 0) -> list[torch.Tensor]:
-    """The floating point tensors of a result: in containers, dataclasses and plain objects."""
-    return list(_tensors_in(value, depth))
-
-
-def _tensors_in(value: Any, depth: int) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        if value.is_floating_point() or value.is_complex():
-            yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _tensors_in(item, depth)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _tensors_in(item, depth)
-    elif isinstance(value, torch.distributions.Distribution):
-        yield from _tensors_in([part for part in vars(value).values() if isinstance(part, torch.Tensor)], depth)
-    elif depth < 2 and hasattr(value, "__dict__") and not isinstance(value, (torch.nn.Module, type)) and not callable(value):
-        yield from _tensors_in(vars(value), depth + 1)

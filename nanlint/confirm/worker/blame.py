@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 # What an operation of the op table is called where torch runs it; most have the last part of their own name.
 _ALIASES: dict[str, frozenset[str]] = {
-    "cross_entropy": frozenset({"nll_loss_forward", "nll_loss2d_forward", "nll_loss_nd", "_log_softmax", "cross_entropy_loss"}),
+    "cross_entropy": frozenset(
+        {"nll_loss_forward", "nll_loss2d_forward", "nll_loss_nd", "_log_softmax", "cross_entropy_loss"}
+    ),
     "nll_loss": frozenset({"nll_loss_forward", "nll_loss2d_forward", "nll_loss_nd"}),
     "ctc_loss": frozenset({"_ctc_loss", "mean", "div", "_cudnn_ctc_loss"}),
     "mse_loss": frozenset({"mse_loss", "mean"}),

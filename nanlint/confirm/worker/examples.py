@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.confirm.inputs import domain_of
+from nanlint.confirm.names import domain_of
 from nanlint.confirm.worker.load import alarm
 
 if TYPE_CHECKING:
@@ -53,7 +53,14 @@ def spec_of(name: str, value: torch.Tensor) -> Json:
     else:
         domain, extra = domain_of(name), {}
         domain = "real" if domain in {"mask", "index", "length"} else domain
-    return {"kind": "tensor", "name": name, "shape": list(value.shape), "domain": domain, "grad": value.is_floating_point(), **extra}
+    return {
+        "kind": "tensor",
+        "name": name,
+        "shape": list(value.shape),
+        "domain": domain,
+        "grad": value.is_floating_point(),
+        **extra,
+    }
 
 
 def supplied(subject: Subject, target: Json) -> list[Call]:

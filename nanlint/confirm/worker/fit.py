@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-    from nanlint.confirm.worker.bench import Bench, Outcome
+    from nanlint.confirm.worker.bench import Bench
+    from nanlint.confirm.worker.outcome import Outcome
     from nanlint.confirm.worker.subject import Signature, Subject
 
 Json = dict[str, Any]
@@ -42,7 +43,7 @@ class Watch:
         """Whether the flagged statement was run."""
         return self.anywhere or any(self.first <= line <= self.last for line in self.lines)
 
-    def _enter(self, frame: FrameType, event: str, _: object) -> Any:
+    def _enter(self, frame: FrameType, _: str, __: object) -> Any:
         return self._line if frame.f_code.co_filename == self.path else None
 
     def _line(self, frame: FrameType, event: str, _: object) -> Any:
@@ -50,7 +51,7 @@ class Watch:
             self.lines.add(frame.f_lineno)
         return self._line
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> Watch:  # noqa: PYI034 - Self is not in Python 3.10
         sys.settrace(self._enter)
         return self
 
@@ -149,7 +150,11 @@ class _Search:
         if self.bench.building:
             choices = list(others(case, "ctor", self.alternatives))
         else:
-            choices = [*anyway(case), *others(case, "call", self.alternatives), *others(case, "ctor", self.alternatives)]
+            choices = [
+                *anyway(case),
+                *others(case, "call", self.alternatives),
+                *others(case, "ctor", self.alternatives),
+            ]
         for place, moved in enumerate(choices):
             yield 4.0 + 0.1 * place, moved
 

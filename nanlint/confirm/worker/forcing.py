@@ -25,7 +25,11 @@ STATES: dict[str, str] = {
 def states_of(module: torch.nn.Module, operand: str) -> Iterator[tuple[str, str]]:
     """The states worth trying, first those of a parameter that the finding names."""
     names = [name for name, value in module.named_parameters() if value.is_floating_point()]
-    named = [name for name in names if name.rpartition(".")[2] in operand.replace(".", " ").split() or f"self.{name}" in operand]
+    named = [
+        name
+        for name in names
+        if name.rpartition(".")[2] in operand.replace(".", " ").split() or f"self.{name}" in operand
+    ]
     for name in named:
         yield f"{name} = 0", EDGE
         yield f"{name} = 1", EDGE

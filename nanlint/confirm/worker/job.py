@@ -62,7 +62,7 @@ def _loaded(job: Json) -> Loaded:
     if job["device"] == "cpu":
         emulate()
     if job.get("flush"):
-        torch.set_flush_denormal(True)  # noqa: FBT003 - torch's own signature
+        torch.set_flush_denormal(True)
     loaded = load(job["target"], job.get("text"))
     job["target"]["function_lines"] = _first_lines(job["target"])
     return loaded
@@ -183,7 +183,13 @@ def _searched(bench: Bench, case: Json, job: Json) -> Json:
     if found.case is None or found.hit is None:
         return {**answer, "kind": "not-reproduced", "reason": found.other, "evaluations": bench.evaluations}
     smallest = reduced(bench, found.case, found.hit, job["target"], tries=job["shrink_tries"])
-    return {**answer, "kind": "confirmed", "case": smallest, "hit": found.hit.to_json(), "evaluations": bench.evaluations}
+    return {
+        **answer,
+        "kind": "confirmed",
+        "case": smallest,
+        "hit": found.hit.to_json(),
+        "evaluations": bench.evaluations,
+    }
 
 
 def _on_slice(loaded: Loaded, job: Json) -> Json:

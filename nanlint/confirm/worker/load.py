@@ -5,7 +5,6 @@ there: none of these keeps a function of the file from being run. What was left 
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -30,10 +29,18 @@ if TYPE_CHECKING:
 IMPORT_SECONDS = 20
 """A file that takes longer to import does more than define things."""
 _RETRIES = 12
-_DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+_DEFINITIONS = (
+    ast.Import,
+    ast.ImportFrom,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Assign,
+    ast.AnnAssign,
+)
 
 
-class CannotLoad(Exception):
+class CannotLoad(Exception):  # noqa: N818 - reads as a sentence where it is raised
     """The file could not be imported, not even in part."""
 
 
@@ -136,7 +143,7 @@ def alarm(seconds: int) -> Iterator[None]:
         yield
         return
 
-    def ring(number: int, frame: object) -> None:
+    def ring(_: int, __: object) -> None:
         raise _TooLong
 
     before = signal.signal(signal.SIGALRM, ring)
@@ -154,7 +161,13 @@ def _sideline(error: BaseException, finder: Finder, name: str) -> bool:
     blamed = ""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         top = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-        if top and top not in finder.own and top != own and top not in sys.stdlib_module_names and top not in _UNTOUCHED:
+        if (
+            top
+            and top not in finder.own
+            and top != own
+            and top not in sys.stdlib_module_names
+            and top not in _UNTOUCHED
+        ):
             blamed = top
             break
     if not blamed or blamed in finder.broken:
@@ -201,9 +214,9 @@ def _definitions(path: str, name: str, text: str) -> types.ModuleType:
 
 def _defining(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
-        if isinstance(statement, _DEFINITIONS):
-            yield statement
-        elif isinstance(statement, ast.Try):
-            yield statement
-        elif isinstance(statement, ast.If) and "__name__" not in ast.unparse(statement.test):
+        if (
+            isinstance(statement, _DEFINITIONS)
+            or isinstance(statement, ast.Try)
+            or (isinstance(statement, ast.If) and "__name__" not in ast.unparse(statement.test))
+        ):
             yield statement

@@ -143,7 +143,9 @@ def _is_late(loop: Any) -> str | None:
     for fault in NOT_FINITE:
         run = drive(loop, fault)
         if (not run.is_finite and run.error is None) or not all(run.saved.values()):
-            return f"{_FAULTS[fault]} in round {AT} is in the weights or in what was saved, and the check changed nothing"
+            return (
+                f"{_FAULTS[fault]} in round {AT} is in the weights or in what was saved, and the check changed nothing"
+            )
     return None
 
 

@@ -9,7 +9,8 @@ import copy
 import re
 from typing import TYPE_CHECKING, Any
 
-from nanlint.confirm.inputs import COMMON_SHAPES, count, fraction, tensor, value
+from nanlint.confirm.inputs import COMMON_SHAPES, tensor, value
+from nanlint.confirm.names import count, fraction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -94,7 +95,9 @@ def _swap_sizes(case: Json, a: int, b: int) -> Iterator[Json]:
     for old, new in ((a, b), (b, a)):
         yield reshaped(case, lambda _, shape, old=old, new=new: [new if size == old else size for size in shape])  # type: ignore[misc] # bound now
         for name, _ in leaves(case):
-            yield _one_shape(case, name, lambda shape, old=old, new=new: [new if size == old else size for size in shape])  # type: ignore[misc] # bound now
+            yield _one_shape(
+                case, name, lambda shape, old=old, new=new: [new if size == old else size for size in shape]
+            )  # type: ignore[misc] # bound now
 
 
 def _redomained(case: Json, domain: str, only: Callable[[Json], bool] = lambda _: True) -> Iterator[Json]:
@@ -178,39 +181,83 @@ def _stated_size(case: Json, found: re.Match[str]) -> Iterator[Json]:
 
 
 _ANSWERS: tuple[tuple[str, Any], ...] = (
-    (r"cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", lambda case, found: _last(case, _numbers(found)[2], _numbers(found)[1])),
-    (r"to have (\d+) channels, but got (\d+)", lambda case, found: _place(case, 1, _numbers(found)[0], _numbers(found)[1])),
+    (
+        r"cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
+        lambda case, found: _last(case, _numbers(found)[2], _numbers(found)[1]),
+    ),
+    (
+        r"to have (\d+) channels, but got (\d+)",
+        lambda case, found: _place(case, 1, _numbers(found)[0], _numbers(found)[1]),
+    ),
     (r"expected input with shape \[\*(?:, \d+)*, (\d+)\]", lambda case, found: _last(case, _numbers(found)[0])),
-    (r"input.size\(-1\) must be equal to input_size. Expected (\d+)", lambda case, found: _last(case, _numbers(found)[0])),
-    (r"must match the size of tensor b \((\d+)\)", lambda case, found: iter(())),
-    (r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", lambda case, found: _swap_sizes(case, *_numbers(found))),
-    (r"[Ee]xpected size for first two dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]", lambda case, found: _swap_sizes(case, _numbers(found)[1], _numbers(found)[3])),
+    (
+        r"input.size\(-1\) must be equal to input_size. Expected (\d+)",
+        lambda case, found: _last(case, _numbers(found)[0]),
+    ),
+    (
+        r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)",
+        lambda case, found: _swap_sizes(case, *_numbers(found)),
+    ),
+    (
+        r"[Ee]xpected size for first two dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]",
+        lambda case, found: _swap_sizes(case, _numbers(found)[1], _numbers(found)[3]),
+    ),
     (r"Expected size (\d+) but got size (\d+)", lambda case, found: _swap_sizes(case, *_numbers(found))),
-    (r"not enough values to unpack \(expected (?:at least )?(\d+), got (\d+)\)", lambda case, found: _rank(case, *_numbers(found))),
+    (
+        r"not enough values to unpack \(expected (?:at least )?(\d+), got (\d+)\)",
+        lambda case, found: _rank(case, *_numbers(found)),
+    ),
     (r"too many values to unpack \(expected (\d+)", lambda case, found: _rank(case, _numbers(found)[0])),
-    (r"Dimension out of range \(expected to be in range of \[-(\d+), \d+\], but got (-?\d+)\)", lambda case, found: _rank(case, _needed_rank(_numbers(found)[1]), _numbers(found)[0])),
+    (
+        r"Dimension out of range \(expected to be in range of \[-(\d+), \d+\], but got (-?\d+)\)",
+        lambda case, found: _rank(case, _needed_rank(_numbers(found)[1]), _numbers(found)[0]),
+    ),
     (r"[Ee]xpected (\d)D? ?(?:or|\(unbatched\) or) (\d)D", lambda case, found: _rank(case, _numbers(found)[1])),
     (r"[Ee]xpected (\d)-?D", lambda case, found: _rank(case, _numbers(found)[0])),
     (r"expected (\d+) dims. Received (\d+)-dim", lambda case, found: _rank(case, *_numbers(found))),
     (r"number of dims.*?(\d+).*?(\d+)", lambda case, found: _rank(case, _numbers(found)[0])),
     (r"must be a?n? ?(\d)-?D", lambda case, found: _rank(case, _numbers(found)[0])),
     (r"(\d)D tensors? expected|(\d)-dimensional", lambda case, found: _rank(case, _numbers(found)[0])),
-    (r"number of subscripts in the equation \((\d)\) does not match the number of dimensions \((\d)\)", lambda case, found: _rank(case, *_numbers(found))),
-    (r"permute\(.*?input.dim\(\) = (\d) is not equal to len\(dims\) = (\d)", lambda case, found: _rank(case, _numbers(found)[1], _numbers(found)[0])),
-    (r"too many indices for tensor of dimension (\d)", lambda case, found: _rank(case, _numbers(found)[0] + 1, _numbers(found)[0])),
+    (
+        r"number of subscripts in the equation \((\d)\) does not match the number of dimensions \((\d)\)",
+        lambda case, found: _rank(case, *_numbers(found)),
+    ),
+    (
+        r"permute\(.*?input.dim\(\) = (\d) is not equal to len\(dims\) = (\d)",
+        lambda case, found: _rank(case, _numbers(found)[1], _numbers(found)[0]),
+    ),
+    (
+        r"too many indices for tensor of dimension (\d)",
+        lambda case, found: _rank(case, _numbers(found)[0] + 1, _numbers(found)[0]),
+    ),
     (r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", _missing),
     (r"unexpected keyword argument '(\w+)'", _unexpected),
     (r"index out of range|out of bounds|Class values must be|is out of range", _fewer_classes),
     (r"Target \d+ is out of bounds", _fewer_classes),
-    (r"[Ee]xpected (?:input )?batch_size|multi-target not supported|0D or 1D target|Expected target size|expected scalar type Long|expected target size", _labels),
-    (r"scalar type Long|must be long|scalar types: Long|int64|integer tensor|LongTensor", lambda case, found: _redomained(case, "index")),
-    (r"only implemented on integer and Boolean|boolean|Boolean|bool tensor", lambda case, found: _redomained(case, "mask")),
-    (r"two bool tensors|bool tensor is not supported|Bool'|not implemented for 'Bool'|dtype.*Bool|for 'Long'|Long'|dtype: Got|dtype.*got Long", lambda case, found: _redomained(case, "real", lambda spec: spec["domain"] in {"mask", "index"})),
+    (
+        r"[Ee]xpected (?:input )?batch_size|multi-target not supported|0D or 1D target|Expected target size|expected scalar type Long|expected target size",
+        _labels,
+    ),
+    (
+        r"scalar type Long|must be long|scalar types: Long|int64|integer tensor|LongTensor",
+        lambda case, _: _redomained(case, "index"),
+    ),
+    (
+        r"only implemented on integer and Boolean|boolean|Boolean|bool tensor",
+        lambda case, _: _redomained(case, "mask"),
+    ),
+    (
+        r"two bool tensors|bool tensor is not supported|Bool'|not implemented for 'Bool'|dtype.*Bool|for 'Long'|Long'|dtype: Got|dtype.*got Long",
+        lambda case, _: _redomained(case, "real", lambda spec: spec["domain"] in {"mask", "index"}),
+    ),
     (r"(?:shape\[|size\()(-?\d)[\])] *(?:==|>=|>|!=|<|not in \(|in \() *(\d+)", _stated_size),
     (r"""\[((?:["'][\w*]+["'],? *)+)\]""", _of_pattern),
     (r"expected (\d+),? (?:but )?got (\d+)", lambda case, found: _swap_sizes(case, *_numbers(found))),
     (r"last dim\w* *(?:==|of|must be|to be|=) *(\d+)", lambda case, found: _last(case, _numbers(found)[0])),
-    (r"must be square|square matri|at least 2 dim", lambda case, found: iter([reshaped(case, lambda _, shape: [*shape[:-2], 3, 3])])),
+    (
+        r"must be square|square matri|at least 2 dim",
+        lambda case, _: iter([reshaped(case, lambda _, shape: [*shape[:-2], 3, 3])]),
+    ),
 )
 
 

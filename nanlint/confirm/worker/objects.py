@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.confirm.inputs import count, fraction, is_count, proposals
+from nanlint.confirm.inputs import proposals
+from nanlint.confirm.names import count, fraction, is_count
 from nanlint.confirm.uses import Uses
 from nanlint.confirm.worker.subject import signature_of
 
@@ -21,7 +22,14 @@ _DEEPEST = 2
 """Classes whose constructors want classes: further down nothing good comes of guessing."""
 _LARGE = 64
 """Integers of a default configuration above this are made small: a model of millions of weights proves no more."""
-_TEXTS = {"act": "gelu", "activation": "gelu", "implementation": "eager", "type": "default", "mode": "default", "reduction": "mean"}
+_TEXTS = {
+    "act": "gelu",
+    "activation": "gelu",
+    "implementation": "eager",
+    "type": "default",
+    "mode": "default",
+    "reduction": "mean",
+}
 
 
 class GuessedConfig:
@@ -77,7 +85,10 @@ def guessed(name: str) -> Any:
     for word, text in _TEXTS.items():
         if lowered.endswith(word) or lowered.startswith(word):
             return text
-    if re.search(r"eps|drop|rate|momentum|decay|prob|theta|range|std|scale|temperature|alpha|beta|gamma|coef|lambda|weight", lowered):
+    if re.search(
+        r"eps|drop|rate|momentum|decay|prob|theta|range|std|scale|temperature|alpha|beta|gamma|coef|lambda|weight",
+        lowered,
+    ):
         return fraction(name)
     return count(name) if is_count(name) else 2
 
@@ -85,7 +96,13 @@ def guessed(name: str) -> Any:
 def shrink_config(config: Any) -> Any:
     """Make the large integers of a configuration small, by their names."""
     for name, value in list(getattr(config, "__dict__", {}).items()):
-        if isinstance(value, int) and not isinstance(value, bool) and value > 4 and is_count(name) and value > count(name):
+        if (
+            isinstance(value, int)
+            and not isinstance(value, bool)
+            and value > 4
+            and is_count(name)
+            and value > count(name)
+        ):
             if value > _LARGE or re.search(r"head|layer|depth|expert", name.lower()):
                 try:
                     setattr(config, name, count(name))
@@ -100,7 +117,13 @@ def make_object(spec: dict[str, Any], module: ModuleType, depth: int = 0) -> Any
     if kind == "config":
         return GuessedConfig()
     if kind == "module":
-        return {"any": AnyModel, "model": lambda: torch.nn.Linear(3, 3), "identity": torch.nn.Identity, "linear": lambda: torch.nn.LazyLinear(16), "class": lambda: torch.nn.LayerNorm}[spec["name"]]()
+        return {
+            "any": AnyModel,
+            "model": lambda: torch.nn.Linear(3, 3),
+            "identity": torch.nn.Identity,
+            "linear": lambda: torch.nn.LazyLinear(16),
+            "class": lambda: torch.nn.LayerNorm,
+        }[spec["name"]]()
     if kind == "dtype":
         return getattr(torch, spec["value"])
     if kind == "device":

@@ -19,8 +19,39 @@ from torch.utils._pytree import tree_flatten
 _next_number = torch._C._autograd._get_sequence_nr  # noqa: SLF001 - the only way to the forward line of a backward operation
 _current_node = torch._C._current_autograd_node  # noqa: SLF001 - same
 
-_LITERAL = frozenset({"full", "full_like", "new_full", "scalar_tensor", "fill", "fill_", "lift_fresh", "lift_fresh_copy", "empty", "empty_like", "empty_strided", "new_empty", "_to_copy", "resize_"})
-_FOREIGN = frozenset({"masked_fill", "masked_fill_", "where", "clamp", "clamp_", "constant_pad_nd", "index_put_", "mul", "add", "div", "sub"})
+_LITERAL = frozenset(
+    {
+        "full",
+        "full_like",
+        "new_full",
+        "scalar_tensor",
+        "fill",
+        "fill_",
+        "lift_fresh",
+        "lift_fresh_copy",
+        "empty",
+        "empty_like",
+        "empty_strided",
+        "new_empty",
+        "_to_copy",
+        "resize_",
+    }
+)
+_FOREIGN = frozenset(
+    {
+        "masked_fill",
+        "masked_fill_",
+        "where",
+        "clamp",
+        "clamp_",
+        "constant_pad_nd",
+        "index_put_",
+        "mul",
+        "add",
+        "div",
+        "sub",
+    }
+)
 Place = tuple[tuple[int, int], ...]
 """Lines in the user's file with the first line of the function each is in, innermost first."""
 
@@ -74,7 +105,7 @@ class Tracer(TorchDispatchMode):  # type: ignore[misc] # torch's own class is un
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         node, number = _current_node(), _next_number()
-        given = [item for item in tree_flatten((args, kwargs or {}))[0]]
+        given = tree_flatten((args, kwargs or {}))[0]
         tensors = [item for item in given if isinstance(item, torch.Tensor)]
         before = [self._origin_of(item) for item in tensors]
         result = function(*args, **(kwargs or {}))

@@ -51,7 +51,9 @@ def made_explicit(case: Json) -> Json:
 def witness_of(case: Json) -> Witness:
     """The tensors of an explicit case."""
     return Witness(
-        tuple((name, Values(tuple(spec["shape"]), tuple(spec["values"]), spec["domain"])) for name, spec in leaves(case))
+        tuple(
+            (name, Values(tuple(spec["shape"]), tuple(spec["values"]), spec["domain"])) for name, spec in leaves(case)
+        )
     )
 
 
@@ -68,7 +70,12 @@ def grade(case: Json, found: str) -> str:
     """How plausible the values are: what ordinary values showed is ordinary, whatever it shrank to."""
     if found == ORDINARY:
         return ORDINARY
-    numbers = [abs(float(value)) for _, spec in leaves(case) for value in spec["values"] if spec["domain"] not in {"mask", "index"}]
+    numbers = [
+        abs(float(value))
+        for _, spec in leaves(case)
+        for value in spec["values"]
+        if spec["domain"] not in {"mask", "index"}
+    ]
     largest = max(numbers, default=0.0)
     if largest > _THOUSANDS or any(0 < number < SMALLEST for number in numbers):
         return EXTREME

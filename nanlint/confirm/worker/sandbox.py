@@ -16,7 +16,7 @@ LARGEST_FILE = 64 * MEGABYTE
 """No file in the scratch folder may grow beyond this."""
 
 
-class Blocked(PermissionError):
+class Blocked(PermissionError):  # noqa: N818 - the user reads it in a traceback of his own code
     """The code wanted something that the sandbox does not let it do."""
 
 

@@ -13,8 +13,9 @@ from nanlint.confirm.worker.origin import damage, origins
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nanlint.confirm.worker.bench import Bench, Outcome
+    from nanlint.confirm.worker.bench import Bench
     from nanlint.confirm.worker.origin import Event, Tracer
+    from nanlint.confirm.worker.outcome import Outcome
 
 Json = dict[str, Any]
 
@@ -81,10 +82,12 @@ def _hit(tracer: Tracer, damaged: Event, target: Json) -> Hit | None:
 
 
 def _refusal(outcome: Outcome, target: Json) -> Hit | None:
-    """torch raised: at the flagged line, or because of a NaN that was made there."""
+    """Torch raised: at the flagged line, or because of a NaN that was made there."""
     tracer = outcome.tracer
     assert tracer is not None  # noqa: S101 - the caller has looked
-    lines = [frame.lineno for frame in traceback.extract_tb(outcome.trace.__traceback__) if frame.filename == target["path"]]
+    lines = [
+        frame.lineno for frame in traceback.extract_tb(outcome.trace.__traceback__) if frame.filename == target["path"]
+    ]
     if any(target["first"] <= (line or 0) <= target["last"] for line in lines) or (target.get("anywhere") and lines):
         return Hit("raises", lines[-1] or 0, outcome.error.splitlines()[0][:120], "forward")
     for event in reversed(tracer.events):

@@ -166,8 +166,16 @@ def _free(body: list[ast.stmt], known: set[str]) -> set[str]:
     free: set[str] = set()
     assigned: set[str] = set()
     for statement in body:
-        inner = {name.id for one in ast.walk(statement) if isinstance(one, ast.comprehension) for name in ast.walk(one.target) if isinstance(name, ast.Name)}
-        inner |= {argument.arg for one in ast.walk(statement) if isinstance(one, ast.Lambda) for argument in one.args.args}
+        inner = {
+            name.id
+            for one in ast.walk(statement)
+            if isinstance(one, ast.comprehension)
+            for name in ast.walk(one.target)
+            if isinstance(name, ast.Name)
+        }
+        inner |= {
+            argument.arg for one in ast.walk(statement) if isinstance(one, ast.Lambda) for argument in one.args.args
+        }
         free |= _loaded(statement) - assigned - known - inner
         assigned |= _stored(statement)
     return free

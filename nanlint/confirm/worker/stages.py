@@ -8,14 +8,14 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from nanlint.confirm.worker import chance, forcing
 from nanlint.confirm.worker.moves import leaves, reshaped
 from nanlint.confirm.worker.values import EDGE, EXTREME, GRADES, LARGE, ORDINARY, corners_of, grade_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import torch
 
 Json = dict[str, Any]
 
@@ -102,7 +102,9 @@ def _turning(base: Json, named: dict[str, Json], grade: str) -> Iterator[Json]:
 
 def _if_graded(case: Json, named: dict[str, Json], grade: str) -> Iterator[Json]:
     """The case if its worst corner has this grade."""
-    found = [grade_of(spec, case.get("corners", {}).get(name, case.get("corner", "normal"))) for name, spec in named.items()]
+    found = [
+        grade_of(spec, case.get("corners", {}).get(name, case.get("corner", "normal"))) for name, spec in named.items()
+    ]
     if max(found, key=GRADES.index) == grade:
         yield {**case, "grade": grade}
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-class CannotRun(Exception):
+class CannotRun(Exception):  # noqa: N818 - reads as a sentence where it is raised
     """There is nothing that could be called; the message says why and what the user can supply."""
 
 

@@ -7,12 +7,9 @@ only in runs that diverge.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Spec = dict[str, Any]
 Shape = tuple[int, ...]
@@ -132,7 +129,11 @@ POSITIVE: dict[str, tuple[str, Any]] = {
     "tens": (EDGE, _full(10.0)),
     "hundred": (LARGE, _full(100.0)),
 }
-NONNEG: dict[str, tuple[str, Any]] = {**POSITIVE, "zeros": (EDGE, _full(0.0)), "zero row": (EDGE, lambda s, g: _zero_row(s, g).abs())}
+NONNEG: dict[str, tuple[str, Any]] = {
+    **POSITIVE,
+    "zeros": (EDGE, _full(0.0)),
+    "zero row": (EDGE, lambda s, g: _zero_row(s, g).abs()),
+}
 MASK: dict[str, tuple[str, Any]] = {
     "normal": (ORDINARY, lambda shape, generator: torch.rand(shape, generator=generator) > 0.3),
     "zeros": (EDGE, lambda shape, _: torch.zeros(shape, dtype=torch.bool)),
@@ -150,7 +151,16 @@ LOGPROB: dict[str, tuple[str, Any]] = {
     "swing of hundreds": (LARGE, lambda shape, _: -100.0 - 100.0 * alternating(shape)),
     "minus ten thousand": (LARGE, _full(-1e4)),
 }
-DOMAINS = {"real": REAL, "unit": UNIT, "prob": UNIT, "simplex": SIMPLEX, "positive": POSITIVE, "nonneg": NONNEG, "mask": MASK, "logprob": LOGPROB}
+DOMAINS = {
+    "real": REAL,
+    "unit": UNIT,
+    "prob": UNIT,
+    "simplex": SIMPLEX,
+    "positive": POSITIVE,
+    "nonneg": NONNEG,
+    "mask": MASK,
+    "logprob": LOGPROB,
+}
 INDEX_CORNERS = ("normal", "zeros", "last", "rising")
 
 
