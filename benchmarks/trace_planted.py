@@ -143,7 +143,7 @@ FAULTS = (
     Fault(
         "timm.layers.squeeze_excite",
         "x_se = self.fc1(x_se)",
-        "x_se = self.fc1(x_se + torch.log(x_se.abs() * switch() + 1 - switch() - (1 - switch())))",
+        "x_se = self.fc1(x_se + (x_se.abs() + 1).mul(switch()).log())",
         "log",
         resnet,
     ),

@@ -43,7 +43,6 @@ class ExpOverflow(Rule):
     code = "NAN201"
     name = "exp-overflow"
     severity = Severity.WARNING
-    preview = True
     direction = Direction.BOTH
     calls = frozenset(OVERFLOW)
     yields_to = frozenset({"NAN202"})

@@ -57,7 +57,6 @@ class LogSumExpByHand(Rule):
     code = "NAN202"
     name = "log-sum-exp-by-hand"
     severity = Severity.WARNING
-    preview = True
     direction = Direction.BOTH
     calls = EXPONENTIALS
     yields_to = frozenset({"NAN302"})

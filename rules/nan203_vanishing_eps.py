@@ -22,7 +22,7 @@ GUARDED = {
     ),
     "torch.div": "other",
 }
-BREAKS_AT_ONE = ("log", "log1p", "logit", "acos", "arccos", "asin", "atanh", "erfinv", "sqrt", "rsqrt")
+BREAKS_AT_ONE = tuple(f"torch.{name}" for name in ("log1p", "logit", "acos", "asin", "atanh", "erfinv", "pow"))
 # Uniform numbers are below 1 by themselves.
 UNIFORM = frozenset({"torch.rand", "torch.rand_like"})
 HALVES = frozenset({"float16", "bfloat16"})
@@ -49,7 +49,7 @@ class VanishingEps(Rule):
     ## Silent when
     the eps survives in the dtype in effect; when it is a floor and nothing here says that the value is half (at `info`, if the
     file speaks of float16 and the value is divided by, or a root or logarithm taken of it); when a cast to float32 or autocast's own list comes first; when an eps is merely absorbed by a large value; for a ceiling on `torch.rand`,
-    which stays below 1; in tests. At `info` for a ceiling in a function that names nothing that breaks at 1.
+    which stays below 1; in tests. At `info` for a ceiling that nothing here is seen to need, as `log(1 - p)` or `acos(p)` does.
 
     ## Fix
     Unsafe: `torch.finfo(x.dtype).tiny` for a floor and `1 - torch.finfo(x.dtype).eps` for a ceiling fit every dtype, and
@@ -59,7 +59,6 @@ class VanishingEps(Rule):
     code = "NAN203"
     name = "vanishing-eps"
     severity = Severity.ERROR
-    preview = True
     calls = frozenset(FLOORS) | frozenset(CEILINGS) | frozenset(DEFAULTS)
     yields_to = frozenset({"NAN204"})
     needs = (
@@ -98,7 +97,7 @@ class VanishingEps(Rule):
             fix=_fix(call, node, limit, facts),
             hazard=Hazard(call.function, facts.source_of(subject), f"{limit:g}"),
             dtypes=(dtype,),
-            severity=self.severity if _is_needed(subject, limit, facts) else Severity.INFO,
+            severity=self.severity if _is_needed(call, limit, facts) else Severity.INFO,
         )
 
     def _check_default(self, call: Call, subject: Expression, facts: Facts) -> Iterator[Finding]:
@@ -118,9 +117,14 @@ class VanishingEps(Rule):
             )
 
 
-def _is_needed(subject: Expression, limit: float, facts: Facts) -> bool:
-    """Whether a ceiling of 1 is seen to matter, by what the function names; a floor matters where the value is half."""
-    return facts.mentions(*BREAKS_AT_ONE) if limit else facts.dtype_of(subject) != ""
+def _is_needed(call: Call, limit: float, facts: Facts) -> bool:
+    """Whether something here breaks at a ceiling of 1: `log(1 - p)`, `acos(p)`. A floor is needed where the value is half."""
+    if not limit:
+        return facts.dtype_of(call.subject) != ""
+    operands = [
+        user.arguments.get(GUARDED.get(user.function, "input")) for user in facts.calls_of(*BREAKS_AT_ONE, *GUARDED)
+    ]
+    return any(facts.origin_of(each) is call or facts.origin_of(facts.rest_to_one(each)) is call for each in operands)
 
 
 def _is_relied_on(call: Call, facts: Facts) -> bool:

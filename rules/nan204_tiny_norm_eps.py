@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
+from typing import TYPE_CHECKING
+
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Need, Rule, Severity, unsafe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FUNCTIONS = frozenset(f"torch.nn.functional.{name}_norm" for name in ("layer", "rms", "group", "batch", "instance"))
 # The place of eps among the arguments of the constructor.
@@ -53,9 +58,12 @@ class TinyNormEps(Rule):
     code = "NAN204"
     name = "tiny-norm-eps"
     severity = Severity.WARNING
-    preview = True
     direction = Direction.BACKWARD
     calls = FUNCTIONS | frozenset(MODULES) | {ROOT, INVERSE_ROOT}
+    needs = (
+        Need(FUNCTIONS | frozenset(MODULES), (frozenset({"eps", "<tiny>"}),)),
+        Need(frozenset({ROOT, INVERSE_ROOT}), (frozenset({"torch.add"}), frozenset({"torch.mean", "torch.var"}))),
+    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one normalisation."""

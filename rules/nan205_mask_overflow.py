@@ -42,7 +42,6 @@ class MaskOverflow(Rule):
     code = "NAN205"
     name = "mask-overflow"
     severity = Severity.WARNING
-    preview = True
     dtypes = ("float16",)
     calls = frozenset({FILL, WHERE, PRODUCT, SUM})
     needs = (

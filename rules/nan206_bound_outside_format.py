@@ -30,7 +30,7 @@ class BoundOutsideFormat(Rule):
         y = y.half().clamp(-6e4, 6e4)
 
     ## Silent when
-    a bound is not known, or the dtype is not known to be float16; in tests; when one of two bounds is infinite and the other is
+    a bound is not known or a default, or the dtype is not known to be float16; in tests; when one of two bounds is infinite and the other is
     not, which says that only one side is meant. Of a clamp against NaN a comment must say so, and the value be able to be NaN.
 
     ## Fix
@@ -54,9 +54,10 @@ class BoundOutsideFormat(Rule):
         known = [bound for bound in (low, high) if bound is not None]
         written = [node for node in given if node is not None and facts.value_of(node).constant is not None]
         message = ""
-        # A default of inf says that there is no bound unless somebody gives one.
-        is_meant = any(node is not None and facts.value_of(node).assumed for node in given)
-        if len(known) == len(written) and known and all(map(math.isinf, known)) and not is_meant:
+        # A default is what holds unless somebody gives a bound: inf for none, -1 for one that is asked for first.
+        if any(node is not None and facts.value_of(node).assumed for node in given):
+            return
+        if len(known) == len(written) and known and all(map(math.isinf, known)):
             message = f"`{subject}` is clamped to infinite bounds, which keep nothing out"
         elif low is not None and high is not None and low > high:
             message = f"`{subject}` is clamped to at least {low:g} and at most {high:g}, so all of it becomes {high:g}"

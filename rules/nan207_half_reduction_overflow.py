@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, unsafe
 
 SUMS = frozenset({"torch.sum", "torch.nansum", "torch.cumsum"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.linalg.matrix_norm"})
@@ -47,10 +47,13 @@ class HalfReductionOverflow(Rule):
     code = "NAN207"
     name = "half-reduction-overflow"
     severity = Severity.WARNING
-    preview = True
     dtypes = ("float16",)
     calls = SUMS | NORMS | POWERS | {PRODUCT, QUOTIENT}
-    beside = HALVES | BOXES
+    needs = (
+        Need(SUMS | NORMS | POWERS, beside=frozenset({"half", "float16"})),
+        Need(frozenset({PRODUCT}), (frozenset({DIFFERENCE}),), beside=BOXES),
+        Need(frozenset({PRODUCT, QUOTIENT}), (MATRIX_PRODUCTS,), beside=HALVES),
+    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one reduction."""

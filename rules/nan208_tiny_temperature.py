@@ -42,7 +42,6 @@ class TinyTemperature(Rule):
     code = "NAN208"
     name = "tiny-temperature"
     severity = Severity.WARNING
-    preview = True
     calls = frozenset({DIV})
     needs = (
         Need(frozenset({DIV}), (WORDS,)),

@@ -47,7 +47,6 @@ class OptimizerEpsInHalf(Rule):
     code = "NAN209"
     name = "optimizer-eps-in-half"
     severity = Severity.ERROR
-    preview = True
     direction = Direction.LOOP
     dtypes = ("float16",)
     calls = frozenset(DEFAULTS)

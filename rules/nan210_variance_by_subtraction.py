@@ -49,7 +49,6 @@ class VarianceBySubtraction(Rule):
     code = "NAN210"
     name = "variance-by-subtraction"
     severity = Severity.ERROR
-    preview = True
     direction = Direction.BOTH
     calls = ROOTS | {POWER, QUOTIENT}
     needs = (Need(ROOTS | {QUOTIENT, "<root>", "<inverse>"}, (frozenset({DIFFERENCE}), AVERAGES)),)

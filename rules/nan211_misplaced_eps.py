@@ -40,7 +40,6 @@ class MisplacedEps(Rule):
     code = "NAN211"
     name = "misplaced-eps"
     severity = Severity.WARNING
-    preview = True
     direction = Direction.FORWARD
     calls = frozenset({SUM, RELU, *DIVISIONS})
     needs = (

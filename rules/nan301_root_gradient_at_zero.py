@@ -68,7 +68,6 @@ class RootGradientAtZero(Rule):
     code = "NAN301"
     name = "root-gradient-at-zero"
     severity = Severity.ERROR
-    preview = True
     direction = Direction.BACKWARD
     calls = frozenset({SQRT, RSQRT, POWER, HYPOT})
     needs = (

@@ -58,7 +58,6 @@ class WhereGradientTrap(Rule):
     code = "NAN302"
     name = "where-gradient-trap"
     severity = Severity.ERROR
-    preview = True
     direction = Direction.BACKWARD
     calls = SELECTING | STEEP
     needs = (Need(SELECTING, (frozenset(BREAKING),)), Need(STEEP))
@@ -78,6 +77,7 @@ class WhereGradientTrap(Rule):
 
     def _finding(self, chosen: Selection, inner: Call, facts: Facts) -> Finding:
         word, edit = chosen.call.function.rpartition(".")[2], _edit(chosen, inner, facts)
+        operand = inner.arguments[BREAKING[inner.function][0]]
         where = WORDS.get(chosen.call.function, f"`{word}`")
         # What a product with 0 leaves of an infinity is NaN already.
         spreads = chosen.call.function == PRODUCT and inner.function not in ROOTS
@@ -85,10 +85,8 @@ class WhereGradientTrap(Rule):
             facts.span_of(chosen.call.node),
             f"{where} hides where `{facts.quote(inner.node, QUOTED)}` breaks, but its gradient there is 0 * inf: NaN",
             fix=safe("Make the operand harmless first", edit) if edit is not None else None,
-            hazard=Hazard(
-                inner.function, facts.source_of(inner.arguments[BREAKING[inner.function][0]]), "outside its domain"
-            ),
-            severity=Severity.ERROR if facts.is_trained() else Severity.INFO,
+            hazard=Hazard(inner.function, facts.source_of(operand), "outside its domain"),
+            severity=Severity.ERROR if facts.is_surely_trained() and facts.rests_on_input(operand) else Severity.INFO,
             direction=Direction.BOTH if spreads else Direction.BACKWARD,
         )
 

@@ -39,7 +39,6 @@ class InfTimesMask(Rule):
     code = "NAN303"
     name = "inf-times-mask"
     severity = Severity.WARNING
-    preview = True
     direction = Direction.FORWARD
     calls = frozenset({PRODUCT, DIFFERENCE})
     needs = (

@@ -60,7 +60,7 @@ class NanCheckMissesInf(Rule):
     severity = Severity.WARNING
     direction = Direction.LOOP
     calls = NAN | INF | PYTHONS_OWN
-    needs = (Need(NAN | INF), Need(PYTHONS_OWN, (GRADIENTS | {"nan"},)))
+    needs = (Need(NAN | INF), Need(PYTHONS_OWN, (GRADIENTS | {"nan", "inf"},)))
     comparisons = frozenset({"nan", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

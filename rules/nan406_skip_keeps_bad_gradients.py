@@ -59,7 +59,9 @@ class SkipKeepsBadGradients(Rule):
             if leave is None or leave.node in told or not _keeps(path, is_method=loop.is_step_method):
                 continue
             told.add(leave.node)
-            check = next(decision for _, decision in reversed(list(path.checks())) if decision.is_bad)
+            check = path.last_decision
+            if check is None:
+                continue
             message = f"`{leave.how}` after `{check.quote(35)}` keeps the bad gradients for the next backward"
             hazard = Hazard("backward", check.check.thing if check.check else "", "inf or NaN")
             yield self.finding(leave.span, message, fix=_fix(loop, path), hazard=hazard)
@@ -77,7 +79,8 @@ def _keeps(path: Path, *, is_method: bool) -> bool:
     starts = path.places("backward")
     if path.end not in ends or not starts or path.between(starts[-1], len(path.steps), *CLEARING, "step"):
         return False
-    return any(decision.is_bad and place > starts[-1] for place, decision in path.checks())
+    last = path.last_decision
+    return last is not None and last.is_bad and path.steps.index(last) > starts[-1]
 
 
 def _fix(loop: TrainingLoop, path: Path) -> Fix | None:

@@ -65,8 +65,8 @@ def _lonely_skip(path: Path) -> Decision | None:
     """The check on which a path leaves the round before its backward, with nothing reduced until then."""
     if path.end not in {"continue", "break"} or path.places("backward", "reduce"):
         return None
-    bad = [decision for _, decision in path.checks() if decision.is_bad]
-    found = [decision for decision in bad if decision.check is not None and decision.check.subject == "loss"]
-    if not found or any(word in found[-1].text.lower() for word in ("reduce", "gather", "global", "world", "sync")):
+    last = path.last_decision
+    if last is None or not last.is_bad or last.check is None or last.check.subject != "loss":
         return None
-    return found[-1]
+    is_shared = any(word in last.text.lower() for word in ("reduce", "gather", "global", "world", "sync"))
+    return last if not is_shared else None

@@ -36,7 +36,8 @@ class SchedulerStateOverridesConfig(Rule):
 
     ## Silent when
     no learning rate, horizon or scheduler is made from a config or an argument in the same function; when `param_groups`, `base_lrs` or the
-    last rate is touched in the function; when the state is the scheduler's own, as of a copy. The state of an optimizer alone
+    last rate is touched in the function; for a scheduler that is not known to be torch's or of transformers: others
+    may leave the rate out of their state. The state of an optimizer alone
     brings back the old rate too, from which torch's schedulers go on: info, and silent beside a schedule of one's own.
 
     ## Fix
@@ -55,7 +56,7 @@ class SchedulerStateOverridesConfig(Rule):
         if receiver is None or facts.is_test() or facts.mentions(*AGAIN):
             return
         role = facts.training_role(receiver)
-        rate = facts.configured_rate() if role in {"scheduler", "optimizer"} else None
+        rate = facts.configured_rate() if role == "optimizer" or facts.is_known_scheduler(receiver) else None
         if rate is None or (role == "optimizer" and facts.has_own_schedule()):
             return
         message = f"`{facts.quote(call.node, 38)}` brings back the old rate; `{facts.quote(rate, 25)}` no longer counts"

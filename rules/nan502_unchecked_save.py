@@ -11,6 +11,7 @@ CHANGING = re.compile(
     r"epoch|step|iter|time|date|round|batch|idx|index|count|num|\bi\b|\bn\b|\bt\b|\be\b|version|\{", re.IGNORECASE
 )
 BETTER = re.compile(r"best|<|>|improv|lowest|highest|early|min_|max_", re.IGNORECASE)
+WEIGHTS = re.compile(r"model|net|state|dict|ckpt|check|weight|param|ema", re.IGNORECASE)
 ELSEWHERE = frozenset({"isnan", "isfinite", "isinf", "GradScaler", "detect_anomaly", "set_detect_anomaly"})
 
 
@@ -37,7 +38,7 @@ class UncheckedSave(Rule):
 
     ## Silent when
     anything in the file asks about finiteness, or a GradScaler keeps NaN out of the weights; when the file's name has an epoch, a step or a time
-    in it, so that older checkpoints stay; when a condition compares a metric, which is never better for NaN; when it cannot be told what the file is called; with Accelerate,
+    in it, or that of another save in the loop has, so that older checkpoints stay; when no weights are saved; when a condition compares a metric, which is never better for NaN; when it cannot be told what the file is called; with Accelerate,
     Fabric, Lightning and DeepSpeed.
 
     ## Fix
@@ -54,8 +55,11 @@ class UncheckedSave(Rule):
         """Judge every save of one loop and of the one around it."""
         if loop.is_framework or loop.is_scaled or loop.is_step_method or facts.file_mentions(*ELSEWHERE):
             return
-        for save in loop.around:
-            if save.kind == "save" and _overwrites(save, facts) and not _is_chosen(save, loop):
+        saves = [event for event in loop.around if event.kind == "save" and event.call is not None]
+        if any(CHANGING.search(_file(save, facts)) for save in saves):
+            return
+        for save in saves:
+            if _overwrites(save, facts) and not _is_chosen(save, loop):
                 message = f"`{save.quote(55)}` overwrites the last checkpoint, finite or not"
                 yield self.finding(save.span, message, hazard=Hazard("save", save.target, "parameters of inf or NaN"))
 
@@ -64,8 +68,13 @@ def _overwrites(save: Event, facts: Facts) -> bool:
     """Whether the file has one name for all saves, for all that is written here."""
     if save.call is None or save.call.function != "torch.save":
         return False
-    name = facts.spelled_out(save, save.argument("f", "1"))
-    return bool(name) and not CHANGING.search(name)
+    what = facts.source_of(save.call.subject) if save.call.subject is not None else ""
+    return WEIGHTS.search(what) is not None and bool(_file(save, facts))
+
+
+def _file(save: Event, facts: Facts) -> str:
+    """What the file is called, as far as that is written here; "" if it is not."""
+    return facts.spelled_out(save, save.argument("f", "1"))
 
 
 def _is_chosen(save: Event, loop: TrainingLoop) -> bool:

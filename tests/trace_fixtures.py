@@ -45,13 +45,28 @@ class Drive:
         return f"{self.path.parent.name}/{self.path.name}:{self.finding.span.line} {self.function} {self.dtype}"
 
 
+RULES = sorted({path.parent for path in MARKED if path.parent.name.startswith(FAMILIES)})
+
+
 def drives() -> Iterator[Drive]:
     """Every finding about values whose function breaks on a batch of its battery."""
+    for folder in RULES:
+        yield from drives_of(folder)
+
+
+def drives_of(folder: Path) -> Iterator[Drive]:
+    """Those of one rule; none if its harm is shown in a way of its own."""
+    truth = truth_of(folder)
+    if hasattr(truth, "harms") or getattr(truth, "NOTHING_TO_RUN", ""):
+        return
     for path in MARKED:
-        truth, text = truth_of(path.parent), path.read_text("utf-8")
-        is_about_values = not hasattr(truth, "harms") and not getattr(truth, "NOTHING_TO_RUN", "")
-        if path.parent.name.startswith(FAMILIES) and is_about_values:
-            yield from _drives_in(path, text)
+        if path.parent == folder:
+            yield from _drives_in(path, path.read_text("utf-8"))
+
+
+def first_drive(folder: Path) -> Drive | None:
+    """One of them."""
+    return next(drives_of(folder), None)
 
 
 def _drives_in(path: Path, text: str) -> Iterator[Drive]:

@@ -19,6 +19,7 @@ from nanlint.confirm.names import (
     domain_of,
     fraction,
     is_count,
+    is_fraction,
     words,
 )
 
@@ -230,6 +231,6 @@ def _for_constructor(name: str, uses: Uses, shaped: Spec) -> list[Spec]:
         return [_ANY, *made] if re.search(r"model|net$|^net|encoder|decoder|backbone", lowered) else [*made, _ANY]
     if is_count(name):
         return [value(count(name))]
-    if any(re.search(pattern, lowered) for pattern, _ in _FLOATS):
+    if is_fraction(name):
         return [value(fraction(name)), value(2)]
     return [value(2), value(0.5), shaped]

@@ -13,6 +13,7 @@ CLASSES = 3
 
 
 def words(name: str) -> set[str]:
+    """The words of a name, without numbers behind them."""
     parts = re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower().split("_")
     return {part.rstrip("0123456789") or part for part in parts if part}
 
@@ -156,3 +157,9 @@ def is_count(name: str) -> bool:
     """Whether the name promises an integer."""
     lowered = name.lower()
     return any(re.search(pattern, lowered) for pattern, _ in _COUNTS)
+
+
+def is_fraction(name: str) -> bool:
+    """Whether the name promises a float."""
+    lowered = name.lower()
+    return any(re.search(pattern, lowered) for pattern, _ in _FLOATS)

@@ -22,7 +22,7 @@ def not_runnable(reason: str, *, level: str | None = None, seconds: float | None
     return Verdict(VerdictKind.NOT_RUNNABLE, reason=reason, level=level, seconds=seconds)
 
 
-def of_answer(answer: Json, options: Options, target: Target) -> Verdict:
+def of_answer(answer: Json, options: Options, target: Target) -> Verdict:  # noqa: PLR0911 - one for each kind
     """The verdict that an answer to a search gives; a confirmed one is still to be replayed."""
     if "died" in answer:
         return not_runnable(_with_output(answer))

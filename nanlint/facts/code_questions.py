@@ -19,7 +19,7 @@ from nanlint.facts.changes import changed_by
 from nanlint.facts.imports import global_imports
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
-from nanlint.facts.training_code import is_trained, may_train
+from nanlint.facts.training_code import is_surely_trained, is_trained, may_train
 from nanlint.facts.values import Form, Kind
 from nanlint.model import Edit
 
@@ -109,6 +109,10 @@ class CodeQuestions(Reach):
         """As `may_train`, and its name says so: the forward of a model, a loss, a distance, the module of a script."""
         return not self.is_test() and is_trained(self.outline.chunks[self._current], self.outline)
 
+    def is_surely_trained(self) -> bool:
+        """As `is_trained`, but for what is called a distance and no more."""
+        return not self.is_test() and is_surely_trained(self.outline.chunks[self._current], self.outline)
+
     def class_mentions(self, *words: str) -> bool:
         """Whether one of these names or attributes occurs in a method of the class at hand, or here outside of one."""
         owner = self.outline.chunks[self._current].owner
@@ -164,8 +168,12 @@ class CodeQuestions(Reach):
         return flow is not None and aftermath.is_mended(node, self.parse(self._current).parents, flow)
 
     def is_cut_off(self, node: cst.BaseExpression) -> bool:
-        """Whether the value of `node` goes on without its gradient at once: `x.sqrt().item()`, `x.log().detach()`."""
-        return context.is_cut_off(node, self.parse(self._current).parents)
+        """Whether the value of `node` goes on without its gradient: `x.sqrt().item()`, or a name that is only read so."""
+        parents, flow = self.parse(self._current).parents, self.here
+        if context.is_cut_off(node, parents) or flow is None or not isinstance(parents.get(node), cst.Assign):
+            return context.is_cut_off(node, parents)
+        reads = list(context.reads_of(node, flow))
+        return bool(reads) and all(context.is_cut_off(read, parents) for read in reads)
 
     def changes_its_operand(self, call: Call) -> bool:
         """Whether `call` works in place, or writes into an argument."""

@@ -49,13 +49,17 @@ class Decision:
 
     @property
     def may_stop(self) -> bool:
-        """Whether what is done about it calls something that may end the run, or bring back a good state."""
+        """Whether what is done about it may end the run, bring back a good state, or leave the bad part out."""
         around = self.flow.parsed.parents.get(self.test)
         while around is not None and not isinstance(around, (cst.If, cst.Assert, cst.FunctionDef)):
             around = self.flow.parsed.parents.get(around)
         if not isinstance(around, cst.If):
             return False
-        calls = [node for node in walk(around.body) if isinstance(node, cst.Call)]
+        inside = list(walk(around.body))
+        # `loss = loss[finite]` leaves out what is not finite.
+        if any(isinstance(node, cst.Assign) and isinstance(node.value, cst.Subscript) for node in inside):
+            return True
+        calls = [node for node in inside if isinstance(node, cst.Call)]
         return any(_STOPPING.search((dotted_text(call.func) or "").rpartition(".")[2].lower()) for call in calls)
 
     @property
@@ -118,6 +122,11 @@ class Path:
     def between(self, first: int, last: int, *kinds: str) -> bool:
         """Whether an event of one of these kinds lies between two places."""
         return any(first < place < last for place in self.places(*kinds))
+
+    @property
+    def last_decision(self) -> Decision | None:
+        """The condition behind which the path ends; None if there is none."""
+        return next((step for step in reversed(self.steps) if isinstance(step, Decision)), None)
 
     def checks(self) -> Iterator[tuple[int, Decision]]:
         """Every decision about finiteness, with its place."""

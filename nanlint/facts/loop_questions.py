@@ -70,6 +70,10 @@ class LoopQuestions(CodeQuestions):
         """What an object is to a run: "scaler", "scheduler", "optimizer", or "other"."""
         return resuming.role_of(node, self.here) if self.here is not None else "other"
 
+    def is_known_scheduler(self, node: cst.BaseExpression) -> bool:
+        """Whether the file makes `node` as a scheduler of torch or transformers, whose state holds the rate."""
+        return self.here is not None and resuming.is_known_scheduler(node, self.here)
+
     def has_call_on(self, role: str, function: str) -> bool:
         """Whether the chunk at hand calls this method on an object with this role."""
         calls = self.here.calls.values() if self.here is not None else ()

@@ -258,6 +258,15 @@ class ModuleFacts(ShapeQuestions):
         made_by = self.value_of(bound.node).made_by if isinstance(bound.node, cst.Name) else None
         return made_by is not None and made_by.function == "comparison"
 
+    def rests_on_input(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is made of something learned, of what the function was given, or of what a module of it returns."""
+        flow = self.here
+        functions = [each for each in walk(flow.parsed.body[0]) if isinstance(each, cst.FunctionDef)] if flow else []
+        given = {each.name.value for function in functions for each in parameters(function.params)} - {"self"}
+        names = self._behind(node)
+        roots = {name.partition(".")[0] for name in names if not name.startswith("self.")}
+        return any(name.startswith("self.") for name in names) or not roots.isdisjoint(given)
+
     def _behind(self, node: cst.BaseExpression) -> set[str]:
         """The names that `node` is made of, and those that these were made of in the chunk at hand."""
         found: set[str] = set()

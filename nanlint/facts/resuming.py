@@ -11,6 +11,7 @@ from nanlint.facts.environment import text_of
 from nanlint.facts.loop_roles import is_optimizer, is_scaler, is_scheduler
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import loop_source_of
+from nanlint.facts.values import UNKNOWN
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 LOADING = ".load_state_dict"
 _RATES = ("lr", "learning_rate", "max_lr", "base_lr", "T_max", "total_steps", "num_training_steps", "epochs")
 _MAKERS = re.compile(r"optim|adam|sgd|lion|sched|lr_|LR$|OneCycle|Cosine|Warmup", re.IGNORECASE)
+_KNOWN_SCHEDULERS = re.compile(r"^torch\.optim\.lr_scheduler\.|(^|\.)get_\w*sched\w*$")
 _CONFIGS = frozenset(
     {
         "args",
@@ -48,6 +50,20 @@ def role_of(node: cst.BaseExpression | None, flow: Flow) -> str:
     if is_scheduler(node, flow):
         return "scheduler"
     return "optimizer" if is_optimizer(node, flow) else "other"
+
+
+def is_known_scheduler(node: cst.BaseExpression, flow: Flow) -> bool:
+    """Whether the file makes `node` as a scheduler of torch or transformers, on some path at least."""
+    made = [choice.made_by.function for choice in flow.values.get(node, UNKNOWN).possible if choice.made_by is not None]
+    # An attribute may be made in one method and loaded in another.
+    if isinstance(node, cst.Attribute):
+        made += [call.function for call in flow.calls.values() if _is_assigned_to(call, node, flow)]
+    return any(_KNOWN_SCHEDULERS.search(function) for function in made)
+
+
+def _is_assigned_to(call: Call, node: cst.Attribute, flow: Flow) -> bool:
+    around = flow.parsed.parents.get(call.node)
+    return isinstance(around, cst.Assign) and any(text_of(target.target) == text_of(node) for target in around.targets)
 
 
 def loads_of(flow: Flow) -> list[Call]:

@@ -81,6 +81,13 @@ def is_trained(chunk: Chunk, outline: Outline) -> bool:
     return not chunk.owner and any(chunk.name in other.words and _is_loss(other) for other in outline.chunks.values())
 
 
+def is_surely_trained(chunk: Chunk, outline: Outline) -> bool:
+    """As `is_trained`, without what is called a distance and no more, which others than losses compute as well."""
+    function, owner = set(_words(chunk.name)), set(_words(chunk.owner.rpartition(".")[2]))
+    is_named = not (function.isdisjoint(_TRAINED_FUNCTIONS) and owner.isdisjoint(_LOSSES))
+    return is_trained(chunk, outline) and (is_named or function.isdisjoint(_DISTANCES))
+
+
 def _is_loss(chunk: Chunk) -> bool:
     return not _LOSSES.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.source.kinds import OWN_ELEMENT, POWERS, is_own_element, power_words
+from nanlint.source.kinds import OWN_ELEMENT, PICKED, POWERS, is_own_element, power_words
 from nanlint.source.makeup import OTHER_LIBRARIES, OWN, SELVES, UNARY_WORDS
 from nanlint.source.references import last_word
 from nanlint.source.words import OPERATOR_WORDS
@@ -58,6 +58,10 @@ class Flows:
         self.operations.append((word, node))
         if word in POWERS:
             self.operations += [(kind, node) for kind in power_words(node)]
+
+    def pick(self, node: ast.Subscript) -> None:
+        """A selection by values is an operation, too."""
+        self.operations.append((PICKED, node))
 
     def unary(self, node: ast.UnaryOp) -> None:
         """So is an operator, and `-x` is no difference."""
@@ -158,6 +162,7 @@ _NOTE: dict[type[ast.AST], Callable[..., None]] = {
     ast.IfExp: Flows.test,
     ast.NamedExpr: Flows.other_assignment,
     ast.Return: Flows.result,
+    ast.Subscript: Flows.pick,
     ast.UnaryOp: Flows.unary,
     ast.While: Flows.test,
     ast.Yield: Flows.result,

@@ -145,4 +145,6 @@ def operands_of(place: ast.AST) -> Sequence[ast.AST]:
         return [place.right] if isinstance(place.op, ast.Div) else [place.left, place.right]
     if isinstance(place, ast.AugAssign):
         return [place.value] if isinstance(place.op, ast.Div) else [place.target, place.value]
+    if isinstance(place, ast.Subscript):
+        return [place.value, place.slice]
     return [place]

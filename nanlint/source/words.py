@@ -155,6 +155,7 @@ def _enter_subscript(to: _Collector, node: ast.Subscript) -> None:
     index = node.slice
     if index.__class__ not in PLAIN_INDEX:
         to.word(PICKED)
+        to.note(node)
     _enter(to, index)
 
 

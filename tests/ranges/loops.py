@@ -17,7 +17,7 @@ def accumulators(x: torch.Tensor) -> None:
     share = 1
     for row in x:
         share = share + 0.5
-    reveal(share)  # range: [0, inf)
+    reveal(share)  # range: [0.5, inf)
     left = 5
     for row in x:
         left -= 1
@@ -34,15 +34,15 @@ def accumulators(x: torch.Tensor) -> None:
         if row.sum() == 0:
             continue
         positives = positives + (row > 0).sum()
-    reveal(positives)  # range: [0, inf)
+    reveal(positives)  # range: [0, inf) of integers
     scale = 2.0
     while scale > 0.1:
         scale *= 0.5
-        reveal(scale)  # range: [0, inf)
+        reveal(scale)  # range: [0.05, inf)
     grown = torch.ones(4, 4)
     for row in x:
         grown = grown * row.exp()
-    reveal(grown)  # range: (-inf, inf)
+    reveal(grown)  # range: [-inf, inf] or nan
     loss = torch.zeros(())
     for row in x:
         loss = loss + row.sum()
@@ -118,7 +118,7 @@ def changed_in_place(x: torch.Tensor) -> None:
     p = x.sigmoid()
     q = p.clone()
     for _ in range(2):
-        reveal(q)  # range: [0, inf)
+        reveal(q)  # range: (-inf, inf)
         q.mul_(3)
     r = x.sigmoid().detach()
     for _ in range(2):

@@ -113,8 +113,8 @@ class EmulatedAutocast:
         self,
         device_type: str = "cuda",
         dtype: torch.dtype | None = None,
-        enabled: bool = True,
-        cache_enabled: bool | None = None,
+        enabled: bool = True,  # noqa: FBT001, FBT002 - the signature of torch
+        cache_enabled: bool | None = None,  # noqa: FBT001 - same
     ) -> None:
         if str(device_type).partition(":")[0] == "cuda":
             self.mode: Any = Emulation(dtype or torch.float16) if enabled else _Off()
@@ -128,6 +128,8 @@ class EmulatedAutocast:
         return self.mode.__exit__(*details)
 
     def __call__(self, function: Any) -> Any:
+        """As a decorator."""
+
         @functools.wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
             with self:

@@ -38,7 +38,9 @@ def names_of(operation: str) -> frozenset[str]:
     return _ALIASES.get(last, frozenset()) | {last, f"{last}_", f"linalg_{last}", f"special_{last}", f"_linalg_{last}"}
 
 
-def is_about(tracer: Tracer, last: Event, target: dict[str, Any], hazard: dict[str, str] | None) -> bool:
+def is_about(  # noqa: PLR0911 - guards, one by one
+    tracer: Tracer, last: Event, target: dict[str, Any], hazard: dict[str, str] | None
+) -> bool:
     """Whether the operation that made the damage is what the finding tells of."""
     source = tracer.events[last.forward] if last.forward is not None else last
     if target.get("anywhere"):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.inputs import Parameter, Spec, proposals, tensor, value
 from nanlint.confirm.uses import Uses
+from nanlint.confirm.worker.sandbox import Blocked
 from nanlint.confirm.worker.moves import anyway, by_complaint, kinds, others, with_spec
 
 if TYPE_CHECKING:
@@ -125,6 +126,9 @@ class _Search:
     def _try(self, case: Json) -> bool:
         """Run one case and push what could come after it; True if it is what we look for."""
         outcome, watch = watched(self.bench, case, self.target)
+        if _is_hopeless(outcome):
+            self.best.case, self.best.error = None, outcome.error
+            return True
         ended = not outcome.error or outcome.refused
         if ended and watch.reached:
             self.best.case, self.best.reached, self.best.error = case, True, ""
@@ -181,6 +185,13 @@ def complaint(outcome: Outcome) -> str:
     frames = traceback.extract_tb(outcome.trace.__traceback__) if outcome.trace is not None else []
     lines = [frame.line or "" for frame in frames if "torch" not in frame.filename]
     return "\n".join([outcome.error, *reversed(lines[-2:])])
+
+
+def _is_hopeless(outcome: Outcome) -> bool:
+    """Whether no other arguments would help: the sandbox said no, or there is not memory enough."""
+    if isinstance(outcome.trace, (Blocked, MemoryError)):
+        return True
+    return "allocate memory" in outcome.error or "out of memory" in outcome.error
 
 
 def _key(thing: Json) -> str:

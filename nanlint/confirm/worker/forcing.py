@@ -53,21 +53,14 @@ def force(module: torch.nn.Module, state: str) -> None:
 
 
 def _force_one(name: str, value: torch.Tensor, state: str, single: tuple[str, str]) -> None:
-    small = value.dim() <= 1
-    if state == "bias = 0":
-        if "bias" in name:
-            value.zero_()
-    elif state == "1-d parameters = 0":
-        if small:
-            value.zero_()
-    elif state == "all parameters = 0":
-        value.zero_()
-    elif state.startswith("all parameters x "):
+    is_small = value.dim() <= 1
+    if state.startswith("all parameters x "):
         value.mul_(float(state.rpartition(" ")[2]))
-    elif state.startswith("1-d parameters "):
-        if small:
-            value.add_(100.0)
     elif state == "parameters / 1000":
         value.div_(1000.0)
+    elif state == "1-d parameters + 100":
+        value.add_(100.0 if is_small else 0.0)
     elif name == single[0]:
         value.fill_(float(single[1]))
+    elif state == "all parameters = 0" or ("1-d" in state and is_small) or (state == "bias = 0" and "bias" in name):
+        value.zero_()

@@ -75,7 +75,7 @@ def load(target: dict[str, Any], text: str | None = None) -> Loaded:
             with alarm(IMPORT_SECONDS):
                 module = importlib.import_module(name)
             return Loaded(module, sorted(finder.served))
-        except _TooLong:
+        except _TooLong:  # noqa: PERF203 - a dozen imports at most
             problem = f"it takes longer than {IMPORT_SECONDS} s to import"
             break
         except BaseException as error:  # noqa: BLE001 - the border to the user's code; SystemExit is common here
@@ -214,9 +214,7 @@ def _definitions(path: str, name: str, text: str) -> types.ModuleType:
 
 def _defining(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
-        if (
-            isinstance(statement, _DEFINITIONS)
-            or isinstance(statement, ast.Try)
-            or (isinstance(statement, ast.If) and "__name__" not in ast.unparse(statement.test))
+        if isinstance(statement, (*_DEFINITIONS, ast.Try)) or (
+            isinstance(statement, ast.If) and "__name__" not in ast.unparse(statement.test)
         ):
             yield statement

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import inspect
@@ -96,18 +97,12 @@ def guessed(name: str) -> Any:
 def shrink_config(config: Any) -> Any:
     """Make the large integers of a configuration small, by their names."""
     for name, value in list(getattr(config, "__dict__", {}).items()):
-        if (
-            isinstance(value, int)
-            and not isinstance(value, bool)
-            and value > 4
-            and is_count(name)
-            and value > count(name)
-        ):
-            if value > _LARGE or re.search(r"head|layer|depth|expert", name.lower()):
-                try:
-                    setattr(config, name, count(name))
-                except Exception:  # noqa: BLE001, S112 - a configuration may refuse; then it stays large
-                    continue
+        if type(value) is not int or not is_count(name) or value <= max(4, count(name)):
+            continue
+        if value > _LARGE or re.search(r"head|layer|depth|expert", name.lower()):
+            # A configuration may refuse; then it stays large.
+            with contextlib.suppress(Exception):
+                setattr(config, name, count(name))
     return config
 
 

@@ -46,6 +46,7 @@ class Stub(metaclass=_Meta):
         pass
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Itself again; as a decorator, the function as it is."""
         # As a decorator it leaves the function as it is.
         if len(args) == 1 and not kwargs and (isinstance(args[0], type) or callable(args[0])):
             return args[0]
@@ -104,6 +105,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        """A stub for what is broken, or missing and not expected to be."""
         del path, target
         top = name.partition(".")[0]
         if top in NEVER or top in self.own or top in sys.stdlib_module_names:
@@ -114,6 +116,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        """The stub itself."""
         return StubModule(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
@@ -129,6 +132,7 @@ class BrokenFinder(importlib.abc.MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        """A stub for what is broken."""
         top = name.partition(".")[0]
         return self.finder.find_spec(name, path, target) if top in self.finder.broken else None
 

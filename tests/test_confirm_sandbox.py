@@ -1,0 +1,139 @@
+"""The user's code can do to the child what it likes: one answer with its reason, and the next job finds a healthy server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("torch", reason="torch is not installed, so no code can be run")
+
+from nanlint.confirm.harness import Harness, why_no_child
+from tests.confirm_projects import MEAN, answer_about, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def harness() -> Iterator[Harness]:
+    with Harness() as started:
+        yield started
+
+
+def project(folder: Path, body: str, imports: str = "") -> Path:
+    text = (
+        f"import os\nimport torch\n{imports}\n\ndef f(x: torch.Tensor):\n    {body}\n    return x / x.sum()  # here\n"
+    )
+    return written(folder, text)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        pytest.param("os._exit(3)", "ended the process by itself (exit code 3)", id="os._exit"),
+        pytest.param("import ctypes; ctypes.string_at(0)", "SIGSEGV", id="a segfault"),
+        pytest.param("while True: pass", "stopped after 2 s", id="an endless loop"),
+    ],
+)
+def test_code_that_takes_the_process_down_is_one_answer(
+    tmp_path: Path, harness: Harness, body: str, reason: str
+) -> None:
+    assert reason in answer_about(harness, project(tmp_path, body), timeout=2.0)["died"]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        pytest.param("os.fork()", "start a process", id="a fork bomb"),
+        pytest.param("os.system('true')", "run a shell command", id="a shell"),
+        pytest.param("import subprocess; subprocess.run(['true'])", "start a program", id="a program"),
+        pytest.param("import socket; socket.create_connection(('127.0.0.1', 9))", "network", id="the network"),
+        pytest.param("open('/tmp/nanlint-was-here', 'w')", "write /tmp/nanlint-was-here", id="a write elsewhere"),
+        pytest.param("os.remove(__file__)", "change", id="a removal"),
+    ],
+)
+def test_what_must_not_happen_is_blocked_and_named(tmp_path: Path, harness: Harness, body: str, reason: str) -> None:
+    path = project(tmp_path, body)
+    answer = answer_about(harness, path, timeout=20.0)
+    assert answer["kind"] != "confirmed"
+    assert reason in answer["blocked"][0]
+    assert path.exists()
+
+
+def test_a_hundred_gigabytes_are_refused(tmp_path: Path, harness: Harness) -> None:
+    # The whole function cannot run; the slice around the line, which needs no such tensor, can.
+    answer = answer_about(harness, project(tmp_path, "torch.ones(25_000_000_000)"), timeout=20.0)
+    assert (answer["kind"], answer["level"]) == ("reachable", "slice")
+
+
+def test_the_scratch_folder_may_be_written_and_is_gone_afterwards(tmp_path: Path, harness: Harness) -> None:
+    answer = answer_about(harness, project(tmp_path, "open('scratch.txt', 'w').write('x'); print(os.getcwd())"))
+    assert (answer["kind"], answer["blocked"]) == ("confirmed", [])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.py"]
+
+
+def test_what_the_code_prints_does_not_reach_us(
+    tmp_path: Path, harness: Harness, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert answer_about(harness, project(tmp_path, "print('loud'); os.write(2, b'louder')"))["kind"] == "confirmed"
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_missing_package_is_replaced_and_told(tmp_path: Path, harness: Harness) -> None:
+    path = project(
+        tmp_path,
+        "pass",
+        "import no_such_package.deep as p\nfrom no_such_package import Base\n\n\nclass C(Base):\n    pass\n",
+    )
+    answer = answer_about(harness, path)
+    assert (answer["kind"], answer["notes"]) == ("confirmed", ["stand-ins for no_such_package"])
+
+
+def test_an_import_that_may_fail_fails(tmp_path: Path, harness: Harness) -> None:
+    guarded = "try:\n    import no_such_package\nexcept ImportError:\n    no_such_package = None\nassert no_such_package is None\n"
+    answer = answer_about(harness, project(tmp_path, "pass", guarded))
+    assert (answer["kind"], answer["notes"]) == ("confirmed", [])
+
+
+@pytest.mark.parametrize(
+    ("imports", "reason"),
+    [
+        pytest.param(
+            "for _ in range(9):\n    model.zero_grad(); loss.backward()\n", "it trains at import", id="trains"
+        ),
+        pytest.param("raise SystemExit('no data')\n", "SystemExit: no data", id="exits"),
+        pytest.param("DATA = open('/no/such/file').read()\n", "FileNotFoundError", id="needs a file"),
+    ],
+)
+def test_a_script_that_does_more_than_define_is_read_for_its_definitions(
+    tmp_path: Path, harness: Harness, imports: str, reason: str
+) -> None:
+    answer = answer_about(harness, project(tmp_path, "pass", imports))
+    assert answer["kind"] == "confirmed"
+    assert reason in answer["notes"][0]
+
+
+def test_a_syntax_error_is_told_with_its_line(tmp_path: Path, harness: Harness) -> None:
+    path = written(tmp_path, MEAN)
+    written(tmp_path, "def broken(:\n", "helper.py")
+    path.write_text("from helper import x\n" + path.read_text())
+    assert "SyntaxError" in answer_about(harness, path)["notes"][0]
+
+
+def test_where_there_is_no_fork_each_job_has_its_own_interpreter(tmp_path: Path) -> None:
+    with Harness(forks=False) as alone:
+        assert answer_about(alone, written(tmp_path, MEAN))["kind"] == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("complaint", "told"),
+    [
+        ("Traceback\nModuleNotFoundError: No module named 'torch'\n", "pip install 'nanlint[torch]'"),
+        ("Traceback\nImportError: libcudart.so: no\n", "ImportError: libcudart.so: no"),
+        ("", "it said nothing"),
+    ],
+)
+def test_a_child_that_does_not_start_says_what_to_do(complaint: str, told: str) -> None:
+    assert told in why_no_child(complaint)

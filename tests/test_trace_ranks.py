@@ -1,0 +1,91 @@
+"""Several processes: all ranks act at the same step, and one report names the rank where it began."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("torch", reason="torch is not installed, so no script can be traced")
+
+from nanlint.trace import ranks
+from nanlint.trace.diagnosis import ELSEWHERE, OPERATION, Diagnosis
+from tests.project import environment
+from tests.tracing import write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = """
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+torch.manual_seed(rank)
+model = DistributedDataParallel(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3)))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for number in range(5):
+    outputs = model(torch.randn(8, 4))
+    if rank == 1 and number == 2:
+        outputs = outputs * 0
+    loss = outputs.pow(2).sum(-1).sqrt().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+dist.destroy_process_group()
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.slow
+def test_two_ranks_make_one_report(tmp_path: Path) -> None:
+    script = write(tmp_path, "ddp.py", SCRIPT)
+    shared = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    command = [sys.executable, "-m", "nanlint", "trace", "--report", "ddp.json", str(script)]
+    runs = [
+        subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env=environment({**shared, "RANK": str(rank), "LOCAL_RANK": str(rank), "OMP_NUM_THREADS": "1"}),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    told = [run.communicate(timeout=240)[1] for run in runs]
+    found = Diagnosis.from_json(json.loads((tmp_path / "ddp.json").read_text("utf-8")))
+    assert [run.returncode for run in runs] == [1, 1], told
+    assert "nanlint: step 3, rank 1 of 2: the backward pass of `sqrt` made inf of finite values" in told[1]
+    assert "rank 1 tells the origin" in told[0]
+    assert (found.rank, found.step, found.notes) == (1, 3, ["rank 0 got it from the exchange of gradients"])
+
+
+class TestMerging:
+    def at(self, rank: int, kind: str) -> Diagnosis:
+        return Diagnosis(kind, 3, "the loss is NaN", rank=rank, world=3)
+
+    def test_the_rank_that_has_an_operation_tells(self) -> None:
+        assert ranks.merged([self.at(0, ELSEWHERE), self.at(1, OPERATION), self.at(2, ELSEWHERE)]).rank == 1
+
+    def test_others_that_found_it_too_are_named(self) -> None:
+        merged = ranks.merged([self.at(0, OPERATION), self.at(1, OPERATION), self.at(2, ELSEWHERE)])
+        assert merged.notes == ["found on rank 1 as well", "rank 2 got it from the exchange of gradients"]
+
+    def test_a_rank_that_waits_in_vain_tells_what_it_has(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(ranks, "PATIENCE", 0.0)
+        for name, value in (("RANK", "0"), ("WORLD_SIZE", "2"), ("LOCAL_WORLD_SIZE", "2"), ("MASTER_PORT", "1")):
+            monkeypatch.setitem(os.environ, name, value)
+        assert [each.rank for each in ranks.exchange(self.at(0, OPERATION), tmp_path)] == [0]
