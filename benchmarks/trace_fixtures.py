@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.trace_fixtures import diagnose, drives, verdict  # noqa: E402 - a script finds the tests beside it
+from tests.trace_fixtures import diagnose, drives, verdict
 
 
 def main() -> int:

@@ -88,7 +88,7 @@ def _why_large(call: Call, inner: Expression, edge: float, facts: Facts) -> str:
     uses = {user.function for user in facts.calls_of(*SAMPLING) if facts.origin_of(user.subject) is call}
     if uses == {SAMPLING[0]}:
         return "are weights to sample by"
-    if not facts.has_gradient(call.node) or not facts.may_train():
+    if not facts.has_gradient(call.node) or "metric" in facts.function_name():
         return ""
     if edge <= reach.greatest < float("inf") and facts.is_tensor(inner) and facts.constant_of(inner) is None:
         return "can be too large"

@@ -56,7 +56,7 @@ class UncheckedSave(Rule):
         if loop.is_framework or loop.is_scaled or loop.is_step_method or facts.file_mentions(*ELSEWHERE):
             return
         saves = [event for event in loop.around if event.kind == "save" and event.call is not None]
-        if any(CHANGING.search(_file(save, facts)) for save in saves):
+        if any(CHANGING.search(f"{save.target} {_file(save, facts)}") for save in saves):
             return
         for save in saves:
             if _overwrites(save, facts) and not _is_chosen(save, loop):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Config, Direction, Finding, Iterator, Rule, Setting, Severity, show
+from nanlint.rule import Config, Direction, Finding, Hazard, Iterator, Rule, Setting, Severity, show
 
 CLIPS = frozenset({
     "clip_grad", "clip_grad_norm", "clip_grad_value", "clip_gradient", "clip_gradients", "clip_norm", "grad_clip", "grad_clip_norm",
@@ -22,7 +22,7 @@ WARMUPS = frozenset({
 })  # fmt: skip
 ADAM = ("adam", "adamw", "nadam", "radam", "lamb", "lion", "rmsprop")
 # Noam and inverse square root multiply the rate by a small factor.
-NOT_ADAM = ("sgd", "adadelta", "adafactor", "prodigy", "dadapt", "dadaptation", "lbfgs", "rprop", "noam", "noamlr", "shampoo")
+NOT_ADAM = ("sgd", "adadelta", "adafactor", "prodigy", "dadapt", "dadaptation", "lbfgs", "rprop", "noam", "noamlr", "shampoo")  # fmt: skip
 SAMPLING = ("top_p", "top_k", "max_tokens", "max_new_tokens", "do_sample", "num_beams", "max_length", "n_samples", "repetition_penalty")  # fmt: skip
 SAMPLING_SECTION = ("sampl", "gener", "decod", "infer", "rollout", "val", "eval", "test", "llm", "chat", "vllm", "prompt", "judge")  # fmt: skip
 TRANSFORMER = ("transformer", "heads", "bert", "gpt", "vit", "conformer", "llama")
@@ -60,6 +60,7 @@ class RiskyConfigValue(Rule):
     name = "risky-config-value"
     severity = Severity.WARNING
     direction = Direction.LOOP
+    yields_to = frozenset({"NAN401"})
     settings = CLIPS | RATES | OPTIMIZER_EPS | NORM_EPS | COLDEST.keys() | BETAS | WARMUPS
     options = {"max-norm": 1e3, "max-rate": 1.0}  # noqa: RUF012 - declared as a ClassVar in Rule
 
@@ -126,4 +127,6 @@ class RiskyConfigValue(Rule):
 
     def _risky(self, setting: Setting, harm: str, usual: str, severity: Severity | None = None) -> Finding:
         fix = show(f"A usual value is {usual}")
-        return self.finding(setting.span, f"`{setting.text[:32]}` {harm}", fix=fix, severity=severity or self.severity)
+        hazard = Hazard("setting", setting.name, harm)
+        message = f"`{setting.text[:32]}` {harm}"
+        return self.finding(setting.span, message, fix=fix, hazard=hazard, severity=severity or self.severity)

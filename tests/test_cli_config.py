@@ -246,3 +246,23 @@ def test_a_rule_that_fails_on_a_setting_is_named_and_the_others_go_on(project: P
     project.write("train.yaml", RISKY)
     failed = "train.yaml:2: error: rule ABC001 crashing failed here (KeyError: 'lr'); the other rules went on\n"
     assert found(project) == FOUND + failed
+
+
+CLIPPING = """import torch
+
+LEARNING_RATE = 1e-3
+GRAD_CLIP = 1e6
+
+
+def step(model, optimizer, loss):
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), GRAD_CLIP)
+    optimizer.step()
+"""
+
+
+def test_a_setting_that_is_told_of_where_it_is_used_is_told_of_once(project: Project) -> None:
+    project.write("train.py", CLIPPING)
+    assert "train.py:4:1: NAN603" in found(project)
+    project.configure(select='["NAN401", "NAN603"]')
+    assert [line.split()[1] for line in found(project).splitlines()] == ["NAN401"]

@@ -153,6 +153,17 @@ def test_a_bad_file_that_announces_nothing_is_a_problem(tmp_path: Path) -> None:
     assert announced(tmp_path, bad="return x") == ["bad.py: announces no finding"]
 
 
+def test_a_config_is_held_to_what_it_announces(tmp_path: Path) -> None:
+    folder = tmp_path / "NAN603_risky_config_value"
+    folder.mkdir()
+    (folder / "bad.yaml").write_text('# Why.\nlr: 1e-3\ngrad_clip: 1e6  # expect: NAN603 "unclipped"\n')
+    (folder / "good.toml").write_text("lr = 1e-3\ngrad_clip = 1e6\n")
+    assert [problem.partition(": ")[2] for problem in check_folder(folder)] == [
+        "the first line must say why it goes wrong",
+        "NAN603 is not announced: `grad_clip = 1e6` lets every smaller gradient pass unclipped",
+    ]
+
+
 def test_an_empty_folder_is_a_problem(tmp_path: Path) -> None:
     assert announced(tmp_path) == [f"{tmp_path / 'NAN110_log_of_softmax'}: no fixtures"]
 

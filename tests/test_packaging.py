@@ -122,6 +122,7 @@ class TestTheWheel:
             "libcst",
             "pathspec",
             "pydantic",
+            "pyyaml",
             "rich",
             "shtab",
             "tomli",

@@ -41,6 +41,20 @@ def test_every_pinned_package_has_an_exact_version_and_a_known_kind() -> None:
     assert odd == []
 
 
+@pytest.mark.parametrize(
+    ("select", "rules", "chosen"),
+    [
+        pytest.param("", "", "", id="all rules on all packages"),
+        pytest.param("", "NAN4,NAN5", "NAN4,NAN5", id="a package for some rules"),
+        pytest.param("NAN101,NAN402", "NAN4,NAN5", "NAN402", id="those of both"),
+        pytest.param("NAN101", "NAN4,NAN5", None, id="none of both"),
+        pytest.param("NAN101", "", "NAN101", id="a package for all rules"),
+    ],
+)
+def test_a_package_is_measured_on_the_rules_that_it_is_there_for(select: str, rules: str, chosen: str | None) -> None:
+    assert corpus.selection(select, rules) == chosen
+
+
 def test_every_review_is_well_formed_and_of_a_pinned_version() -> None:
     pinned = {release.name: release.version for release in corpus.pinned()}
     stale = [review for review in reviews.read_reviews() if pinned.get(review.package) != review.version]

@@ -18,6 +18,7 @@ HEAVY = {
     "pydantic",
     "rich",
     "pathspec",
+    "yaml",
     "torch",
     "numpy",
     "pathlib",

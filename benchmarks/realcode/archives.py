@@ -39,6 +39,8 @@ class Release:
     name: str
     version: str
     kind: str = "any"
+    rules: str = ""
+    """The beginnings of the codes that are measured on it, with commas between; empty for all."""
 
     @property
     def folder(self) -> str:

@@ -102,8 +102,10 @@ class Corpus:
 
     def _checked(self, release: Release, select: str) -> PackageResult:
         result = PackageResult(release.name, release.version)
+        chosen = selection(select, release.rules)
         try:
-            check_tree(self.tree(release), result, select)
+            if chosen is not None:
+                check_tree(self.tree(release), result, chosen)
         except (NotAvailable, NanlintFailed) as error:
             result.failure = str(error)
         return result
@@ -122,7 +124,18 @@ def document(path: Path = PACKAGES) -> dict[str, Any]:
 
 def pinned() -> list[Release]:
     """Every release of the data file."""
-    return [Release(entry["name"], entry["version"], entry["kind"]) for entry in document()["package"]]
+    return [
+        Release(entry["name"], entry["version"], entry["kind"], entry.get("rules", ""))
+        for entry in document()["package"]
+    ]
+
+
+def selection(select: str, rules: str) -> str | None:
+    """What to select on a package that is there for `rules` only; None if nothing of `select` is measured there."""
+    if not rules or not select:
+        return select or rules
+    chosen = [one for one in select.split(",") if one.startswith(tuple(rules.split(",")))]
+    return ",".join(chosen) or None
 
 
 def add_places(parser: argparse.ArgumentParser) -> None:

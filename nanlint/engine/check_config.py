@@ -53,6 +53,16 @@ def check_python_settings(tree: ast.Module, text: str, path: str, ruleset: Rules
     return outcome
 
 
+def untold(stated: Sequence[Finding], found: Sequence[Finding], ruleset: Ruleset) -> list[Finding]:
+    """The findings about settings less those whose setting another rule, to which theirs yields, names where it is used."""
+    return [finding for finding in stated if not any(_tells_of(other, finding, ruleset) for other in found)]
+
+
+def _tells_of(other: Finding, finding: Finding, ruleset: Ruleset) -> bool:
+    name = finding.hazard.operand if finding.hazard is not None else ""
+    return bool(name) and other.code in ruleset.rules[finding.code].yields_to and f"`{name}`" in other.message
+
+
 def _config(document: Document, lines: list[str], path: str) -> Config:
     config = config_of(document, lines)
     if not is_launcher(document):

@@ -167,10 +167,11 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, *, relevant: bool, c
             names, ModuleFacts(text, plan, path, view), path, ruleset
         )
     if configured:
-        from nanlint.engine.check_config import check_python_settings  # noqa: PLC0415 - few files state settings
+        from nanlint.engine.check_config import check_python_settings, untold  # noqa: PLC0415 - few files state settings
 
         stated = check_python_settings(plan.tree, text, path, ruleset)
-        result.findings, result.errors = result.findings + stated.findings, result.errors + stated.errors
+        result.findings += untold(stated.findings, result.findings, ruleset)
+        result.errors += stated.errors
     return _without_suppressed(result, text, path, ruleset)
 
 

@@ -60,6 +60,12 @@ class Setting:
         return self.path[-1]
 
     @property
+    def name(self) -> str:
+        """The key as it is written: `GRAD_CLIP`, `--grad-clip`."""
+        written = re.match(r"[\"']?([\w.-]+)", self.text)
+        return written[1] if written else self.key
+
+    @property
     def number(self) -> float | None:
         """The number that it is set to, also if that is written in quotes; None for anything else."""
         return _number(self.value)

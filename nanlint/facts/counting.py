@@ -51,7 +51,7 @@ _OWN = frozenset(
     f"torch.{name}" for name in ("max", "min", "amax", "amin", "mean", "median", "quantile", "sort", "topk", "kthvalue")
 )
 # They cut a mask down, so that nothing may be left of one that is never empty by itself.
-_CUTTING = frozenset({"torch.mul", "torch.sub", "torch.logical_and", "torch.bitwise_and", "torch.masked_fill"})
+_CUTTING = frozenset({"torch.mul", "torch.logical_and", "torch.bitwise_and", "torch.masked_fill"})
 # Labels of prompts and of tokens that are not to be learned.
 IGNORED = -100
 # A mask that takes more than this to make is not looked into further.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.facts.constructors import copied_attributes
 from nanlint.facts.flow import Flow
+from nanlint.facts.lineage import Classes
 from nanlint.facts.names import BUILTINS, from_star
 from nanlint.facts.neighbours import Module, Neighbours
 from nanlint.facts.summaries import as_returned, decorators, tells_its_result
@@ -63,11 +64,9 @@ class Reach:
         self._circles: dict[str, frozenset[str]] = {}
         """A chunk that calls itself by way of others -> those others."""
         self._rebound: frozenset[str] | None = None
-        self._below: dict[str, list[str]] | None = None
-        """Class -> the classes of this file that are made from it."""
         self._telling: dict[str, bool] = {}
         """Function -> whether its result is what its return statements say."""
-        self._set_outside_init: dict[str, set[str]] = {}
+        self._classes = Classes(outline)
         self._copied: dict[str, frozenset[str]] = {}
 
     def line(self, number: int) -> str:
@@ -183,15 +182,11 @@ class Reach:
 
     def lineage(self, class_name: str) -> list[str]:
         """A class and the classes above it, as far as they are of this file."""
-        found: list[str] = []
-        waiting = [class_name]
-        while waiting:
-            name = waiting.pop(0)
-            node = self.outline.classes.get(name)
-            if node is not None and name not in found:
-                found.append(name)
-                waiting = [*(base.id for base in node.bases if isinstance(base, ast.Name)), *waiting]
-        return found
+        return self._classes.lineage(class_name)
+
+    def set_later(self, class_name: str) -> set[str]:
+        """The attributes that methods other than __init__ set."""
+        return self._classes.set_later(class_name)
 
     def attribute_value(self, class_name: str, attribute: str, *, exact: bool = True) -> Value:
         """What an object's attribute holds: set in __init__ (or in the class body) and nowhere else, or a method.
@@ -199,27 +194,10 @@ class Reach:
         An object that is not known to be of `exact`ly this class may be of one below it, which sets the attribute anew.
         """
         found = self._attribute_value(class_name, attribute)
-        for below in () if exact else self._overriding(class_name, attribute):
+        for below in () if exact else self._classes.overriding(class_name, attribute):
             other = self._attribute_value(below, attribute)
             found = UNKNOWN if Kind.FUNCTION in {found.kind, other.kind} else join(found, other)
         return found
-
-    def _overriding(self, class_name: str, attribute: str) -> list[str]:
-        """The classes of this file below `class_name` that give the attribute themselves."""
-        if self._below is None:
-            self._below = {}
-            for name in self.outline.classes:
-                for above in self.lineage(name)[1:]:
-                    self._below.setdefault(above, []).append(name)
-        return [name for name in self._below.get(class_name, ()) if self._gives(name, attribute)]
-
-    def _gives(self, class_name: str, attribute: str) -> bool:
-        constructor = self.outline.chunks.get(f"{class_name}.__init__")
-        return (
-            f"{class_name}.{attribute}" in self.outline.chunks
-            or (constructor is not None and attribute in constructor.stored_attributes)
-            or attribute in self.outline.chunks[class_name].bound
-        )
 
     def _attribute_value(self, class_name: str, attribute: str) -> Value:
         lineage = self.lineage(class_name)
@@ -272,17 +250,6 @@ class Reach:
         if class_name not in self._copied:
             self._copied[class_name] = copied_attributes(constructor, self.outline.classes)
         return self._copied[class_name]
-
-    def set_later(self, class_name: str) -> set[str]:
-        """The attributes that methods other than __init__ set."""
-        if class_name not in self._set_outside_init:
-            self._set_outside_init[class_name] = {
-                attribute
-                for chunk in self.outline.chunks.values()
-                if chunk.owner == class_name and chunk.name not in {"__init__", class_name}
-                for attribute in chunk.stored_attributes
-            }
-        return self._set_outside_init[class_name]
 
     # -- functions --------------------------------------------------------------------------------------------
 

@@ -51,14 +51,14 @@ class Batches:
         return [batch for _, batch in list(self._recent)[len(self._recent) - wanted :]]
 
     def hand_out_again(self, position: int, *, extra: int = 0) -> int:
-        """Queue what came after `position`, and behind it up to `extra` batches from before; how many that are.
+        """Queue what came after `position`, and behind it up to `extra` from before, the latest first; how many these are.
 
         Those from before are for loaders that fetch ahead: there the bad batch was handed out one window early.
         """
         recent = list(self._recent)
         window = min(self.position - position, len(recent))
         current, earlier = recent[len(recent) - window :], recent[: len(recent) - window]
-        self._waiting = deque([*current, *(earlier[-extra:] if extra else [])])
+        self._waiting = deque([*current, *reversed(earlier[-extra:] if extra else [])])
         return len(self._waiting)
 
     def stop_repeating(self) -> None:

@@ -1,0 +1,61 @@
+"""How the classes of one file hang together: what is above and below each, and which attributes it sets where."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nanlint.source.outline import Outline
+
+
+class Classes:
+    """The classes of an outline."""
+
+    def __init__(self, outline: Outline) -> None:
+        self._outline = outline
+        self._below: dict[str, list[str]] | None = None
+        """Class -> the classes that are made from it."""
+        self._set_outside_init: dict[str, set[str]] = {}
+
+    def lineage(self, class_name: str) -> list[str]:
+        """A class and the classes above it, as far as they are of this file."""
+        found: list[str] = []
+        waiting = [class_name]
+        while waiting:
+            name = waiting.pop(0)
+            node = self._outline.classes.get(name)
+            if node is not None and name not in found:
+                found.append(name)
+                waiting = [*(base.id for base in node.bases if isinstance(base, ast.Name)), *waiting]
+        return found
+
+    def overriding(self, class_name: str, attribute: str) -> list[str]:
+        """The classes below `class_name` that give the attribute themselves."""
+        if self._below is None:
+            self._below = {}
+            for name in self._outline.classes:
+                for above in self.lineage(name)[1:]:
+                    self._below.setdefault(above, []).append(name)
+        return [name for name in self._below.get(class_name, ()) if self._gives(name, attribute)]
+
+    def _gives(self, class_name: str, attribute: str) -> bool:
+        chunks = self._outline.chunks
+        constructor = chunks.get(f"{class_name}.__init__")
+        return (
+            f"{class_name}.{attribute}" in chunks
+            or (constructor is not None and attribute in constructor.stored_attributes)
+            or attribute in chunks[class_name].bound
+            or attribute in self.set_later(class_name)
+        )
+
+    def set_later(self, class_name: str) -> set[str]:
+        """The attributes that methods other than __init__ set."""
+        if class_name not in self._set_outside_init:
+            self._set_outside_init[class_name] = {
+                attribute
+                for chunk in self._outline.chunks.values()
+                if chunk.owner == class_name and chunk.name not in {"__init__", class_name}
+                for attribute in chunk.stored_attributes
+            }
+        return self._set_outside_init[class_name]
