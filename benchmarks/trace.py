@@ -45,7 +45,8 @@ class Block(nn.Module):
         """Attention and a small network, each with a way around it."""
         y = self.first(x)
         x = x + self.attention(y, y, y, need_weights=False)[0]
-        return x + self.inner(self.second(x))
+        result: torch.Tensor = x + self.inner(self.second(x))
+        return result
 
 
 class Transformer(nn.Module):
@@ -84,7 +85,7 @@ class Training:
         logits = self.model(self._inputs)
         loss = nn.functional.cross_entropy(logits.flatten(0, -2), self._labels.flatten())
         self.optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call] # torch's own gap
         self.optimizer.step()
 
 
@@ -96,7 +97,7 @@ def trainings() -> dict[str, Training]:
     return {"small transformer": Training(Transformer(), tokens, tokens), "small CNN": Training(cnn(), images, labels)}
 
 
-class EveryOperation(TorchDispatchMode):
+class EveryOperation(TorchDispatchMode):  # type: ignore[no-untyped-call] # same
     """What one writes by hand: `isfinite().all()` on every result."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

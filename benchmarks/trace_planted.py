@@ -313,7 +313,7 @@ def train(model: nn.Module, loss_of: Callable[[Any], torch.Tensor], session: Ses
             try:
                 loss = loss_of(model)
                 optimizer.zero_grad()
-                loss.backward()
+                loss.backward()  # type: ignore[no-untyped-call] # torch's own gap
                 optimizer.step()
             except BaseException as error:  # noqa: PERF203 - what a rewritten loop does
                 if not session.loops.swallow(error):

@@ -95,13 +95,13 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction
     """Why it can be at or past an end, and in which direction that breaks; empty when nothing says so."""
     low, high = DOMAINS[call.function]
     reach = facts.range_of(inner)
-    if reach.nan or facts.operand_of(inner, "torch.where") is not None:
-        # It is broken before, or somebody has picked what may go in.
+    if facts.operand_of(inner, "torch.where") is not None:
+        # Somebody has picked what may go in.
         return "", Direction.BOTH
     if reach.low == -INF or (reach.high == INF and high != INF):
         is_dot = call.function in ANGLES and _is_dot(inner, facts)
         return ("is a dot product and can round past 1" if is_dot else ""), Direction.BOTH
-    if reach.low < low or reach.high > high:
+    if (reach.low < low or reach.high > high) and not reach.nan:
         return f"can be past {low:g} or {high:g} (range {reach})".replace(" or inf", ""), Direction.BOTH
     if reach.contains(low) or reach.contains(high):
         infinite_there = call.function in {"torch.atanh", "torch.erfinv", LOGIT}

@@ -29,10 +29,13 @@ DOORS: dict[str, frozenset[str]] = {
     "settings": frozenset(),
     "report": frozenset({"model"}),
     "checkpoint": frozenset({"model", "settings", "report"}),
+    # The static finding at the line where a run broke.
+    "trace": frozenset({*LEFT_TO_RIGHT, "api"}),
     "api": frozenset({*LEFT_TO_RIGHT, "rule_pages"}),
     "testing": frozenset({*LEFT_TO_RIGHT, "api"}),
     "rule_pages": frozenset({"model", "rule", "engine"}),
-    "cli": frozenset({*LEFT_TO_RIGHT, "report", "checkpoint", "api", "rule_pages"}),
+    "codemods": frozenset(LEFT_TO_RIGHT),
+    "cli": frozenset({*LEFT_TO_RIGHT, "report", "checkpoint", "trace", "api", "rule_pages"}),
     "__main__": frozenset({"cli"}),
 }
 TORCH_ROOMS = ("confirm/worker/", "trace/", "checkpoint/")
@@ -48,6 +51,7 @@ ONE_THING = {
     "nanlint/facts/flow.py": "one method per kind of statement; they share the environment",
     "nanlint/facts/module_facts.py": "the questions a rule may ask about values, each one short",
     "nanlint/facts/vanishing.py": "one question, whether an everyday batch makes it 0, answered per way it was made",
+    "nanlint/trace/session.py": "the states of one run; each method is one event of it, and they share what is known",
     "nanlint/source/words.py": "one function per node type; the walk is spelled out for speed",
 }
 

@@ -57,7 +57,7 @@ def drives() -> Iterator[Drive]:
 def drives_of(folder: Path) -> Iterator[Drive]:
     """Those of one rule; none if its harm is shown in a way of its own."""
     truth = truth_of(folder)
-    if hasattr(truth, "harms") or getattr(truth, "NOTHING_TO_RUN", ""):
+    if hasattr(truth, "harms") or hasattr(truth, "NOTHING_TO_RUN"):
         return
     for path in MARKED:
         if path.parent == folder:
@@ -129,7 +129,7 @@ def _train(drive: Drive, session: Session) -> None:
                 inputs = drive.case if number == 2 else None
                 optimizer.zero_grad()
                 loss = _loss(function, inputs, knob)
-                loss.backward()
+                loss.backward()  # type: ignore[no-untyped-call] # torch's own gap
                 optimizer.step()
             except BaseException as error:  # noqa: PERF203 - what a rewritten loop does
                 if not session.loops.swallow(error):

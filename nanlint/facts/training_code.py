@@ -53,6 +53,9 @@ def may_train(chunk: Chunk, outline: Outline) -> bool:
         return True
     bases = list(_bases(chunk.owner, outline))
     named = set(_words(chunk.owner.rpartition(".")[2], *bases))
+    # A loss of negative sampling is a loss.
+    if not named.isdisjoint(_LOSSES):
+        return True
     if not named.isdisjoint(_NOT_TRAINED) or "function" in set(_words(*bases)):
         return False
     function = set(_words(chunk.name))
