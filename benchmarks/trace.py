@@ -4,7 +4,8 @@ Run it with one thread on a quiet machine:
 
     OMP_NUM_THREADS=1 python benchmarks/trace.py
 
-Every variant runs a few steps in turn, over and over, so that noise meets all alike; the fastest run of each counts.
+Every variant runs a few steps in turn, over and over, so that noise meets all alike; the fastest run of each counts. What is
+measured is processor time of one thread, which other work on the machine disturbs less than time on the clock.
 `watched, alone` is the cost of the light check measured by itself, as a share of the plain step.
 """
 
@@ -121,23 +122,23 @@ def traced() -> Iterator[None]:
 
 
 def steps_of(training: Training, around: Callable[[], AbstractContextManager[Any]], count: int) -> float:
-    """Seconds per step."""
+    """Processor seconds per step."""
     with around():
-        started = time.perf_counter()
+        started = time.process_time()
         for _ in range(count):
             training.step()
-        return (time.perf_counter() - started) / count
+        return (time.process_time() - started) / count
 
 
 def watched_steps(training: Training, session: Session, count: int) -> float:
-    """Seconds per step of a loop as `nanlint trace` runs it."""
+    """Processor seconds per step of a loop as `nanlint trace` runs it."""
     session.install()
     try:
-        started = time.perf_counter()
+        started = time.process_time()
         for _ in range(count):
             for _again in session.loops.attempts():
                 training.step()
-        return (time.perf_counter() - started) / count
+        return (time.process_time() - started) / count
     finally:
         session.remove()
 
@@ -145,13 +146,13 @@ def watched_steps(training: Training, session: Session, count: int) -> float:
 def light_check(training: Training, session: Session, count: int) -> float:
     """Seconds of the watch alone: a turn with its mark, one loss noted, and the check before the step."""
     loss = torch.ones(())
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(count):
         for _again in session.loops.attempts():
             session._before_backward([loss])  # noqa: SLF001 - what a step would call
             session._before_step(training.optimizer, (training.optimizer,), {})  # noqa: SLF001 - same
             session._after_step(training.optimizer, (), {})  # noqa: SLF001 - same
-    return (time.perf_counter() - started) / count
+    return (time.process_time() - started) / count
 
 
 def stop(diagnosis: Diagnosis, _origin: object) -> None:

@@ -18,7 +18,7 @@ from rich.text import Text
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "check.svg"
 COMMAND = ("check", "--exit-zero", "examples/")
-WIDTH = 112
+WIDTH = 140
 
 # Viewers do not load fonts from other hosts for a picture in a page; the reader's own monospace font serves.
 _FOREIGN_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)

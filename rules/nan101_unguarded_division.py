@@ -11,8 +11,6 @@ NORMALIZE = "torch.nn.functional.normalize"
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
 # A function that handles NaN by name knows of it.
 NANS = ("nan", "nansum", "nanmean", "nanmedian", "nan_to_num")
-# Survives in every format, unlike 1e-8, and is far below any norm or spread that matters.
-FLOOR = "1e-6"
 COUNT = "count"
 # What a denominator is made by that can be 0 on everyday input.
 EVIDENCE = frozenset(
@@ -45,13 +43,12 @@ class UnguardedDivision(Rule):
 
     ## Fix
     Unsafe: `clamp(min=1)` for a count (exact where there is something to count), `F.normalize` for `x / x.norm()`,
-    `clamp_min(1e-6)` for norms and spreads, which moves results below that.
+    `clamp_min(1e-4)` for norms and spreads, or 1e-6 where the dtype is not float16, which moves results below that.
     """
 
     code = "NAN101"
     name = "unguarded-division"
     severity = Severity.WARNING
-    preview = True
     calls = frozenset({DIV, RECIPROCAL, POWER})
     needs = (Need(frozenset({DIV, RECIPROCAL, "<inverse>"}), (EVIDENCE,)), Need(frozenset({"<own element>"})))
     yields_to = frozenset({"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
@@ -132,9 +129,10 @@ def _fix(divisions: list[tuple[Call, Expression]], kind: str, facts: Facts) -> F
 
 
 def _bounded(below: Expression, kind: str, facts: Facts) -> Edit:
+    floor = facts.floor_for(below, divides=True)
     if facts.is_tensor(below):
-        return facts.append_call(below, ".clamp(min=1)" if kind == COUNT else f".clamp_min({FLOOR})")
-    return Edit(facts.span_of(below), f"max({facts.source_of(below)}, {1 if kind == COUNT else FLOOR})")
+        return facts.append_call(below, ".clamp(min=1)" if kind == COUNT else f".clamp_min({floor})")
+    return Edit(facts.span_of(below), f"max({facts.source_of(below)}, {1 if kind == COUNT else floor})")
 
 
 def _normalized(call: Call, below: Expression, facts: Facts) -> str | None:
@@ -146,4 +144,6 @@ def _normalized(call: Call, below: Expression, facts: Facts) -> str | None:
         return None
     if facts.value_of(norm.arguments["keepdim"]).constant is not True or facts.changes_its_operand(call):
         return None
-    return f"{spelled}({facts.source_of(above)}, dim={facts.source_of(norm.arguments['dim'])})"
+    # Its own 1e-12 is 0 in float16.
+    dim, floor = facts.source_of(norm.arguments["dim"]), facts.floor_for(below, divides=True)
+    return f"{spelled}({facts.source_of(above)}, dim={dim}, eps={floor})"

@@ -29,7 +29,6 @@ DIFFERENCE, SUM, PRODUCT = "torch.sub", "torch.add", "torch.mul"
 PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities", "pred"})
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
 RELU = "torch.relu"
-FLOOR = "1e-12"
 QUOTED = 50
 
 
@@ -56,13 +55,12 @@ class LogOfZero(Rule):
     The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.
 
     ## Fix
-    Unsafe: `clamp_min(1e-12)` changes the result wherever the argument was below that.
+    Unsafe: `clamp_min(1e-7)`, or 1e-12 where the dtype is not float16, changes the result where the argument was below that.
     """
 
     code = "NAN102"
     name = "log-of-zero"
     severity = Severity.ERROR
-    preview = True
     direction = Direction.BOTH
     calls = frozenset(LOGARITHMS)
     beside = frozenset({"log", "log_", "log2", "log2_", "log10", "log10_", "log1p", "log1p_"})
@@ -146,5 +144,5 @@ def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
 def _fix(call: Call, inner: Expression, edge: int, facts: Facts) -> Fix | None:
     if edge or facts.changes_its_operand(call):
         return None
-    text = f"{facts.as_receiver(inner)}.clamp_min({FLOOR})"
+    text = f"{facts.as_receiver(inner)}.clamp_min({facts.floor_for(inner)})"
     return unsafe("Keep the argument of the logarithm above 0", Edit(facts.span_of(inner), text))

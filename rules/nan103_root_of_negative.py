@@ -22,7 +22,6 @@ INF = float("inf")
 # A bound so close below 0 is our own caution about the last digits.
 ROUNDING = 1e-4
 SIGNED = frozenset({"torch.cos", "torch.sin", "torch.tanh", "torch.erf", "torch.cosine_similarity"})
-FLOOR = "1e-12"
 QUOTED = 50
 
 
@@ -47,13 +46,12 @@ class RootOfNegative(Rule):
     schedules.
 
     ## Fix
-    Unsafe: `clamp_min(1e-12)` inside the root. The bound is above 0 because the gradient of the root at 0 is infinite.
+    Unsafe: `clamp_min(1e-7)` inside the root, or 1e-12 where the dtype is not float16. The bound is above 0 because the gradient of the root at 0 is infinite.
     """
 
     code = "NAN103"
     name = "root-of-negative"
     severity = Severity.ERROR
-    preview = True
     direction = Direction.BOTH
     calls = frozenset({SQRT, RSQRT, POWER})
     needs = (
@@ -72,7 +70,7 @@ class RootOfNegative(Rule):
             message = f"`{facts.quote(inner, QUOTED)}` {reason}, and its root is NaN there"
             fix = None
             if not facts.changes_its_operand(call):
-                text = f"{facts.as_receiver(inner)}.clamp_min({FLOOR})"
+                text = f"{facts.as_receiver(inner)}.clamp_min({facts.floor_for(inner)})"
                 fix = unsafe("Keep the value under the root above 0", Edit(facts.span_of(inner), text))
             hazard = Hazard(call.function, facts.source_of(inner), "below 0")
             yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard)

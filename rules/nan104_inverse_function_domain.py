@@ -54,7 +54,6 @@ class InverseFunctionDomain(Rule):
     code = "NAN104"
     name = "inverse-function-domain"
     severity = Severity.ERROR
-    preview = True
     direction = Direction.BOTH
     calls = frozenset(DOMAINS)
     yields_to = frozenset({"NAN203"})

@@ -39,7 +39,6 @@ class StatisticsOfTooFew(Rule):
     code = "NAN106"
     name = "statistics-of-too-few"
     severity = Severity.WARNING
-    preview = True
     calls = SPREADS | AVERAGES
     needs = (
         Need(SPREADS | AVERAGES, (frozenset({"[]"}), COMPARISONS)),

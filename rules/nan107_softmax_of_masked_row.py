@@ -58,7 +58,6 @@ class SoftmaxOfMaskedRow(Rule):
     name = "softmax-of-masked-row"
     severity = Severity.WARNING
     direction = Direction.FORWARD
-    preview = True
     calls = frozenset(RESULTS)
     needs = (
         Need(frozenset(RESULTS), (frozenset({"torch.masked_fill", "torch.where"}), frozenset({"inf", "Inf", "infty"}))),

@@ -50,7 +50,6 @@ class LossOfNothing(Rule):
     code = "NAN108"
     name = "loss-of-nothing"
     severity = Severity.WARNING
-    preview = True
     direction = Direction.FORWARD
     calls = frozenset(IGNORING) | frozenset(CLASSES) | AVERAGING
     needs = (

@@ -42,7 +42,7 @@ class LogOfSoftmax(Rule):
     ## Silent when
     the logarithm is taken by `log_softmax`, `logsigmoid` or a `*_with_logits` loss; when the probability was clamped or
     got an eps first on some path (NAN102 judges that eps); under `no_grad` and in tests, where -inf is a result like any
-    other (at `info` in code that is not trained by its name); when `BCELoss` and `Categorical(probs=...)` are used outside autocast, since they clamp inside. Under autocast on
+    other (at `info` in trackers, translations and other inference); when `BCELoss` and `Categorical(probs=...)` are used outside autocast, since they clamp inside. Under autocast on
     a GPU `BCELoss` raises, so there a sigmoid given to it is flagged.
 
     ## Fix
@@ -73,7 +73,7 @@ class LogOfSoftmax(Rule):
             zone = "-1" if call.function == "torch.log1p" else "0"
             hazard = Hazard(call.function, facts.source_of(call.arguments["input"]), zone)
             message, fix = _message(logs, zone, facts), _fix(logs, facts)
-            severity = self.severity if facts.may_train() else Severity.INFO
+            severity = Severity.INFO if facts.is_inference() else self.severity
             yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, severity=severity)
 
     def _check_entropy(self, call: Call, facts: Facts) -> Iterator[Finding]:

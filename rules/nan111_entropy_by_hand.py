@@ -20,7 +20,6 @@ from nanlint.rule import (
 
 LOG, PRODUCT, QUOTIENT, DIFFERENCE = "torch.log", "torch.mul", "torch.div", "torch.sub"
 LOGARITHMS = frozenset({LOG, "torch.log2", "torch.log10"})
-FLOOR = "1e-12"
 QUOTED = 40
 
 
@@ -113,5 +112,5 @@ def _fix(call: Call, factor: Expression, log: Call, facts: Facts) -> Fix | None:
     if not facts.has_gradient(argument):
         return safe("Use xlogy", Edit(span, f"{spelled}({text}, {facts.source_of(argument)})"))
     # The gradient of the logarithm at 0 is infinite still; only a bound keeps it finite.
-    bounded = f"{facts.as_receiver(argument)}.clamp_min({FLOOR})"
+    bounded = f"{facts.as_receiver(argument)}.clamp_min({facts.floor_for(argument)})"
     return unsafe("Use xlogy with a bound", Edit(span, f"{spelled}({text}, {bounded})"))

@@ -39,7 +39,6 @@ class LogOfDeterminant(Rule):
     code = "NAN112"
     name = "log-of-determinant"
     severity = Severity.ERROR
-    preview = True
     direction = Direction.BOTH
     calls = frozenset({LOG, "torch.log2", "torch.log10"})
     beside = frozenset({"det", "prod", "cumprod", "cumprod_"})

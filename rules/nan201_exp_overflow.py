@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import (
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Hazard,
+    Iterator,
+    Rule,
+    Severity,
+    show,
+    unsafe,
+)
 
 # From here on the result is inf in float32; in float16 all of them overflow at 11 to 16.
 OVERFLOW = {"torch.exp": 88.72, "torch.expm1": 88.72, "torch.exp2": 128.0, "torch.sinh": 89.42, "torch.cosh": 89.42}
@@ -14,6 +27,7 @@ PRODUCTS = frozenset({"torch.matmul", "torch.mv", "torch.mm", "torch.bmm"})
 # What is divided by one of these is meant to grow.
 TINY, SMALLEST, LARGEST_EPS = frozenset({"eps", "epsilon", "reg"}), 0.05, 0.2
 SAMPLING = ("torch.multinomial", "torch.isinf", "torch.isfinite")
+WIDE, AMPLIFIED = frozenset({"bfloat16", "float32", "float64"}), "is amplified without bound"
 QUOTED = 26
 
 
@@ -37,7 +51,8 @@ class ExpOverflow(Rule):
     Not for those that something amplifies: `x / eps`, a learned factor, weights for `multinomial`, a kernel that is divided by.
 
     ## Fix
-    Unsafe: `clamp(max=20.0)` caps the result at 4.9e8 and cuts the gradient above.
+    Unsafe: `clamp(max=10.0)` caps the result at 2.2e4, which float16 holds (20.0 and 4.9e8 where the dtype is wider), and
+    cuts the gradient above. A sketch only for what is amplified, where ordinary inputs pass every bound.
     """
 
     code = "NAN201"
@@ -60,13 +75,15 @@ class ExpOverflow(Rule):
             severity, reason = _why_at_all(inner, facts)
         if not reason or facts.is_shifted(inner) or _is_by_hand(call, facts):
             return
-        word = call.function.rpartition(".")[2]
-        clamped = None if facts.changes_its_operand(call) else f"{facts.as_receiver(inner)}.clamp(max=20.0)"
+        word, bound = call.function.rpartition(".")[2], "20.0" if facts.dtype_of(inner) in WIDE else "10.0"
+        # What is amplified passes every bound on ordinary inputs: it needs log space.
+        offer = show if reason == AMPLIFIED else unsafe
+        clamped = Edit(facts.span_of(inner), f"{facts.as_receiver(inner)}.clamp(max={bound})")
         yield self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(inner, QUOTED)}` {reason} (range {facts.range_of(inner)}): its {word} can be inf",
             severity=severity,
-            fix=unsafe("Bound the exponent", Edit(facts.span_of(inner), clamped)) if clamped is not None else None,
+            fix=None if facts.changes_its_operand(call) else offer("Bound the exponent", clamped),
             hazard=Hazard(call.function, facts.source_of(inner), f"[{edge}, inf)"),
         )
 
@@ -95,7 +112,7 @@ def _why_large(call: Call, inner: Expression, edge: float, facts: Facts) -> str:
     sides = (made_by.subject, made_by.arguments.get("other")) if made_by is not None else (None, None)
     if made_by is not None and made_by.function == "torch.sub" and not facts.is_same(*sides):
         return "is a log-ratio without bound" if all(_is_log_probability(side, facts) for side in sides) else ""
-    return "is amplified without bound" if made_by is not None and _amplifies(made_by, facts) else ""
+    return AMPLIFIED if made_by is not None and _amplifies(made_by, facts) else ""
 
 
 def _why_at_all(inner: Expression, facts: Facts) -> tuple[Severity, str]:

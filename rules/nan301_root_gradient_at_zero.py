@@ -22,8 +22,6 @@ SQRT, RSQRT, POWER, HYPOT = "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.hyp
 NORM, SUM = "torch.linalg.vector_norm", "torch.sum"
 # relu's own backward is 0 at 0, whatever comes in.
 HARMLESS = frozenset({"torch.relu", "torch.nn.functional.relu6"})
-# Small beside any length that matters, and its root's gradient is 5e5: finite in every format but float16.
-FLOOR = "1e-12"
 # What makes values that are known not to be negative.
 NEVER_NEGATIVE = frozenset(
     f"torch.{name}"
@@ -62,7 +60,7 @@ class RootGradientAtZero(Rule):
 
     ## Fix
     Safe for the root of a sum of squares: `torch.linalg.vector_norm` is the same function with a gradient of 0 at 0.
-    Elsewhere unsafe: `clamp_min(1e-12)` inside the root moves what lies below it. An eps after the root does not help.
+    Elsewhere unsafe: `clamp_min(1e-7)`, or 1e-12 where the dtype is not float16, moves what lies below it. An eps after the root does not help.
     """
 
     code = "NAN301"
@@ -130,7 +128,7 @@ def _fix(call: Call, facts: Facts) -> Fix | None:
     norm = _norm(call, facts.call_of(inner), facts)
     if norm is not None:
         return safe("Use vector_norm", Edit(facts.span_of(call.node), norm))
-    text = f"{facts.as_receiver(inner)}.clamp_min({FLOOR})"
+    text = f"{facts.as_receiver(inner)}.clamp_min({facts.floor_for(inner)})"
     return unsafe("Keep the value under the root above 0", Edit(facts.span_of(inner), text))
 
 

@@ -62,21 +62,25 @@ class ClipAfterNanCheck(Rule):
     loops = frozenset({"backward"})
 
     def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
-        """Judge every clip of one loop that returns a norm."""
+        """Judge every clip of one loop that returns a norm; clips in two branches behind one check are one defect."""
         del facts
         if loop.is_framework:
             return
+        behind: dict[object, list[tuple[Event, Decision]]] = {}
         for clip in loop.of("clip"):
             ways = [_unchecked(path, clip) for path in loop.paths if clip in path.steps]
             checks = [way for way in ways if way is not None]
-            if not checks or len(checks) != len(ways) or _raises(clip):
-                continue
-            check = checks[0]
-            thing = check.check.thing if check.check is not None else ""
-            message = f"`{clip.quote(38)}`: the norm is not checked; the check of `{thing[:20]}` came before"
-            severity = Severity.INFO if check.check and check.check.subject != "loss" else self.severity
-            hazard = Hazard("clip", clip.target, "a gradient of inf or NaN")
-            yield self.finding(clip.span, message, fix=_fix(clip), hazard=hazard, severity=severity)
+            if checks and len(checks) == len(ways) and not _raises(clip):
+                behind.setdefault(checks[0].test, []).append((clip, checks[0]))
+        for pairs in behind.values():
+            yield self._judged([clip for clip, _ in pairs], pairs[0][1])
+
+    def _judged(self, clips: list[Event], check: Decision) -> Finding:
+        thing, subject = (check.check.thing, check.check.subject) if check.check is not None else ("", "")
+        message = f"`{clips[0].quote(38)}`: the norm is not checked; the check of `{thing[:20]}` came before"
+        severity = self.severity if subject == "loss" else Severity.INFO
+        hazard = Hazard("clip", clips[0].target, "a gradient of inf or NaN")
+        return self.finding(clips[0].span, message, fix=_fix(clips), hazard=hazard, severity=severity)
 
 
 def _unchecked(path: Path, clip: Event) -> Decision | None:
@@ -104,8 +108,11 @@ def _raises(clip: Event) -> bool:
     return clip.argument("error_if_nonfinite") is not None
 
 
-def _fix(clip: Event) -> Fix | None:
-    if clip.call is None or not clip.call.function.startswith("torch.nn.utils"):
-        return None
-    edit = clip.keyword("error_if_nonfinite", "True")
-    return unsafe("Raise when the norm is not finite", edit) if edit is not None else None
+def _fix(clips: list[Event]) -> Fix | None:
+    edits = [clip.keyword("error_if_nonfinite", "True") for clip in clips if _is_of_torch(clip)]
+    found = [edit for edit in edits if edit is not None]
+    return unsafe("Raise when the norm is not finite", *found) if len(found) == len(clips) else None
+
+
+def _is_of_torch(clip: Event) -> bool:
+    return clip.call is not None and clip.call.function.startswith("torch.nn.utils")

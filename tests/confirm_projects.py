@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import textwrap
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from nanlint.api import check_source
 from nanlint.cli.verdicts import fixed_text
 from nanlint.confirm.confirming import Confirmer
+from nanlint.confirm.harness import Harness
 from nanlint.confirm.options import Options
 from nanlint.confirm.target import target_of
 from nanlint.model import Direction, Finding, Hazard, Severity, Span
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from nanlint.confirm.harness import Harness
     from nanlint.model.verdict import Verdict
 
 MEAN = """
@@ -60,20 +62,33 @@ def found_in(path: Path, code: str) -> list[Finding]:
     return [replace(finding, path=str(path)) for finding in check_source(path.read_text("utf-8"), settings=settings)]
 
 
+@cache
+def shared_harness() -> Harness:
+    """One child process for all tests of a run: importing torch is most of what they take."""
+    harness = Harness()
+    atexit.register(harness.stop)
+    return harness
+
+
 def verdicts_on(
     findings: Sequence[Finding], *, inputs: Mapping[str, Any] | None = None, save_to: str = "", **options: Any
 ) -> list[Verdict]:
     """The verdicts of a whole run of confirm on the CPU."""
     stated = {"device": "cpu", "timeout": 60.0, **options}
     confirmer = Confirmer(
-        Options(**stated), jobs=2, inputs_for=lambda _: inputs or {}, fixed=fixed_text, save_to=save_to
+        Options(**stated),
+        jobs=2,
+        inputs_for=lambda _: inputs or {},
+        fixed=fixed_text,
+        save_to=save_to,
+        harness=shared_harness(),
     )
     done = confirmer.confirm(findings)
     return [finding.verdict for finding in done if finding.verdict is not None]
 
 
-def answer_about(harness: Harness, path: Path, *, timeout: float = 60.0, **more: Any) -> dict[str, Any]:
+def answer_about(path: Path, *, timeout: float = 60.0, **more: Any) -> dict[str, Any]:
     """The child's answer to a search on the marked line."""
     finding = finding_at(path, **more)
     target = target_of(finding, path.read_text("utf-8"), str(path))
-    return harness.ask(Options(device="cpu", timeout=timeout).job("search", target, finding))
+    return shared_harness().ask(Options(device="cpu", timeout=timeout).job("search", target, finding))

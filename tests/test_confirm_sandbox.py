@@ -9,17 +9,12 @@ import pytest
 pytest.importorskip("torch", reason="torch is not installed, so no code can be run")
 
 from nanlint.confirm.harness import Harness, why_no_child
-from tests.confirm_projects import MEAN, answer_about, written
+from nanlint.confirm.options import Options
+from nanlint.confirm.target import target_of
+from tests.confirm_projects import MEAN, answer_about, finding_at, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture(scope="module")
-def harness() -> Iterator[Harness]:
-    with Harness() as started:
-        yield started
 
 
 def project(folder: Path, body: str, imports: str = "") -> Path:
@@ -37,10 +32,8 @@ def project(folder: Path, body: str, imports: str = "") -> Path:
         pytest.param("while True: pass", "stopped after 2 s", id="an endless loop"),
     ],
 )
-def test_code_that_takes_the_process_down_is_one_answer(
-    tmp_path: Path, harness: Harness, body: str, reason: str
-) -> None:
-    assert reason in answer_about(harness, project(tmp_path, body), timeout=2.0)["died"]
+def test_code_that_takes_the_process_down_is_one_answer(tmp_path: Path, body: str, reason: str) -> None:
+    assert reason in answer_about(project(tmp_path, body), timeout=2.0)["died"]
 
 
 @pytest.mark.parametrize(
@@ -54,46 +47,44 @@ def test_code_that_takes_the_process_down_is_one_answer(
         pytest.param("os.remove(__file__)", "change", id="a removal"),
     ],
 )
-def test_what_must_not_happen_is_blocked_and_named(tmp_path: Path, harness: Harness, body: str, reason: str) -> None:
+def test_what_must_not_happen_is_blocked_and_named(tmp_path: Path, body: str, reason: str) -> None:
     path = project(tmp_path, body)
-    answer = answer_about(harness, path, timeout=20.0)
+    answer = answer_about(path, timeout=20.0)
     assert answer["kind"] != "confirmed"
     assert reason in answer["blocked"][0]
     assert path.exists()
 
 
-def test_a_hundred_gigabytes_are_refused(tmp_path: Path, harness: Harness) -> None:
+def test_a_hundred_gigabytes_are_refused(tmp_path: Path) -> None:
     # The whole function cannot run; the slice around the line, which needs no such tensor, can.
-    answer = answer_about(harness, project(tmp_path, "torch.ones(25_000_000_000)"), timeout=20.0)
+    answer = answer_about(project(tmp_path, "torch.ones(25_000_000_000)"), timeout=20.0)
     assert (answer["kind"], answer["level"]) == ("reachable", "slice")
 
 
-def test_the_scratch_folder_may_be_written_and_is_gone_afterwards(tmp_path: Path, harness: Harness) -> None:
-    answer = answer_about(harness, project(tmp_path, "open('scratch.txt', 'w').write('x'); print(os.getcwd())"))
+def test_the_scratch_folder_may_be_written_and_is_gone_afterwards(tmp_path: Path) -> None:
+    answer = answer_about(project(tmp_path, "open('scratch.txt', 'w').write('x'); print(os.getcwd())"))
     assert (answer["kind"], answer["blocked"]) == ("confirmed", [])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.py"]
 
 
-def test_what_the_code_prints_does_not_reach_us(
-    tmp_path: Path, harness: Harness, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert answer_about(harness, project(tmp_path, "print('loud'); os.write(2, b'louder')"))["kind"] == "confirmed"
+def test_what_the_code_prints_does_not_reach_us(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert answer_about(project(tmp_path, "print('loud'); os.write(2, b'louder')"))["kind"] == "confirmed"
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_missing_package_is_replaced_and_told(tmp_path: Path, harness: Harness) -> None:
+def test_a_missing_package_is_replaced_and_told(tmp_path: Path) -> None:
     path = project(
         tmp_path,
         "pass",
         "import no_such_package.deep as p\nfrom no_such_package import Base\n\n\nclass C(Base):\n    pass\n",
     )
-    answer = answer_about(harness, path)
+    answer = answer_about(path)
     assert (answer["kind"], answer["notes"]) == ("confirmed", ["stand-ins for no_such_package"])
 
 
-def test_an_import_that_may_fail_fails(tmp_path: Path, harness: Harness) -> None:
+def test_an_import_that_may_fail_fails(tmp_path: Path) -> None:
     guarded = "try:\n    import no_such_package\nexcept ImportError:\n    no_such_package = None\nassert no_such_package is None\n"
-    answer = answer_about(harness, project(tmp_path, "pass", guarded))
+    answer = answer_about(project(tmp_path, "pass", guarded))
     assert (answer["kind"], answer["notes"]) == ("confirmed", [])
 
 
@@ -108,23 +99,25 @@ def test_an_import_that_may_fail_fails(tmp_path: Path, harness: Harness) -> None
     ],
 )
 def test_a_script_that_does_more_than_define_is_read_for_its_definitions(
-    tmp_path: Path, harness: Harness, imports: str, reason: str
+    tmp_path: Path, imports: str, reason: str
 ) -> None:
-    answer = answer_about(harness, project(tmp_path, "pass", imports))
+    answer = answer_about(project(tmp_path, "pass", imports))
     assert answer["kind"] == "confirmed"
     assert reason in answer["notes"][0]
 
 
-def test_a_syntax_error_is_told_with_its_line(tmp_path: Path, harness: Harness) -> None:
+def test_a_syntax_error_is_told_with_its_line(tmp_path: Path) -> None:
     path = written(tmp_path, MEAN)
     written(tmp_path, "def broken(:\n", "helper.py")
     path.write_text("from helper import x\n" + path.read_text())
-    assert "SyntaxError" in answer_about(harness, path)["notes"][0]
+    assert "SyntaxError" in answer_about(path)["notes"][0]
 
 
 def test_where_there_is_no_fork_each_job_has_its_own_interpreter(tmp_path: Path) -> None:
     with Harness(forks=False) as alone:
-        assert answer_about(alone, written(tmp_path, MEAN))["kind"] == "confirmed"
+        finding = finding_at(path := written(tmp_path, MEAN))
+        target = target_of(finding, path.read_text(), str(path))
+        assert alone.ask(Options(device="cpu").job("search", target, finding))["kind"] == "confirmed"
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ import torch
 
 
 def f(x: torch.Tensor) -> torch.Tensor:
-    return 1.0 / (x * x + 1e-30)  # here
+    return torch.exp(x * 1e-10)  # here
 """
 
 
@@ -160,7 +160,7 @@ def test_a_module_is_built_and_its_parameters_are_brought_to_their_corners(tmp_p
 
 
 def test_a_slice_is_reachable_and_never_confirmed(tmp_path: Path) -> None:
-    verdict = verdict_on(tmp_path, UNREACHABLE)
+    verdict = verdict_on(tmp_path, UNREACHABLE, operand="count")
     assert (verdict.kind, verdict.level) == (VerdictKind.REACHABLE, "slice")
     assert "fails if `count` can be" in (verdict.reason or "")
 
@@ -233,7 +233,7 @@ def test_a_cap_on_plausibility_holds(tmp_path: Path) -> None:
 
 def test_extreme_values_are_information_and_no_proof(tmp_path: Path) -> None:
     extreme = {"max_plausibility": Plausibility.EXTREME}
-    verdict = verdict_on(tmp_path, TINY, options=extreme)
+    verdict = verdict_on(tmp_path, TINY, operation="torch.exp", options=extreme)
     assert (verdict.kind, verdict.plausibility) == (VerdictKind.NOT_REPRODUCED, Plausibility.EXTREME)
     assert "extreme values only" in (verdict.reason or "")
 

@@ -29,7 +29,7 @@ from nanlint.confirm.worker.loops import (  # noqa: E402 - it imports torch
 )
 from nanlint.confirm.worker.processes import wait_for_each_other  # noqa: E402 - it imports torch
 from tests.checkout import ROOT  # noqa: E402 - after torch, like the others
-from tests.test_truth import load, marked_in  # noqa: E402 - it needs torch
+from tests.truth_running import load, marked_in  # noqa: E402 - it needs torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,8 +17,8 @@ from nanlint.model import Direction
 from nanlint.testing import findings_in
 from nanlint.trace.diagnosis import OPERATION, Diagnosis, Found
 from nanlint.trace.session import Session
-from tests.test_truth import FAKE_CUDA, MARKED, Outcome, cases_for, load, made, run, top_level, truth_of
 from tests.truth_inputs import WITHOUT_GRADIENT
+from tests.truth_running import FAKE_CUDA, MARKED, Outcome, cases_for, load, made, run, top_level, truth_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from typing import TYPE_CHECKING
 
+from nanlint.cli.check_options import add_options as add_check_options
 from nanlint.cli.check_options import add_selection
 from nanlint.errors import UsageError
 
 if TYPE_CHECKING:
-    import argparse
-
     from nanlint.confirm.options import Options
 
 EPILOG = """\
@@ -40,11 +40,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--exit-zero", action="store_true", help="exit 0 even if something is confirmed")
     group.add_argument("--config", metavar="FILE", help="settings from this pyproject.toml or nanlint.toml")
     group.add_argument("--isolated", action="store_true", help="read no settings files")
-    parser.set_defaults(
-        fix=None, unsafe_fixes=None, diff=False, add_ignores=False, reason="", baseline=None, write_baseline=False,
-        confirm=True, confirmed_only=False, fail_on=None, strict=False, show_settings=False, no_cache=False,
-        cache_dir=None, no_gate=False,
-    )  # fmt: skip
+    # What only `check` can be asked is as if nobody had asked for it.
+    whole = argparse.ArgumentParser()
+    add_check_options(whole)
+    own = {action.dest for action in parser._actions}  # noqa: SLF001 - argparse has no public way
+    asked = {name: value for name, value in vars(whole.parse_args([])).items() if name not in own}
+    parser.set_defaults(**{**asked, "confirm": True})
 
 
 def add_running(group: argparse._ArgumentGroup) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,13 +55,16 @@ class Confirmer:
     """The text of the file with the finding's fix applied; None if there is none to apply."""
     save_to: str = ""
     devices: list[str] = field(default_factory=list)
+    harness: Harness | None = None
+    """A harness that is running already and stays so; None to start one for each run."""
 
     def confirm(
         self, findings: Sequence[Finding], progress: Callable[[Finding, int], None] | None = None
     ) -> list[Finding]:
         """The findings, in the same order, each with its verdict."""
         done: dict[int, Finding] = {}
-        with Harness() as harness, ThreadPoolExecutor(max_workers=max(1, self.jobs)) as pool:
+        running = nullcontext(self.harness) if self.harness is not None else Harness()
+        with running as harness, ThreadPoolExecutor(max_workers=max(1, self.jobs)) as pool:
             self.devices = self._devices(harness) if findings else []
             futures = {pool.submit(self._one, harness, one, place): place for place, one in enumerate(findings)}
             try:

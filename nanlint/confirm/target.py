@@ -109,7 +109,7 @@ def _around(tree: ast.Module, line: int) -> tuple[list[tuple[str, str]], ast.stm
 
 def _first_line(node: ast.stmt) -> int:
     decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    return min([node.lineno, *(int(decorator.lineno) for decorator in decorators)])
 
 
 def _blocks(node: ast.stmt) -> Iterator[ast.AST]:

@@ -27,44 +27,13 @@ _SPATIAL = {
     "grid_sample": 4,
 }
 _TENSOR_ONLY = frozenset(
-    {
-        "shape",
-        "size",
-        "dim",
-        "device",
-        "dtype",
-        "view",
-        "reshape",
-        "unsqueeze",
-        "squeeze",
-        "permute",
-        "transpose",
-        "sum",
-        "mean",
-        "detach",
-        "float",
-        "abs",
-        "clamp",
-        "exp",
-        "log",
-        "sqrt",
-        "pow",
-        "norm",
-        "softmax",
-        "ndim",
-        "numel",
-        "flatten",
-        "expand",
-        "requires_grad",
-        "new_zeros",
-        "contiguous",
-        "T",
-        "masked_fill",
-        "chunk",
-        "split",
-        "type_as",
-        "to",
-    }
+    (
+        "T abs add all amax amin any argmax backward bmm chunk clamp clone contiguous cpu cumsum data detach device diag dim div double "
+        "dtype eq exp expand flatten flip float floor gather ge grad gt half index_select int isinf isnan item le log log1p "
+        "logsumexp long lt masked_fill masked_select matmul max mean min mul narrow ndim ne new_zeros nonzero norm numel "
+        "permute pow prod relu repeat requires_grad reshape roll round scatter select shape sigmoid sign size softmax sort split "
+        "sqrt square squeeze std stride sub sum tanh to topk transpose type type_as unbind unsqueeze var view"
+    ).split()
 )
 
 
@@ -320,6 +289,6 @@ def _shape_of(node: ast.AST) -> ast.AST | None:
 
 def _constant(node: ast.AST) -> object:
     try:
-        return ast.literal_eval(node)  # type: ignore[arg-type] # any expression may come
+        return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError):
         return None

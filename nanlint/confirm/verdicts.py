@@ -48,7 +48,7 @@ def of_answer(answer: Json, options: Options, target: Target) -> Verdict:  # noq
         "witness": witness_json(case, hit),
     }
     if kind is VerdictKind.REACHABLE:
-        return Verdict(kind, reason=_reachable(case, hit, answer.get("shown", {})), **told)
+        return Verdict(kind, reason=_reachable(answer), **told)
     if grade is Plausibility.EXTREME or grade.rank > options.max_plausibility.rank:
         reason = f"it fails for {grade.value} values only: {_call(case, target)} gives {_result(hit)}"
         return Verdict(VerdictKind.NOT_REPRODUCED, reason=reason, **told)
@@ -127,20 +127,27 @@ def _noted(answer: Json) -> str:
     return f" ({'; '.join(notes)})" if notes else ""
 
 
-def _reachable(case: Json, hit: Json, shown: Json) -> str:
+def _whole(answer: Json) -> str:
+    """Why only a slice was run."""
+    reason = " ".join(str(answer.get("whole", "")).split())[:200]
+    return f" (the whole function did not run: {reason})" if reason else ""
+
+
+def _reachable(answer: Json) -> str:
+    case, hit, shown = answer["case"], answer["hit"], answer.get("shown", {})
     values = [f"`{shown.get(name, name)}` can be {_short(plain(spec))}" for name, spec in case["call"].items()]
-    return f"fails if {' and '.join(values[:3])}: {_result(hit)}"
+    return f"fails if {' and '.join(values[:3])}: {_result(hit)}{_whole(answer)}"
 
 
 def _not_seen(answer: Json) -> str:
     told = f"{answer['evaluations']} evaluations at {answer['level']} level"
     other = f"; another failure was seen: {answer['reason']}" if answer.get("reason") else ""
-    return f"no failure of this line in {told}{other}{_noted(answer)}"
+    return f"no failure of this line in {told}{other}{_noted(answer)}{_whole(answer)}"
 
 
 def _with_output(answer: Json) -> str:
     output = answer.get("output", "")
-    return answer["died"] + (f"; it printed: {_short(output)}" if output else "")
+    return str(answer["died"]) + (f"; it printed: {_short(output)}" if output else "")
 
 
 def _why_not(answer: Json, target: Target) -> str:

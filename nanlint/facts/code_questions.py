@@ -19,7 +19,7 @@ from nanlint.facts.changes import changed_by
 from nanlint.facts.imports import global_imports
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
-from nanlint.facts.training_code import is_surely_trained, is_trained, may_train
+from nanlint.facts.training_code import is_inference, is_surely_trained, is_trained, may_train
 from nanlint.facts.values import Form, Kind
 from nanlint.model import Edit
 
@@ -104,6 +104,10 @@ class CodeQuestions(Reach):
     def may_train(self) -> bool:
         """Whether a backward may pass through the code at hand, by its names: not in metrics, schedulers, data sets."""
         return not self.is_test() and may_train(self.outline.chunks[self._current], self.outline)
+
+    def is_inference(self) -> bool:
+        """Whether the code at hand uses a trained model, by its names: no backward passes there, and -inf is a score like any."""
+        return is_inference(self.outline.chunks[self._current])
 
     def is_trained(self) -> bool:
         """As `may_train`, and its name says so: the forward of a model, a loss, a distance, the module of a script."""
@@ -299,6 +303,10 @@ class CodeQuestions(Reach):
             column = span.end_column + sum(1 + len(space.value) for space in plain)
             return Edit(replace(span.behind, column=column, end_column=column), text)
         return Edit(span, f"{self.as_receiver(node)}{text}")
+
+    def floor_for(self, node: cst.BaseExpression, *, divides: bool = False) -> str:
+        """A number that `node` can be held above in its dtype, whatever that is: for a root, a logarithm or a division."""
+        return rewrite.floor(self.dtype_of(node), divides=divides)
 
     def has_stars(self, call: Call) -> bool:
         """Whether not all arguments are written out: `f(*args, **kwargs)`."""

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from nanlint.facts import literals, operators
-from nanlint.facts.calculate import COUNT, VIEWS
+from nanlint.facts.aliases import changed
+from nanlint.facts.calculate import COUNT
 from nanlint.facts.calling import outcome
 from nanlint.facts.changes import changed_by, may_set_attributes
 from nanlint.facts.dtypes import format_of
@@ -20,27 +21,19 @@ from nanlint.facts.environment import Env
 from nanlint.facts.guards import bounds
 from nanlint.facts.names import dotted_text
 from nanlint.facts.relations import range_under
-from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
+from nanlint.facts.values import UNKNOWN, Call, Kind, Value, without_defaults
 from nanlint.ops.arithmetic import rounded
 from nanlint.ops.interval import FINITE, Interval
 from nanlint.ops.names import ATTRIBUTES, METHODS, SIGNATURES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from nanlint.facts.reach import Reach
     from nanlint.source.parse import ParsedChunk
 
 ANY_ATTRIBUTE = "*"
 """`x.*` is bound anew whenever attributes of x may have changed."""
-
-# Past so many names, as in a generated module, in-place changes through a second name go unnoticed.
-_SEARCHED_NAMES = 2000
-
-
-_PARTS = VIEWS | {"subscript"}
-# Deeper than people nest.
-_DEEPEST_PART = 6
 
 
 class Evaluator:
@@ -114,7 +107,9 @@ class Evaluator:
             return held
         if base.kind in {Kind.INSTANCE, Kind.CLASS} and self.is_relevant(text):
             # What was made here is of its class; `self` may be of one below.
-            return self.reach.attribute_value(base.name, name, exact=base.made_by is not None)
+            found = self.reach.attribute_value(base.name, name, exact=base.made_by is not None)
+            # The constructor's defaults hold for an object that was made without arguments.
+            return without_defaults(found) if base.made_by is not None and base.made_by.arguments else found
         if name in {"grad", "data"}:
             return Value(Kind.TENSOR if name == "grad" else Kind.UNKNOWN, detached=True)
         return UNKNOWN
@@ -150,34 +145,31 @@ class Evaluator:
             for target in changed_by(call):
                 self.change(target, value if target is call.subject else Value())
             self._forget_attributes(call)
+            self._change_arguments(node, function)
         return value
+
+    def _change_arguments(self, node: cst.Call, function: Value) -> None:
+        """A function of this file may change in place what it is given; `setattr` sets an attribute."""
+        given = [argument.value for argument in node.args if argument.keyword is None and not argument.star]
+        if function.kind is Kind.REFERENCE and function.name == "setattr" and len(given) == 3:
+            owner, name = dotted_text(given[0]), self.values[given[1]].constant
+            if owner is not None and isinstance(name, str):
+                self.env = self.env.bind(f"{owner}.{name}", self.values[given[2]])
+        if function.kind is not Kind.FUNCTION or not function.name or not self._follows_calls:
+            return
+        for place in self.reach.parameters_changed_by(function.name):
+            held = self.values.get(given[place], UNKNOWN) if place < len(given) else UNKNOWN
+            if held is not UNKNOWN and held.kind is not Kind.NUMBER:
+                self.change(given[place], Value(held.kind, dtype=held.dtype))
 
     def change(self, target: cst.BaseExpression, value: Value) -> None:
         """`target` was changed in place: whatever name holds the same thing holds `value` now, a copy still what it held."""
-        before = self.values.get(target, UNKNOWN)
+        now = changed(self.env, self.values.get(target, UNKNOWN), value, self.values)
         text = dotted_text(target)
-        changed = {text: value} if text is not None else {}
-        if before is not UNKNOWN and self.env.size <= _SEARCHED_NAMES:
-            for name, held in self.env.items():
-                if held.identity is before.identity and held.kind is not Kind.NUMBER and name != text:
-                    is_itself = held is before and held.kind is Kind.TENSOR
-                    changed[name] = value if is_itself else join(held, value)
-            wholes = {id(whole.identity) for whole in self._wholes_of(before)}
-            for name, held in self.env.items() if wholes else ():
-                if id(held.identity) in wholes and name not in changed:
-                    changed[name] = join(held, value)
-        for name in sorted(changed):
-            self.env = self.env.bind(name, changed[name])
-
-    def _wholes_of(self, part: Value) -> Iterator[Value]:
-        """What `part` is a part or a view of: `x` of `x[0]`, which changes with it."""
-        for _ in range(_DEEPEST_PART):
-            made_by = part.made_by
-            if made_by is None or made_by.subject is None or made_by.function not in _PARTS:
-                return
-            part = self.values.get(made_by.subject, UNKNOWN)
-            if part is not UNKNOWN:
-                yield part
+        if text is not None:
+            now[text] = value
+        for name in sorted(now):
+            self.env = self.env.bind(name, now[name])
 
     def _set_gradient(self, target: cst.BaseExpression, *, detached: bool) -> None:
         """`x.requires_grad_()` and `x.requires_grad = True`: from here on a backward stops at x, or passes."""
@@ -185,15 +177,6 @@ class Evaluator:
         held = self.env.get(text) if text is not None else None
         if text is not None and held is not None and held.detached is not detached:
             self.env = self.env.bind(text, replace(held, detached=detached, same_as=held.identity))
-
-    def other_names_of(self, name: str) -> set[str]:
-        """The names that hold what `name` holds, a view of it, or what it is a part of."""
-        held = self.env.get(name)
-        if held is None or held.kind is Kind.NUMBER or self.env.size > _SEARCHED_NAMES:
-            return set()
-        same = {id(value.identity) for value in (held, *self._wholes_of(held))}
-        others = ((other, value) for other, value in self.env.items() if value.kind is not Kind.NUMBER)
-        return {other for other, value in others if id(value.identity) in same}
 
     def _forget_attributes(self, call: Call) -> None:
         """A method that nobody knows may have set any attribute of its object; one of this file sets what it sets."""

@@ -15,6 +15,7 @@ import libcst as cst
 
 from nanlint.facts import operators
 from nanlint.facts.accumulators import Expected, begin_with, expected, kept
+from nanlint.facts.aliases import other_names_of
 from nanlint.facts.annotations import annotated_kind
 from nanlint.facts.changes import assigned_in, changed_in
 from nanlint.facts.environment import Env
@@ -48,6 +49,8 @@ class Flow(Evaluator):
         """What holds at each return."""
         self._breaks: list[Env] = []
         self._continues: list[Env] = []
+        self._following: _Body = ()
+        """The statements behind an inner function, in its block."""
         self.returned: Value | None = None
         self.self_name = ""
         only = parsed.body[0] if len(parsed.body) == 1 else None
@@ -123,6 +126,8 @@ class Flow(Evaluator):
         self.shared |= {
             name.name.value for inner in walk(node) if isinstance(inner, cst.Nonlocal) for name in inner.names
         }
+        # It is called later, when names of the function around it may hold something else.
+        self.env = outer.forget(name for statement in self._following for name in assigned_in(statement))
         returned = self._interpret_function(node)
         if node.decorators or node.asynchronous or any(isinstance(inner, cst.Yield) for inner in walk(node)):
             returned = None
@@ -149,7 +154,9 @@ class Flow(Evaluator):
     def _run(self, body: _Body) -> bool:
         """Interpret statements in order; False when control does not reach their end."""
         # No all(): its generator would cost a further level of Python's stack at every level of nesting.
-        for statement in body:  # noqa: SIM110
+        for index, statement in enumerate(body):
+            if isinstance(statement, cst.FunctionDef):
+                self._following = body[index + 1 :]
             if not self._statement(statement):
                 return False
         return True
@@ -278,23 +285,28 @@ class Flow(Evaluator):
                 del self.comparisons[length[0] :], self._returns[length[1] :], self._exits[length[1] :]
         breaks = [(True, env) for env in self._breaks]
         self._breaks, self._continues = outer
-        # What follows `while True` is reached by break alone.
-        reached = self._meet(breaks if endless else [*rounds, *breaks, (True, before)])
+        # What follows `while True` is reached by break alone, and a break passes the `else` by.
+        reached = not endless and self._meet([*rounds, (True, before)])
         self.env = replace(self.env, regions=before.regions)
-        if isinstance(node, cst.While) and not breaks:
+        if isinstance(node, cst.While):
             self.env = self.under(node.test, holds=False, anew=True)
-        return self._statement(node.orelse) and reached if node.orelse is not None else reached
+        if node.orelse is not None:
+            reached = self._statement(node.orelse) and reached
+        goes_on = self._meet([(reached, self.env), *breaks])
+        self.env = replace(self.env, regions=before.regions)
+        return goes_on
 
     def _changed_unseen(self, node: cst.For | cst.While) -> set[str]:
         """The names whose content a round may change under another name."""
         changed = changed_in(node)
         found: set[str] = set()
         for name in changed:
-            others = self.other_names_of(name)
+            others = other_names_of(name, self.env, self.values)
             found |= others if others != {name} else set()
         if isinstance(node, cst.For) and isinstance(node.target, cst.Name) and node.target.value in changed:
             # `for row in x: row.add_(1)` changes x.
-            found |= {text for text in [dotted_text(node.iter)] if text is not None}
+            inside = (dotted_text(inner) for inner in walk(node.iter) if isinstance(inner, (cst.Name, cst.Attribute)))
+            found |= {text for text in inside if text is not None}
         return found
 
     def _enter_loop(self, node: cst.For | cst.While) -> bool:

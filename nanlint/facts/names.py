@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 BUILTINS = frozenset(
     {
-        "float", "int", "bool", "max", "min", "abs", "sum", "len", "print", "getattr", "round", "any", "all", "super",
+        "float", "int", "bool", "max", "min", "abs", "sum", "len", "print", "getattr", "setattr", "round", "any", "all", "super",
         "range", "enumerate", "zip", "isinstance", "sorted", "map", "filter", "str", "list", "tuple", "dict", "set",
     }
 )  # fmt: skip

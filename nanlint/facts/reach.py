@@ -16,7 +16,7 @@ from nanlint.facts.flow import Flow
 from nanlint.facts.lineage import Classes
 from nanlint.facts.names import BUILTINS, from_star
 from nanlint.facts.neighbours import Module, Neighbours
-from nanlint.facts.summaries import as_returned, decorators, tells_its_result
+from nanlint.facts.summaries import as_returned, changed_parameters, decorators, tells_its_result
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
 from nanlint.source.lines import split_lines
 from nanlint.source.outline import MODULE, Chunk, Outline
@@ -64,6 +64,7 @@ class Reach:
         self._circles: dict[str, frozenset[str]] = {}
         """A chunk that calls itself by way of others -> those others."""
         self._rebound: frozenset[str] | None = None
+        self._changing: dict[str, tuple[int, ...]] = {}
         self._telling: dict[str, bool] = {}
         """Function -> whether its result is what its return statements say."""
         self._classes = Classes(outline)
@@ -265,6 +266,13 @@ class Reach:
         if function not in self._telling:
             self._telling[function] = tells_its_result(chunk, self.outline.chunks)
         return self._telling[function]
+
+    def parameters_changed_by(self, function: str) -> tuple[int, ...]:
+        """The places of the arguments that a function of this file changes in place."""
+        if function not in self._changing:
+            chunk = self.outline.chunks.get(function)
+            self._changing[function] = changed_parameters(chunk) if chunk is not None else ()
+        return self._changing[function]
 
     def returned_by_import(self, dotted: str, call: Call | None = None) -> Value | None:
         """The value that an imported function of the project returns to `call`; None for any other function."""

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from nanlint.source.parse import ParsedChunk
 
 _COMMENT = re.compile(r"#[^\n]*")
+# Above 0 in float16, too, which ends at 6e-8, and far below what matters in a wider format.
+_FLOOR, _FLOOR_IF_WIDE = "1e-7", "1e-12"
+# What is divided by: its inverse, by which the gradient is multiplied, must be below the end of float16 as well.
+_DIVISOR, _DIVISOR_IF_WIDE = "1e-4", "1e-6"
+_WIDE = frozenset({"bfloat16", "float32", "float64"})
 
 
 def spellings(operation: str) -> Iterator[tuple[str, str]]:
@@ -31,6 +36,13 @@ def spellings(operation: str) -> Iterator[tuple[str, str]]:
     for name in sorted(dotted, key=lambda name: (name.count("."), name)):
         module, _, function = name.rpartition(".")
         yield module, function
+
+
+def floor(dtype: str, *, divides: bool) -> str:
+    """A lower bound that a value of this dtype can be held above; one that fits every dtype if it is not known."""
+    if divides:
+        return _DIVISOR_IF_WIDE if dtype in _WIDE else _DIVISOR
+    return _FLOOR_IF_WIDE if dtype in _WIDE else _FLOOR
 
 
 def bare(node: cst.CSTNode) -> cst.CSTNode:

@@ -56,6 +56,39 @@ def _yields(node: ast.AST) -> bool:
     return False
 
 
+def changed_parameters(chunk: Chunk) -> tuple[int, ...]:
+    """The places of the arguments that a call changes in place; `x = x.clone()` at first leaves the caller's x alone."""
+    node = chunk.node
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return ()
+    declared = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+    is_method = chunk.owner and "staticmethod" not in decorators(chunk)
+    changed: set[str] = set()
+    own: set[str] = set()
+    for statement in node.body:
+        changed |= {name for inner in ast.walk(statement) for name in _changed_by(inner)} - own
+        targets = statement.targets if isinstance(statement, ast.Assign) else ()
+        own |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return tuple(place for place, name in enumerate(declared[1:] if is_method else declared) if name in changed)
+
+
+def _changed_by(node: ast.AST) -> Iterator[str]:
+    """`x` of `x.zero_()`, `x += 1`, `x[0] = 1` and `x.t().add_(1)`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        word = node.func.attr
+        targets = [node.func.value] if word.endswith("_") and not word.endswith(("__", "requires_grad_")) else []
+    elif isinstance(node, ast.AugAssign):
+        targets = [node.target]
+    else:
+        assigned = node.targets if isinstance(node, ast.Assign) else ()
+        targets = [target for target in assigned if isinstance(target, ast.Subscript)]
+    for target in targets:
+        while isinstance(target, (ast.Attribute, ast.Subscript, ast.Call)):
+            target = target.func if isinstance(target, ast.Call) else target.value  # noqa: PLW2901 - down to the name
+        if isinstance(target, ast.Name):
+            yield target.id
+
+
 def as_returned(value: Value, chunk: Chunk, call: Call | None) -> Value:
     """What `call` gets of a function that returns `value`; a coroutine still has to be awaited."""
     seen = without_ranges(value) if call is not None and _gives_a_default(chunk, call) else value

@@ -42,6 +42,9 @@ _TRAINED_FUNCTIONS = frozenset(
         "nll", "prob", "objective", "cdist",
     }
 )  # fmt: skip
+_INFERENCE = frozenset(
+    {"translate", "tracker", "generate", "generation", "inference", "infer", "predict", "predictor", "decode"}
+)
 _DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
 _LOSSES = frozenset({"loss", "losses", "criterion"})
 _NETWORKS = ("torch.nn", "torch.autograd")
@@ -54,18 +57,24 @@ def may_train(chunk: Chunk, outline: Outline) -> bool:
     bases = list(_bases(chunk.owner, outline))
     named = set(_words(chunk.owner.rpartition(".")[2], *bases))
     # A loss of negative sampling is a loss.
-    if not named.isdisjoint(_LOSSES):
-        return True
+    is_loss = not named.isdisjoint(_LOSSES)
+    if is_loss:
+        named -= _NOT_TRAINED
     if not named.isdisjoint(_NOT_TRAINED) or "function" in set(_words(*bases)):
         return False
     function = set(_words(chunk.name))
-    if not function.isdisjoint(_TRAINED_FUNCTIONS):
+    if is_loss or not function.isdisjoint(_TRAINED_FUNCTIONS):
         return True
     if not function.isdisjoint(_NOT_TRAINED):
         return False
     if chunk.owner and (_has_forward(chunk.owner, outline) or not named.isdisjoint(_TRAINED)):
         return True
     return _is_about_networks(outline) or _takes_tensors(chunk)
+
+
+def is_inference(chunk: Chunk) -> bool:
+    """Whether the chunk uses a trained model, by its name or that of its class: a tracker, a translation, a search."""
+    return not _INFERENCE.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2]))
 
 
 def is_trained(chunk: Chunk, outline: Outline) -> bool:

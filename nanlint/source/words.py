@@ -201,6 +201,20 @@ def _enter_noted(to: _Collector, node: ast.AST) -> None:
     _enter_fields(to, node)
 
 
+def _enter_if(to: _Collector, node: ast.If) -> None:
+    """An `elif` is an `if` in the `else` of another; a thousand of them are no reason to recurse."""
+    while True:
+        to.note(node)
+        _enter(to, node.test)
+        for statement in node.body:
+            _enter(to, statement)
+        if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
+            break
+        node = node.orelse[0]
+    for statement in node.orelse:
+        _enter(to, statement)
+
+
 def _enter_argument(to: _Collector, node: ast.arg) -> None:
     to.bind(node.arg)
     if node.annotation is not None:
@@ -309,7 +323,7 @@ _ENTER: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
     ast.Expr: _enter_expression,
     ast.For: _enter_noted,
     ast.FunctionDef: _enter_function,
-    ast.If: _enter_noted,
+    ast.If: _enter_if,
     ast.IfExp: _enter_noted,
     ast.Import: _enter_import,
     ast.ImportFrom: _enter_import,

@@ -134,7 +134,7 @@ def stats_of(name: str, tensor: torch.Tensor) -> Stats:
     }
     if values.numel() == 0 or values.device.type == "meta":
         return Stats(**head)
-    values = values.double() if values.device.type == "cpu" else values.float()
+    values = values.double() if values.numel() <= SAMPLE and values.device.type == "cpu" else values.float()
     finite = values[values.isfinite()]
     counts: dict[str, Any] = {
         "nan": int(values.isnan().sum()),

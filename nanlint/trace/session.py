@@ -116,6 +116,8 @@ class Session:
 
     def _before_backward(self, tensors: Sequence[torch.Tensor]) -> None:
         self.activity += 1
+        if not self._optimizers:
+            self._is_spread = ranks.is_spread()
         for tensor in tensors:
             if not self._scaling.is_scaled(tensor):
                 self.vitals.note_loss(tensor)
@@ -139,7 +141,10 @@ class Session:
             self.tracer.is_paused = True
         if closure is not None:
             return self._with_watched_closure(optimizer, closure, args, options)
-        if not getattr(optimizer, "found_inf", False):
+        if getattr(optimizer, "found_inf", False):
+            # A fused optimizer is handed scaled gradients and leaves the step out itself.
+            self._on_skip(optimizer, self._scaling.scale or HOPELESS_SCALE)
+        else:
             self._check(optimizer)
         return None
 

@@ -117,6 +117,36 @@ def changed_through_a_part(x: torch.Tensor) -> None:
     g = x.sigmoid()
     g.t().add_(2)
     reveal(g)  # range: [0, 3]
+    h = (torch.ones(3), 1)
+    h[0].zero_()
+    reveal(h[0])  # range: (-inf, inf)
+    k = torch.ones(3)
+    m = torch.ones(3)
+    either = k if x.sum() > 0 else m
+    either.zero_()
+    reveal(k)  # range: [0, 1] of integers
+    reveal(m)  # range: [0, 1] of integers
+    for part in (k, m):
+        part.sub_(7)
+    reveal(k)  # range: (-inf, inf)
+    o = torch.ones(3)
+    o.numpy()[0] = 0
+    reveal(o)  # range: (-inf, inf)
+    p = torch.ones(3)
+    erase(p)
+    reveal(p)  # range: (-inf, inf)
+    q = torch.ones(3)
+    erase_a_copy(q)
+    reveal(q)  # range: [1, 1]
+
+
+def erase(values):
+    values.zero_()
+
+
+def erase_a_copy(values):
+    values = values.clone()
+    values.zero_()
 
 
 def walrus(x: torch.Tensor) -> None:

@@ -104,6 +104,25 @@ def with_else(x: torch.Tensor) -> None:
         reveal(p)  # range: [0, 1]
 
 
+def else_is_passed_by(n: int) -> None:
+    found = 1.0
+    for index in range(3):
+        if index == n:
+            found = 0.0
+            break
+    else:
+        found = 2.0
+        reveal(found)  # range: [2, 2]
+    reveal(found)  # range: [0, 2] of integers
+    while n > 0:
+        n -= 1
+        if n == 5:
+            break
+    else:
+        reveal(n)  # range: (-inf, 0]
+    reveal(n)  # range: (-inf, 5]
+
+
 def over_sources(x: torch.Tensor) -> None:
     for index in range(3):
         reveal(index)  # range: (-inf, inf)
@@ -164,6 +183,15 @@ def inner_functions(x: torch.Tensor) -> None:
         return y.softmax(-1)
 
     reveal(inner(x))  # range: [0, 1]
+
+    n = 1.0
+
+    def later():
+        reveal(n)  # range: (-inf, inf)
+
+    n = 0.0
+    later()
+    reveal(n)  # range: [0, 0]
 
     def scaled(y, by=0.5):
         return y.sigmoid() * by

@@ -210,6 +210,12 @@ def objects(x: torch.Tensor) -> None:
     reveal(deeper(x))  # range: [0, 1]
     reveal(head.squash(x))  # range: [0, 0.5]
     reveal(head.tiny)  # range: [1e-12, 1e-12]
+    reveal(head.eps)  # range: [1e-05, 1e-05]
+    reveal(Head(eps=0.0).eps)  # range: (-inf, inf)
+    head.tiny = 0.0
+    reveal(head.tiny)  # range: [0, 0]
+    setattr(head, "scale", 3.0)
+    reveal(head.scale)  # range: [3, 3]
     soft = nn.Softmax(dim=-1)
     reveal(soft(x))  # range: [0, 1]
     net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4), nn.Tanh())

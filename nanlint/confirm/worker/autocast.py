@@ -54,7 +54,7 @@ def _name_of(function: Any) -> str:
     return _OPERATORS.get(name.strip("_"), name.strip("_") if name.startswith("__") else name.rstrip("_"))
 
 
-class Emulation(TorchFunctionMode):  # type: ignore[misc] # torch's own class is untyped
+class Emulation(TorchFunctionMode):
     """Casts the inputs of every operation as CUDA's autocast would."""
 
     def __init__(self, dtype: torch.dtype) -> None:
@@ -67,12 +67,12 @@ class Emulation(TorchFunctionMode):  # type: ignore[misc] # torch's own class is
         self._switches = {name: getattr(functional, name) for name in _SWITCHES if hasattr(functional, name)}
         for name in self._switches:
             setattr(functional, name, lambda *_: False)
-        return super().__enter__()
+        return super().__enter__()  # type: ignore[no-untyped-call] # torch's own class is untyped
 
     def __exit__(self, *details: object) -> None:
         for name, switch in self._switches.items():
             setattr(functional, name, switch)
-        super().__exit__(*details)
+        super().__exit__(*details)  # type: ignore[no-untyped-call] # same
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name, kwargs = _name_of(function), kwargs or {}
@@ -142,7 +142,7 @@ class _Off:
     """`autocast(enabled=False)`: a stretch without casts inside one with."""
 
     def __enter__(self) -> None:
-        self.guard = torch._C.DisableTorchFunction()  # noqa: SLF001 - the switch that torch itself uses
+        self.guard: Any = torch._C.DisableTorchFunction()  # noqa: SLF001 - the switch that torch itself uses
         self.guard.__enter__()
 
     def __exit__(self, *details: object) -> None:

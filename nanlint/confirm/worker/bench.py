@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 from torch.utils._pytree import tree_flatten
 
 from nanlint.confirm.worker import chance, forcing
@@ -239,9 +240,10 @@ def _step_without_gradient(optimizer: torch.optim.Optimizer) -> list[torch.Tenso
 def _state_of(built: Any) -> dict[str, torch.Tensor]:
     if not isinstance(built, torch.nn.Module):
         return {}
-    lazy = torch.nn.parameter.UninitializedTensorMixin
     named = [*built.named_parameters(), *built.named_buffers()]
-    return {name: value for name, value in named if not isinstance(value, lazy)}
+    return {
+        name: value for name, value in named if not isinstance(value, (UninitializedParameter, UninitializedBuffer))
+    }
 
 
 def _clones(value: Any) -> Any:

@@ -15,7 +15,7 @@ CORNERS = ("random numbers 0", "random numbers close to 1")
 _UNIFORM = frozenset({"rand", "rand_like", "uniform_"})
 
 
-class _Fixed(TorchFunctionMode):  # type: ignore[misc] # torch's own class is untyped
+class _Fixed(TorchFunctionMode):
     def __init__(self, corner: str) -> None:
         super().__init__()
         self.at_zero = corner == CORNERS[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,7 @@ def force(module: torch.nn.Module, state: str) -> None:
         return
     named, _, number = state.rpartition(" = ")
     for name, value in module.named_parameters():
-        if isinstance(value, torch.nn.parameter.UninitializedTensorMixin) or not value.is_floating_point():
+        if isinstance(value, (UninitializedParameter, UninitializedBuffer)) or not value.is_floating_point():
             continue
         _force_one(name, value, state, (named, number))
 

@@ -27,7 +27,7 @@ from nanlint.confirm.worker.stages import cases
 from nanlint.confirm.worker.subject import CannotRun, Subject, subjects_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nanlint.confirm.worker.sandbox import _Guard
 
@@ -91,6 +91,8 @@ def find(job: Json) -> Json:
     answers: list[Json] = []
     for answer in _answers(loaded, job):
         answer |= {"search_seconds": round(time.monotonic() - begun, 4), "notes": notes}
+        if answer.get("level") == "slice" and answers:
+            answer["whole"] = answers[-1].get("reason", "")
         if answer["kind"] in {"confirmed", "reachable"}:
             return answer
         answers.append(answer)
@@ -141,7 +143,7 @@ def _answers(loaded: Loaded, job: Json) -> Iterator[Json]:
 def bench_for(subject: Subject, job: Json) -> Bench:
     """A bench on the job's device, with mixed precision if it asks for that."""
     amp = getattr(torch, job["amp"]) if job.get("amp") else None
-    around = None
+    around: Callable[[], Any] | None = None
     if amp is not None and job["device"] == "cpu":
         around = lambda: Emulation(amp)  # noqa: E731 - a context per run
     elif amp is not None:
@@ -155,7 +157,7 @@ def _base(job: Json, dtype: str) -> Json:
 
 
 def _on_subject(subject: Subject, job: Json, dtype: str) -> Json:
-    common = {"level": subject.level, "dtype": dtype}
+    common: Json = {"level": subject.level, "dtype": dtype}
     for number, call in enumerate([*examples.supplied(subject, job["target"]), *examples.documented(subject)]):
         bench = bench_for(subject, job)
         bench.captured = call
@@ -227,7 +229,12 @@ def _search(bench: Bench, case: Json, job: Json) -> Found:
     instance = bench.kept.get("built") if subject.is_module else None
     random = any(word in subject.calling.source for word in _RANDOM)
     proposed = cases(
-        {**case, "numbers": _numbers(subject), "few": few, "extreme": job.get("extreme", False)},
+        {
+            **case,
+            "numbers": [*_numbers(subject), *_free_numbers(subject, case)],
+            "few": few,
+            "extreme": job.get("extreme", False),
+        },
         module=instance,
         operand=hazard.get("operand", ""),
         random=random,
@@ -243,6 +250,14 @@ def _numbers(subject: Subject) -> list[str]:
         if (isinstance(parameter.default, (int, float)) and not isinstance(parameter.default, bool))
         or parameter.annotation in {"float", "int"}
     ]
+
+
+def _free_numbers(subject: Subject, case: Json) -> list[str]:
+    """Of a slice every number is free."""
+    numbers = [
+        name for name, spec in case["call"].items() if spec["kind"] == "value" and type(spec["value"]) in {int, float}
+    ]
+    return numbers if subject.level == "slice" else []
 
 
 def replay(job: Json) -> Json:

@@ -93,8 +93,8 @@ def _one_line(text: str) -> str:
 
 def source_text(path: str) -> str:
     """What the file holds, or the text that was lent for it."""
-    if path in linecache.cache and linecache.cache[path][1] is None:
-        return "".join(linecache.cache[path][2])
+    if path in _LENT:
+        return _LENT[path]
     with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - no pathlib in the child
         return file.read()
 
@@ -110,8 +110,12 @@ def _packages_in(root: str) -> list[str]:
     return [entry for entry in entries if os.path.isfile(os.path.join(root, entry, "__init__.py"))]  # noqa: PTH113, PTH118 - strings
 
 
+_LENT: dict[str, str] = {}
+
+
 def _lend(path: str, text: str) -> None:
     """Let tracebacks and `inspect` see `text` as the file."""
+    _LENT[path] = text
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
 
 

@@ -191,7 +191,7 @@ def _forgets_scale(resume: Any) -> str | None:
 def _holds_garbage(module: Any) -> str | None:
     """Memory that nobody fills: torch is told to fill it with NaN."""
     torch.use_deterministic_algorithms(True)  # noqa: FBT003 - torch's own signature
-    torch.utils.deterministic.fill_uninitialized_memory = True
+    torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined] # it is there at run time
     result = module()(torch.ones(2, 4))
     return "what `empty` leaves in memory is in the result" if not bool(torch.isfinite(result).all()) else None
 
@@ -273,7 +273,7 @@ class _Accelerator:
     @staticmethod
     def backward(loss: torch.Tensor) -> None:
         """Backward, as everybody's."""
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call] # torch has no types for it
 
 
 def _step_of(thing: Any) -> Any:

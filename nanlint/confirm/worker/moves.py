@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.inputs import COMMON_SHAPES, tensor, value
@@ -91,13 +92,15 @@ def _rank(case: Json, rank: int, old: int | None = None) -> Iterator[Json]:
             yield _one_shape(case, name, lambda shape: ranked(shape, rank))
 
 
+def _swapping(old: int, new: int) -> Callable[[str, list[int]], list[int]]:
+    return lambda _, shape: [new if size == old else size for size in shape]
+
+
 def _swap_sizes(case: Json, a: int, b: int) -> Iterator[Json]:
     for old, new in ((a, b), (b, a)):
-        yield reshaped(case, lambda _, shape, old=old, new=new: [new if size == old else size for size in shape])  # type: ignore[misc] # bound now
+        yield reshaped(case, _swapping(old, new))
         for name, _ in leaves(case):
-            yield _one_shape(
-                case, name, lambda shape, old=old, new=new: [new if size == old else size for size in shape]
-            )  # type: ignore[misc] # bound now
+            yield _one_shape(case, name, partial(_swapping(old, new), name))
 
 
 def _redomained(case: Json, domain: str, only: Callable[[Json], bool] = lambda _: True) -> Iterator[Json]:
@@ -139,7 +142,7 @@ def _unexpected(case: Json, found: re.Match[str]) -> Iterator[Json]:
 def _fewer_classes(case: Json, _: re.Match[str]) -> Iterator[Json]:
     for high in (2, 1):
         changed = copy.deepcopy(case)
-        for _, spec in leaves(changed):
+        for _name, spec in leaves(changed):
             if spec["domain"] == "index":
                 spec["high"] = high
         yield changed
@@ -147,17 +150,14 @@ def _fewer_classes(case: Json, _: re.Match[str]) -> Iterator[Json]:
 
 def _labels(case: Json, _: re.Match[str]) -> Iterator[Json]:
     """One label for each row: the shape of the scores without the classes."""
-    changed = copy.deepcopy(case)
-    scores = max((spec["shape"] for _, spec in leaves(changed) if spec["domain"] != "index"), key=len, default=[2, 3])
-    for _, spec in leaves(changed):
-        if spec["domain"] == "index":
-            spec["shape"] = [scores[0], *scores[2:]]
-            spec["high"] = scores[1] if len(scores) > 1 else 2
-    yield changed
-    for _, spec in leaves(changed):
-        if spec["domain"] == "index":
-            spec["shape"] = scores[:-1]
-    yield changed
+    scores = max((spec["shape"] for _name, spec in leaves(case) if spec["domain"] != "index"), key=len, default=[2, 3])
+    for shape in ([scores[0], *scores[2:]] if scores else [], scores[:-1]):
+        changed = copy.deepcopy(case)
+        for _name, spec in leaves(changed):
+            if spec["domain"] == "index":
+                spec["shape"] = list(shape)
+                spec["high"] = scores[1] if len(scores) > 1 else 2
+        yield changed
 
 
 def _of_pattern(case: Json, found: re.Match[str]) -> Iterator[Json]:
@@ -254,6 +254,13 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
     (r"""\[((?:["'][\w*]+["'],? *)+)\]""", _of_pattern),
     (r"expected (\d+),? (?:but )?got (\d+)", lambda case, found: _swap_sizes(case, *_numbers(found))),
     (r"last dim\w* *(?:==|of|must be|to be|=) *(\d+)", lambda case, found: _last(case, _numbers(found)[0])),
+    (
+        r"positive.definite|is singular|not invertible",
+        lambda case, _: (
+            reshaped(one, lambda _, shape: [*shape[:-2], 3, 3] if len(shape) > 1 else shape)
+            for one in _redomained(case, "spd")
+        ),
+    ),
     (
         r"must be square|square matri|at least 2 dim",
         lambda case, _: iter([reshaped(case, lambda _, shape: [*shape[:-2], 3, 3])]),

@@ -106,19 +106,22 @@ def shrink_config(config: Any) -> Any:
     return config
 
 
+_MODULES: dict[str, Any] = {
+    "any": AnyModel,
+    "model": lambda: torch.nn.Linear(3, 3),
+    "identity": torch.nn.Identity,
+    "linear": lambda: torch.nn.LazyLinear(16),
+    "class": lambda: torch.nn.LayerNorm,
+}
+
+
 def make_object(spec: dict[str, Any], module: ModuleType, depth: int = 0) -> Any:
     """The object of a spec of kind class, config, module, dtype or device."""
     kind = spec["kind"]
     if kind == "config":
         return GuessedConfig()
     if kind == "module":
-        return {
-            "any": AnyModel,
-            "model": lambda: torch.nn.Linear(3, 3),
-            "identity": torch.nn.Identity,
-            "linear": lambda: torch.nn.LazyLinear(16),
-            "class": lambda: torch.nn.LayerNorm,
-        }[spec["name"]]()
+        return _MODULES[spec["name"]]()
     if kind == "dtype":
         return getattr(torch, spec["value"])
     if kind == "device":

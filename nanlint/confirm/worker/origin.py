@@ -88,11 +88,11 @@ def _key(tensor: torch.Tensor) -> int:
         return id(tensor)
 
 
-class Tracer(TorchDispatchMode):  # type: ignore[misc] # torch's own class is untyped
+class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch's own class is untyped
     """Records the events of what runs inside it."""
 
     def __init__(self, path: str) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call] # same
         self.path = path
         self.events: list[Event] = []
         self.latest: dict[int, int] = {}

@@ -64,6 +64,11 @@ def _eye(shape: Shape, _: torch.Generator) -> torch.Tensor:
     return torch.eye(shape[-2], shape[-1]).expand(shape).contiguous()
 
 
+def _positive_definite(shape: Shape, generator: torch.Generator) -> torch.Tensor:
+    made = torch.randn(shape, generator=generator)
+    return made @ made.transpose(-1, -2) + _eye(shape, generator) if len(shape) > 1 else made.abs() + 1
+
+
 def _zero_row(shape: Shape, generator: torch.Generator) -> torch.Tensor:
     made = torch.randn(shape, generator=generator)
     if shape and shape[0]:
@@ -151,6 +156,12 @@ LOGPROB: dict[str, tuple[str, Any]] = {
     "swing of hundreds": (LARGE, lambda shape, _: -100.0 - 100.0 * alternating(shape)),
     "minus ten thousand": (LARGE, _full(-1e4)),
 }
+SPD: dict[str, tuple[str, Any]] = {
+    "normal": (ORDINARY, _positive_definite),
+    "identity": (EDGE, _eye),
+    "small": (EDGE, lambda shape, generator: _eye(shape, generator) * 1e-3),
+    "tens": (EDGE, lambda shape, generator: _eye(shape, generator) * 10),
+}
 DOMAINS = {
     "real": REAL,
     "unit": UNIT,
@@ -160,6 +171,7 @@ DOMAINS = {
     "nonneg": NONNEG,
     "mask": MASK,
     "logprob": LOGPROB,
+    "spd": SPD,
 }
 INDEX_CORNERS = ("normal", "zeros", "last", "rising")
 

@@ -1,0 +1,151 @@
+"""`nanlint confirm` and `nanlint check --confirm`: what is asked, what is printed, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nanlint.cli.confirm import summary
+from nanlint.cli.confirm_options import places_of
+from nanlint.cli.main import main
+from nanlint.model import Finding, Report, Severity, Span
+from nanlint.model.verdict import Plausibility, Verdict, VerdictKind
+from nanlint.report import render
+from tests.confirm_projects import shared_harness, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SOFTMAX = """
+import torch
+
+
+def entropy(x: torch.Tensor) -> torch.Tensor:
+    return torch.log(torch.softmax(x, -1))
+
+
+def other(x: torch.Tensor) -> torch.Tensor:
+    return torch.log(x.softmax(-1))
+"""
+CONFIRMED = Verdict(
+    VerdictKind.CONFIRMED, Plausibility.EDGE, "forward", "float32", "cpu", "function", "input only", {"line": 5}, 9, 0.1
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    pytest.importorskip("torch", reason="torch is not installed, so no code can be run")
+    written(tmp_path, SOFTMAX)
+    monkeypatch.chdir(tmp_path)
+    # The command starts a child of its own; the tests share one.
+    monkeypatch.setattr("nanlint.confirm.confirming.Harness", _Shared)
+    return tmp_path
+
+
+class _Shared:
+    def __enter__(self) -> Any:
+        return shared_harness()
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+def ran(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main([*words, "--select", "NAN110"])
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+@pytest.mark.usefixtures("project")
+def test_what_is_confirmed_makes_the_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = ran(capsys, "confirm", "model.py", "--device", "cpu")
+    assert code == 1
+    assert out.count("(confirmed, ") == 2
+    assert "Run: 2 confirmed." in out
+
+
+@pytest.mark.usefixtures("project")
+def test_one_line_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = ran(capsys, "confirm", "model.py:9", "--device", "cpu", "-q")
+    assert (code, [line.split(":")[1] for line in out.splitlines()]) == (1, ["9"])
+
+
+@pytest.mark.usefixtures("project")
+def test_json_carries_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = ran(capsys, "confirm", "model.py:5", "--device", "cpu", "-f", "json")
+    verdict = json.loads(out)["findings"][0]["verdict"]
+    assert (verdict["kind"], verdict["dtype"], verdict["fix_verified"]) == ("confirmed", "float32", True)
+
+
+@pytest.mark.usefixtures("project")
+def test_check_reports_what_was_confirmed_only(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = ran(capsys, "check", "model.py", "--no-cache", "--confirm", "--confirmed-only", "-f", "json")
+    kinds = {finding["verdict"]["kind"] for finding in json.loads(out)["findings"]}
+    assert (code, kinds) == (1, {"confirmed"})
+
+
+@pytest.mark.usefixtures("project")
+def test_nothing_found_is_nothing_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(tmp_path, "import torch\n\nx = torch.ones(3)\n", "clean.py")
+    assert ran(capsys, "confirm", "clean.py")[:2] == (0, "All clear: 1 file checked.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--device", "gpu"), "--device gpu: give auto, cpu, cuda, cuda:N or mps"),
+        (("--timeout", "0"), "--timeout 0.0: give a number above 0"),
+        (("-",), "confirm runs files"),
+        (("nothing-here.py",), "nothing-here.py"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str
+) -> None:
+    code, out, err = ran(capsys, "confirm", *words)
+    assert (project.is_dir(), code) == (True, 2)
+    assert message in out + err
+
+
+@pytest.mark.usefixtures("project")
+def test_a_device_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = ran(capsys, "confirm", "model.py", "--device", "cuda:7")
+    assert (code, "--device cuda:7: torch sees" in err) == (2, True)
+
+
+def test_confirmed_only_wants_confirm(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(capsys, "check", "--confirmed-only")[0] == 2
+
+
+def test_lines_are_told_from_paths() -> None:
+    assert places_of(["a.py:3", "a.py:7:1", "src", "C.py"]) == (["a.py", "src", "C.py"], {"a.py": {3, 7}})
+
+
+def finding(verdict: Verdict | None) -> Finding:
+    return Finding("NAN101", "test", Span(5, 1, 5, 9), "it breaks", Severity.WARNING, path="a.py", verdict=verdict)
+
+
+def test_the_full_report_tells_what_was_run() -> None:
+    from dataclasses import replace  # noqa: PLC0415 - for this test only
+
+    out = StringIO()
+    told = replace(CONFIRMED, reason="`f(x=0)` gives NaN", repro="proofs/repro.py", fix_verified=False)
+    render(Report(findings=(finding(told),)), "full", out)
+    assert "confirmed, edge, the fix does not mend it: `f(x=0)` gives NaN" in out.getvalue()
+    assert "ran: function level, float32, cpu, input only" in out.getvalue()
+    assert "proof: proofs/repro.py" in out.getvalue()
+
+
+def test_sarif_carries_the_verdict() -> None:
+    out = StringIO()
+    render(Report(findings=(finding(CONFIRMED),)), "sarif", out)
+    assert json.loads(out.getvalue())["runs"][0]["results"][0]["properties"]["verdict"]["kind"] == "confirmed"
+
+
+def test_the_table_counts_verdicts_by_rule() -> None:
+    missed = Verdict(VerdictKind.NOT_REPRODUCED)
+    lines = summary(Report(findings=(finding(CONFIRMED), finding(CONFIRMED), finding(missed), finding(None))))
+    assert [line.split() for line in lines if line] == [["rule", "confirmed", "not-reproduced"], ["NAN101", "2", "1"]]
