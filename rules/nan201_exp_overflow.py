@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    Call,
-    Direction,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Hazard,
-    Iterator,
-    Rule,
-    Severity,
-    show,
-    unsafe,
-)
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
 
 # From here on the result is inf in float32; in float16 all of them overflow at 11 to 16.
 OVERFLOW = {"torch.exp": 88.72, "torch.expm1": 88.72, "torch.exp2": 128.0, "torch.sinh": 89.42, "torch.cosh": 89.42}
-BY_HAND = ("torch.log", "torch.log1p", "torch.div", "torch.reciprocal")
-SCALINGS = ("torch.mul", "torch.div", "torch.neg")
 LOG_PROBABILITIES = frozenset(["logp", "logps", "logprob", "logprobs", "logpi", "neglog", "neglogp", "logpac"])
 SPREADS = frozenset({"var", "vars", "variance", "std", "stds", "sigma", "sigmas", "scale"})
 PRODUCTS = frozenset({"torch.matmul", "torch.mv", "torch.mm", "torch.bmm"})
@@ -52,7 +37,7 @@ class ExpOverflow(Rule):
 
     ## Fix
     Unsafe: `clamp(max=10.0)` caps the result at 2.2e4, which float16 holds (20.0 and 4.9e8 where the dtype is wider), and
-    cuts the gradient above. A sketch only for what is amplified, where ordinary inputs pass every bound.
+    cuts the gradient above. There is none for what is amplified, which belongs in log space.
     """
 
     code = "NAN201"
@@ -73,17 +58,17 @@ class ExpOverflow(Rule):
         reason, severity = _why_large(call, inner, edge, facts), self.severity
         if not reason and facts.has_gradient(call.node):
             severity, reason = _why_at_all(inner, facts)
-        if not reason or facts.is_shifted(inner) or _is_by_hand(call, facts):
+        if not reason or facts.is_shifted(inner) or facts.is_by_hand(call):
             return
         word, bound = call.function.rpartition(".")[2], "20.0" if facts.dtype_of(inner) in WIDE else "10.0"
-        # What is amplified passes every bound on ordinary inputs: it needs log space.
-        offer = show if reason == AMPLIFIED else unsafe
         clamped = Edit(facts.span_of(inner), f"{facts.as_receiver(inner)}.clamp(max={bound})")
+        # What is amplified passes every bound on ordinary inputs: it needs log space.
+        is_fixed = reason != AMPLIFIED and not facts.changes_its_operand(call)
         yield self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(inner, QUOTED)}` {reason} (range {facts.range_of(inner)}): its {word} can be inf",
             severity=severity,
-            fix=None if facts.changes_its_operand(call) else offer("Bound the exponent", clamped),
+            fix=unsafe("Bound the exponent", clamped) if is_fixed else None,
             hazard=Hazard(call.function, facts.source_of(inner), f"[{edge}, inf)"),
         )
 
@@ -117,7 +102,7 @@ def _why_large(call: Call, inner: Expression, edge: float, facts: Facts) -> str:
 
 def _why_at_all(inner: Expression, facts: Facts) -> tuple[Severity, str]:
     """Why the exponent has no bound, by its name or because it is learned; empty if nothing says so."""
-    scaled = _unscaled(inner, facts)
+    scaled = facts.unscaled(inner)
     words = set(facts.words_of(scaled))
     if {"log", "ratio"} <= words and facts.origin_of(scaled) is None:
         return Severity.WARNING, "is a log-ratio without bound"
@@ -145,22 +130,3 @@ def _amplifies(call: Call, facts: Facts) -> bool:
 def _is_log_probability(node: Expression | None, facts: Facts) -> bool:
     words = set(facts.words_of(node)) if node is not None else set()
     return bool(words & LOG_PROBABILITIES) or ("log" in words and bool(words & {"prob", "probs"}))
-
-
-def _unscaled(node: Expression, facts: Facts) -> Expression:
-    """`logvar` of `0.5 * logvar` and of `-logvar`."""
-    for _ in range(3):
-        call = facts.call_of(node)
-        if call is None or call.function not in SCALINGS or call.subject is None:
-            return node
-        other, scales = call.arguments.get("other"), facts.constant_of(call.subject) is not None
-        if other is not None and not scales and facts.constant_of(other) is None:
-            return node
-        node = other if other is not None and scales else call.subject
-    return node
-
-
-def _is_by_hand(call: Call, facts: Facts) -> bool:
-    """Whether it is part of a softmax or the like by hand, of which NAN202 tells."""
-    shapes = (facts.by_hand(outer) for outer in facts.calls_of(*BY_HAND))
-    return any(shape is not None and call in shape.exps for shape in shapes)

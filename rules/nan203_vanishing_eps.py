@@ -22,7 +22,7 @@ GUARDED = {
     ),
     "torch.div": "other",
 }
-BREAKS_AT_ONE = tuple(f"torch.{name}" for name in ("log1p", "logit", "acos", "asin", "atanh", "erfinv", "pow"))
+BREAKS_AT_ONE = tuple(f"torch.{name}" for name in ("log1p", "logit", "acos", "asin", "atanh", "erfinv"))
 # Uniform numbers are below 1 by themselves.
 UNIFORM = frozenset({"torch.rand", "torch.rand_like"})
 HALVES = frozenset({"float16", "bfloat16"})
@@ -59,6 +59,7 @@ class VanishingEps(Rule):
     code = "NAN203"
     name = "vanishing-eps"
     severity = Severity.ERROR
+    preview = True
     calls = frozenset(FLOORS) | frozenset(CEILINGS) | frozenset(DEFAULTS)
     yields_to = frozenset({"NAN204"})
     needs = (

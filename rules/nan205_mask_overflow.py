@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
@@ -11,6 +12,7 @@ FILL, WHERE, PRODUCT, SUM = "torch.masked_fill", "torch.where", "torch.mul", "to
 FLOAT16_OVERFLOW = 65520.0
 MASKS = frozenset({"mask", "masks", "masked", "pad", "padding", "invalid", "keep"})
 SOFTMAX = ("softmax", "log_softmax", "Softmax", "scores", "logits", "attn", "attention_mask", "attn_mask")
+CAST = re.compile(r"\.(to|type_as|type)\(|\.half\(")
 QUOTED = 24
 FORMATS = ("float16", "bfloat16", "float32", "float64")
 
@@ -33,7 +35,8 @@ class MaskOverflow(Rule):
 
     ## Silent when
     the constant fits (`-1e4`) or is -inf (NAN107 judges that), the scores were cast to float32, or nothing says that they are
-    float16 at times: neither a product of matrices, which autocast computes in half, nor the name of attention scores.
+    float16 at times: neither a product of matrices, which autocast computes in half, nor the name of attention scores. At `info` for
+    a mask times a constant that is not seen to be cast to the dtype of the scores.
 
     ## Fix
     Unsafe: `torch.finfo(scores.dtype).min` masks in every dtype.
@@ -89,8 +92,9 @@ class MaskOverflow(Rule):
                 continue
             if facts.dtype_of(mask) in {"", "float16"} and facts.is_tensor(mask):
                 found = self._finding(call, mask, value, facts, "where float16 ends at -65504, so it is -inf or NaN")
-                # What no softmax is taken of is no score, and hardly ever float16.
-                yield found if facts.mentions(*SOFTMAX) else replace(found, severity=Severity.INFO)
+                # A mask that is not cast to the dtype of scores is float32, and so is what it is added to.
+                is_cast = facts.origin_of(mask) is not None and CAST.search(facts.source_of(mask)) is not None
+                yield found if is_cast and facts.mentions(*SOFTMAX) else replace(found, severity=Severity.INFO)
 
     def _finding(self, call: Call, scores: Expression, value: Expression, facts: Facts, result: str) -> Finding:
         return self.finding(

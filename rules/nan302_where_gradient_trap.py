@@ -26,6 +26,7 @@ STEEP = LOGARITHMS | {"torch.log1p", "torch.sqrt", "torch.rsqrt", "torch.recipro
 # Through these a gradient of 0 stays 0, and so meets the infinite slope behind them.
 THROUGH = frozenset({"torch.mul", "torch.add", "torch.sub", "torch.neg", "torch.abs", "torch.log1p", "torch.div"})
 GAPS = ("nanmean", "nansum", "nanmedian", "nanquantile")
+COUNTS = frozenset({"mask", "masks", "count", "counts", "num", "len", "length", "lengths"})
 DEEPEST = 5
 QUOTED = 40
 
@@ -58,6 +59,7 @@ class WhereGradientTrap(Rule):
     code = "NAN302"
     name = "where-gradient-trap"
     severity = Severity.ERROR
+    preview = True
     direction = Direction.BACKWARD
     calls = SELECTING | STEEP
     needs = (Need(SELECTING, (frozenset(BREAKING),)), Need(STEEP))
@@ -86,9 +88,16 @@ class WhereGradientTrap(Rule):
             f"{where} hides where `{facts.quote(inner.node, QUOTED)}` breaks, but its gradient there is 0 * inf: NaN",
             fix=safe("Make the operand harmless first", edit) if edit is not None else None,
             hazard=Hazard(inner.function, facts.source_of(operand), "outside its domain"),
-            severity=Severity.ERROR if facts.is_surely_trained() and facts.rests_on_input(operand) else Severity.INFO,
+            severity=Severity.ERROR if _is_trained(inner, facts) else Severity.INFO,
             direction=Direction.BOTH if spreads else Direction.BACKWARD,
         )
+
+
+def _is_trained(inner: Call, facts: Facts) -> bool:
+    """Whether a gradient reaches what breaks, for all that names say: a count of what a mask keeps has none."""
+    operand = inner.arguments[BREAKING[inner.function][0]]
+    is_count = not COUNTS.isdisjoint(facts.words_behind(operand))
+    return facts.is_surely_trained() and facts.rests_on_input(operand) and not is_count
 
 
 def _breaking(made_by: Call | None, facts: Facts, depth: int = 0) -> Iterator[Call]:

@@ -254,6 +254,14 @@ class TestMistakes:
             "nanlint: trace runs your script with torch, which is not installed; pip install 'nanlint[torch]'\n",
         )
 
+    def test_an_old_torch_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("importlib.metadata.version", lambda _name: "2.2.1+cu118")
+        traced = trace(tmp_path, "train.py")
+        assert (traced.code, traced.err) == (
+            2,
+            "nanlint: trace needs torch 2.4 or newer, and this is 2.2.1+cu118; pip install -U torch\n",
+        )
+
     def test_a_report_that_cannot_be_written_is_told(self, tmp_path: Path) -> None:
         write(tmp_path, "file", "")
         traced = trace(tmp_path, "--report", str(tmp_path / "file" / "x.html"), str(SCRIPTS / "bad" / "root_slope.py"))

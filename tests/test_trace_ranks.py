@@ -50,27 +50,65 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.mark.slow
-def test_two_ranks_make_one_report(tmp_path: Path) -> None:
-    script = write(tmp_path, "ddp.py", SCRIPT)
+WATCHED = """
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+import nanlint.trace as nt
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+model = DistributedDataParallel(nn.Linear(4, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+with nt.watch(model, optimizer, on_nonfinite="skip", tell=lambda found: None) as watch:
+    for number in range(4):
+        loss = model(torch.ones(2, 4)).mean()
+        if rank == 1 and number == 2:
+            loss = loss + float("inf")  # its gradient is finite: the other rank cannot see it
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+print(watch.skipped, model.module.weight.tolist())
+dist.destroy_process_group()
+"""
+
+
+def on_two_ranks(folder: Path, *command: str) -> list[tuple[int, str, str]]:
+    """Exit code, stdout and stderr of each."""
     shared = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
-    command = [sys.executable, "-m", "nanlint", "trace", "--report", "ddp.json", str(script)]
     runs = [
         subprocess.Popen(
-            command,
-            cwd=tmp_path,
+            [sys.executable, *command],
+            cwd=folder,
             env=environment({**shared, "RANK": str(rank), "LOCAL_RANK": str(rank), "OMP_NUM_THREADS": "1"}),
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
         for rank in range(2)
     ]
-    told = [run.communicate(timeout=240)[1] for run in runs]
+    told = [run.communicate(timeout=240) for run in runs]
+    return [(run.returncode, out, err) for run, (out, err) in zip(runs, told, strict=True)]
+
+
+@pytest.mark.slow
+def test_two_ranks_make_one_report(tmp_path: Path) -> None:
+    script = write(tmp_path, "ddp.py", SCRIPT)
+    first, second = on_two_ranks(tmp_path, "-m", "nanlint", "trace", "--report", "ddp.json", str(script))
+    assert (first[0], second[0]) == (1, 1), (first, second)
+    assert "nanlint: step 3, rank 1 of 2: the backward pass of `sqrt` made inf of finite values" in second[2]
+    assert "rank 1 tells the origin" in first[2]
     found = Diagnosis.from_json(json.loads((tmp_path / "ddp.json").read_text("utf-8")))
-    assert [run.returncode for run in runs] == [1, 1], told
-    assert "nanlint: step 3, rank 1 of 2: the backward pass of `sqrt` made inf of finite values" in told[1]
-    assert "rank 1 tells the origin" in told[0]
     assert (found.rank, found.step, found.notes) == (1, 3, ["rank 0 got it from the exchange of gradients"])
+
+
+@pytest.mark.slow
+def test_a_step_is_left_out_on_all_ranks_or_on_none(tmp_path: Path) -> None:
+    first, second = on_two_ranks(tmp_path, str(write(tmp_path, "watched.py", WATCHED)))
+    assert first[1].startswith("1 ["), first
+    assert second[1] == first[1], second
 
 
 class TestMerging:

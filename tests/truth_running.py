@@ -138,8 +138,8 @@ def forward_of(thing: Any) -> Any:
     return getattr(thing, "forward", thing)
 
 
-def run(thing: Any, case: dict[str, Any], dtype: Any) -> Outcome:
-    """Forward and backward of a function, or of an nn.Module made without arguments."""
+def run(thing: Any, case: dict[str, Any], dtype: Any, *, weight: float = 1.0) -> Outcome:
+    """Forward and backward of a function, or of an nn.Module made without arguments; `weight` is the gradient to begin with."""
     torch.manual_seed(0)
     function: Any = made(thing)
     function = function.to(dtype) if inspect.isclass(thing) else function
@@ -152,14 +152,15 @@ def run(thing: Any, case: dict[str, Any], dtype: Any) -> Outcome:
     learned = [*inputs.values(), *(function.parameters() if inspect.isclass(thing) else ())]
     outputs = [out for out in _tensors(function(**inputs)) if out.is_floating_point()]
     if any(out.requires_grad for out in outputs):
-        sum(out.float().sum() for out in outputs if out.requires_grad).backward()
+        (weight * sum(out.float().sum() for out in outputs if out.requires_grad)).backward()
     return Outcome(outputs, [tensor.grad for tensor in learned if tensor.grad is not None])
 
 
-def outcomes(thing: Any, dtype: Any = torch.float32) -> Iterator[Outcome]:
+def outcomes(thing: Any, dtype: Any = torch.float32, *, weight: float = 1.0) -> Iterator[Outcome]:
+    """What every case of the battery comes to."""
     for case in cases_for(thing):
         try:
-            yield run(thing, case, dtype)
+            yield run(thing, case, dtype, weight=weight)
         except RuntimeError as error:  # noqa: PERF203 - one case that fails does not end the others
             # A constant that the dtype cannot hold is refused by some operations and becomes inf in others.
             if "without overflow" not in str(error):

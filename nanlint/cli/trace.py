@@ -21,10 +21,13 @@ exit codes: 1 a non-finite value did harm; else that of the script; 2 nanlint it
 """
 
 MODES = ("replay", "live", "hooks")
+OLDEST_TORCH = (2, 4)
+"""The first whose autocast and GradScaler are the same for all devices."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of this command; everything from the script on belongs to the script."""
+    parser.usage = "nanlint trace [OPTIONS] [--] SCRIPT|-m MODULE [ARGS...]"
     parser.add_argument(
         "--mode",
         choices=MODES,
@@ -78,7 +81,16 @@ def _target(options: argparse.Namespace) -> list[str]:
 
 
 def _require_torch() -> None:
-    from importlib.util import find_spec  # noqa: PLC0415 - for this command only
+    """Say how to get torch, or a newer one, before anything is imported."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - for this command only
+    from importlib.util import find_spec  # noqa: PLC0415 - same
 
     if find_spec("torch") is None:
         raise NanlintError("trace runs your script with torch, which is not installed; pip install 'nanlint[torch]'")
+    try:
+        installed = version("torch")
+    except PackageNotFoundError:  # built in place: whoever does that knows its version
+        return
+    if tuple(int(part) for part in installed.split(".")[:2]) < OLDEST_TORCH:
+        oldest = ".".join(map(str, OLDEST_TORCH))
+        raise NanlintError(f"trace needs torch {oldest} or newer, and this is {installed}; pip install -U torch")

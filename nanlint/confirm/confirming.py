@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -55,6 +56,8 @@ class Confirmer:
     """The text of the file with the finding's fix applied; None if there is none to apply."""
     save_to: str = ""
     devices: list[str] = field(default_factory=list)
+    lines: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """How many findings a line has: where there are two, one fix alone may mend nothing."""
     harness: Harness | None = None
     """A harness that is running already and stays so; None to start one for each run."""
 
@@ -63,6 +66,7 @@ class Confirmer:
     ) -> list[Finding]:
         """The findings, in the same order, each with its verdict."""
         done: dict[int, Finding] = {}
+        self.lines = Counter((finding.path, finding.span.line) for finding in findings)
         running = nullcontext(self.harness) if self.harness is not None else Harness()
         with running as harness, ThreadPoolExecutor(max_workers=max(1, self.jobs)) as pool:
             self.devices = self._devices(harness) if findings else []
@@ -157,6 +161,8 @@ class _Case:
             return verdict
         again = self._replay(answer, text)
         if again.get("kind") != "replayed" or again.get("error"):
+            return verdict
+        if again["bad"] and self.confirmer.lines[self.finding.path, self.finding.span.line] > 1:
             return verdict
         return replace(verdict, fix_verified=not again["bad"])
 

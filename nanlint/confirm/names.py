@@ -92,7 +92,7 @@ _COUNTS: tuple[tuple[str, int], ...] = (
     (r"(img|image|input|resolution).*(size|res|resolution)|resolution|img_sz", 16),
     (r"seq|max_len|length|num_patches|context|n_ctx|max_pos|positions", 16),
     (r"depth|layers?$|blocks?$|stages?$", 1),
-    (r"batch|bs$", 2),
+    (r"batch|^bs$", 2),
     (r"groups?$", 1),
     (r"quantizers?|codebooks?", 2),
     (r"timesteps|steps|iters|iterations|epochs", 4),

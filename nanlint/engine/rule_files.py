@@ -100,7 +100,7 @@ def _broken_promise(rule: type[Rule]) -> str:  # noqa: PLR0911 - one line for ea
         return f"has the name {rule.name!r}; a name is small words joined by hyphens"
     if not isinstance(rule.severity, Severity):
         return f"has the severity {rule.severity!r}; write Severity.ERROR, WARNING or INFO"
-    for attribute in ("calls", "beside"):
+    for attribute in ("calls", "beside", "loops"):
         if not isinstance(getattr(rule, attribute), frozenset):
             return f"needs a frozenset for `{attribute}`"
     if not all(isinstance(need, Need) for need in rule.needs):

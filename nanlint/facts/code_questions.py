@@ -304,10 +304,6 @@ class CodeQuestions(Reach):
             return Edit(replace(span.behind, column=column, end_column=column), text)
         return Edit(span, f"{self.as_receiver(node)}{text}")
 
-    def floor_for(self, node: cst.BaseExpression, *, divides: bool = False) -> str:
-        """A number that `node` can be held above in its dtype, whatever that is: for a root, a logarithm or a division."""
-        return rewrite.floor(self.dtype_of(node), divides=divides)
-
     def has_stars(self, call: Call) -> bool:
         """Whether not all arguments are written out: `f(*args, **kwargs)`."""
         return isinstance(call.node, cst.Call) and any(arg.star for arg in call.node.args)

@@ -136,3 +136,20 @@ def _sign_of_call(call: Call, evaluator: Evaluator, depth: int) -> tuple[bool | 
 def is_log_probability(node: cst.BaseExpression | None) -> bool:
     """Whether `node` is called a logarithm of a probability."""
     return node is not None and not _LOG_PROBABILITIES.isdisjoint(words_of(node))
+
+
+_SCALINGS = frozenset({"torch.mul", "torch.div", "torch.neg"})
+
+
+def unscaled(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
+    """`logvar` of `0.5 * logvar` and of `-logvar`, as it is written."""
+    for _ in range(_DEEPEST):
+        call = evaluator.calls.get(node)
+        if call is None or call.function not in _SCALINGS or call.subject is None:
+            return node
+        other = call.arguments.get("other")
+        is_scale = [evaluator.values.get(part, UNKNOWN).number is not None for part in (call.subject, other) if part]
+        if other is not None and not any(is_scale):
+            return node
+        node = other if other is not None and is_scale[0] else call.subject
+    return node

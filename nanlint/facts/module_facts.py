@@ -19,6 +19,7 @@ from nanlint.facts.evaluate import parameters
 from nanlint.facts.given import is_given
 from nanlint.facts.names import dotted_text
 from nanlint.facts.repetition import is_unchanged
+from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.silence import silence
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
@@ -155,6 +156,10 @@ class ModuleFacts(ShapeQuestions):
         """The dtype of `node`: float16, bfloat16, float32, float64, int or bool; empty when nothing says."""
         return self.value_of(node).dtype if node is not None else ""
 
+    def floor_for(self, node: cst.BaseExpression, *, divides: bool = False) -> str:
+        """A number that `node` can be held above in its dtype, whatever that is: for a root, a logarithm or a division."""
+        return floor(self.dtype_of(node), divides=divides)
+
     def module_dtype(self, node: cst.BaseExpression, at: cst.CSTNode) -> str:
         """The dtype that the weights of a module were cast to before `at`: `model.half()` needs no assignment."""
         if self.here is None:
@@ -266,6 +271,10 @@ class ModuleFacts(ShapeQuestions):
         names = self._behind(node)
         roots = {name.partition(".")[0] for name in names if not name.startswith("self.")}
         return any(name.startswith("self.") for name in names) or not roots.isdisjoint(given)
+
+    def words_behind(self, node: cst.BaseExpression) -> set[str]:
+        """The words of all names that `node` was made of in the chunk at hand."""
+        return {word for name in self._behind(node) for word in re.split(r"[\W_]+", name.lower())}
 
     def _behind(self, node: cst.BaseExpression) -> set[str]:
         """The names that `node` is made of, and those that these were made of in the chunk at hand."""

@@ -7,7 +7,7 @@ import libcst as cst
 from nanlint.facts.by_hand import ByHand, by_hand
 from nanlint.facts.dtypes import cast_to
 from nanlint.facts.eps import Raised, raised
-from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted
+from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted, unscaled
 from nanlint.facts.masks import (
     Filling,
     can_be_half,
@@ -118,6 +118,15 @@ class ShapeQuestions(RangeQuestions):
     def by_hand(self, call: Call) -> ByHand | None:
         """The function that a logarithm or a quotient of exponentials is written out for; None if it is no such."""
         return by_hand(call, self.here) if self.here is not None else None
+
+    def is_by_hand(self, exp: Call) -> bool:
+        """Whether an exponential is part of a softmax or the like that is written out."""
+        shapes = (self.by_hand(outer) for outer in self.here.calls.values()) if self.here is not None else iter(())
+        return any(shape is not None and exp in shape.exps for shape in shapes)
+
+    def unscaled(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """`logvar` of `0.5 * logvar` and of `-logvar`, as it is written."""
+        return unscaled(node, self.here) if self.here is not None else node
 
     def is_shifted(self, node: cst.BaseExpression | None) -> bool:
         """Whether a maximum was subtracted on the way to `node`, so that its exponential cannot overflow."""

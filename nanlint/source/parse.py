@@ -118,7 +118,8 @@ def parse_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
 
 
 def _parse(chunk: Chunk, text: str, numbers: Sequence[int]) -> ParsedChunk:
-    if not _indentation(text):
+    # A blank line has no indentation, whatever it is made of.
+    if not _indentation(next((line for line in split_lines(text) if line.strip()), "")):
         module = cst.parse_module(text)
         return ParsedChunk(chunk, module, tuple(module.body), numbers, _lost(text, module))
     module = cst.parse_module(_WRAPPER + text)

@@ -301,7 +301,8 @@ class Session:
         is_bad = self._agreed(reading.is_suspicious and self._is_really_bad(optimizer))
         self._remember(reading)
         if is_bad and self.tracer is None:
-            result = self._replay_closure(optimizer, closure, mark, did_learn=self.activity > activity)
+            replayed = self._replay_closure(optimizer, closure, mark, did_learn=self.activity > activity)
+            result = result if replayed is None else replayed
         elif is_bad:
             self._fail(optimizer, self.vitals.bad_losses())
         elif self._phase is Phase.REPLAYING:
@@ -310,6 +311,7 @@ class Session:
         return result
 
     def _replay_closure(self, optimizer: Optimizer, closure: Callable[[], Any], mark: Mark, *, did_learn: bool) -> Any:
+        """What the closure returned when it was run again; None if it was not, because it has no part in it."""
         symptom = self._symptom(optimizer, self.vitals.bad_losses(), bad_gradients(optimizer))
         if self._agreed(bool(bad_parameters(optimizer))) or not did_learn:
             self._trip(optimizer, symptom)

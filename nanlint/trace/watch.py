@@ -65,6 +65,8 @@ class Watch:
         self._call: _ModelCall | None = None
         self._hooks: list[Any] = []
         self._is_busy = False
+        self._is_spread: bool | None = None
+        """Not known before the first step: models are wrapped late."""
         self._backward = torch.autograd.backward
 
     def __enter__(self) -> Watch:  # noqa: PYI034 - typing.Self is not in Python 3.10
@@ -108,7 +110,9 @@ class Watch:
         self._vitals.history.append(reading)
         losses = self._vitals.bad_losses() if reading.is_suspicious else []
         is_bad = bool(losses or (reading.is_suspicious and bad_gradients(optimizer)))
-        if ranks.on_any_rank(is_bad) if ranks.is_spread() else is_bad:
+        if self._is_spread is None:
+            self._is_spread = ranks.is_spread()
+        if ranks.on_any_rank(is_bad) if self._is_spread else is_bad:
             self._act(optimizer, losses, step)
         self._vitals.losses.clear()
 

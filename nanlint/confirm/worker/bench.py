@@ -146,12 +146,14 @@ class Bench:
         if self.kept.get("key") != key or not self.subject.is_module:
             built = self._built(case, dtype)
             state = {name: value.clone() for name, value in _state_of(built).items()}
-            self.kept = {"key": key, "built": built, "state": state}
+            self.kept = {"key": key, "built": built, "state": state, "plain": _plain_state(built)}
         built = self.kept["built"]
         if isinstance(built, torch.nn.Module):
             for name, value in _state_of(built).items():
                 if name in self.kept["state"] and self.kept["state"][name].shape == value.shape:
                     value.data.copy_(self.kept["state"][name])
+            for part, values in self.kept["plain"]:
+                vars(part).update(values)
             built.train(case.get("train", True))
             forcing.force(built, case.get("force", ""))
         return built
@@ -244,6 +246,13 @@ def _state_of(built: Any) -> dict[str, torch.Tensor]:
     return {
         name: value for name, value in named if not isinstance(value, (UninitializedParameter, UninitializedBuffer))
     }
+
+
+def _plain_state(built: Any) -> list[tuple[Any, Json]]:
+    """The numbers, texts and switches of every submodule: a call may count steps or lower a temperature."""
+    kinds = (int, float, str, bool, type(None))
+    parts = built.modules() if isinstance(built, torch.nn.Module) else ()
+    return [(part, {name: value for name, value in vars(part).items() if isinstance(value, kinds)}) for part in parts]
 
 
 def _clones(value: Any) -> Any:

@@ -57,14 +57,16 @@ def is_about(  # noqa: PLR0911 - guards, one by one
         return False
     if not flagged:
         return _is_named(source, hazard)
+    # If the flagged line runs the operation itself, the same operation elsewhere is another matter.
+    is_named = _is_named(source, hazard) and not any(_is_named(tracer.events[index], hazard) for index in flagged)
     upstream = set(flagged) & ancestors(tracer, source.index)
     if upstream:
         # The flagged line makes or guards the value (a mask, a clamp, an eps) and a later one breaks on it. An operation
         # that breaks by itself is to blame where it does.
-        guards = hazard is None or hazard["operation"] not in OPERATIONS or _is_named(source, hazard)
-        return guards and _is_soon(tracer, upstream, source.index)
+        is_guard = hazard is None or hazard["operation"] not in OPERATIONS or "inf" in hazard["zone"]
+        return (is_guard or is_named) and _is_soon(tracer, upstream, source.index)
     downstream = any(source.index in ancestors(tracer, index) for index in flagged)
-    return downstream and _is_named(source, hazard)
+    return downstream and is_named
 
 
 def is_flagged(event: Event, target: dict[str, Any]) -> bool:

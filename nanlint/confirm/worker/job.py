@@ -7,6 +7,7 @@ arguments that were found, and the slice around the flagged expression when noth
 from __future__ import annotations
 
 import ast
+import itertools
 import time
 import traceback
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,13 @@ from nanlint.confirm.worker.autocast import Emulation, emulate
 from nanlint.confirm.worker.bench import Bench
 from nanlint.confirm.worker.fit import Budget, Fit, fit, watched
 from nanlint.confirm.worker.load import CannotLoad, Loaded, load, source_text
-from nanlint.confirm.worker.loop_proofs import PROOFS, prove
+from nanlint.confirm.worker.loop_proofs import PROOFS, proofs_of, prove
 from nanlint.confirm.worker.loops import NOT_FINITE as _LOOP_FAULTS
 from nanlint.confirm.worker.reduce import reduced
 from nanlint.confirm.worker.search import Found, judge, search
 from nanlint.confirm.worker.slices import shown, slice_of
 from nanlint.confirm.worker.stages import cases
+from nanlint.confirm.worker.steering import steered
 from nanlint.confirm.worker.subject import CannotRun, Subject, subjects_of
 
 if TYPE_CHECKING:
@@ -105,12 +107,23 @@ def _on_loop(loaded: Loaded, job: Json) -> Json:
     if not owners:
         raise CannotRun("the loop is in no function, so it cannot be driven; move it into one")
     begun = time.monotonic()
-    harm = prove(job["code"], getattr(loaded.module, owners[0][1]))
+    loop = getattr(loaded.module, owners[0][1])
+    names = [job["case"]["proof"]] if "case" in job else proofs_of(job["code"])
+    found = {name: harm for name in names if (harm := prove(name, loop)) is not None}
+    harm = next(iter(found.values()), None)
     common = {"level": "function", "dtype": "float32", "search_seconds": round(time.monotonic() - begun, 4)}
     if harm is None:
         return {"kind": "not-reproduced", "reason": "", "evaluations": len(_LOOP_FAULTS), "reached": True, **common}
     hit = {"operation": "loop", "line": job["target"]["first"], "result": harm, "direction": "loop"}
-    case = {"ctor": {}, "call": {}, "seed": job["seed"], "dtype": "float32", "grade": "edge", "loop": True}
+    case = {
+        "ctor": {},
+        "call": {},
+        "seed": job["seed"],
+        "dtype": "float32",
+        "grade": "edge",
+        "loop": True,
+        "proof": next(iter(found)),
+    }
     return {"kind": "confirmed", "case": case, "hit": hit, "evaluations": len(_LOOP_FAULTS), "reached": True, **common}
 
 
@@ -227,18 +240,21 @@ def _search(bench: Bench, case: Json, job: Json) -> Found:
     hazard = target.get("hazard") or {}
     few = "element" in hazard.get("zone", "")
     instance = bench.kept.get("built") if subject.is_module else None
+    mild = case["dtype"] in {"float16", "bfloat16"} and "float32" in job["dtypes"]
     random = any(word in subject.calling.source for word in _RANDOM)
     proposed = cases(
         {
             **case,
             "numbers": [*_numbers(subject), *_free_numbers(subject, case)],
             "few": few,
+            "mild": mild,
             "extreme": job.get("extreme", False),
         },
         module=instance,
         operand=hazard.get("operand", ""),
         random=random,
     )
+    proposed = itertools.chain(proposed, steered(bench, case, target))
     return search(bench, proposed, target, evaluations=job["evaluations"], seconds=job["seconds"])
 
 

@@ -55,9 +55,9 @@ _FAULTS = {
 }
 
 
-def _is_poisoned(loop: Any) -> str | None:
+def _is_poisoned(loop: Any, faults: tuple[Fault, ...] = NOT_FINITE) -> str | None:
     """The weights are not finite after a bad batch."""
-    for fault in NOT_FINITE:
+    for fault in faults:
         run = drive(loop, fault)
         if not run.is_finite:
             return f"{_FAULTS[fault]} in round {AT} is in the weights: {run.slopes}"
@@ -212,7 +212,8 @@ PROOFS: dict[str, Callable[[Any], str | None]] = {
     "NAN401": _is_unclipped,
     "NAN402": _stands_still,
     "NAN403": _misses_the_norm,
-    "NAN404": _is_poisoned,
+    "NAN404": lambda loop: _is_poisoned(loop, (NAN_LOSS, INF_LOSS)),
+    "NAN404 gradients": lambda loop: _is_poisoned(loop, (NAN_GRADIENT, INF_GRADIENT)),
     "NAN405": _steps_on_bad,
     "NAN406": _keeps_bad,
     "NAN407": _is_hidden,
@@ -228,8 +229,13 @@ PROOFS: dict[str, Callable[[Any], str | None]] = {
     "NAN601": _holds_garbage,
     "NAN605": _stops_at_one,
 }
-"""The rules whose harm a driven loop can show."""
+"""The rules whose harm a driven loop can show; what is checked may be the loss or the gradients, so some have two."""
 _NOT_DRIVEN = frozenset({"NAN503", "NAN601", "NAN605"})
+
+
+def proofs_of(code: str) -> list[str]:
+    """The proofs of a rule, by name."""
+    return [name for name in PROOFS if name.partition(" ")[0] == code]
 
 
 def prove(code: str, loop: Any) -> str | None:

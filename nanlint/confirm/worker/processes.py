@@ -1,6 +1,7 @@
 """Two processes that train together, played by two threads: each backward and each all_reduce waits for the other one.
 
-Real process groups need free ports and seconds to start; what matters here is only who waits for whom.
+Real process groups need free ports and seconds to start; what matters here is only who waits for whom. Nobody is timed: one
+who waits is alone as soon as the other has left, or has come for something else.
 """
 
 from __future__ import annotations
@@ -16,64 +17,73 @@ from nanlint.confirm.worker.loops import NO_FAULT, RATE, Fault, FaultyLine, call
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PATIENCE = 1.0
-"""Seconds after which a process that waits for another one is called stuck."""
+# Only a thread that died without a word would make the other one wait so long.
+_SECONDS = 60.0
+
+
+class Alone(Exception):  # noqa: N818 - it reads as what has happened
+    """The other one does not come."""
 
 
 class Meeting:
     """Where the two wait for each other."""
 
     def __init__(self) -> None:
-        self._barrier = threading.Barrier(2)
-        self._lock = threading.Lock()
-        self._sum = 0.0
-        self.purposes: list[tuple[str, str]] = []
-        self._here: dict[int, str] = {}
+        self._changed = threading.Condition()
+        self._came: tuple[list[tuple[str, float]], list[tuple[str, float]]] = ([], [])
+        self._left: set[int] = set()
+        self._who = threading.local()
 
-    def meet(self, purpose: str) -> None:
-        """Wait for the other one, and see to it that both are here for the same thing."""
-        with self._lock:
-            self._here[threading.get_ident()] = purpose
-        self._barrier.wait(PATIENCE)
-        if len(set(self._here.values())) > 1:
-            self._barrier.abort()
-        self._barrier.wait(PATIENCE)
+    def enter(self, who: int) -> None:
+        """The thread at hand is process `who`, 0 or 1."""
+        self._who.number = who
+
+    def meet(self, purpose: str, value: float = 0.0) -> float:
+        """Wait for the other one to come for the same purpose; the sum of both values."""
+        own, others = self._came[self._who.number], self._came[1 - self._who.number]
+        with self._changed:
+            own.append((purpose, value))
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: len(others) >= len(own) or bool(self._left), _SECONDS)
+            if len(others) < len(own) or others[len(own) - 1][0] != purpose:
+                raise Alone
+            return value + others[len(own) - 1][1]
+
+    def leave(self) -> None:
+        """The process at hand is done; one who waits for it from now on waits in vain."""
+        with self._changed:
+            self._left.add(self._who.number)
+            self._changed.notify_all()
 
     def all_reduce(self, tensor: torch.Tensor, *_: Any, **__: Any) -> None:
         """Sum a tensor of one element over both."""
-        with self._lock:
-            self._sum += float(tensor)
-        self.meet("all_reduce")
-        tensor.fill_(self._sum)
-        self._barrier.wait(PATIENCE)
-        self._sum = 0.0
-        self._barrier.wait(PATIENCE)
-
-    def leave(self) -> None:
-        """One is done; whoever waits from now on waits in vain."""
-        self._barrier.abort()
+        tensor.fill_(self.meet("all_reduce", float(tensor)))
 
 
 def wait_for_each_other(loop: Callable[..., Any], fault: Fault) -> bool:
     """Whether one process ends up waiting for the other when only one of them meets `fault`."""
     meeting, stuck = Meeting(), []
-    finished = threading.Barrier(2)
 
-    def train(own: Fault) -> None:
+    def train(who: int, own: Fault) -> None:
+        meeting.enter(who)
         model = FaultyLine(own)
-        model.meet = lambda: meeting.meet("backward")
+        model.meet = lambda: _met(meeting)
         optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
         try:
             call_with(loop, parts(model, optimizer))
-            # Both must come to the end of their loops, and after as many meetings.
-            finished.wait(PATIENCE)
-        except threading.BrokenBarrierError:
-            stuck.append(own)
+        except Alone:
+            stuck.append(who)
+        finally:
+            meeting.leave()
 
     with mock.patch("torch.distributed.all_reduce", meeting.all_reduce):
-        threads = [threading.Thread(target=train, args=(own,)) for own in (fault, NO_FAULT)]
+        threads = [threading.Thread(target=train, args=pair) for pair in enumerate((fault, NO_FAULT))]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
     return bool(stuck)
+
+
+def _met(meeting: Meeting) -> None:
+    meeting.meet("backward")

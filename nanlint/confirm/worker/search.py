@@ -73,7 +73,11 @@ def hit_of(outcome: Outcome, target: Json) -> Hit | None:
 
 def _hit(tracer: Tracer, damaged: Event, target: Json) -> Hit | None:
     hazard = target.get("hazard") or {}
-    for last in origins(tracer, damaged, births="inf" in hazard.get("zone", "")):
+    of_inf = hazard.get("zone", "") in {"inf", "-inf"}
+    if of_inf and not damaged.nan:
+        # The finding is about an infinity that becomes NaN, not about how an infinity comes to be.
+        return None
+    for last in origins(tracer, damaged, births=of_inf):
         if is_about(tracer, last, target, target.get("hazard")):
             line = next((line for line, _ in last.place), 0)
             result, direction = "nan" if damaged.nan else "inf", "backward" if damaged.backward else "forward"

@@ -1,0 +1,133 @@
+"""Fixes of generated code, proven by running it before and after."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from nanlint.engine.apply_fixes import Fixed, fix_text
+from nanlint.model import Applicability
+from nanlint.testing import findings_in
+from tests.fix_shapes import POSITIVE, SHARE
+
+if TYPE_CHECKING:
+    from nanlint.model import Finding
+    from tests.fix_shapes import Shape
+
+torch.set_num_threads(1)
+
+ROWS, COLUMNS = 2, 4
+ROUNDING = 1e-4
+# UNSAFE fixes may move a result by what their floor is; 1e-7 under a root is 3.2e-4.
+FLOORS = 1e-3
+# `correction=0` divides by n where n - 1 was meant: of eight values that is an eighth of the variance.
+BOUNDS = {"NAN106": 0.15}
+
+
+def parses(text: str) -> bool:
+    """Whether it is Python."""
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def fix(text: str, code: str) -> Fixed:
+    """The text after all fixes of one rule."""
+    return fix_text(
+        text,
+        lambda draft: findings_in(draft, code),
+        lambda each: each.applicability is not Applicability.SHOW,
+        parses=parses,
+    )
+
+
+def problem_with(shape: Shape, text: str, outcome: Fixed) -> str:
+    """What is wrong with the fixes of `text`; empty if nothing is."""
+    if not parses(outcome.text):
+        return "does not parse"
+    if outcome.withdrawn or outcome.remaining:
+        return "is found again"
+    if fix(outcome.text, shape.code).text != outcome.text:
+        return "is changed by a second run"
+    if ("\r\n" in outcome.text) != ("\r\n" in text) or _comments(outcome.text) != _comments(text):
+        return "lost a comment or its line ends"
+    return different_result(shape, text, outcome) or _not_mended(shape, text, outcome.text)
+
+
+def _comments(text: str) -> list[int]:
+    return [text.count(comment) for comment in ("# why not", "# here", "# first", "# as it comes")]
+
+
+def different_result(shape: Shape, text: str, outcome: Fixed) -> str:
+    """Where value or gradient differ from those of the old code, which were finite; empty if nowhere."""
+    tolerance = BOUNDS.get(shape.code, ROUNDING if _are_safe(outcome.applied) else FLOORS)
+    for x in ordinary(shape):
+        # In float64, so that what differs is the function and not the rounding.
+        before, after = run(text, x.double(), _some()), run(outcome.text, x.double(), _some())
+        if is_finite(before) and not all(
+            torch.allclose(one.double(), two.double(), rtol=tolerance, atol=tolerance)
+            for one, two in zip(before, after, strict=True)
+        ):
+            return f"gives other results for {x.flatten()[:3].tolist()}"
+    return ""
+
+
+def _not_mended(shape: Shape, old: str, new: str) -> str:
+    edge, everything = breaking(shape), torch.ones(1, dtype=torch.bool)
+    masks = [everything, ~everything]
+    broken = [mask for mask in masks if not is_finite(run(old, edge, mask))]
+    if not broken:
+        return f"does not break at {shape.breaks_at}"
+    return "" if all(is_finite(run(new, edge, mask)) for mask in broken) else "is not mended"
+
+
+def _are_safe(applied: list[Finding]) -> bool:
+    return all(each.fix is not None and each.fix.applicability is Applicability.SAFE for each in applied)
+
+
+def _some() -> torch.Tensor:
+    return torch.tensor([True, False, False, True])
+
+
+def ordinary(shape: Shape) -> list[torch.Tensor]:
+    """Inputs of which everybody would expect a result."""
+    torch.manual_seed(0)
+    if shape.operand == SHARE:
+        return [torch.rand(ROWS, COLUMNS) * 0.8 + 0.1, torch.softmax(torch.randn(ROWS, COLUMNS), dim=-1)]
+    if shape.operand == POSITIVE:
+        return [torch.rand(ROWS, COLUMNS) + 0.1]
+    steps = torch.linspace(-3, 3, ROWS * COLUMNS).view(ROWS, COLUMNS) + 0.01
+    return [torch.randn(ROWS, COLUMNS), torch.rand(ROWS, COLUMNS) + 0.2, steps]
+
+
+def breaking(shape: Shape) -> torch.Tensor:
+    """The input that breaks it: all of it, or every other element, at the edge."""
+    x = torch.full((1, 1) if shape.is_single else (ROWS, COLUMNS), shape.breaks_at)
+    if shape.alternates:
+        x[:, 1::2] = 0
+    return x
+
+
+def run(text: str, x: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """What `f` of the module returns, and the gradient of its sum; NaN for what raises."""
+    names: dict[str, Any] = {}
+    exec(compile(text, "generated", "exec"), names)  # noqa: S102 - our own text
+    given = x.clone().requires_grad_()
+    try:
+        result = names["f"](given, mask.expand(x.shape))
+    except RuntimeError:
+        # A constant that the dtype cannot hold is refused by some operations.
+        return (torch.tensor(float("nan")), torch.tensor(float("nan")))
+    if not result.requires_grad:
+        return (result,)
+    result.sum().backward()
+    return result.detach(), given.grad if given.grad is not None else torch.zeros(())
+
+
+def is_finite(result: tuple[torch.Tensor, ...]) -> bool:
+    """Whether all of it is finite."""
+    return all(bool(torch.isfinite(part).all()) for part in result)
