@@ -7,7 +7,6 @@ arguments that were found, and the slice around the flagged expression when noth
 from __future__ import annotations
 
 import ast
-import itertools
 import time
 import traceback
 from typing import TYPE_CHECKING, Any
@@ -15,26 +14,21 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from nanlint.confirm.worker import examples
-from nanlint.confirm.worker.autocast import Emulation, emulate
-from nanlint.confirm.worker.bench import Bench
-from nanlint.confirm.worker.fit import Budget, Fit, fit, watched
+from nanlint.confirm.worker.autocast import emulate
+from nanlint.confirm.worker.levels import bench_for, on_slice, on_subject
 from nanlint.confirm.worker.load import CannotLoad, Loaded, load, source_text
 from nanlint.confirm.worker.loop_proofs import PROOFS, proofs_of, prove
 from nanlint.confirm.worker.loops import NOT_FINITE as _LOOP_FAULTS
-from nanlint.confirm.worker.reduce import reduced
-from nanlint.confirm.worker.search import Found, judge, search
-from nanlint.confirm.worker.slices import shown, slice_of
-from nanlint.confirm.worker.stages import cases
-from nanlint.confirm.worker.steering import steered
+from nanlint.confirm.worker.search import judge
+from nanlint.confirm.worker.slices import slice_of
 from nanlint.confirm.worker.subject import CannotRun, Subject, subjects_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from nanlint.confirm.worker.sandbox import _Guard
 
 Json = dict[str, Any]
-_RANDOM = ("rand", "uniform_", "noise", "gumbel", "bernoulli")
 
 
 def answer_to(job: Json, guard: _Guard) -> Json:
@@ -89,10 +83,10 @@ def find(job: Json) -> Json:
     if job["code"] in PROOFS:
         return _on_loop(loaded, job)
     notes = [*loaded.notes, *([f"stand-ins for {', '.join(loaded.stubbed)}"] if loaded.stubbed else [])]
-    begun = time.monotonic()
+    begun = time.process_time()
     answers: list[Json] = []
     for answer in _answers(loaded, job):
-        answer |= {"search_seconds": round(time.monotonic() - begun, 4), "notes": notes}
+        answer |= {"search_seconds": round(time.process_time() - begun, 4), "notes": notes}
         if answer.get("level") == "slice" and answers:
             answer["whole"] = answers[-1].get("reason", "")
         if answer["kind"] in {"confirmed", "reachable"}:
@@ -141,7 +135,7 @@ def _answers(loaded: Loaded, job: Json) -> Iterator[Json]:
         subjects = []
     for subject in subjects:
         for dtype in job["dtypes"]:
-            answer = _on_subject(subject, job, dtype)
+            answer = on_subject(subject, job, dtype)
             reached = reached or bool(answer.get("reached"))
             yield answer
             if not answer.get("reached"):
@@ -150,130 +144,7 @@ def _answers(loaded: Loaded, job: Json) -> Iterator[Json]:
         if reached:
             return
     if not job["target"].get("anywhere"):
-        yield _on_slice(loaded, job)
-
-
-def bench_for(subject: Subject, job: Json) -> Bench:
-    """A bench on the job's device, with mixed precision if it asks for that."""
-    amp = getattr(torch, job["amp"]) if job.get("amp") else None
-    around: Callable[[], Any] | None = None
-    if amp is not None and job["device"] == "cpu":
-        around = lambda: Emulation(amp)  # noqa: E731 - a context per run
-    elif amp is not None:
-        around = lambda: torch.autocast(job["device"].partition(":")[0], dtype=amp)  # noqa: E731 - same
-    return Bench(subject, job["target"]["path"], device=job["device"], amp=around)
-
-
-def _base(job: Json, dtype: str) -> Json:
-    given = job.get("given", {})
-    return {"ctor": given.get("ctor", {}), "call": given.get("call", {}), "seed": job["seed"], "dtype": dtype}
-
-
-def _on_subject(subject: Subject, job: Json, dtype: str) -> Json:
-    common: Json = {"level": subject.level, "dtype": dtype}
-    for number, call in enumerate([*examples.supplied(subject, job["target"]), *examples.documented(subject)]):
-        bench = bench_for(subject, job)
-        bench.captured = call
-        case = {**_base(job, dtype), "call": call.specs(), "captured": number}
-        outcome, watch = watched(bench, case, job["target"])
-        if watch.reached and (not outcome.error or outcome.refused):
-            return _searched(bench, case, job) | common | {"inputs": call.source}
-    bench = bench_for(subject, job)
-    fitted: Fit = fit(bench, job["target"], _base(job, dtype), Budget(job["fit_tries"], job["fit_seconds"]))
-    common |= {"fit_tries": fitted.tries}
-    if fitted.case is None:
-        return {"kind": "not-runnable", "reason": f"no arguments were found: {fitted.error}", **common}
-    if not fitted.reached:
-        reason = "it runs, but no arguments were found that reach the flagged line"
-        return {"kind": "not-runnable", "reason": reason, "ran": True, **common}
-    return _searched(bench, fitted.case, job) | common
-
-
-def _searched(bench: Bench, case: Json, job: Json) -> Json:
-    """Search from a case that runs through the flagged line."""
-    owner = bench.subject.owner
-    case = {**case, "owner": owner.__name__ if owner is not None else ""}
-    answer: Json = {"reached": True, "evaluations": bench.evaluations, "case": case}
-    found = _search(bench, case, job)
-    if found.case is None or found.hit is None:
-        return {**answer, "kind": "not-reproduced", "reason": found.other, "evaluations": bench.evaluations}
-    smallest = reduced(bench, found.case, found.hit, job["target"], tries=job["shrink_tries"])
-    return {
-        **answer,
-        "kind": "confirmed",
-        "case": smallest,
-        "hit": found.hit.to_json(),
-        "evaluations": bench.evaluations,
-    }
-
-
-def _on_slice(loaded: Loaded, job: Json) -> Json:
-    """The slice around the flagged statement, or if that cannot run the statement alone; reachable at most."""
-    answer: Json = {}
-    for alone in (False, True):
-        try:
-            subject = slice_of(loaded.module, job["target"], alone=alone)
-        except (CannotRun, SyntaxError) as error:
-            return {"kind": "not-runnable", "reason": str(error)}
-        answer = _on_one_slice(subject, job)
-        if answer["kind"] != "not-runnable":
-            return {**answer, "alone": alone}
-    return answer
-
-
-def _on_one_slice(subject: Subject, job: Json) -> Json:
-    answer: Json = {}
-    for dtype in job["dtypes"]:
-        bench = bench_for(subject, job)
-        fitted = fit(bench, job["target"], _base(job, dtype) | {"ctor": {}, "call": {}}, Budget(150, 2.0))
-        if not fitted.reached or fitted.case is None:
-            return {"kind": "not-runnable", "reason": f"no arguments were found: {fitted.error}", "level": "slice"}
-        answer = _searched(bench, fitted.case, job) | {"level": "slice", "dtype": dtype}
-        if answer["kind"] == "confirmed":
-            names = {name: shown(name) for name in answer["case"]["call"]}
-            return {**answer, "kind": "reachable", "shown": names}
-    return answer
-
-
-def _search(bench: Bench, case: Json, job: Json) -> Found:
-    target, subject = job["target"], bench.subject
-    hazard = target.get("hazard") or {}
-    few = "element" in hazard.get("zone", "")
-    instance = bench.kept.get("built") if subject.is_module else None
-    mild = case["dtype"] in {"float16", "bfloat16"} and "float32" in job["dtypes"]
-    random = any(word in subject.calling.source for word in _RANDOM)
-    proposed = cases(
-        {
-            **case,
-            "numbers": [*_numbers(subject), *_free_numbers(subject, case)],
-            "few": few,
-            "mild": mild,
-            "extreme": job.get("extreme", False),
-        },
-        module=instance,
-        operand=hazard.get("operand", ""),
-        random=random,
-    )
-    proposed = itertools.chain(proposed, steered(bench, case, target))
-    return search(bench, proposed, target, evaluations=job["evaluations"], seconds=job["seconds"])
-
-
-def _numbers(subject: Subject) -> list[str]:
-    """Parameters that take a number."""
-    return [
-        parameter.name
-        for parameter in subject.calling.parameters
-        if (isinstance(parameter.default, (int, float)) and not isinstance(parameter.default, bool))
-        or parameter.annotation in {"float", "int"}
-    ]
-
-
-def _free_numbers(subject: Subject, case: Json) -> list[str]:
-    """Of a slice every number is free."""
-    numbers = [
-        name for name, spec in case["call"].items() if spec["kind"] == "value" and type(spec["value"]) in {int, float}
-    ]
-    return numbers if subject.level == "slice" else []
+        yield on_slice(loaded, job)
 
 
 def replay(job: Json) -> Json:

@@ -1,0 +1,152 @@
+"""The levels of a search: a whole function or module, on a supplied call or on arguments that were found, and the slice."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from nanlint.confirm.worker import examples
+from nanlint.confirm.worker.autocast import Emulation
+from nanlint.confirm.worker.bench import Bench
+from nanlint.confirm.worker.fit import Budget, Fit, fit, watched
+from nanlint.confirm.worker.reduce import reduced
+from nanlint.confirm.worker.search import Found, search
+from nanlint.confirm.worker.slices import shown, slice_of
+from nanlint.confirm.worker.stages import cases
+from nanlint.confirm.worker.steering import steered
+from nanlint.confirm.worker.subject import CannotRun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanlint.confirm.worker.load import Loaded
+    from nanlint.confirm.worker.subject import Subject
+
+Json = dict[str, Any]
+_RANDOM = ("rand", "uniform_", "noise", "gumbel", "bernoulli")
+
+
+def bench_for(subject: Subject, job: Json) -> Bench:
+    """A bench on the job's device, with mixed precision if it asks for that."""
+    amp = getattr(torch, job["amp"]) if job.get("amp") else None
+    around: Callable[[], Any] | None = None
+    if amp is not None and job["device"] == "cpu":
+        around = lambda: Emulation(amp)  # noqa: E731 - a context per run
+    elif amp is not None:
+        around = lambda: torch.autocast(job["device"].partition(":")[0], dtype=amp)  # noqa: E731 - same
+    return Bench(subject, job["target"]["path"], device=job["device"], amp=around)
+
+
+def _base(job: Json, dtype: str) -> Json:
+    given = job.get("given", {})
+    return {"ctor": given.get("ctor", {}), "call": given.get("call", {}), "seed": job["seed"], "dtype": dtype}
+
+
+def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
+    """The answer for a function or a module in one dtype: calls that somebody wrote down first, then found ones."""
+    common: Json = {"level": subject.level, "dtype": dtype}
+    for number, call in enumerate([*examples.supplied(subject, job["target"]), *examples.documented(subject)]):
+        bench = bench_for(subject, job)
+        bench.captured = call
+        case = {**_base(job, dtype), "call": call.specs(), "captured": number}
+        outcome, watch = watched(bench, case, job["target"])
+        if watch.reached and (not outcome.error or outcome.refused):
+            return _searched(bench, case, job) | common | {"inputs": call.source}
+    bench = bench_for(subject, job)
+    fitted: Fit = fit(bench, job["target"], _base(job, dtype), Budget(job["fit_tries"], job["fit_seconds"]))
+    common |= {"fit_tries": fitted.tries}
+    if fitted.case is None:
+        return {"kind": "not-runnable", "reason": f"no arguments were found: {fitted.error}", **common}
+    if not fitted.reached:
+        reason = "it runs, but no arguments were found that reach the flagged line"
+        return {"kind": "not-runnable", "reason": reason, "ran": True, **common}
+    return _searched(bench, fitted.case, job) | common
+
+
+def _searched(bench: Bench, case: Json, job: Json) -> Json:
+    """Search from a case that runs through the flagged line."""
+    owner = bench.subject.owner
+    case = {**case, "owner": owner.__name__ if owner is not None else ""}
+    answer: Json = {"reached": True, "evaluations": bench.evaluations, "case": case}
+    found = _search(bench, case, job)
+    if found.case is None or found.hit is None:
+        return {**answer, "kind": "not-reproduced", "reason": found.other, "evaluations": bench.evaluations}
+    smallest = reduced(bench, found.case, found.hit, job["target"], tries=job["shrink_tries"])
+    return {
+        **answer,
+        "kind": "confirmed",
+        "case": smallest,
+        "hit": found.hit.to_json(),
+        "evaluations": bench.evaluations,
+    }
+
+
+def on_slice(loaded: Loaded, job: Json) -> Json:
+    """The slice around the flagged statement, or if that cannot run the statement alone; reachable at most."""
+    answer: Json = {}
+    for alone in (False, True):
+        try:
+            subject = slice_of(loaded.module, job["target"], alone=alone)
+        except (CannotRun, SyntaxError) as error:
+            return {"kind": "not-runnable", "reason": str(error)}
+        answer = _on_one_slice(subject, job)
+        if answer["kind"] != "not-runnable":
+            return {**answer, "alone": alone}
+    return answer
+
+
+def _on_one_slice(subject: Subject, job: Json) -> Json:
+    answer: Json = {}
+    for dtype in job["dtypes"]:
+        bench = bench_for(subject, job)
+        fitted = fit(bench, job["target"], _base(job, dtype) | {"ctor": {}, "call": {}}, Budget(150, 2.0))
+        if not fitted.reached or fitted.case is None:
+            return {"kind": "not-runnable", "reason": f"no arguments were found: {fitted.error}", "level": "slice"}
+        answer = _searched(bench, fitted.case, job) | {"level": "slice", "dtype": dtype}
+        if answer["kind"] == "confirmed":
+            names = {name: shown(name) for name in answer["case"]["call"]}
+            return {**answer, "kind": "reachable", "shown": names}
+    return answer
+
+
+def _search(bench: Bench, case: Json, job: Json) -> Found:
+    target, subject = job["target"], bench.subject
+    hazard = target.get("hazard") or {}
+    few = "element" in hazard.get("zone", "")
+    instance = bench.kept.get("built") if subject.is_module else None
+    mild = case["dtype"] in {"float16", "bfloat16"} and "float32" in job["dtypes"]
+    random = any(word in subject.calling.source for word in _RANDOM)
+    proposed = cases(
+        {
+            **case,
+            "numbers": [*_numbers(subject), *_free_numbers(subject, case)],
+            "few": few,
+            "mild": mild,
+            "extreme": job.get("extreme", False),
+        },
+        module=instance,
+        operand=hazard.get("operand", ""),
+        random=random,
+    )
+    proposed = itertools.chain(proposed, steered(bench, case, target))
+    return search(bench, proposed, target, evaluations=job["evaluations"], seconds=job["seconds"])
+
+
+def _numbers(subject: Subject) -> list[str]:
+    """Parameters that take a number."""
+    return [
+        parameter.name
+        for parameter in subject.calling.parameters
+        if (isinstance(parameter.default, (int, float)) and not isinstance(parameter.default, bool))
+        or parameter.annotation in {"float", "int"}
+    ]
+
+
+def _free_numbers(subject: Subject, case: Json) -> list[str]:
+    """Of a slice every number is free."""
+    numbers = [
+        name for name, spec in case["call"].items() if spec["kind"] == "value" and type(spec["value"]) in {int, float}
+    ]
+    return numbers if subject.level == "slice" else []
