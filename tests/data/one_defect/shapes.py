@@ -4,7 +4,6 @@ Every finding of NAN1xx, NAN2xx and NAN3xx in this file is announced.
 """
 
 import torch
-import torch.nn.functional as F
 
 
 def log_of_softmax(logits: torch.Tensor) -> torch.Tensor:
@@ -96,7 +95,7 @@ def used_many_times(losses: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     mean = losses.sum() / (labels > 0).sum()  # expect: NAN101
     first = mean.sqrt() + torch.log(mean)
     second = mean / 2 + first * mean
-    return F.relu(mean) + second + torch.exp(-mean)
+    return torch.relu(mean) + second + torch.exp(-mean)
 
 
 def determinant(matrix: torch.Tensor) -> torch.Tensor:
