@@ -47,7 +47,7 @@ class LogOfSoftmax(Rule):
 
     ## Fix
     Safe: `log_softmax`, `logsigmoid` and `binary_cross_entropy_with_logits` are the same functions computed without the
-    detour. There is none where the logits are out of reach or may have changed since, nor for `log2` and `log10`.
+    detour; the probabilities go if nothing else reads them. There is none where the logits are out of reach or may have changed since, nor for `log2` and `log10`.
     """
 
     code = "NAN110"
@@ -87,7 +87,8 @@ class LogOfSoftmax(Rule):
         logits = made_by[0].subject
         if logits is not None and facts.can_be_repeated(made_by[0], call.subject, call.node):
             text = facts.text_as(call, f"{ENTROPY}_with_logits", input=facts.source_of(logits))
-        fix = safe("Use binary_cross_entropy_with_logits", Edit(facts.span_of(call.node), text)) if text else None
+        edits = facts.with_leftovers(Edit(facts.span_of(call.node), text)) if text else ()
+        fix = safe("Use binary_cross_entropy_with_logits", *edits) if edits else None
         yield self.finding(
             facts.span_of(call.node), message, fix=fix, direction=Direction.FORWARD, dtypes=("float16", "bfloat16")
         )
@@ -129,7 +130,7 @@ def _fix(logs: list[Log], facts: Facts) -> Fix | None:
     texts = [(log, _text(log, facts)) for log in logs]
     edits = [Edit(facts.span_of(log.call.node), text) for log, text in texts if text is not None]
     better = "log_softmax" if logs[0].made_by.function == SOFTMAX else "logsigmoid"
-    return safe(f"Use {better}", *edits) if len(edits) == len(logs) else None
+    return safe(f"Use {better}", *facts.with_leftovers(*edits)) if len(edits) == len(logs) else None
 
 
 def _text(log: Log, facts: Facts) -> str | None:

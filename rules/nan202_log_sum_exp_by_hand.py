@@ -124,7 +124,8 @@ def _fix(outer: Call, found: ByHand, facts: Facts) -> Fix | None:
         return None
     given = ", ".join([*(text for text in lines if text is not None), *settings])
     word = found.function.rpartition(".")[2]
-    return safe(f"Use {word}", Edit(facts.span_of(outer.node), f"{spelled}({given})"))
+    edit = Edit(facts.span_of(outer.node), f"{spelled}({given})")
+    return safe(f"Use {word}", *facts.with_leftovers(edit))
 
 
 def _settings(found: ByHand, facts: Facts) -> list[str] | None:

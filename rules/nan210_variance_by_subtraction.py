@@ -134,7 +134,7 @@ def _fix(call: Call, variance: Variance, facts: Facts, *, has_eps: bool) -> Fix 
         return None
     name, node = ("var", variance.difference.node) if has_eps else ("std", call.node)
     text = f"{facts.as_receiver(variance.of)}.{name}({settings})"
-    return safe(f"Use {name}", Edit(facts.span_of(node), text))
+    return safe(f"Use {name}", *facts.with_leftovers(Edit(facts.span_of(node), text)))
 
 
 def _settings(variance: Variance, facts: Facts) -> str | None:

@@ -17,6 +17,7 @@ from nanlint.facts import inversion as inversions
 from nanlint.facts.calls import operation_settings
 from nanlint.facts.changes import changed_by
 from nanlint.facts.imports import global_imports
+from nanlint.facts.leftovers import leftovers
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
 from nanlint.facts.training_code import is_inference, is_surely_trained, is_trained, may_train
@@ -303,6 +304,11 @@ class CodeQuestions(Reach):
             column = span.end_column + sum(1 + len(space.value) for space in plain)
             return Edit(replace(span.behind, column=column, end_column=column), text)
         return Edit(span, f"{self.as_receiver(node)}{text}")
+
+    def with_leftovers(self, *edits: Edit) -> tuple[Edit, ...]:
+        """The edits, and the deletion of assignments in this function that nothing reads after them."""
+        chunk = self.outline.chunks.get(self._current)
+        return (*edits, *leftovers(chunk.node, edits, self.line)) if chunk is not None else edits
 
     def has_stars(self, call: Call) -> bool:
         """Whether not all arguments are written out: `f(*args, **kwargs)`."""

@@ -17,7 +17,7 @@ from nanlint.confirm.worker import examples
 from nanlint.confirm.worker.autocast import emulate
 from nanlint.confirm.worker.levels import bench_for, on_slice, on_subject
 from nanlint.confirm.worker.load import CannotLoad, Loaded, load, source_text
-from nanlint.confirm.worker.loop_proofs import PROOFS, proofs_of, prove
+from nanlint.confirm.worker.loop_proofs import PROOFS, proof_of, prove
 from nanlint.confirm.worker.loops import NOT_FINITE as _LOOP_FAULTS
 from nanlint.confirm.worker.search import judge
 from nanlint.confirm.worker.slices import slice_of
@@ -102,9 +102,9 @@ def _on_loop(loaded: Loaded, job: Json) -> Json:
         raise CannotRun("the loop is in no function, so it cannot be driven; move it into one")
     begun = time.monotonic()
     loop = getattr(loaded.module, owners[0][1])
-    names = [job["case"]["proof"]] if "case" in job else proofs_of(job["code"])
-    found = {name: harm for name in names if (harm := prove(name, loop)) is not None}
-    harm = next(iter(found.values()), None)
+    lines = source_text(job["target"]["path"]).splitlines()
+    name = job["case"]["proof"] if "case" in job else proof_of(job["code"], lines, job["target"])
+    harm = prove(name, loop)
     common = {"level": "function", "dtype": "float32", "search_seconds": round(time.monotonic() - begun, 4)}
     if harm is None:
         return {"kind": "not-reproduced", "reason": "", "evaluations": len(_LOOP_FAULTS), "reached": True, **common}
@@ -116,7 +116,7 @@ def _on_loop(loaded: Loaded, job: Json) -> Json:
         "dtype": "float32",
         "grade": "edge",
         "loop": True,
-        "proof": next(iter(found)),
+        "proof": name,
     }
     return {"kind": "confirmed", "case": case, "hit": hit, "evaluations": len(_LOOP_FAULTS), "reached": True, **common}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,8 @@ def _stands_still(loop: Any) -> str | None:
 
 def _misses_the_norm(loop: Any) -> str | None:
     harm = _is_poisoned(loop)
-    if harm is None and 0.0 in drive(loop, HUGE).gradients:
+    scales = "scaler" in _required(_step_of(loop))
+    if harm is None and not scales and 0.0 in drive(loop, HUGE).gradients:
         return "a gradient of 1e30 has an infinite norm and is clipped to 0: the step is empty"
     return harm
 
@@ -233,9 +235,18 @@ PROOFS: dict[str, Callable[[Any], str | None]] = {
 _NOT_DRIVEN = frozenset({"NAN503", "NAN601", "NAN605"})
 
 
-def proofs_of(code: str) -> list[str]:
-    """The proofs of a rule, by name."""
-    return [name for name in PROOFS if name.partition(" ")[0] == code]
+def proof_of(code: str, lines: list[str], target: dict[str, Any]) -> str:
+    """The name of the proof: a check behind the backward looks at gradients, one before it at the loss."""
+    behind = f"{code} gradients"
+    if behind not in PROOFS:
+        return code
+    begin = max((line for line in target["function_lines"] if line <= target["first"]), default=1)
+    checks = [number for number in range(begin, target["last"] + 1) if _CHECK.search(lines[number - 1])]
+    check = next(iter(checks), target["last"]) if target.get("anywhere") else target["first"]
+    return behind if any(".backward(" in line for line in lines[begin - 1 : check - 1]) else code
+
+
+_CHECK = re.compile(r"isnan|isinf|isfinite|finite|\bif\b|assert")
 
 
 def prove(code: str, loop: Any) -> str | None:

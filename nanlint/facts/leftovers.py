@@ -1,0 +1,119 @@
+"""Assignments that nothing reads any more once a fix is made: what else to delete.
+
+`probs = logits.softmax(-1)` is left behind when `probs.log()` becomes `logits.log_softmax(-1)`. It goes if that was all
+that read it, and only from a function, where nobody else can see the name. What may have an effect stays, as does what
+somebody has written a comment on.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from nanlint.model import Edit, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+# Calls of these compute and do nothing else: no random numbers, no modules, nothing in place.
+_PURE = frozenset(
+    {"abs", "add", "clamp", "clamp_max", "clamp_min", "contiguous", "div", "double", "exp", "expm1", "flatten", "float",
+     "log", "log1p", "log_softmax", "mean", "mul", "neg", "norm", "permute", "pow", "prod", "reshape", "sigmoid",
+     "softmax", "sqrt", "square", "squeeze", "std", "sub", "sum", "t", "to", "transpose", "unsqueeze", "var",
+     "vector_norm", "view"}
+)  # fmt: skip
+_VALUES = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Slice, ast.Tuple, ast.Call,
+           ast.keyword, ast.expr_context, ast.operator, ast.unaryop)  # fmt: skip
+# With these a name can be read that is not written.
+_READERS = frozenset({"locals", "vars", "eval", "exec"})
+
+
+def leftovers(function: ast.AST, edits: Sequence[Edit], line: Callable[[int], str]) -> list[Edit]:
+    """Deletions of the assignments in `function` that only what `edits` replace has read; `line` gives a line's text."""
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return []
+    names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    if any(node.id in _READERS for node in names):
+        return []
+    deletions: list[Edit] = []
+    # What is deleted may have been all that read another name.
+    while True:
+        made = [*edits, *deletions]
+        found = {edit for name in _unread(names, made, line) for edit in _deletion(function, name, line)}
+        if found <= set(deletions):
+            return deletions
+        deletions += sorted(found.difference(deletions), key=lambda edit: edit.span)
+
+
+def _unread(names: Sequence[ast.Name], edits: Sequence[Edit], line: Callable[[int], str]) -> Iterator[str]:
+    """The names that were read, and after `edits` are not."""
+    replaced = {node for node in names if isinstance(node.ctx, ast.Load) and _is_replaced(node, edits, line)}
+    kept = {node.id for node in names if isinstance(node.ctx, ast.Load) and node not in replaced}
+    written = {word for edit in edits for word in re.findall(r"\w+", edit.text)}
+    yield from sorted({node.id for node in replaced} - kept - written)
+
+
+def _is_replaced(node: ast.Name, edits: Sequence[Edit], line: Callable[[int], str]) -> bool:
+    place = node.lineno, _column(line(node.lineno), node.col_offset)
+    return any(
+        (edit.span.line, edit.span.column) <= place < (edit.span.end_line, edit.span.end_column) for edit in edits
+    )
+
+
+def _column(text: str, offset: int) -> int:
+    """Python's ast counts in bytes from 0, spans in characters from 1."""
+    return len(text.encode()[:offset].decode(errors="ignore")) + 1
+
+
+def _deletion(function: ast.AST, name: str, line: Callable[[int], str]) -> Iterator[Edit]:
+    """The deletion of the one statement that binds `name`, if there is just one and nothing else on its lines."""
+    others = (ast.Global, ast.Nonlocal, ast.arg, ast.ExceptHandler, ast.alias)
+    if any(isinstance(node, others) and name in _bound(node) for node in ast.walk(function)):
+        return
+    bindings = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+    ]
+    for block in _blocks(function):
+        for statement in block:
+            if not isinstance(statement, ast.Assign) or statement.targets != bindings or len(block) == 1:
+                continue
+            first, last = statement.lineno, statement.end_lineno or statement.lineno
+            if _is_pure(statement.value) and _stands_alone(statement, line):
+                yield Edit(Span(first, 1, last + 1, 1), "")
+
+
+def _bound(node: ast.AST) -> list[str]:
+    if isinstance(node, (ast.Global, ast.Nonlocal)):
+        return node.names
+    return [getattr(node, "arg", None) or getattr(node, "asname", None) or getattr(node, "name", None) or ""]
+
+
+def _blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(function):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list):
+                yield block
+
+
+def _is_pure(value: ast.expr) -> bool:
+    """Whether nothing happens when it is not computed."""
+    for node in ast.walk(value):
+        if not isinstance(node, _VALUES):
+            return False
+        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Attribute) and node.func.attr in _PURE):
+            return False
+    return True
+
+
+def _stands_alone(statement: ast.stmt, line: Callable[[int], str]) -> bool:
+    """Whether its lines hold neither another statement nor a comment, and no comment stands right above them."""
+    first, last = statement.lineno, statement.end_lineno or statement.lineno
+    texts = [line(number) for number in range(first, last + 1)]
+    rest = texts[-1][_column(texts[-1], statement.end_col_offset or 0) - 1 :]
+    above = line(first - 1).strip() if first > 1 else ""
+    is_commented = above.startswith("#") or any("#" in text for text in texts)
+    return not texts[0][: statement.col_offset].strip() and not rest.strip() and not is_commented
