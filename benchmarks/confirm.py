@@ -141,7 +141,7 @@ def on_good(harness: Harness, jobs: int, wanted: tuple[str, ...]) -> int:
     found = list(good_functions(wanted))
     begun = time.monotonic()
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        answers = list(pool.map(lambda one: harness.ask(_job(one[2])), found))
+        answers = list(pool.map(lambda one: harness.ask(whole_job(one[2])), found))
     wrong = 0
     for (path, name, target), answer in zip(found, answers, strict=True):
         operations = {name for operation in target["operations"] for name in names_of(operation)}
@@ -153,7 +153,8 @@ def on_good(harness: Harness, jobs: int, wanted: tuple[str, ...]) -> int:
     return int(bool(wrong))
 
 
-def _job(target: Json) -> Json:
+def whole_job(target: Json) -> Json:
+    """A search on a whole function, as the child gets it."""
     return {
         "do": "search", "target": target, "code": target["code"], "dtypes": ["float32"], "device": "cpu", "seed": 0, "timeout": 60.0,
         "evaluations": 2000, "seconds": 6.0, "fit_tries": 300, "fit_seconds": 5.0, "shrink_tries": 50,

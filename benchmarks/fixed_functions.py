@@ -40,6 +40,8 @@ NUMBERS = {
 WHOLE = ("labels", "label", "index", "indices", "idx", "ids")
 KINDS: dict[str, object] = {"int": 2, "float": 0.5, "bool": False, "str": "mean"}
 TOLERANCE = 1e-3
+EQUAL, MOVED, RAISES = "equal", "moved", "raises"
+ORDER = ("", EQUAL, MOVED, RAISES)
 
 
 class Unknown(Exception):  # noqa: N818 - no error, but that nothing can be said
@@ -63,8 +65,8 @@ def _functions(text: str) -> dict[tuple[str, str], str]:
     return found
 
 
-def compare(before: str, after: str, owner: str, name: str) -> bool | None:
-    """Whether both agree on ordinary inputs, in value and gradient; None if they cannot be run by themselves."""
+def compare(before: str, after: str, owner: str, name: str) -> str:
+    """How the results on ordinary inputs compare, in value and gradient: EQUAL, MOVED or RAISES; empty if it cannot be run."""
     import torch  # noqa: PLC0415 - only where something was fixed
 
     with (
@@ -76,10 +78,9 @@ def compare(before: str, after: str, owner: str, name: str) -> bool | None:
         try:
             functions = [_taken(_executed(text), owner, name) for text in (before, after)]
         except Unknown:
-            return None
+            return ""
         verdicts = [_agree(functions, inputs, torch) for inputs in _ordinary(functions[0], torch)]
-    known = [verdict for verdict in verdicts if verdict is not None]
-    return all(known) if known else None
+    return max(verdicts, key=ORDER.index, default="")
 
 
 def _executed(text: str) -> dict[str, Any]:
@@ -168,18 +169,19 @@ def _value(parameter: inspect.Parameter, shape: tuple[int, ...], torch: Any, *, 
     return torch.rand(shape) * 0.8 + 0.1
 
 
-def _agree(functions: list[Any], inputs: dict[str, Any], torch: Any) -> bool | None:
+def _agree(functions: list[Any], inputs: dict[str, Any], torch: Any) -> str:
     try:
         old = _run(functions[0], inputs, torch)
     except Exception:  # noqa: BLE001 - code of others: whatever it raises, these inputs do not fit
-        return None
+        return ""
     if not old or not all(bool(torch.isfinite(part).all()) for part in old):
-        return None
+        return ""
     try:
         new = _run(functions[1], inputs, torch)
     except Exception:  # noqa: BLE001 - as above, but the old code could be run
-        return False
-    return len(old) == len(new) and all(_is_close(one, two, torch) for one, two in zip(old, new, strict=True))
+        return RAISES
+    is_equal = len(old) == len(new) and all(_is_close(one, two, torch) for one, two in zip(old, new, strict=True))
+    return EQUAL if is_equal else MOVED
 
 
 def _is_close(one: Any, two: Any, torch: Any) -> bool:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.fixed_functions import changed_functions, compare
+from benchmarks.fixed_functions import EQUAL, MOVED, RAISES, changed_functions, compare
 from benchmarks.realcode import corpus
 from benchmarks.table import table
 from nanlint.engine.check_file import check_text
@@ -46,6 +46,8 @@ class Tally:
     withdrawn: int = 0
     run: int = 0
     equal: int = 0
+    moved: list[str] = field(default_factory=list)
+    """Functions in which an UNSAFE fix moved the result of an ordinary input."""
     failures: list[str] = field(default_factory=list)
     codes: Counter[str] = field(default_factory=Counter)
 
@@ -53,6 +55,7 @@ class Tally:
         """Count `other` in."""
         for name in ("files", "changed", "applied", "withdrawn", "run", "equal"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.moved += other.moved
         self.failures += other.failures
         self.codes += other.codes
 
@@ -79,10 +82,13 @@ def fix_file(path: Path, ruleset: Ruleset, *, unsafe: bool) -> Tally:
     tally.failures += [f"{path}: {problem}" for problem in _problems(path, document, outcome.diff(), ruleset, unsafe)]
     for owner, name in changed_functions(document.text, outcome.text):
         verdict = compare(document.text, outcome.text, owner, name)
-        tally.run += verdict is not None
-        tally.equal += bool(verdict)
-        if verdict is False:
-            tally.failures.append(f"{path}: {owner}.{name} gives other results".replace(" .", " "))
+        tally.run += verdict != ""
+        tally.equal += verdict == EQUAL
+        # An UNSAFE fix may move results, and says so; a SAFE one may not.
+        if verdict == MOVED and unsafe:
+            tally.moved.append(f"{path}: {owner or 'function'} {name}")
+        elif verdict in {MOVED, RAISES}:
+            tally.failures.append(f"{path}: {owner or 'function'} {name} gives other results ({verdict})")
     return tally
 
 
@@ -116,16 +122,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows.append((release.name, *_counts(tally)))
         print(*rows[-1], file=sys.stderr, flush=True)
         total.add(tally)
-    heads = ("package", "files", "changed", "fixes", "withdrawn", "run", "equal", "failures")
+    heads = ("package", "files", "changed", "fixes", "withdrawn", "run", "equal", "moved", "failures")
     print(*table(heads, [*rows, ("all", *_counts(total))]), sep="\n")
     print("by rule:", ", ".join(f"{code} {count}" for code, count in sorted(total.codes.items())) or "none")
-    print(*total.failures, sep="\n")
+    print(*(f"moved: {each}" for each in total.moved), *(f"failure: {each}" for each in total.failures), sep="\n")
     return 1 if total.failures else 0
 
 
 def _counts(tally: Tally) -> tuple[str, ...]:
-    counts = (tally.files, tally.changed, tally.applied, tally.withdrawn, tally.run, tally.equal, len(tally.failures))
-    return tuple(f"{count:,}" for count in counts)
+    counts = (tally.files, tally.changed, tally.applied, tally.withdrawn, tally.run, tally.equal)
+    return tuple(f"{count:,}" for count in (*counts, len(tally.moved), len(tally.failures)))
 
 
 if __name__ == "__main__":

@@ -89,8 +89,10 @@ def show(title: str, *edits: Edit) -> Fix:
 class Need(NamedTuple):
     """What must stand in the code before a rule can fire: it decides what the analysis gets to see, and nothing else.
 
-    The sets hold operations by the op table's names, words, and kinds of number: `<huge>`, `<tiny>`, `<near one>`,
-    `<fraction>`; `[]` is a subscript that is neither a number nor a slice.
+    The sets hold operations by the op table's names, words, and kinds of number: `<huge>`, `<tiny>`, `<minute>`, `<near one>`,
+    `<fraction>`. `[]` is a subscript that is neither a number nor a slice, `<root>` and `<inverse>` are powers by their
+    exponent, `<own element>` divides by an element of itself, `<two bounds>` clamps between numbers, `<mask>` and `<eps>` are names
+    that speak of one, `<tensor>` shows that something is no number, `<computed>` is the result of any operation.
     """
 
     calls: frozenset[str]

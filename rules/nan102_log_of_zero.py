@@ -12,6 +12,7 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
+    Need,
     Rule,
     Severity,
     unsafe,
@@ -63,7 +64,7 @@ class LogOfZero(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = frozenset(LOGARITHMS)
-    beside = frozenset({"log", "log_", "log2", "log2_", "log10", "log10_", "log1p", "log1p_"})
+    needs = (Need(frozenset(LOGARITHMS), (frozenset({"<computed>"}),)),)
     yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

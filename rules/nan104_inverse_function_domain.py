@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, show
+from nanlint.rule import (
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Rule,
+    Severity,
+    unsafe,
+)
 
 ACOSH, LOGIT = "torch.acosh", "torch.logit"
 INF = float("inf")
@@ -47,8 +60,8 @@ class InverseFunctionDomain(Rule):
     clamp to the ends where no gradient passes (at `info` where no name says that one does); when the argument is neither known nor a dot product; in tests.
 
     ## Fix
-    Sketch: a clamp to `-1 + 1e-6` and `1 - 1e-6`, which half types round to -1 and 1. For the angle of two vectors
-    `atan2(cross, dot)` is exact everywhere.
+    Unsafe: a clamp to `-1 + torch.finfo(x.dtype).eps` and `1 - ...`, which moves what is closer to the ends. There is none where
+    no name has the dtype, since half types round 1e-6 away. The angle of two vectors is exact as `atan2(cross, dot)`.
     """
 
     code = "NAN104"
@@ -137,7 +150,14 @@ def _is_below_one(factor: Expression, facts: Facts) -> bool:
 
 
 def _fix(call: Call, inner: Expression, facts: Facts) -> Fix | None:
-    if DOMAINS[call.function] != (-1.0, 1.0):
+    """A clamp inside the open interval, by the eps of the dtype of something that is named."""
+    clamp, torch = facts.call_of(inner), facts.name_for("torch")
+    operand = clamp.subject if clamp is not None and clamp.function == "torch.clamp" and clamp.subject else inner
+    made_by = facts.call_of(operand)
+    named = facts.source_of(made_by.subject if made_by is not None and made_by.subject is not None else operand)
+    is_open = DOMAINS[call.function] == (-1.0, 1.0) and not facts.changes_its_operand(call)
+    if torch is None or not is_open or not named.replace(".", "").isidentifier():
         return None
-    text = f"{facts.as_receiver(inner)}.clamp(-1 + 1e-6, 1 - 1e-6)"
-    return show("Clamp inside the open interval", Edit(facts.span_of(inner), text))
+    eps = f"{torch}.finfo({named}.dtype).eps"
+    text = f"{facts.as_receiver(operand)}.clamp(-1 + {eps}, 1 - {eps})"
+    return unsafe("Clamp inside the open interval", Edit(facts.span_of(inner), text))

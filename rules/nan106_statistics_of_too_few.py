@@ -34,6 +34,7 @@ class StatisticsOfTooFew(Rule):
 
     ## Fix
     Unsafe: `correction=0` is 0 for one element, and a little smaller for more of them. There is none for a mean of nothing.
+    An eps of 1e-8 beside it is 0 in float16, where that is not enough.
     """
 
     code = "NAN106"

@@ -51,7 +51,7 @@ class SoftmaxOfMaskedRow(Rule):
     tests; for the `logsumexp` of filled scores, whose -inf is right unless it is taken from them; for `scaled_dot_product_attention`, which gives 0 for such a row.
 
     ## Fix
-    Unsafe: with `torch.finfo(dtype).min` a fully masked row becomes a uniform one.
+    Unsafe: with `torch.finfo(dtype).min` a fully masked row becomes a uniform one. In float16 its `log_softmax` is -inf still.
     """
 
     code = "NAN107"

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity
+import re
+from dataclasses import replace
+
+from nanlint.rule import (
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Need,
+    Rule,
+    Severity,
+    unsafe,
+)
 
 F = "torch.nn.functional."
 IGNORING = {f"{F}cross_entropy": "torch.nn.CrossEntropyLoss", f"{F}nll_loss": "torch.nn.NLLLoss"}
@@ -21,6 +38,8 @@ MARK = -100
 COMPARISONS = frozenset({"torch.eq", "torch.ne", "torch.lt", "torch.le", "torch.gt", "torch.ge"})
 # What is to be written ends with a token of its own, and of an image some pixel has a class: there is always one.
 WRITTEN = frozenset({"decoder", "tgt", "text", "caption", "mask", "seg", "segmentation"})
+# With these the mean is no mere sum over a count.
+WEIGHTS = frozenset({"weight", "label_smoothing"})
 QUOTED = 34
 
 
@@ -44,7 +63,9 @@ class LossOfNothing(Rule):
     behind it; under `no_grad` and in tests. An nn.CrossEntropyLoss is told of where it is made.
 
     ## Fix
-    None: what to divide by is for the author to say. Sum, and divide by the count with `clamp(min=1)`.
+    Unsafe, for `cross_entropy` and `nll_loss` with `ignore_index`: the sum over the count of what is left, `clamp(min=1)`, is
+    the same mean, and 0 where nothing is left. There is none with weights, for a loss that is made as a module, and for a
+    selection, where what to divide by is for the author to say.
     """
 
     code = "NAN108"
@@ -69,9 +90,11 @@ class LossOfNothing(Rule):
             if target is not None and not WRITTEN.isdisjoint(facts.words_of(target)):
                 return
             subject = f"`{facts.quote(target, QUOTED)}`" if target is not None else "the targets"
-            yield from self._report(call, target, f"every one of {subject} can be ignored", facts)
+            yield from self._report(call, target, f"every one of {subject} can be ignored", facts, _fix(call, facts))
 
-    def _report(self, call: Call, about: Expression | None, reason: str, facts: Facts) -> Iterator[Finding]:
+    def _report(
+        self, call: Call, about: Expression | None, reason: str, facts: Facts, fix: Fix | None = None
+    ) -> Iterator[Finding]:
         if facts.is_mended(call.node) or (about is not None and facts.is_tested(about)):
             return
         operation = CLASSES.get(call.function, call.function)
@@ -79,6 +102,7 @@ class LossOfNothing(Rule):
         yield self.finding(
             facts.span_of(call.node),
             f"{reason}, so the mean loss can be NaN",
+            fix=fix,
             hazard=Hazard(operation, operand, "nothing left to average"),
         )
 
@@ -105,3 +129,22 @@ def _is_mean(call: Call, facts: Facts) -> bool:
     stated = _argument(call, "reduction")
     old = {"reduce", "size_average"} & set(call.arguments)
     return not old and (stated is None or facts.value_of(stated).constant == "mean")
+
+
+def _fix(call: Call, facts: Facts) -> Fix | None:
+    """The sum over the count, of a function's call with plain names in it."""
+    target, ignored, stated = (_argument(call, name) for name in ("target", "ignore_index", "reduction"))
+    if call.function not in IGNORING or target is None or ignored is None or not WEIGHTS.isdisjoint(call.arguments):
+        return None
+    texts = [facts.source_of(node) for node in (target, ignored)]
+    summed = (
+        Edit(facts.span_of(stated), '"sum"') if stated is not None else facts.add_keyword(call, "reduction", '"sum"')
+    )
+    if summed is None or not all(re.fullmatch(r"-?[\w.]+", text) for text in texts):
+        return None
+    count, span = f" / ({texts[0]} != {texts[1]}).sum().clamp(min=1)", facts.span_of(call.node)
+    before, _, after = facts.source_of(facts.statement_of(call.node)).partition(facts.source_of(call.node))
+    if re.fullmatch(r"\s*(return|\w+ =) *", before) and re.fullmatch(r"\s*(#.*\s*)?", after):
+        return unsafe("Divide the sum by the count", summed, Edit(span.behind, count))
+    start = replace(span, end_line=span.line, end_column=span.column)
+    return unsafe("Divide the sum by the count", Edit(start, "("), summed, Edit(span.behind, f"{count})"))

@@ -26,6 +26,11 @@ SMALLEST = 1e-8
 SMALLEST_IN_HALF = 1e-5
 # These refuse an eps of 0 by themselves.
 CHECKED = ("BatchNorm", "batch_norm", "InstanceNorm", "instance_norm")
+ADDED, AVERAGED, HALVES = (
+    frozenset({"torch.add"}),
+    frozenset({"torch.mean", "torch.var"}),
+    frozenset({"half", "float16"}),
+)
 QUOTED = 40
 
 
@@ -61,8 +66,9 @@ class TinyNormEps(Rule):
     direction = Direction.BACKWARD
     calls = FUNCTIONS | frozenset(MODULES) | {ROOT, INVERSE_ROOT}
     needs = (
-        Need(FUNCTIONS | frozenset(MODULES), (frozenset({"eps", "<tiny>"}),)),
-        Need(frozenset({ROOT, INVERSE_ROOT}), (frozenset({"torch.add"}), frozenset({"torch.mean", "torch.var"}))),
+        Need(FUNCTIONS | frozenset(MODULES), (frozenset({"<minute>"}),)),
+        Need(frozenset({ROOT, INVERSE_ROOT}), (ADDED, AVERAGED, frozenset({"<minute>"}))),
+        Need(frozenset({ROOT, INVERSE_ROOT}), (ADDED, AVERAGED, frozenset({"<tiny>"})), beside=HALVES),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

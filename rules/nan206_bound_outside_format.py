@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from nanlint.rule import Call, Facts, Finding, Hazard, Iterator, Rule, Severity
+from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity
 
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min", "torch.clamp_max"})
 # float16 rounds to an infinity from here on.
@@ -42,6 +42,11 @@ class BoundOutsideFormat(Rule):
     severity = Severity.WARNING
     preview = True
     calls = CLAMPS
+    needs = (
+        Need(CLAMPS, (frozenset({"<huge>", "inf", "Inf", "infty"}),)),
+        Need(CLAMPS, (BREAKING,)),
+        Need(frozenset({"<two bounds>"})),
+    )
     yields_to = frozenset({"NAN101", "NAN102", "NAN103", "NAN105"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -59,7 +64,7 @@ class BoundOutsideFormat(Rule):
             return
         if len(known) == len(written) and known and all(map(math.isinf, known)):
             message = f"`{subject}` is clamped to infinite bounds, which keep nothing out"
-        elif low is not None and high is not None and low > high:
+        elif low is not None and high is not None and low > high and _are_written(given, facts):
             message = f"`{subject}` is clamped to at least {low:g} and at most {high:g}, so all of it becomes {high:g}"
         elif facts.dtype_of(call.subject) == "float16" and any(
             FLOAT16_OVERFLOW <= abs(bound) < math.inf for bound in known
@@ -73,6 +78,12 @@ class BoundOutsideFormat(Rule):
                 message,
                 hazard=Hazard(call.function, facts.source_of(call.subject), "inf or nan"),
             )
+
+
+def _are_written(bounds: list[Expression | None], facts: Facts) -> bool:
+    """Whether both bounds are numbers that stand in the call: names may hold other ones elsewhere."""
+    texts = [facts.source_of(node).lstrip("+-( ") for node in bounds if node is not None]
+    return all(text[:1].isdigit() or text[:1] == "." for text in texts)
 
 
 def _was_broken(call: Call, facts: Facts) -> bool:

@@ -50,9 +50,9 @@ class HalfReductionOverflow(Rule):
     dtypes = ("float16",)
     calls = SUMS | NORMS | POWERS | {PRODUCT, QUOTIENT}
     needs = (
-        Need(SUMS | NORMS | POWERS, beside=frozenset({"half", "float16"})),
+        Need(SUMS | NORMS | POWERS, (frozenset({"half", "float16"}),)),
         Need(frozenset({PRODUCT}), (frozenset({DIFFERENCE}),), beside=BOXES),
-        Need(frozenset({PRODUCT, QUOTIENT}), (MATRIX_PRODUCTS,), beside=HALVES),
+        Need(frozenset({"torch.softmax"}), (MATRIX_PRODUCTS,), beside=HALVES),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

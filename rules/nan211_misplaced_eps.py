@@ -34,7 +34,7 @@ class MisplacedEps(Rule):
     seen to end in a division or a logarithm.
 
     ## Fix
-    Unsafe: the eps moves to where it guards, which changes results of its own size.
+    Unsafe: the eps moves to where it guards, which changes results of its own size. What float16 rounds to 0 guards nothing there either.
     """
 
     code = "NAN211"
@@ -43,7 +43,7 @@ class MisplacedEps(Rule):
     direction = Direction.FORWARD
     calls = frozenset({SUM, RELU, *DIVISIONS})
     needs = (
-        Need(frozenset({SUM}), (LOGARITHMS | {ROOT, INVERSE_ROOT, POWER},)),
+        Need(frozenset({SUM}), (LOGARITHMS | {ROOT, INVERSE_ROOT, "<root>"}, frozenset({"<tiny>", "<eps>"}))),
         Need(frozenset({RELU}), (frozenset({SUM}),)),
         Need(frozenset(DIVISIONS), (CLAMPS | PRODUCTS,)),
     )

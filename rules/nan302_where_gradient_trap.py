@@ -62,7 +62,11 @@ class WhereGradientTrap(Rule):
     preview = True
     direction = Direction.BACKWARD
     calls = SELECTING | STEEP
-    needs = (Need(SELECTING, (frozenset(BREAKING),)), Need(STEEP))
+    needs = (
+        Need(frozenset({WHERE, FILL, CLEAN}), (frozenset(BREAKING),)),
+        Need(frozenset({"torch.clamp", "torch.clamp_min"}), (LOGARITHMS,)),
+        Need(frozenset({PRODUCT, "[]"}), (STEEP,)),
+    )
     yields_to = frozenset({"NAN303"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -115,6 +119,8 @@ def _is_hidden(chosen: Selection, inner: Call, facts: Facts) -> bool:
     """Whether just those results of `inner` are thrown away that break."""
     operand, _ = BREAKING[inner.function]
     node, condition = inner.arguments.get(operand), chosen.condition
+    if chosen.call.function in BY_MASK and inner.function not in STEEP:
+        return False
     if node is None or not facts.has_gradient(node) or not facts.breaks(inner, operand, facts.range_of(node)):
         return False
     if condition is not None:

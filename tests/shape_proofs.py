@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -118,7 +119,9 @@ def run(text: str, x: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, .
     exec(compile(text, "generated", "exec"), names)  # noqa: S102 - our own text
     given = x.clone().requires_grad_()
     try:
-        result = names["f"](given, mask.expand(x.shape))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*degrees of freedom")
+            result = names["f"](given, mask.expand(x.shape))
     except RuntimeError:
         # A constant that the dtype cannot hold is refused by some operations.
         return (torch.tensor(float("nan")), torch.tensor(float("nan")))

@@ -144,7 +144,7 @@ def run(thing: Any, case: dict[str, Any], dtype: Any, *, weight: float = 1.0) ->
     function: Any = made(thing)
     function = function.to(dtype) if inspect.isclass(thing) else function
     inputs = {
-        name: value.to(dtype).requires_grad_(name not in WITHOUT_GRADIENT)
+        name: value.detach().clone().to(dtype).requires_grad_(name not in WITHOUT_GRADIENT)
         if value.is_floating_point()
         else value.clone()
         for name, value in case.items()

@@ -34,6 +34,9 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     options.paths, lines = places_of(options.paths)
     session = Run(plan_of(options, sys.stdin))
     discovery = session.discover()
+    if options.show_files:
+        out.writelines(f"{file.path}\n" for file in discovery.files)
+        return ExitCode.CLEAN
     waiting = Waiting(err, shown=not options.quiet)
     try:
         results = session.check(discovery, waiting)

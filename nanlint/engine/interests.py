@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from nanlint.rule import Rule
 
-TENSOR = "<tensor>"
-"""Stands for whatever shows that a value is a tensor and not a number of Python's."""
+TENSOR, COMPUTED = "<tensor>", "<computed>"
+"""Stand for whatever shows that a value is a tensor and not a number of Python's, and for the result of any operation."""
 
 
 def interests(rule: Rule) -> Iterator[Interest]:
@@ -35,6 +35,8 @@ def _words(names: Iterable[str]) -> frozenset[str]:
     for name in names:
         if name == TENSOR:
             words |= _tensor_words()
+        elif name == COMPUTED:
+            words |= _computed_words()
         elif name in SIGNATURES:
             words |= spellings(name)
         else:
@@ -48,6 +50,11 @@ def _tensor_words() -> frozenset[str]:
     for name in SIGNATURES:
         found |= {word for word in spellings(name) if word.isidentifier()}
     return frozenset(found)
+
+
+@cache
+def _computed_words() -> frozenset[str]:
+    return frozenset().union(*map(spellings, SIGNATURES))
 
 
 @cache

@@ -110,7 +110,7 @@ class _Run:
         try:
             for finding in check(subject, self.facts):
                 _require_own(finding, rule)
-                found.append(finding)
+                found.append(self.facts.with_import(finding))
         except (Exception, SystemExit) as error:
             if os.environ.get("NANLINT_RAISE"):
                 raise

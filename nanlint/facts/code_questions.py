@@ -16,26 +16,28 @@ from nanlint.facts import aftermath, context, initialising, naming, rewrite
 from nanlint.facts import inversion as inversions
 from nanlint.facts.calls import operation_settings
 from nanlint.facts.changes import changed_by
-from nanlint.facts.imports import global_imports
+from nanlint.facts.imports import global_imports, line_for_import
 from nanlint.facts.leftovers import leftovers
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
 from nanlint.facts.training_code import is_inference, is_surely_trained, is_trained, may_train
 from nanlint.facts.values import Form, Kind
-from nanlint.model import Edit
+from nanlint.model import Edit, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanlint.facts.flow import Flow
     from nanlint.facts.values import Call
-    from nanlint.model import Span
+    from nanlint.model import Finding
     from nanlint.source.gate import View
     from nanlint.source.outline import Outline
     from nanlint.source.parse import ParsedChunk
 
 # A message quotes at most this much of an expression.
 _QUOTED = 60
+TORCH = "torch"
+_TORCH = re.compile(r"\btorch\.")
 
 
 class CodeQuestions(Reach):
@@ -237,9 +239,31 @@ class CodeQuestions(Reach):
         for local, dotted in self._spelled.items():
             if dotted == module and local not in hidden:
                 return local
+        if module == TORCH and self._can_import_torch():
+            return TORCH
         parent, _, last = module.rpartition(".")
         spelled = self.name_for(parent) if parent else None
         return f"{spelled}.{last}" if spelled else None
+
+    def _can_import_torch(self) -> bool:
+        """Whether the file uses parts of torch, and could import all of it: `with_import` does."""
+        chunks = self.outline.chunks.values()
+        is_free = TORCH not in (self._spelled or {}) and not any(TORCH in chunk.bound for chunk in chunks)
+        has_parts = any(dotted.startswith(f"{TORCH}.") for dotted in (self._spelled or {}).values())
+        return is_free and has_parts and line_for_import(self.outline.tree.body) > 0
+
+    def with_import(self, finding: Finding) -> Finding:
+        """The finding with a fix that imports torch, if it writes that name where nothing binds it."""
+        fix = finding.fix
+        if fix is None or not any(_TORCH.search(edit.text) for edit in fix.edits):
+            return finding
+        if self._spelled is None:
+            self._spelled = global_imports(self.outline.tree.body)
+        if not self._can_import_torch():
+            return finding
+        line = line_for_import(self.outline.tree.body)
+        added = Edit(Span(line, 1, line, 1), f"import {TORCH}\n")
+        return replace(finding, fix=replace(fix, edits=(added, *fix.edits)))
 
     def spelling_of(self, operation: str) -> str | None:
         """How code here can call a torch operation, such as `F.logsigmoid`; None if it can't."""

@@ -44,3 +44,14 @@ def global_imports(body: Iterable[ast.stmt]) -> dict[str, str]:
         elif isinstance(statement, ast.If) and "TYPE_CHECKING" not in ast.unparse(statement.test):
             found.update(global_imports(statement.body))
     return found
+
+
+def line_for_import(body: Iterable[ast.stmt]) -> int:
+    """The line where one more import belongs: behind those that the module begins with; 0 if there are none."""
+    last = 0
+    for statement in body:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            last = statement.end_lineno or statement.lineno
+        elif last:
+            break
+    return last + 1 if last else 0

@@ -18,14 +18,13 @@ from nanlint.facts.names import BUILTINS, from_star
 from nanlint.facts.neighbours import Module, Neighbours
 from nanlint.facts.summaries import as_returned, changed_parameters, decorators, tells_its_result
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
+from nanlint.source.gate import View
 from nanlint.source.lines import split_lines
 from nanlint.source.outline import MODULE, Chunk, Outline
 from nanlint.source.parse import ParsedChunk, parse_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from nanlint.source.gate import View
 
 # Longer chains of helpers that call helpers are cut, long before Python's own stack ends.
 _DEEPEST = 30
@@ -282,4 +281,5 @@ class Reach:
 
 
 def _neighbour(module: Module) -> Reach:
-    return Reach(module.text, module.outline)
+    # Nobody asks more of another file than what its functions return and its names hold.
+    return Reach(module.text, module.outline, view=View(module.outline))

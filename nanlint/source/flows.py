@@ -5,7 +5,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.source.kinds import OWN_ELEMENT, PICKED, POWERS, is_own_element, power_words
+from nanlint.source.kinds import (
+    BOUNDS,
+    CLAMPS,
+    OWN_ELEMENT,
+    PICKED,
+    POWERS,
+    has_two_bounds,
+    is_own_element,
+    power_words,
+)
 from nanlint.source.makeup import OTHER_LIBRARIES, OWN, SELVES, UNARY_WORDS
 from nanlint.source.references import last_word
 from nanlint.source.words import OPERATOR_WORDS
@@ -58,6 +67,8 @@ class Flows:
         self.operations.append((word, node))
         if word in POWERS:
             self.operations += [(kind, node) for kind in power_words(node)]
+        elif word in CLAMPS and has_two_bounds(node):
+            self.operations.append((BOUNDS, node))
 
     def pick(self, node: ast.Subscript) -> None:
         """A selection by values is an operation, too."""

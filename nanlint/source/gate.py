@@ -84,7 +84,9 @@ class Gate:
 class View:
     """The part of one file that the rules need to see: some of its chunks, and of each the names that matter there."""
 
-    def __init__(self, outline: Outline, interests: Sequence[Interest], through: frozenset[str]) -> None:
+    def __init__(
+        self, outline: Outline, interests: Sequence[Interest] = (), through: frozenset[str] = frozenset()
+    ) -> None:
         self._outline = outline
         self._slices = Slices(outline, through)
         names = OtherNames(outline)

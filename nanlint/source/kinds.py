@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import ast
 
-HUGE, TINY, NEAR_ONE, FRACTION = "<huge>", "<tiny>", "<near one>", "<fraction>"
+HUGE, TINY, MINUTE, NEAR_ONE, FRACTION = "<huge>", "<tiny>", "<minute>", "<near one>", "<fraction>"
 PICKED = "[]"
 """A subscript that may pick elements by their values: neither a number nor a slice."""
 OWN_ELEMENT = "<own element>"
 """A division by an element of what is divided: `x / x[0]`."""
-MASK = "<mask>"
-"""A name that speaks of a mask."""
+MASK, EPS = "<mask>", "<eps>"
+"""Names that speak of a mask, or of an eps."""
 ROOT, INVERSE = "<root>", "<inverse>"
 """A power whose exponent may be a fraction, and one whose exponent may be negative."""
 
+BOUNDS = "<two bounds>"
+"""A call with two numbers written in it, such as a clamp to at least 0 and at most 1."""
+CLAMPS = frozenset({"clamp", "clamp_", "clip", "clip_"})
 POWERS = frozenset({"pow", "pow_", "float_power", "float_power_"})
 PLAIN_INDEX = (ast.Constant, ast.Slice, ast.UnaryOp)
 
 # float16 ends soon after.
 SMALL = 60_000
 LONGEST_NUMBER = 12
+# Below it, a number is 0 in float16, or nearly.
+_SMALLEST_IN_HALF = 1e-7
 _INFINITY = float("inf")
 
 
@@ -40,6 +45,8 @@ def number_words(value: object) -> tuple[str, ...]:
     if not isinstance(value, (int, float)):
         return ()
     size = abs(value)
+    if 0 < size < _SMALLEST_IN_HALF:
+        return (TINY, MINUTE, FRACTION)
     kind = HUGE if size >= SMALL else TINY if 0 < size <= 0.01 else NEAR_ONE if 0.99 <= size < 1 else ""
     return (kind, FRACTION) if isinstance(size, float) and size % 1 else (kind,)
 
@@ -56,6 +63,13 @@ def power_words(node: ast.BinOp | ast.Call | ast.AugAssign) -> tuple[str, ...]:
     if isinstance(exponent, ast.UnaryOp) and isinstance(exponent.operand, ast.Constant):
         return (INVERSE,) if isinstance(exponent.operand.value, int) else (ROOT, INVERSE)
     return (ROOT, INVERSE)
+
+
+def has_two_bounds(call: ast.Call) -> bool:
+    """Whether two numbers, or more, are written among the arguments."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    bare = [node.operand if isinstance(node, ast.UnaryOp) else node for node in given]
+    return sum(isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) for node in bare) > 1
 
 
 def is_own_element(division: ast.BinOp) -> bool:

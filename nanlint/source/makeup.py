@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.source.kinds import HUGE, MASK, PICKED, PLAIN_INDEX, POWERS, number_words, power_words
+from nanlint.source.kinds import EPS, HUGE, MASK, MINUTE, PICKED, PLAIN_INDEX, POWERS, number_words, power_words
 from nanlint.source.references import last_word
 from nanlint.source.words import OPERATOR_WORDS
 
@@ -52,8 +52,11 @@ class Makeup:
 
     def _word(self, word: str) -> None:
         self.words.add(word)
-        if "mask" in word.lower():
+        lowered = word.lower()
+        if "mask" in lowered:
             self.words.add(MASK)
+        if "eps" in lowered:
+            self.words.add(EPS)
 
     def _parts(self, node: ast.AST) -> None:
         for child in ast.iter_child_nodes(node):
@@ -110,8 +113,10 @@ class Makeup:
         self._parts(node)
 
     def keyword(self, node: ast.keyword) -> None:
-        """The name of an argument tells something, too."""
+        """The name of an argument tells something, too; an eps of 0 is as good as none."""
         self.words.add(node.arg or "")
+        if node.arg == "eps" and isinstance(node.value, ast.Constant) and node.value.value == 0:
+            self.words.add(MINUTE)
         self.add(node.value)
 
     def subscript(self, node: ast.Subscript) -> None:

@@ -11,6 +11,8 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from nanlint.source.kinds import (
+    BOUNDS,
+    CLAMPS,
     HUGE,
     LONGEST_NUMBER,
     OWN_ELEMENT,
@@ -18,6 +20,7 @@ from nanlint.source.kinds import (
     PLAIN_INDEX,
     POWERS,
     SMALL,
+    has_two_bounds,
     is_own_element,
     number_words,
     power_words,
@@ -136,6 +139,8 @@ def _enter_call(to: _Collector, node: ast.Call) -> None:
         if function.attr in POWERS:
             for word in power_words(node):
                 to.word(word)
+        elif function.attr in CLAMPS and has_two_bounds(node):
+            to.word(BOUNDS)
     else:
         _enter(to, function)
     for argument in node.args:

@@ -162,7 +162,7 @@ def _labels(case: Json, _: re.Match[str]) -> Iterator[Json]:
 
 def _of_pattern(case: Json, found: re.Match[str]) -> Iterator[Json]:
     """A shape that the code states by names and numbers, as ["B", "1", "H", "W"]."""
-    names = re.findall(r"[\w*]+", found[1])
+    names = found[1].split("x") if found[1].startswith("Bx") else re.findall(r"[\w*]+", found[1])
     if "*" not in names:
         common = COMMON_SHAPES.get(len(names), [2] * len(names))
         shape = [int(name) if name.isdigit() else size for name, size in zip(names, common, strict=True)]
@@ -252,6 +252,7 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
     ),
     (r"(?:shape\[|size\()(-?\d)[\])] *(?:==|>=|>|!=|<|not in \(|in \() *(\d+)", _stated_size),
     (r"""\[((?:["'][\w*]+["'],? *)+)\]""", _of_pattern),
+    (r"\[?(Bx\w+(?:x\w+)*)", _of_pattern),
     (r"expected (\d+),? (?:but )?got (\d+)", lambda case, found: _swap_sizes(case, *_numbers(found))),
     (r"last dim\w* *(?:==|of|must be|to be|=) *(\d+)", lambda case, found: _last(case, _numbers(found)[0])),
     (

@@ -132,5 +132,7 @@ def _leaf_tensors(
             function(**arguments)
     except Exception:  # noqa: BLE001 - the border to the user's code
         return None
-    caught = [(one, values) for one, values in catcher.caught if one.requires_grad and one.is_floating_point()]
+    caught = [
+        (one, values) for one, values in catcher.caught if one.requires_grad and one.is_floating_point() and one.numel()
+    ]
     return (*caught[0], learned) if caught and learned else None
