@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -409,10 +409,10 @@ def test_a_crash_of_nanlint_on_one_file_is_one_line(project: Project, monkeypatc
     project.write("b.py", LOG)
     check = check_file.check_path
 
-    def crash(path: str, ruleset: object) -> object:
+    def crash(path: str, *rest: Any, **named: Any) -> object:
         if path == "b.py":
             raise IndexError("list index out of range")
-        return check(path, ruleset)  # type: ignore[arg-type] # handed on as it came
+        return check(path, *rest, **named)
 
     monkeypatch.setattr("nanlint.engine.checker.check_path", crash)
     reason = "IndexError: list index out of range"
