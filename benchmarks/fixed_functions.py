@@ -18,7 +18,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SHAPES = ((4, 3), (2, 4, 3), (3, 3), (2, 3, 4, 4), (5,), (2, 5, 4), (3, 2), (4, 4))
+SHAPES = (
+    (4, 3), (2, 4, 3), (3, 3), (2, 3, 4, 4), (5,), (2, 5, 4), (3, 2), (4, 4), (1,), (5, 2), (2, 5, 2), (2, 3, 3),
+    (2, 3, 3, 3), (2, 4, 2, 3), (2, 1, 16, 16), (2, 3, 16, 16), (2, 1, 6, 8, 8),
+)  # fmt: skip
 # What a parameter or setting is called -> what it is given. The first that is part of the name counts.
 NUMBERS = {
     "eps": 1e-5,
@@ -34,6 +37,14 @@ NUMBERS = {
     "size_average": True,
     "keepdim": True,
     "keep_dim": True,
+    "window": 3,
+    "kernel": 3,
+    "margin": 0.5,
+    "delta": 0.5,
+    "sigma": 0.5,
+    "threshold": 0.5,
+    "tolerance": 1,
+    "max_val": 1.0,
     "num": 3,
     "iters": 2,
 }
@@ -107,10 +118,22 @@ def _taken(names: dict[str, Any], owner: str, name: str) -> Any:
         elif isinstance(found, classmethod):
             found = found.__func__.__get__(kind)
         elif found is not None:
-            found = _StandIn(kind).bound(found)
+            found = found.__get__(_instance(kind))
     if not callable(found):
         raise Unknown(name)
     return found
+
+
+def _instance(kind: Any) -> Any:
+    """An instance, where it takes no arguments to make one; a stand-in otherwise."""
+    import torch  # noqa: PLC0415 - as above
+
+    torch.manual_seed(0)
+    try:
+        made = kind()
+    except Exception:  # noqa: BLE001 - code of others
+        return _StandIn(kind)
+    return made.double() if isinstance(made, torch.nn.Module) else made
 
 
 class _StandIn:
@@ -135,6 +158,8 @@ def _number(name: str) -> Any:
     for word, number in NUMBERS.items():
         if word in name.lower():
             return number
+    if name in {"k", "p"}:
+        return 2
     if name in {"dim", "dims"} or name.endswith("_dim"):
         return -1
     raise AttributeError(name)

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    Call,
-    Direction,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Iterator,
-    Rule,
-    Severity,
-    unsafe,
-)
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
 
 ACOSH, LOGIT = "torch.acosh", "torch.logit"
 INF = float("inf")
@@ -88,12 +75,13 @@ class InverseFunctionDomain(Rule):
         result = f"the gradient of `{name}` is infinite" if direction is Direction.BACKWARD else f"`{name}` breaks"
         message = f"`{facts.quote(inner, QUOTED)}` {reason}, where {result}"
         hazard = Hazard(call.function, facts.source_of(inner), f"the ends of {DOMAINS[call.function]}")
+        edit = _clamped(call, inner, facts)
         yield self.finding(
             facts.span_of(call.node),
             message,
             hazard=hazard,
             direction=direction,
-            fix=_fix(call, inner, facts),
+            fix=unsafe("Clamp inside the open interval", edit) if edit is not None else None,
             dtypes=_dtypes(call, inner, facts) or self.dtypes,
             severity=Severity.INFO if direction is Direction.BACKWARD and not facts.is_trained() else Severity.ERROR,
         )
@@ -149,7 +137,7 @@ def _is_below_one(factor: Expression, facts: Facts) -> bool:
     return number is not None and 0 < number < 1
 
 
-def _fix(call: Call, inner: Expression, facts: Facts) -> Fix | None:
+def _clamped(call: Call, inner: Expression, facts: Facts) -> Edit | None:
     """A clamp inside the open interval, by the eps of the dtype of something that is named."""
     clamp, torch = facts.call_of(inner), facts.name_for("torch")
     operand = clamp.subject if clamp is not None and clamp.function == "torch.clamp" and clamp.subject else inner
@@ -159,5 +147,4 @@ def _fix(call: Call, inner: Expression, facts: Facts) -> Fix | None:
     if torch is None or not is_open or not named.replace(".", "").isidentifier():
         return None
     eps = f"{torch}.finfo({named}.dtype).eps"
-    text = f"{facts.as_receiver(operand)}.clamp(-1 + {eps}, 1 - {eps})"
-    return unsafe("Clamp inside the open interval", Edit(facts.span_of(inner), text))
+    return Edit(facts.span_of(inner), f"{facts.as_receiver(operand)}.clamp(-1 + {eps}, 1 - {eps})")

@@ -33,6 +33,7 @@ def first(name: str, annotation: str = "", body: str = "pass", *, building: bool
         ("temperature", "positive"),
         ("log_prob", "logprob"),
         ("logits", "real"),
+        ("rho", "signed"),
     ],
 )
 def test_a_name_promises_a_domain(name: str, domain: str) -> None:

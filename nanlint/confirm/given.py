@@ -11,7 +11,7 @@ from nanlint.errors import SettingsError
 from nanlint.nearest import did_you_mean
 
 Json = dict[str, Any]
-DOMAINS = ("real", "nonneg", "positive", "prob", "unit", "simplex", "logprob", "spd", "mask", "index")
+DOMAINS = ("real", "nonneg", "positive", "prob", "unit", "simplex", "logprob", "signed", "spd", "mask", "index")
 _COUNT = re.compile(r"int<(\d+)$")
 _KEYS = ("shape", "dtype", "domain", "allow_all_false", "grad")
 

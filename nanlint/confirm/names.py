@@ -19,6 +19,7 @@ def words(name: str) -> set[str]:
 
 
 _DOMAINS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("signed", frozenset({"r", "rho", "corr", "correlation", "correlations", "cosine", "cosines"})),
     ("mask", frozenset({"mask", "masks", "keep", "valid", "pad", "padding"})),
     (
         "index",

@@ -63,7 +63,7 @@ def is_about(  # noqa: PLR0911 - guards, one by one
     if upstream:
         # The flagged line makes or guards the value (a mask, a clamp, an eps) and a later one breaks on it. An operation
         # that breaks by itself is to blame where it does.
-        is_guard = hazard is None or hazard["operation"] not in OPERATIONS or "inf" in hazard["zone"]
+        is_guard = hazard is None or hazard["operation"] not in OPERATIONS or hazard["zone"] in {"inf", "-inf"}
         return (is_guard or is_named) and _is_soon(tracer, upstream, source.index)
     downstream = any(source.index in ancestors(tracer, index) for index in flagged)
     return downstream and is_named

@@ -156,6 +156,13 @@ LOGPROB: dict[str, tuple[str, Any]] = {
     "swing of hundreds": (LARGE, lambda shape, _: -100.0 - 100.0 * alternating(shape)),
     "minus ten thousand": (LARGE, _full(-1e4)),
 }
+SIGNED: dict[str, tuple[str, Any]] = {
+    "normal": (ORDINARY, lambda shape, generator: torch.rand(shape, generator=generator) * 1.8 - 0.9),
+    "zeros": (EDGE, _full(0.0)),
+    "ones": (EDGE, _full(1.0)),
+    "minus ones": (EDGE, _full(-1.0)),
+    "swing": (EDGE, _swing(1.0)),
+}
 SPD: dict[str, tuple[str, Any]] = {
     "normal": (ORDINARY, _positive_definite),
     "identity": (EDGE, _eye),
@@ -172,6 +179,7 @@ DOMAINS = {
     "mask": MASK,
     "logprob": LOGPROB,
     "spd": SPD,
+    "signed": SIGNED,
 }
 INDEX_CORNERS = ("normal", "zeros", "last", "rising")
 
