@@ -44,6 +44,10 @@ NUMBERS = {
     "sigma": 0.5,
     "threshold": 0.5,
     "tolerance": 1,
+    "gain": 0.5,
+    "coef": 0.5,
+    "use_": False,
+    "dist_": 1.0,
     "max_val": 1.0,
     "num": 3,
     "iters": 2,
@@ -117,8 +121,11 @@ def _taken(names: dict[str, Any], owner: str, name: str) -> Any:
             found = found.__func__
         elif isinstance(found, classmethod):
             found = found.__func__.__get__(kind)
-        elif found is not None:
+        elif inspect.isfunction(found):
             found = found.__get__(_instance(kind))
+        else:
+            # A property is computed when it is asked for.
+            found = None
     if not callable(found):
         raise Unknown(name)
     return found

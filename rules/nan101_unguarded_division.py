@@ -9,14 +9,26 @@ NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"
 NORMALIZE = "torch.nn.functional.normalize"
 # What is built or initialised is the same in every run: what fails there fails at once.
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
-# A function that handles NaN by name knows of it.
 NANS = ("nan", "nansum", "nanmean", "nanmedian", "nan_to_num")
 COUNT = "count"
-# What a denominator is made by that can be 0 on everyday input.
 EVIDENCE = frozenset(
-    {"abs", "amax", "bincount", "count_nonzero", "max", "mean", "median", "norm", "quantile", "square", "std", "sum", "var",
-     "vector_norm", "sub", "-"}
-)  # fmt: skip
+    [
+        "abs",
+        "amax",
+        "bincount",
+        "count_nonzero",
+        "max",
+        "mean",
+        "median",
+        "norm",
+        "quantile",
+        "square",
+        "std",
+        "sum",
+        "var",
+        "vector_norm",
+    ]
+)
 QUOTED = 34
 
 
@@ -50,7 +62,11 @@ class UnguardedDivision(Rule):
     name = "unguarded-division"
     severity = Severity.WARNING
     calls = frozenset({DIV, RECIPROCAL, POWER})
-    needs = (Need(frozenset({DIV, RECIPROCAL, "<inverse>"}), (EVIDENCE,)), Need(frozenset({"<own element>"})))
+    needs = (
+        Need(calls - {POWER} | {"<inverse>"}, (EVIDENCE,)),
+        Need(calls - {POWER} | {"<inverse>"}, (frozenset({"torch.sub"}),), only_info=True),
+        Need(frozenset({"<own element>"}), only_info=True),
+    )
     yields_to = frozenset({"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

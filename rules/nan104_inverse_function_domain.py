@@ -144,7 +144,7 @@ def _clamped(call: Call, inner: Expression, facts: Facts) -> Edit | None:
     made_by = facts.call_of(operand)
     named = facts.source_of(made_by.subject if made_by is not None and made_by.subject is not None else operand)
     is_open = DOMAINS[call.function] == (-1.0, 1.0) and not facts.changes_its_operand(call)
-    if torch is None or not is_open or not named.replace(".", "").isidentifier():
+    if torch is None or not is_open or "#" in facts.source_of(inner) or not named.replace(".", "").isidentifier():
         return None
     eps = f"{torch}.finfo({named}.dtype).eps"
     return Edit(facts.span_of(inner), f"{facts.as_receiver(operand)}.clamp(-1 + {eps}, 1 - {eps})")

@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nanlint.rule import (
-    Call,
-    Direction,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Iterator,
-    Need,
-    Rule,
-    Severity,
-    safe,
-)
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, safe
 
 LOGS = frozenset({"torch.log", "torch.log1p", "torch.log2", "torch.log10"})
 SOFTMAX, SIGMOID = "torch.softmax", "torch.sigmoid"
@@ -85,7 +71,9 @@ class LogOfSoftmax(Rule):
         if logs[0].call is call:
             zone = "-1" if call.function == "torch.log1p" else "0"
             hazard = Hazard(call.function, facts.source_of(call.arguments["input"]), zone)
-            message, fix = _message(logs, zone, facts), _fix(logs, facts)
+            message, edits = _message(logs, zone, facts), _edits(logs, facts)
+            better = "log_softmax" if log.made_by.function == SOFTMAX else "logsigmoid"
+            fix = safe(f"Use {better}", *edits) if edits else None
             severity = Severity.INFO if facts.is_inference() else self.severity
             yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, severity=severity)
 
@@ -139,11 +127,10 @@ def _message(logs: list[Log], zone: str, facts: Facts) -> str:
     return f"`{operand}` {reason}, so its log can be -inf"
 
 
-def _fix(logs: list[Log], facts: Facts) -> Fix | None:
+def _edits(logs: list[Log], facts: Facts) -> tuple[Edit, ...]:
     texts = [(log, _text(log, facts)) for log in logs]
     edits = [Edit(facts.span_of(log.call.node), text) for log, text in texts if text is not None]
-    better = "log_softmax" if logs[0].made_by.function == SOFTMAX else "logsigmoid"
-    return safe(f"Use {better}", *facts.with_leftovers(*edits)) if len(edits) == len(logs) else None
+    return facts.with_leftovers(*edits) if len(edits) == len(logs) else ()
 
 
 def _text(log: Log, facts: Facts) -> str | None:

@@ -51,8 +51,8 @@ class HalfReductionOverflow(Rule):
     calls = SUMS | NORMS | POWERS | {PRODUCT, QUOTIENT}
     needs = (
         Need(SUMS | NORMS | POWERS, (frozenset({"half", "float16"}),)),
-        Need(frozenset({PRODUCT}), (frozenset({DIFFERENCE}),), beside=BOXES),
-        Need(frozenset({"torch.softmax"}), (MATRIX_PRODUCTS,), beside=HALVES),
+        Need(frozenset({PRODUCT}), (frozenset({DIFFERENCE}),), beside=BOXES, only_info=True),
+        Need(frozenset({"torch.softmax"}), (MATRIX_PRODUCTS,), beside=HALVES, only_info=True),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

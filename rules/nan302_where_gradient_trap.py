@@ -12,15 +12,12 @@ BY_MASK = (PRODUCT, PART)
 WORDS = {PRODUCT: "the product with a mask", PART: "the index"}
 # The operation -> the operand that breaks it, and a value of that operand with which it is harmless.
 BREAKING = {
-    **dict.fromkeys(("torch.log", "torch.log2", "torch.log10", "torch.sqrt", "torch.rsqrt"), ("input", "1.0")),
-    **dict.fromkeys(("torch.reciprocal", "torch.pow"), ("input", "1.0")),
-    **dict.fromkeys(("torch.log1p", "torch.exp", "torch.expm1"), ("input", "0.0")),
-    **dict.fromkeys(("torch.acos", "torch.asin", "torch.atanh"), ("input", "0.0")),
+    **{f"torch.{name}": ("input", "1.0") for name in ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal", "pow")},
+    **{f"torch.{name}": ("input", "0.0") for name in ("log1p", "exp", "expm1", "acos", "asin", "atanh")},
     "torch.div": ("other", "1.0"),
 }
 EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
 LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
-ROOTS = frozenset({"torch.sqrt", "torch.pow"})
 # Of these a selection by index or product is looked for; the others are everywhere.
 STEEP = LOGARITHMS | {"torch.log1p", "torch.sqrt", "torch.rsqrt", "torch.reciprocal", "torch.acos", "torch.asin"}
 # Through these a gradient of 0 stays 0, and so meets the infinite slope behind them.
@@ -86,7 +83,7 @@ class WhereGradientTrap(Rule):
         operand = inner.arguments[BREAKING[inner.function][0]]
         where = WORDS.get(chosen.call.function, f"`{word}`")
         # What a product with 0 leaves of an infinity is NaN already.
-        spreads = chosen.call.function == PRODUCT and inner.function not in ROOTS
+        spreads = chosen.call.function == PRODUCT and inner.function not in {"torch.sqrt", "torch.pow"}
         return self.finding(
             facts.span_of(chosen.call.node),
             f"{where} hides where `{facts.quote(inner.node, QUOTED)}` breaks, but its gradient there is 0 * inf: NaN",

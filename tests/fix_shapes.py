@@ -55,6 +55,9 @@ SHAPES = [
     Shape("NAN102", "({x}).abs().log()"),
     Shape("NAN103", "{torch}.sqrt(1 - {x} * {x})", SHARE, 2.0),
     Shape("NAN103", "(1.0 - ({x}).pow(2)) ** 0.5", SHARE, 2.0),
+    Shape("NAN104", "{torch}.acos(({x}).clamp(-1, 1))", SHARE, 1.0),
+    Shape("NAN104", "({x}).clamp(-1.0, 1.0).asin()", SHARE, 1.0),
+    Shape("NAN104", "{torch}.atanh({torch}.tanh({x}))", breaks_at=1e3),
     Shape("NAN106", "(adv - adv.mean()) / (adv.std() + 1e-6)", is_single=True, before="adv = x.flatten()"),
     Shape("NAN106", "{torch}.var(returns, dim=0)", is_single=True, before="returns = x.flatten()"),
     Shape(

@@ -19,9 +19,11 @@ TENSOR, COMPUTED = "<tensor>", "<computed>"
 """Stand for whatever shows that a value is a tensor and not a number of Python's, and for the result of any operation."""
 
 
-def interests(rule: Rule) -> Iterator[Interest]:
+def interests(rule: Rule, *, shows_info: bool = True) -> Iterator[Interest]:
     """What `rule` looks for before it can fire."""
     for need in rule.needs or (Need(rule.calls, beside=rule.beside),):
+        if need.only_info and not shows_info:
+            continue
         yield Interest(_words(need.calls), _words(need.beside), tuple(_words(each) for each in need.beneath))
     if rule.comparisons:
         yield Interest(rule.comparisons, rule.beside)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from nanlint.engine.interests import carrying_words, interests
 from nanlint.model import Finding, Severity
-from nanlint.source.gate import Gate
+from nanlint.source.gate import Gate, Interest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nanlint.rule import Rule
 
@@ -32,7 +32,7 @@ class Ruleset:
         self.severities = severities or {}
         self.mildest = mildest
         """Findings below it are not shown, so they are neither fixed nor remembered either."""
-        self.gate = Gate((interest for rule in rules for interest in interests(rule)), carrying_words())
+        self.gate = Gate((each for rule in rules for each in self._interests(rule)), carrying_words())
         self.by_function: dict[str, list[Rule]] = {}
         for rule in rules:
             for function in rule.calls:
@@ -43,6 +43,10 @@ class Ruleset:
         for rule in rules:
             for key in rule.settings:
                 self.by_setting.setdefault(key, []).append(rule)
+
+    def _interests(self, rule: Rule) -> Iterator[Interest]:
+        # Who gave the rule a severity of its own sees all of it.
+        return interests(rule, shows_info=self.mildest is Severity.INFO or rule.code in self.severities)
 
     def without(self, codes: frozenset[str]) -> Ruleset:
         """The same rules less those with `codes`, as per-file-ignores ask for."""

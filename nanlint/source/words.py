@@ -15,6 +15,7 @@ from nanlint.source.kinds import (
     CLAMPS,
     HUGE,
     LONGEST_NUMBER,
+    MINUTE,
     OWN_ELEMENT,
     PICKED,
     PLAIN_INDEX,
@@ -147,6 +148,9 @@ def _enter_call(to: _Collector, node: ast.Call) -> None:
         _enter(to, argument)
     for keyword in node.keywords:
         to.word(keyword.arg or "")
+        # An eps of 0 is as good as none.
+        if keyword.arg == "eps" and isinstance(keyword.value, ast.Constant) and keyword.value.value == 0:
+            to.word(MINUTE)
         _enter(to, keyword.value)
 
 
