@@ -9,6 +9,8 @@ inputs that break the old one, in every dtype that the finding names. Exits with
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import random
 import sys
 import warnings
@@ -58,7 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     # Old code divides by n - 1 of one element, and asks for a GPU that is not there.
     warnings.simplefilter("ignore")
-    parts = {"fixtures": [*fixture_proofs()], "generated": [*generated_proofs(options.generated, options.seed)]}
+    # Loops of fixtures print their losses.
+    with contextlib.redirect_stdout(io.StringIO()):
+        parts = {"fixtures": [*fixture_proofs()], "generated": [*generated_proofs(options.generated, options.seed)]}
     proofs = [proof for part in parts.values() for proof in part]
     rows = [_row(name, part) for name, part in [*parts.items(), ("all", proofs)]]
     print(*table(("", "applied", "safe", "unsafe", "verified", "share"), rows), sep="\n")

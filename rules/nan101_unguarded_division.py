@@ -10,26 +10,11 @@ NORMALIZE = "torch.nn.functional.normalize"
 # What is built or initialised is the same in every run: what fails there fails at once.
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
 NANS = ("nan", "nansum", "nanmean", "nanmedian", "nan_to_num")
-COUNT = "count"
 EVIDENCE = frozenset(
-    [
-        "abs",
-        "amax",
-        "bincount",
-        "count_nonzero",
-        "max",
-        "mean",
-        "median",
-        "norm",
-        "quantile",
-        "square",
-        "std",
-        "sum",
-        "var",
-        "vector_norm",
-    ]
-)
-QUOTED = 34
+    {"abs", "amax", "bincount", "count_nonzero", "max", "mean", "median", "norm", "quantile", "square", "std", "sum", "var",
+     "vector_norm"}
+)  # fmt: skip
+COUNT, QUOTED = "count", 34
 
 
 class UnguardedDivision(Rule):
