@@ -12,6 +12,7 @@ import contextlib
 import inspect
 import io
 import itertools
+import random
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -223,6 +224,7 @@ def _is_close(one: Any, two: Any, torch: Any) -> bool:
 def _run(function: Any, inputs: dict[str, Any], torch: Any) -> list[Any]:
     """The outputs of the function and the gradients of its inputs, in float64."""
     torch.manual_seed(0)
+    random.seed(0)
     given = {
         name: value.double().requires_grad_()
         if torch.is_tensor(value) and value.is_floating_point()

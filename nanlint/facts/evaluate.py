@@ -25,6 +25,7 @@ from nanlint.facts.values import UNKNOWN, Call, Kind, Value, without_defaults
 from nanlint.ops.arithmetic import rounded
 from nanlint.ops.interval import FINITE, Interval
 from nanlint.ops.names import ATTRIBUTES, METHODS, SIGNATURES
+from nanlint.source.walk import is_expression, node_children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -77,10 +78,10 @@ class Evaluator:
 
     def evaluate_below(self, node: cst.CSTNode) -> None:
         """Evaluate every expression in `node`."""
-        for child in node.children:
-            if isinstance(child, cst.BaseExpression):
-                self.evaluate(child)
-            elif not isinstance(child, (cst.BaseParenthesizableWhitespace, cst.LeftParen, cst.RightParen)):
+        for child in node_children(node):
+            if is_expression(type(child)):
+                self.evaluate(child)  # type: ignore[arg-type] # it is one
+            else:
                 self.evaluate_below(child)
 
     # -- names ------------------------------------------------------------------------------------------------

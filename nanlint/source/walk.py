@@ -7,6 +7,7 @@ once per node type from libcst's own definitions.
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -41,11 +42,23 @@ def node_children(node: cst.CSTNode) -> list[cst.CSTNode]:
     below: list[cst.CSTNode] = []
     for name in _fields_by_type.get(kind) or _fields(kind):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            below.append(value)
-        elif isinstance(value, (tuple, list)):
+        if value.__class__ is tuple or value.__class__ is list:
             below.extend(value)
+        elif _is_node(value.__class__):
+            below.append(value)
     return below
+
+
+@cache
+def _is_node(kind: type) -> bool:
+    # libcst's classes are abstract ones, of which isinstance asks far more.
+    return issubclass(kind, cst.CSTNode)
+
+
+@cache
+def is_expression(kind: type[cst.CSTNode]) -> bool:
+    """Whether nodes of this type are expressions."""
+    return issubclass(kind, cst.BaseExpression)
 
 
 def walk(root: cst.CSTNode) -> Iterator[cst.CSTNode]:
