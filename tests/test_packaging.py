@@ -132,7 +132,7 @@ class TestTheWheel:
         torch = [entry for entry in metadata.get_all("Requires-Dist", []) if entry.startswith("torch")]
         assert sorted(re.sub(r"['\" ]", "", entry) for entry in torch) == [
             "torch==2.13.0;extra==test",
-            "torch>=2.2;extra==torch",
+            "torch>=2.4;extra==torch",
         ]
 
     def test_it_says_what_it_is_and_where_it_runs(self, metadata: Message) -> None:
