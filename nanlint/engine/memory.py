@@ -35,6 +35,7 @@ class Memory:
         self._caches: dict[str, Cache] = {}
         self._by_settings: dict[int, tuple[Settings, Cache]] = {}
         self._stamps: dict[tuple[str, ...], str] = {}
+        self._digests: dict[str, str] = {}
 
     def knows(self, settings: Settings) -> bool:
         """Whether an earlier run used the very same settings and rules, and so found them right."""
@@ -43,7 +44,7 @@ class Memory:
     def recall(self, file: FoundFile) -> FileResult | None:
         """What was found in the file as it is now; None if that is not known."""
         found = self._cache(file.settings).look_up(self._absolute(file), file.mtime_ns, file.size)
-        result = None if found is None else _thawed(found, file.path)
+        result = None if found is None else self._thawed(found, file.path)
         self.recalled += result is not None
         return result
 
@@ -77,27 +78,32 @@ class Memory:
             self._stamps[local_rules] = engine_stamp((rules_folder(), *local_rules))
         return self._stamps[local_rules]
 
+    def _thawed(self, found: Any, path: str) -> FileResult | None:
+        """The inverse of `_frozen`; None for what it never wrote, or what rests on other files that have changed since.
+
+        `path` is how the file is called this time.
+        """
+        if found == 0:
+            return FileResult()
+        try:
+            findings, quiet, noqa, consulted = found
+            if any(self._digest_of(other) != digest for other, digest in consulted.items()):
+                return None
+            return FileResult(
+                [replace(Finding.from_json(entry), path=path) for entry in findings], quiet=int(quiet), noqa=bool(noqa)
+            )
+        except (TypeError, ValueError, KeyError, AttributeError):
+            return None
+
+    def _digest_of(self, path: str) -> str:
+        # Many files import from one.
+        if path not in self._digests:
+            self._digests[path] = digest_at(path)
+        return self._digests[path]
+
 
 def _frozen(result: FileResult) -> Any:
     """The result as the cache stores it: 0 for nothing at all, which is what most files come to."""
     if not (result.findings or result.quiet or result.consulted):
         return 0
     return [[finding.to_json() for finding in result.findings], result.quiet, result.noqa, result.consulted]
-
-
-def _thawed(found: Any, path: str) -> FileResult | None:
-    """The inverse of `_frozen`; None for what it never wrote, or what rests on other files that have changed since.
-
-    `path` is how the file is called this time.
-    """
-    if found == 0:
-        return FileResult()
-    try:
-        findings, quiet, noqa, consulted = found
-        if any(digest_at(other) != digest for other, digest in consulted.items()):
-            return None
-        return FileResult(
-            [replace(Finding.from_json(entry), path=path) for entry in findings], quiet=int(quiet), noqa=bool(noqa)
-        )
-    except (TypeError, ValueError, KeyError, AttributeError):
-        return None

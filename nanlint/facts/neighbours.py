@@ -31,7 +31,7 @@ _HIGHEST = 8
 _MOST_HOPS = 5
 # A module with more bytes than this is generated, or data.
 _LARGEST = 1_000_000
-_MOST_MODULES = 48
+_MOST_MODULES = 24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,6 +125,8 @@ def _module(path: str) -> Module | None:
             _forget(next(iter(_modules)))
         _forget(path)
         _modules[path] = state, _read(path) if status.st_size <= _LARGEST else None
+    else:
+        _modules[path] = _modules.pop(path)  # those that were asked for last are kept
     return _modules[path][1]
 
 
