@@ -34,6 +34,7 @@ else:
     TrainingLoop = Event = Decision = Path = Selection = object
 
 __all__ = [
+    "COMPARISONS",
     "Applicability",
     "ByHand",
     "Call",
@@ -68,6 +69,8 @@ __all__ = [
 ]
 
 Option = int | float | str | bool
+COMPARISONS = frozenset(f"torch.{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
+"""The operations that make a mask of values."""
 FORMATS: tuple[str, ...] = ("float16", "bfloat16", "float32", "float64")
 
 

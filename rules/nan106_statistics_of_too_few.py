@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
+from nanlint.rule import (
+    COMPARISONS,
+    Call,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Need,
+    Rule,
+    Severity,
+    unsafe,
+)
 
 SPREADS = frozenset({"torch.std", "torch.var"})
 AVERAGES = frozenset({"torch.mean", "torch.median"})
 # What is normalised per minibatch, of which the last one may hold a single element.
 BATCHES = frozenset({"advantage", "advantages", "adv", "advs", "gae", "returns"})
-COMPARISONS = frozenset({"torch.eq", "torch.ne", "torch.lt", "torch.le", "torch.gt", "torch.ge"})
 QUOTED = 40
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from nanlint.rule import (
+    COMPARISONS,
     Call,
     Direction,
     Edit,
@@ -35,7 +36,6 @@ PLACES = {
 }
 # Labels of prompts and of tokens that are not to be learned; all labels of a batch can be that.
 MARK = -100
-COMPARISONS = frozenset({"torch.eq", "torch.ne", "torch.lt", "torch.le", "torch.gt", "torch.ge"})
 # What is to be written ends with a token of its own, and of an image some pixel has a class: there is always one.
 WRITTEN = frozenset({"decoder", "tgt", "text", "caption", "mask", "seg", "segmentation"})
 # With these the mean is no mere sum over a count.

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, safe
+from nanlint.rule import (
+    COMPARISONS,
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Hazard,
+    Iterator,
+    Need,
+    Rule,
+    Severity,
+    safe,
+)
 
 PRODUCT, DIFFERENCE = "torch.mul", "torch.sub"
 TESTS = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
@@ -10,7 +24,6 @@ TESTS = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
 PEAKS = frozenset({"torch.max", "torch.amax"})
 MASKS = frozenset({"mask", "masks", "keep", "valid"})
 INFINITE = frozenset({"inf", "Inf", "infty"})
-COMPARISONS = frozenset({"torch.eq", "torch.ne", "torch.lt", "torch.le", "torch.gt", "torch.ge"})
 QUOTED = 24
 
 

@@ -1,27 +1,24 @@
-"""Rules about settings, on a config file or on the configs that Python code states.
-
-The third of the borders where anything may be caught: a rule that raises is named in an error, and the others go on.
-"""
+"""Rules about settings, on a config file or on the configs that Python code states."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from nanlint.engine.rule_border import findings_of
 from nanlint.facts.config import Config, config_of
-from nanlint.model import FileError, Finding
 from nanlint.source.config_company import is_launcher, trainers_beside
 from nanlint.source.config_entries import read_documents
 from nanlint.source.lines import split_lines
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from nanlint.engine.ruleset import Ruleset
     from nanlint.facts.config import Setting
-    from nanlint.rule import Rule
+    from nanlint.model import FileError, Finding
     from nanlint.source.config_entries import Document
 
 
@@ -79,22 +76,14 @@ def _judge(configs: Sequence[Config], path: str, ruleset: Ruleset, outcome: Sett
     for config in configs:
         for setting in config.settings:
             for rule in ruleset.by_setting.get(setting.key, ()):
-                for finding in _guarded(rule, setting, config, path, outcome.errors):
+                for finding in findings_of(
+                    rule, partial(rule.check_setting, setting, config), path, partial(_line_of, setting), outcome.errors
+                ):
                     key = finding.code, finding.span, finding.message
                     if key not in seen:
                         seen[key] = None
                         outcome.findings.append(finding)
 
 
-def _guarded(rule: Rule, setting: Setting, config: Config, path: str, errors: list[FileError]) -> Iterable[Finding]:
-    """What the rule yields; if it raises, that is an error of its own and nobody else's trouble."""
-    try:
-        return list(rule.check_setting(setting, config))
-    except (Exception, SystemExit) as error:
-        if os.environ.get("NANLINT_RAISE"):
-            raise
-        reason = f"{type(error).__name__}: {error}"
-        message = f"rule {rule.code} {rule.name} failed here ({reason}); the other rules went on"
-        if all(entry.message != message for entry in errors):
-            errors.append(FileError(path, setting.span.line, message))
-        return []
+def _line_of(setting: Setting) -> int:
+    return setting.span.line

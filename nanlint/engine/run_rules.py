@@ -1,20 +1,16 @@
-"""The rules on the chunks of one file. Imports libcst, which most files never need.
-
-This is one of the two borders where anything may be caught: a rule that raises is named in an error, and the other
-rules go on.
-"""
+"""The rules on the chunks of one file. Imports libcst, which most files never need."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from nanlint.engine.rule_border import findings_of
 from nanlint.model import FileError, Finding
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import libcst as cst
 
@@ -105,28 +101,19 @@ class _Run:
         check: Callable[[Subject, ModuleFacts], Iterator[Finding]],
         subject: Subject,
     ) -> list[Finding]:
-        """What the rule yields; if it raises, that is an error of its own and nobody else's trouble."""
-        found: list[Finding] = []
-        try:
-            for finding in check(subject, self.facts):
-                _require_own(finding, rule)
-                found.append(self.facts.with_import(finding))
-        except (Exception, SystemExit) as error:
-            if os.environ.get("NANLINT_RAISE"):
-                raise
-            self._blame(rule, node, error)
-        return found
+        """What the rule yields about `subject`; if it fails, that is told of the line of `node`."""
 
-    def _blame(self, rule: Rule, node: cst.CSTNode, error: BaseException) -> None:
-        """Name the rule and the first line on which it failed in this way; once for each file."""
-        message = f"rule {rule.code} {rule.name} failed here ({type(error).__name__}: {error}); the other rules went on"
-        if any(entry.message == message for entry in self.errors):
-            return
+        def within_border(findings: Callable[[], Iterable[Finding]]) -> list[Finding]:
+            return findings_of(rule, findings, self.path, lambda: self._line_of(node), self.errors)
+
+        yielded = within_border(lambda: check(subject, self.facts))
+        return within_border(lambda: map(self.facts.with_import, yielded))
+
+    def _line_of(self, node: cst.CSTNode) -> int:
         try:
-            line = self.facts.span_of(node).line
+            return self.facts.span_of(node).line
         except (RecursionError, KeyError):  # the node of a loop may stand in another function than the one at hand
-            line = self.facts.current_line
-        self.errors.append(FileError(self.path, line, message))
+            return self.facts.current_line
 
 
 def function_at(plan: Outline, line: int) -> str:
@@ -135,11 +122,3 @@ def function_at(plan: Outline, line: int) -> str:
         chunk for name, chunk in plan.chunks.items() if name != MODULE and chunk.first_line <= line <= chunk.last_line
     ]
     return max(around, key=lambda chunk: chunk.first_line).qualname if around else ""
-
-
-def _require_own(finding: object, rule: Rule) -> None:
-    """What a rule yields must be findings, and its own; anything else is its fault like a crash."""
-    if not isinstance(finding, Finding):
-        raise TypeError(f"it yields {type(finding).__name__}, and a rule yields Finding")
-    if finding.code != rule.code:
-        raise ValueError(f"it yields a finding of {finding.code}")
