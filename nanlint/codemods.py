@@ -1,4 +1,6 @@
-"""The fixes as libcst codemods, for teams that run these: `python -m libcst.tool codemod -x nanlint.codemods.LogOfSoftmax src/`.
+"""The fixes as libcst codemods, for teams that run these.
+
+    python -m libcst.tool codemod --no-format -x nanlint.codemods.LogOfSoftmax src/
 
 There is one command for each rule that offers a fix, under the name of its class, and `AllFixes` for all of them. They
 apply what `nanlint check --fix` applies; with `--unsafe-fixes` also what changes some results.

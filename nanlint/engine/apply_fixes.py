@@ -44,6 +44,17 @@ class Fixed:
     remaining: list[Finding]
 
 
+def likeness_on(page: Page, finding: Finding) -> Likeness:
+    """A finding on a page without its place."""
+    return finding.code, finding.message, page.line(finding.span.line).strip()
+
+
+def identity_on(page: Page, finding: Finding) -> Identity:
+    """A finding on a page with what its fix writes."""
+    edits = finding.fix.edits if finding.fix else ()
+    return likeness_on(page, finding), tuple(edit.text for edit in edits)
+
+
 def fix_text(
     text: str,
     check: Callable[[str], list[Finding]],
@@ -77,11 +88,10 @@ class _Draft:
     findings: list[Finding]
 
     def likeness(self, finding: Finding) -> Likeness:
-        return finding.code, finding.message, self.page.line(finding.span.line).strip()
+        return likeness_on(self.page, finding)
 
     def identity(self, finding: Finding) -> Identity:
-        edits = finding.fix.edits if finding.fix else ()
-        return self.likeness(finding), tuple(edit.text for edit in edits)
+        return identity_on(self.page, finding)
 
 
 @dataclass(frozen=True, slots=True)

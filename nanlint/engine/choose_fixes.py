@@ -7,12 +7,14 @@ offered. What was accepted is in the text when the next question comes.
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nanlint.engine.apply_fixes import fix_text
+from nanlint.engine.apply_fixes import Identity, fix_text, identity_on
 from nanlint.engine.check_file import check_text
+from nanlint.engine.edits import Page
 from nanlint.engine.fix_paths import Document, Rewritten, rewritten, wanted_fixes
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ class Choosing:
     unsafe: bool
     takes_all: bool = False
     is_over: bool = False
-    _declined: set[tuple[str, ...]] = field(default_factory=set)
+    _declined: set[tuple[Identity, int]] = field(default_factory=set)
 
     def rewrite(self, document: Document, ruleset: Ruleset) -> Rewritten:
         """The document with the fixes that were accepted; raises UnwritableSource."""
@@ -61,11 +63,12 @@ class Choosing:
             return check_text(draft, document.path, ruleset).findings
 
         wanted = wanted_fixes(unsafe=self.unsafe)
-        met: list[tuple[str, ...]] = []
+        met: Counter[Identity] = Counter()
+        page = Page(text)
         for finding in check(text):
-            fix = finding.fix
-            met.append(_likeness(finding, text))
-            key = (*met[-1], str(met.count(met[-1])))
+            fix, identity = finding.fix, identity_on(page, finding)
+            met[identity] += 1
+            key = identity, met[identity]
             if fix is None or not wanted(fix) or key in self._declined:
                 continue
             one = fix_text(text, check, lambda each, fix=fix: each == fix, parses=document.parses, max_passes=1)  # type: ignore[misc] # mypy does not infer it
@@ -83,13 +86,6 @@ class Choosing:
         answer = Answer.YES if self.takes_all else self.ask(*_shown(finding, before, after, document))
         self.takes_all = self.takes_all or answer is Answer.ALL
         return Answer.YES if answer is Answer.ALL else answer
-
-
-def _likeness(finding: Finding, text: str) -> tuple[str, ...]:
-    """A finding by what it says and what its fix writes, which other fixes do not move."""
-    line = text.splitlines()[finding.span.line - 1 : finding.span.line]
-    edits = finding.fix.edits if finding.fix is not None else ()
-    return finding.code, finding.message, *line, *(edit.text for edit in edits)
 
 
 def _shown(finding: Finding, before: str, after: str, document: Document) -> tuple[Finding, str]:
