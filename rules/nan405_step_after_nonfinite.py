@@ -8,12 +8,14 @@ from nanlint.rule import (
     Event,
     Facts,
     Finding,
+    Fix,
     Hazard,
     Iterator,
     Path,
     Rule,
     Severity,
     TrainingLoop,
+    unsafe,
 )
 
 SUBJECTS = frozenset({"loss", "gradients", "norm"})
@@ -47,7 +49,10 @@ class StepAfterNonfinite(Rule):
     one; with Accelerate, Fabric, Lightning and DeepSpeed; when the check calls code of another file that may stop the run.
 
     ## Fix
-    None: what else is to be skipped with the step (a scheduler, a counter, a log line) is for the author to say.
+    Unsafe: the step goes under the opposite of the check, so that a bad batch makes none; all else is done as before, the
+    step of a scheduler too (NAN413 tells of it). Batches that pass the check train as they did. Offered where check and step stand in one
+    block, what is checked stays as it is up to the step, and `zero_grad` runs in every round. None elsewhere: a check of gradients
+    that are then zeroed, one in another function, one that is made less often than the step.
     """
 
     code = "NAN405"
@@ -58,7 +63,6 @@ class StepAfterNonfinite(Rule):
 
     def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
         """Judge every check of one loop."""
-        del facts
         if loop.is_framework:
             return
         told: set[object] = set()
@@ -70,7 +74,7 @@ class StepAfterNonfinite(Rule):
                 told.add(decision.test)
                 message = f"`{decision.quote(40)}` finds it, and `{step.quote(30)}` still runs"
                 hazard = Hazard("step", decision.check.thing if decision.check else "", "inf or NaN")
-                yield self.finding(decision.span, message, hazard=hazard)
+                yield self.finding(decision.span, message, fix=_fix(path, decision, step, facts), hazard=hazard)
 
 
 def _step_behind(path: Path, place: int, decision: Decision) -> Event | None:
@@ -86,3 +90,15 @@ def _step_behind(path: Path, place: int, decision: Decision) -> Event | None:
         return None
     computed_again = path.before(place, "backward") is not None and path.between(place, step[0], "backward")
     return step[1] if not computed_again else None
+
+
+def _fix(path: Path, decision: Decision, step: Event, facts: Facts) -> Fix | None:
+    """The step under the opposite of the check; none where the gradients of the bad batch would stay for the next one."""
+    place = path.steps.index(step)
+    first = path.places("backward")[0]
+    is_cleared = path.between(-1, first, "zero_grad") or path.between(place, len(path.steps), "zero_grad")
+    if not step.is_bare or not is_cleared or path.after(place, "step") is not None:
+        return None
+    condition = facts.opposite_at(decision, step)
+    edits = step.under_condition(condition) if condition is not None else None
+    return unsafe("Make no step for a batch that was found bad", *edits) if edits is not None else None

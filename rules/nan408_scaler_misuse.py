@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop
+from nanlint.rule import (
+    Direction, Event, Facts, Finding, Fix, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, safe, unsafe
+)  # fmt: skip
+
+Misuse = tuple[Event, str, Fix | None]
 
 
 class ScalerMisuse(Rule):
@@ -30,7 +34,10 @@ class ScalerMisuse(Rule):
     bfloat16, do no harm at once: info.
 
     ## Fix
-    None: the order is for the author to put right.
+    Safe where the code as it is ends in an error: `update()` behind the last step, or above a `continue` that goes without; the
+    second `unscale_` goes; `scaler.step(optimizer)` where an update follows, which raises after a plain step. Unsafe: the
+    same where an update must be added, since steps become 65536 times shorter; a backward, with what follows it, moved out of autocast.
+    None where that takes more than a line, nor for bfloat16, where the scaler itself is in question.
     """
 
     code = "NAN408"
@@ -42,40 +49,40 @@ class ScalerMisuse(Rule):
 
     def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
         """Judge how one loop uses its scaler."""
-        if not loop.is_framework:
-            for event, message in _misuses(loop):
-                hazard = Hazard(event.kind.value, event.target, "scaled gradients")
-                yield self.finding(event.span, message, hazard=hazard)
+        for event, message, fix in _misuses(loop) if not loop.is_framework else ():
+            hazard = Hazard(event.kind.value, event.target, "scaled gradients")
+            yield self.finding(event.span, message, fix=fix, hazard=hazard)
         for event in loop.of("backward"):
             if facts.is_autocast(event):
                 message = f"`{event.quote(50)}` runs under autocast, which is for the forward"
-                yield self.finding(event.span, message, severity=Severity.INFO)
+                yield self.finding(event.span, message, fix=_moved_out(event), severity=Severity.INFO)
         for event in loop.of("scale"):
             if any(facts.autocast_dtype(other) == "bfloat16" for other in loop.of("forward", "loss")):
                 message = f"`{event.quote(40)}` scales gradients of bfloat16, which do not underflow"
                 yield self.finding(event.span, message, severity=Severity.INFO)
 
 
-def _misuses(loop: TrainingLoop) -> Iterator[tuple[Event, str]]:
+def _moved_out(event: Event) -> Fix | None:
+    """The backward behind the `with`, if autocast is the innermost one around it."""
+    is_innermost = bool(event.regions) and "autocast" in event.regions[-1].function
+    edits = event.moved_out() if is_innermost else None
+    return unsafe("Leave autocast before the backward", *edits) if edits is not None else None
+
+
+def _misuses(loop: TrainingLoop) -> Iterator[Misuse]:
     yield from _plain_steps(loop)
     yield from _missing_updates(loop)
-    told: set[Event] = set()
-    for path in loop.paths:
-        for event, message in _unscaled_twice(path):
-            if event not in told:
-                told.add(event)
-                yield event, message
+    yield from _unscalings(loop)
 
 
-def _plain_steps(loop: TrainingLoop) -> Iterator[tuple[Event, str]]:
+def _plain_steps(loop: TrainingLoop) -> Iterator[Misuse]:
     """Steps of the optimizer itself, where every backward before them was scaled."""
     for step in loop.of("step"):
         ways = [path for path in loop.paths if step in path.steps]
-        if step.is_scaled or step.is_framework or not ways:
-            continue
-        starts = [_start_of(path, step) for path in ways]
-        if all(start is not None and start.is_scaled for start in starts):
-            yield step, f"`{step.quote(35)}` uses the gradients that `{starts[0].by if starts[0] else ''}` has scaled"
+        starts = [start for path in ways if (start := _start_of(path, step)) is not None and start.is_scaled]
+        if not step.is_scaled and not step.is_framework and ways and len(starts) == len(ways):
+            message = f"`{step.quote(35)}` uses the gradients that `{starts[0].by}` has scaled"
+            yield step, message, _by_the_scaler(step, starts[0].by, ways, loop)
 
 
 def _start_of(path: Path, step: Event) -> Event | None:
@@ -85,24 +92,70 @@ def _start_of(path: Path, step: Event) -> Event | None:
     return start[1] if start is not None and not path.between(start[0], place, "unscale_", "opaque") else None
 
 
-def _missing_updates(loop: TrainingLoop) -> Iterator[tuple[Event, str]]:
+def _by_the_scaler(step: Event, scaler: str, ways: list[Path], loop: TrainingLoop) -> Fix | None:
+    """The step made by the scaler, with an update if there is none; none where some updates come at another time."""
+    own = next((event.receiver for event in loop.of("scale") if event.flow is step.flow and event.by == scaler), "")
+    if not own or not step.is_bare:
+        return None
+    step_by_scaler = step.rewritten(f"{own}.step({step.receiver})")
+    if all(path.after(path.steps.index(step), "update") is not None for path in ways):
+        make = safe if len(loop.of("step")) == 1 else unsafe
+        return make("Let the scaler make the step", step_by_scaler)
+    update = step.line_after(f"{own}.update()") if not {"update", "opaque"} & _kinds(loop) else None
+    return unsafe("Let the scaler make the step, and update it", step_by_scaler, update) if update is not None else None
+
+
+def _kinds(loop: TrainingLoop) -> set[str]:
+    return {event.kind.value for event in loop.around}
+
+
+def _missing_updates(loop: TrainingLoop) -> Iterator[Misuse]:
     steps = [event for event in loop.of("step") if event.is_scaled]
-    around = {event.kind.value for event in loop.around}
-    if not steps or loop.is_step_method or {"update", "opaque"} & around:
+    if not steps or loop.is_step_method or {"update", "opaque"} & _kinds(loop):
         return
-    yield steps[-1], f"`{steps[-1].quote(40)}` is not followed by `{steps[-1].by}.update()` anywhere in the loop"
+    last = steps[-1]
+    message = f"`{last.quote(40)}` is not followed by `{last.by}.update()` anywhere in the loop"
+    ways = [path.events("step") for path in loop.paths]
+    is_last = all(last is way[-1] for way in ways if way) and len({step.by for step in steps}) == 1
+    update = last.line_after(f"{last.receiver}.update()") if is_last else None
+    yield last, message, safe("Update the scaler after the step", update) if update is not None else None
 
 
-def _unscaled_twice(path: Path) -> Iterator[tuple[Event, str]]:
+def _unscalings(loop: TrainingLoop) -> Iterator[Misuse]:
     """`unscale_` a second time before an update, in one round or by way of a round that was cut short."""
+    second: dict[Event, int] = {}
+    cut_short: dict[Event, list[Path]] = {}
+    for path in loop.paths:
+        twice, pending = _unscaled(path)
+        second.update({event: second.get(event, 0) + 1 for event in twice})
+        if path.end == "continue" and pending:
+            cut_short.setdefault(pending[0], []).append(path)
+    for event, count in second.items():
+        is_always = count == sum(event in path.steps for path in loop.paths)
+        edit = event.taken_out() if is_always else None
+        fix = safe("Unscale once", edit) if edit is not None else None
+        yield event, f"`{event.quote(40)}` is the second one since the last update: it raises", fix
+    for event in cut_short.keys() - second.keys():
+        message = f"`{event.quote(40)}`, then `continue` without an update: the next one raises"
+        yield event, message, _updated(event, cut_short[event])
+
+
+def _unscaled(path: Path) -> tuple[list[Event], list[Event]]:
+    """Those that unscale what is unscaled already, and those that no update has followed by the end."""
+    twice: list[Event] = []
     unscaled: dict[str, Event] = {}
     for event in path.events("unscale_", "update", "opaque"):
         if event.kind != "unscale_":
             unscaled.clear()
         elif event.target in unscaled and not any("stage" in text.lower() for text in event.conditions):
-            yield event, f"`{event.quote(40)}` is the second one since the last update: it raises"
+            twice.append(event)
         elif not event.is_framework:
             unscaled[event.target] = event
-    if path.end == "continue" and unscaled:
-        event = next(iter(unscaled.values()))
-        yield event, f"`{event.quote(40)}`, then `continue` without an update: the next one raises"
+    return twice, list(unscaled.values())
+
+
+def _updated(event: Event, paths: list[Path]) -> Fix | None:
+    leaves = {path.leave.node: path.leave for path in paths if path.leave is not None and path.leave.flow is event.flow}
+    edits = [edit for leave in leaves.values() if (edit := leave.line_before(f"{event.receiver}.update()")) is not None]
+    is_whole = edits and len(edits) == len({path.leave for path in paths})
+    return safe("Update the scaler before the next batch", *edits) if is_whole else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanlint.engine import suppress
@@ -160,12 +161,15 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, *, relevant: bool, c
     view = ruleset.gate.view(plan) if relevant and ruleset.gated else None
     names = view.chunks if view is not None else list(plan.chunks) if relevant else []
     if names:
-        from nanlint.engine.run_rules import run_rules  # noqa: PLC0415 - libcst is loaded here and not before
-        from nanlint.facts.module_facts import ModuleFacts  # noqa: PLC0415 - so it is here
+        from nanlint.engine.run_rules import run_rules, run_where_it_matters  # noqa: PLC0415 - libcst is loaded here
+        from nanlint.facts.module_facts import ModuleFacts  # noqa: PLC0415 - and here, and not before
 
-        result.findings, result.errors, result.consulted = run_rules(
-            names, ModuleFacts(text, plan, path, view), path, ruleset
-        )
+        facts_by = partial(ModuleFacts, text, plan, path, view)
+        if ruleset.gated:
+            outcome = run_where_it_matters(names, facts_by, path, ruleset)
+        else:
+            outcome = run_rules(names, facts_by(), path, ruleset)
+        result.findings, result.errors, result.consulted = outcome.findings, outcome.errors, outcome.consulted
     if configured:
         from nanlint.engine.check_config import check_python_settings, untold  # noqa: PLC0415 - few files state settings
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from nanlint.engine.rule_border import findings_of
 from nanlint.model import FileError, Finding
 from nanlint.source.outline import MODULE
+from nanlint.source.parse import parse_chunk
+from nanlint.source.sketch import sketch_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from nanlint.facts.module_facts import ModuleFacts
     from nanlint.rule import Rule
     from nanlint.source.outline import Outline
+    from nanlint.source.parse import Parse
 
 Subject = TypeVar("Subject")
 
@@ -28,22 +31,45 @@ class Outcome(NamedTuple):
     findings: list[Finding]
     errors: list[FileError]
     consulted: dict[str, str]
+    chunks: list[str]
+    """Those that there is something to tell of."""
+    loops: bool
+    """Whether there is something to tell of the training loops."""
 
 
-def run_rules(names: Sequence[str], facts: ModuleFacts, path: str, ruleset: Ruleset) -> Outcome:
-    """What the rules find in the chunks called `names`."""
+def run_where_it_matters(
+    names: Sequence[str], facts_by: Callable[[Parse], ModuleFacts], path: str, ruleset: Ruleset
+) -> Outcome:
+    """What the rules find in the chunks called `names`: they are tried on sketches, and run where those show something."""
+    tried = run_rules(names, facts_by(sketch_chunk), path, ruleset)
+    if not tried.chunks and not tried.loops:
+        return tried
+    outcome = run_rules(tried.chunks, facts_by(parse_chunk), path, ruleset, loops=tried.loops)
+    return outcome._replace(consulted={**tried.consulted, **outcome.consulted})
+
+
+def run_rules(
+    names: Sequence[str], facts: ModuleFacts, path: str, ruleset: Ruleset, *, loops: bool = True
+) -> Outcome:
+    """What the rules find in the chunks called `names`, and in the training loops."""
     run, plan = _Run(facts, ruleset, path), facts.outline
     findings: list[Finding] = []
+    chunks: list[str] = []
     for name in names:
+        before = len(findings) + len(run.errors)
         function = "" if name == MODULE else plan.chunks[name].qualname
         try:
             findings += [replace(finding, function=function) for finding in run.on_chunk(name)]
         except RecursionError:
             message = f"`{name}` is nested too deeply to be analysed; it was not checked"
             run.errors.append(FileError(path, plan.chunks[name].first_line, message))
-    findings += run.on_loops(plan)
+        if len(findings) + len(run.errors) > before:
+            chunks.append(name)
+    before = len(findings) + len(run.errors)
+    findings += run.on_loops(plan) if loops else ()
     facts.forget()
-    return Outcome(findings, run.errors, dict(facts.consulted))
+    in_loops = len(findings) + len(run.errors) > before
+    return Outcome(findings, run.errors, dict(facts.consulted), chunks, in_loops)
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ from nanlint.facts.relations import same
 from nanlint.facts.training_code import is_inference, is_surely_trained, is_trained, may_train
 from nanlint.facts.values import Form, Kind
 from nanlint.model import Edit, Span
+from nanlint.source.parse import parse_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from nanlint.model import Finding
     from nanlint.source.gate import View
     from nanlint.source.outline import Outline
-    from nanlint.source.parse import ParsedChunk
+    from nanlint.source.parse import Parse, ParsedChunk
 
 # A message quotes at most this much of an expression.
 _QUOTED = 60
@@ -43,8 +44,10 @@ _TORCH = re.compile(r"\btorch\.")
 class CodeQuestions(Reach):
     """One file, and the chunk of it that the questions are about."""
 
-    def __init__(self, text: str, outline: Outline, path: str = "", view: View | None = None) -> None:
-        super().__init__(text, outline, path, view)
+    def __init__(
+        self, text: str, outline: Outline, path: str = "", view: View | None = None, parse: Parse = parse_chunk
+    ) -> None:
+        super().__init__(text, outline, path, view, parse)
         self._current = ""
         self._spelled: dict[str, str] | None = None
         self._filled: initialising.Filled | None = None

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.context import ancestors, is_used, statement_of
+from nanlint.facts import loop_edits
+from nanlint.facts.context import ancestors, is_used
 from nanlint.facts.environment import text_of
 from nanlint.facts.names import dotted_text
 from nanlint.model import Edit, Span
@@ -104,9 +105,47 @@ class Event:
         """The text, short enough for a message."""
         return shortened(self.text, longest)
 
-    def line_before(self, text: str) -> Edit | None:
-        """Write a statement on a line of its own above this one; None where this one shares its line."""
-        return line_before(self.node, self.flow, text)
+    @property
+    def receiver(self) -> str:
+        """What it is a method of, in the words of the function that it is written in; "" if it is none of anything."""
+        node = self.node
+        function = node.func if isinstance(node, cst.Call) else None
+        return self.flow.parsed.source_of(function.value) if isinstance(function, cst.Attribute) else ""
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is a call without arguments."""
+        return isinstance(self.node, cst.Call) and not self.node.args
+
+    def first_argument(self) -> str:
+        """The first argument, in the words of the function that it is written in; "" for none."""
+        node = self.node
+        given = node.args[0].value if isinstance(node, cst.Call) and node.args else None
+        return self.flow.parsed.source_of(given) if isinstance(given, (cst.Name, cst.Attribute)) else ""
+
+    def line_before(self, *lines: str) -> Edit | None:
+        """Write statements on lines of their own above this one; None where this one shares its line."""
+        return loop_edits.line_before(self.node, self.flow, *lines)
+
+    def line_after(self, *lines: str) -> Edit | None:
+        """Write statements on lines of their own below this one; None where this one shares its line."""
+        return loop_edits.line_after(self.node, self.flow, *lines)
+
+    def under_condition(self, condition: str) -> tuple[Edit, ...] | None:
+        """Put it under `if condition:`; None where it shares its line, or has a string of several lines in it."""
+        return loop_edits.under_condition(self.node, self.flow, condition)
+
+    def rewritten(self, text: str) -> Edit:
+        """Write something else in its place."""
+        return Edit(self.span, text)
+
+    def taken_out(self) -> Edit | None:
+        """Delete it, but for a comment behind it; None where it shares its line or its block has nothing else."""
+        return loop_edits.taken_out(self.node, self.flow)
+
+    def moved_out(self) -> tuple[Edit, ...] | None:
+        """Move it, and what follows it there, out of the `with` around it; None where that is not just a matter of indentation."""
+        return loop_edits.moved_out(self.node, self.flow)
 
     @property
     def conditions(self) -> list[str]:
@@ -142,16 +181,3 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 def shortened(text: str, longest: int) -> str:
     """`text`, cut where it is too long for a message."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def line_before(node: cst.CSTNode, flow: Flow, text: str) -> Edit | None:
-    """Write a statement on a line of its own above the one that `node` is in; None where that shares its line."""
-    statement = statement_of(node, flow.parsed.parents)
-    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
-        return None
-    span = flow.parsed.span_of(statement.body[0])
-    indent = flow.reach.line(span.line)[: span.column - 1]
-    if indent.strip():
-        return None
-    ending = "\r\n" if flow.reach.line(span.line).endswith("\r\n") else "\n"
-    return Edit(Span(span.line, span.column, span.line, span.column), f"{text}{ending}{indent}")

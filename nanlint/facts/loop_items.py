@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
-from nanlint.facts.loop_events import Event, line_before
+from nanlint.facts.loop_edits import line_before
+from nanlint.facts.loop_events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,9 +69,9 @@ class Leave:
         """Where it stands in the file."""
         return self.flow.parsed.span_of(self.node)
 
-    def line_before(self, text: str) -> Edit | None:
-        """Write a statement on a line of its own above it; None where it shares its line."""
-        return line_before(self.node, self.flow, text)
+    def line_before(self, *lines: str) -> Edit | None:
+        """Write statements on lines of their own above it; None where it shares its line."""
+        return line_before(self.node, self.flow, *lines)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

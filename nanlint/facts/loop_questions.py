@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts import resuming
+from nanlint.facts.asking_again import opposite_at
 from nanlint.facts.code_questions import CodeQuestions
 from nanlint.facts.dtypes import autocast_dtype
 from nanlint.facts.finite_checks import Check, check_of, subject_of
@@ -14,6 +15,7 @@ from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_l
 
 if TYPE_CHECKING:
     from nanlint.facts.loop_events import Event
+    from nanlint.facts.loop_paths import Decision
 
 
 class LoopQuestions(CodeQuestions):
@@ -63,6 +65,10 @@ class LoopQuestions(CodeQuestions):
     def is_autocast(self, event: Event) -> bool:
         """Whether an event runs inside an autocast region that is not switched off."""
         return bool(self.autocast_dtype(event))
+
+    def opposite_at(self, decision: Decision, event: Event) -> str | None:
+        """The opposite of a condition, to be asked in front of an event; None where it might be answered otherwise there."""
+        return opposite_at(decision.test, event.node, event.flow) if decision.flow is event.flow else None
 
     # -- resuming and saving ----------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.source.cache import digest_of, settled
+from nanlint.source.gate import View
 from nanlint.source.outline import MODULE, Outline, outline
 from nanlint.source.read import UnreadableSource, decode, read_bytes
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from nanlint.facts.reach import Reach
     from nanlint.facts.values import Value
+    from nanlint.source.parse import Parse
 
 # What marks the folder above which nothing belongs to the project.
 _TOPS = (".git", "pyproject.toml", "setup.py", "setup.cfg", ".hg")
@@ -52,11 +54,12 @@ class Symbol(NamedTuple):
 
 
 class Neighbours:
-    """What can be imported from one file. `reach_of` makes the facts of another one."""
+    """What can be imported from one file. `facts` are made of another one, whose chunks are read by `parse`."""
 
-    def __init__(self, path: str, reach_of: Callable[[Module], Reach]) -> None:
+    def __init__(self, path: str, parse: Parse, facts: type[Reach]) -> None:
         self._folder = os.path.dirname(os.path.abspath(path))
-        self._reach_of = reach_of
+        self._parse = parse
+        self._facts = facts
         self._found: dict[str, Symbol | None] = {}
         self.consulted: dict[str, str] = {}
         """Each file that was looked for -> the hash of its bytes; "" if there is none."""
@@ -69,9 +72,13 @@ class Neighbours:
         module = _module(symbol.path) if symbol is not None else None
         if symbol is None or module is None:
             return None
-        if module not in _reaches:
-            _reaches[module] = self._reach_of(module)
-        return question(_reaches[module], symbol.name)
+        reaches = _reaches.setdefault(module, {})
+        if self._parse not in reaches:
+            # Nobody asks more of another file than what its functions return and its names hold.
+            reaches[self._parse] = self._facts(
+                module.text, module.outline, view=View(module.outline), parse=self._parse
+            )
+        return question(reaches[self._parse], symbol.name)
 
     def _resolve(self, dotted: str, folder: str, hops: int) -> Symbol | None:
         for path, rest in self._candidates(dotted, folder):
@@ -109,7 +116,7 @@ class Neighbours:
 
 
 _modules: dict[str, tuple[tuple[int, int], Module | None]] = {}
-_reaches: dict[Module, Reach] = {}
+_reaches: dict[Module, dict[Parse, Reach]] = {}
 
 
 def _module(path: str) -> Module | None:
@@ -133,8 +140,7 @@ def _module(path: str) -> Module | None:
 def _forget(path: str) -> None:
     """Let go of a file. Facts refer to each other in circles, and worker processes run without the collector."""
     _, module = _modules.pop(path, (None, None))
-    reach = _reaches.pop(module, None) if module is not None else None
-    if reach is not None:
+    for reach in _reaches.pop(module, {}).values() if module is not None else ():
         reach.forget()
 
 

@@ -15,16 +15,18 @@ from nanlint.facts.constructors import copied_attributes
 from nanlint.facts.flow import Flow
 from nanlint.facts.lineage import Classes
 from nanlint.facts.names import BUILTINS, from_star
-from nanlint.facts.neighbours import Module, Neighbours
+from nanlint.facts.neighbours import Neighbours
 from nanlint.facts.summaries import as_returned, changed_parameters, decorators, tells_its_result
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
-from nanlint.source.gate import View
 from nanlint.source.lines import split_lines
 from nanlint.source.outline import MODULE, Chunk, Outline
 from nanlint.source.parse import ParsedChunk, parse_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from nanlint.source.gate import View
+    from nanlint.source.parse import Parse
 
 # Longer chains of helpers that call helpers are cut, long before Python's own stack ends.
 _DEEPEST = 30
@@ -47,10 +49,13 @@ class _Draft(NamedTuple):
 class Reach:
     """One file: its chunks, parsed and interpreted when somebody needs them."""
 
-    def __init__(self, text: str, outline: Outline, path: str = "", view: View | None = None) -> None:
+    def __init__(
+        self, text: str, outline: Outline, path: str = "", view: View | None = None, parse: Parse = parse_chunk
+    ) -> None:
         self.outline = outline
         self._view = view
-        self._neighbours = Neighbours(path, _neighbour) if path else None
+        self._parse = parse
+        self._neighbours = Neighbours(path, parse, Reach) if path else None
         self._lines = split_lines(text)
         self._parsed: dict[str, ParsedChunk] = {}
         self._flows: dict[str, Flow] = {}
@@ -76,7 +81,7 @@ class Reach:
     def parse(self, qualname: str) -> ParsedChunk:
         """The chunk as libcst sees it."""
         if qualname not in self._parsed:
-            self._parsed[qualname] = parse_chunk(self.outline.chunks[qualname], self._lines)
+            self._parsed[qualname] = self._parse(self.outline.chunks[qualname], self._lines)
         return self._parsed[qualname]
 
     def flow(self, qualname: str) -> Flow | None:
@@ -278,8 +283,3 @@ class Reach:
         return self._ask(
             dotted, lambda other, name: other.returned_by(name, call) if name not in other.outline.classes else None
         )
-
-
-def _neighbour(module: Module) -> Reach:
-    # Nobody asks more of another file than what its functions return and its names hold.
-    return Reach(module.text, module.outline, view=View(module.outline))

@@ -22,9 +22,12 @@ from nanlint.source.outline import first_line
 from nanlint.source.walk import node_children, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from nanlint.source.outline import Chunk
+
+    Parse = Callable[[Chunk, Sequence[str]], "ParsedChunk"]
+    """How a chunk is read out of the file's lines."""
 
 # Three calls per level. Python 3.10 needs half a kilobyte of the stack's eight megabytes for each.
 _DEEPEST = 12_000
@@ -154,13 +157,13 @@ def _body_numbers(chunk: Chunk, node: ast.ClassDef | ast.Module) -> list[int]:
         last = statement.end_lineno or statement.lineno
         # `import a; x = 1`: statements that share a line stay together.
         shares_line = statement.lineno <= before or (after is not None and after.lineno <= last)
-        if shares_line or not _is_elsewhere(statement):
+        if shares_line or not is_elsewhere(statement):
             numbers.extend(range(max(before, numbers[-1] if numbers else 0) + 1, last + 1))
         before = last
     return numbers
 
 
-def _is_elsewhere(statement: ast.stmt) -> bool:
+def is_elsewhere(statement: ast.stmt) -> bool:
     """Whether nobody looks for the statement here: it has a chunk of its own, the outline knows it, or it does nothing."""
     if isinstance(statement, ast.Expr):
         return isinstance(statement.value, ast.Constant)

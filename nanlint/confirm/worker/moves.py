@@ -115,8 +115,8 @@ def _redomained(case: Json, domain: str, only: Callable[[Json], bool] = lambda _
 
 def by_complaint(case: Json, text: str) -> Iterator[Json]:
     """Moves that the error message asks for."""
-    for pattern, answer in _ANSWERS:
-        found = re.search(pattern, text)
+    for pattern, answer in _COMPILED:
+        found = pattern.search(text)
         if found:
             yield from answer(case, found)
 
@@ -267,6 +267,9 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
         lambda case, _: iter([reshaped(case, lambda _, shape: [*shape[:-2], 3, 3])]),
     ),
 )
+
+# Compiled where torch is imported, and not again in each child.
+_COMPILED = tuple((re.compile(pattern), answer) for pattern, answer in _ANSWERS)
 
 
 def _needed_rank(dim: int) -> int:

@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten
 
 _next_number = torch._C._autograd._get_sequence_nr  # noqa: SLF001 - the only way to the forward line of a backward operation
 _current_node = torch._C._current_autograd_node  # noqa: SLF001 - same
@@ -52,6 +51,7 @@ _FOREIGN = frozenset(
         "sub",
     }
 )
+_SUMMABLE = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64})
 Place = tuple[tuple[int, int], ...]
 """Lines in the user's file with the first line of the function each is in, innermost first."""
 
@@ -78,7 +78,19 @@ def state(tensor: torch.Tensor) -> tuple[bool, bool]:
     """Whether the tensor holds NaN, and whether it holds an infinity."""
     if not (tensor.is_floating_point() or tensor.is_complex()) or tensor.numel() == 0:
         return False, False
+    # Neither NaN nor an infinity is lost in a sum; a sum that overflows is looked at more closely.
+    if tensor.dtype in _SUMMABLE and math.isfinite(tensor.sum().item()):
+        return False, False
     return bool(tensor.isnan().any()), bool(tensor.isinf().any())
+
+
+def _flat(thing: Any) -> list[Any]:
+    """What is in lists, tuples and dicts: all that arguments and results of operations are made of."""
+    if isinstance(thing, (list, tuple)):
+        return [item for part in thing for item in _flat(part)]
+    if isinstance(thing, dict):
+        return [item for part in thing.values() for item in _flat(part)]
+    return [thing]
 
 
 def _key(tensor: torch.Tensor) -> int:
@@ -105,7 +117,7 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch's own 
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         node, number = _current_node(), _next_number()
-        given = tree_flatten((args, kwargs or {}))[0]
+        given = _flat((args, kwargs or {}))
         tensors = [item for item in given if isinstance(item, torch.Tensor)]
         before = [self._origin_of(item) for item in tensors]
         result = function(*args, **(kwargs or {}))
@@ -113,7 +125,7 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch's own 
         event.parents = [(index, nan, inf) for index, nan, inf, _ in before if index is not None]
         if node is None or torch.is_grad_enabled():
             self.sources.setdefault(number - 1, event.index)
-        made = [item for item in tree_flatten(result)[0] if isinstance(item, torch.Tensor)]
+        made = [item for item in _flat(result) if isinstance(item, torch.Tensor)]
         self._judge(event, before, given, made)
         for item in made:
             self.latest[_key(item)] = event.index

@@ -9,6 +9,7 @@ would be lost in a fork.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import selectors
@@ -63,6 +64,10 @@ def _warm_up() -> None:
     import torch._dynamo  # noqa: PLC0415
 
     from nanlint.confirm.worker import job  # noqa: F401, PLC0415 - after torch
+
+    # What is here stays: a collection in a child that visited it would copy every page of it.
+    gc.collect()
+    gc.freeze()
 
 
 class _Server:

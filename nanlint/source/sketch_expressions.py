@@ -1,0 +1,261 @@
+"""Expressions as libcst would see them, made from `ast`: no white space, no comments, parentheses where they are needed."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+_OPEN, _CLOSED = (cst.LeftParen(),), (cst.RightParen(),)
+
+
+class Unsketchable(Exception):  # noqa: N818 - no error: libcst is asked instead
+    """Code that is written with something too rare to be here."""
+
+
+# -- nodes ------------------------------------------------------------------------------------------------------
+
+
+def maker(kind: type[cst.CSTNode], *names: str) -> Callable[..., Any]:
+    """A function that makes nodes of a kind out of the values of some fields; the others hold what they hold by default."""
+    new = object.__new__
+    given = tuple(getattr(kind, name).__set__ for name in names)
+    others = tuple(
+        (getattr(kind, field.name).__set__, _default(field))
+        for field in dataclasses.fields(kind)
+        if field.name not in names
+    )
+
+    def make(*values: object) -> object:
+        node = new(kind)
+        for put, value in zip(given, values):  # noqa: B905 - as many as there are names, by the calls below
+            put(node, value)
+        for put, value in others:
+            put(node, value)
+        return node
+
+    return make
+
+
+def _default(field: dataclasses.Field[Any]) -> object:
+    return field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+
+
+name = maker(cst.Name, "value")
+_attribute = maker(cst.Attribute, "value", "attr")
+_call = maker(cst.Call, "func", "args")
+_arg = maker(cst.Arg, "value", "keyword", "star")
+_binary = maker(cst.BinaryOperation, "left", "operator", "right")
+_boolean = maker(cst.BooleanOperation, "left", "operator", "right")
+_unary = maker(cst.UnaryOperation, "operator", "expression")
+_comparison = maker(cst.Comparison, "left", "comparisons")
+_comparison_target = maker(cst.ComparisonTarget, "operator", "comparator")
+_subscript = maker(cst.Subscript, "value", "slice")
+_subscript_element = maker(cst.SubscriptElement, "slice")
+_index = maker(cst.Index, "value", "star")
+_slice = maker(cst.Slice, "lower", "upper", "step")
+_element = maker(cst.Element, "value")
+_starred_element = maker(cst.StarredElement, "value")
+_integer, _float, _imaginary = (maker(kind, "value") for kind in (cst.Integer, cst.Float, cst.Imaginary))
+_string = maker(cst.SimpleString, "value")
+_param = maker(cst.Param, "name", "annotation", "default", "star")
+annotation = maker(cst.Annotation, "annotation")
+
+_OPERATORS: Mapping[type[ast.AST], cst.CSTNode] = {
+    theirs: getattr(cst, ours)()
+    for theirs, ours in {
+        ast.Add: "Add", ast.Sub: "Subtract", ast.Mult: "Multiply", ast.Div: "Divide", ast.FloorDiv: "FloorDivide",
+        ast.Mod: "Modulo", ast.Pow: "Power", ast.MatMult: "MatrixMultiply", ast.LShift: "LeftShift",
+        ast.RShift: "RightShift", ast.BitOr: "BitOr", ast.BitXor: "BitXor", ast.BitAnd: "BitAnd",
+        ast.And: "And", ast.Or: "Or", ast.Not: "Not", ast.USub: "Minus", ast.UAdd: "Plus", ast.Invert: "BitInvert",
+        ast.Eq: "Equal", ast.NotEq: "NotEqual", ast.Lt: "LessThan", ast.LtE: "LessThanEqual", ast.Gt: "GreaterThan",
+        ast.GtE: "GreaterThanEqual", ast.Is: "Is", ast.IsNot: "IsNot", ast.In: "In", ast.NotIn: "NotIn",
+    }.items()
+}  # fmt: skip
+AUGMENTED: Mapping[type[ast.AST], cst.CSTNode] = {
+    theirs: getattr(cst, f"{type(ours).__name__}Assign")()
+    for theirs, ours in _OPERATORS.items()
+    if issubclass(theirs, ast.operator)
+}
+
+# -- expressions ------------------------------------------------------------------------------------------------
+
+_ATOM, _POWER, _SIGN, _COMPARED, _NEGATED = 16, 14, 13, 6, 5
+_BINDS: Mapping[type[ast.AST], int] = {
+    ast.NamedExpr: 0, ast.Yield: 0, ast.YieldFrom: 0, ast.Lambda: 1, ast.IfExp: 2, ast.Or: 3, ast.And: 4,
+    ast.Not: _NEGATED, ast.Compare: _COMPARED, ast.BitOr: 7, ast.BitXor: 8, ast.BitAnd: 9, ast.LShift: 10,
+    ast.RShift: 10, ast.Add: 11, ast.Sub: 11, ast.Mult: 12, ast.Div: 12, ast.FloorDiv: 12, ast.Mod: 12,
+    ast.MatMult: 12, ast.USub: _SIGN, ast.UAdd: _SIGN, ast.Invert: _SIGN, ast.Pow: _POWER, ast.Await: 15,
+}  # fmt: skip
+"""How tightly each operator binds."""
+
+
+def sketched(node: ast.expr) -> Any:  # noqa: ANN401 - nodes are made by kind, which no checker follows
+    """The expression for libcst's eyes; raises Unsketchable."""
+    try:
+        make = _EXPRESSIONS[node.__class__]
+    except KeyError:
+        raise Unsketchable from None
+    return make(node)
+
+
+def sketched_if_any(node: ast.expr | None) -> Any:  # noqa: ANN401
+    """The expression, or None for none."""
+    return None if node is None else sketched(node)
+
+
+def _within(node: ast.expr, tightness: int) -> Any:  # noqa: ANN401
+    """The expression, in parentheses where it stands beside an operator that binds more tightly than its own."""
+    made = sketched(node)
+    kind = getattr(node, "op", node).__class__
+    if _BINDS.get(kind, _ATOM) < tightness:
+        type(made).lpar.__set__(made, _OPEN)
+        type(made).rpar.__set__(made, _CLOSED)
+    return made
+
+
+def _binary_of(node: ast.BinOp) -> Any:  # noqa: ANN401
+    tightness = _BINDS[node.op.__class__]
+    is_power = tightness == _POWER
+    left = _within(node.left, tightness + is_power)
+    return _binary(left, _OPERATORS[node.op.__class__], _within(node.right, _SIGN if is_power else tightness + 1))
+
+
+def _boolean_of(node: ast.BoolOp) -> Any:  # noqa: ANN401
+    operator, tightness = _OPERATORS[node.op.__class__], _BINDS[node.op.__class__]
+    made = _within(node.values[0], tightness + 1)
+    for value in node.values[1:]:
+        made = _boolean(made, operator, _within(value, tightness + 1))
+    return made
+
+
+def _unary_of(node: ast.UnaryOp) -> Any:  # noqa: ANN401
+    return _unary(_OPERATORS[node.op.__class__], _within(node.operand, _BINDS[node.op.__class__]))
+
+
+def _comparison_of(node: ast.Compare) -> Any:  # noqa: ANN401
+    pairs = zip(node.ops, node.comparators, strict=True)
+    targets = [_comparison_target(_OPERATORS[op.__class__], _within(right, _COMPARED + 1)) for op, right in pairs]
+    return _comparison(_within(node.left, _COMPARED + 1), targets)
+
+
+def _call_of(node: ast.Call) -> Any:  # noqa: ANN401
+    args = [
+        _arg(sketched(arg.value), None, "*") if arg.__class__ is ast.Starred else _arg(sketched(arg), None, "")
+        for arg in node.args
+    ]
+    for keyword in node.keywords:
+        word = name(keyword.arg) if keyword.arg is not None else None
+        args.append(_arg(sketched(keyword.value), word, "**" if word is None else ""))
+    return _call(_within(node.func, _ATOM), args)
+
+
+def _constant_of(node: ast.Constant) -> Any:  # noqa: ANN401
+    value = node.value
+    kind = value.__class__
+    if kind is str or kind is bytes:
+        return _string(repr(value))
+    if kind is int:
+        return _integer(repr(value))
+    if kind is float:
+        return _float("1e999" if value == float("inf") else repr(value))
+    if kind is complex:
+        return _imaginary(repr(value).strip("()").rpartition("+")[2])
+    return cst.Ellipsis() if value is ... else name(repr(value))
+
+
+def _subscript_of(node: ast.Subscript) -> Any:  # noqa: ANN401
+    parts = node.slice.elts if node.slice.__class__ is ast.Tuple else [node.slice]  # type: ignore[attr-defined]
+    return _subscript(_within(node.value, _ATOM), [_subscript_element(_index_of(part)) for part in parts])
+
+
+def _index_of(node: ast.expr) -> Any:  # noqa: ANN401
+    if isinstance(node, ast.Slice):
+        return _slice(sketched_if_any(node.lower), sketched_if_any(node.upper), sketched_if_any(node.step))
+    return _index(sketched(node.value), "*") if isinstance(node, ast.Starred) else _index(sketched(node), None)
+
+
+def _elements(nodes: Iterable[ast.expr]) -> list[Any]:
+    return [
+        _starred_element(sketched(node.value)) if isinstance(node, ast.Starred) else _element(sketched(node))
+        for node in nodes
+    ]
+
+
+def _dictionary_of(node: ast.Dict) -> Any:  # noqa: ANN401
+    pairs = [(sketched_if_any(key), sketched(value)) for key, value in zip(node.keys, node.values, strict=True)]
+    return cst.Dict([cst.StarredDictElement(value) if key is None else cst.DictElement(key, value) for key, value in pairs])
+
+
+def _clauses(clauses: Sequence[ast.comprehension]) -> Any:  # noqa: ANN401
+    first, *rest = clauses
+    return cst.CompFor(
+        sketched(first.target),
+        _within(first.iter, _BINDS[ast.Or]),
+        [cst.CompIf(_within(test, _BINDS[ast.Or])) for test in first.ifs],
+        _clauses(rest) if rest else None,
+        asynchronous=cst.Asynchronous() if first.is_async else None,
+    )
+
+
+def _formatted_of(node: ast.JoinedStr) -> Any:  # noqa: ANN401
+    held = [part for part in node.values if isinstance(part, ast.FormattedValue)]
+    return cst.FormattedString([cst.FormattedStringExpression(sketched(part.value)) for part in held])
+
+
+def sketched_parameters(node: ast.arguments) -> cst.Parameters:
+    """The parameters of a function or lambda."""
+    positional = [*node.posonlyargs, *node.args]
+    defaults = [None] * (len(positional) - len(node.defaults)) + [sketched(default) for default in node.defaults]
+    params = [_parameter(arg, default) for arg, default in zip(positional, defaults, strict=True)]
+    only_by_name = [_parameter(arg, sketched_if_any(default)) for arg, default in zip(node.kwonlyargs, node.kw_defaults, strict=True)]
+    split = len(node.posonlyargs)
+    star: Any = _parameter(node.vararg, None, "*") if node.vararg else cst.MaybeSentinel.DEFAULT
+    return cst.Parameters(
+        params[split:],
+        cst.ParamStar() if only_by_name and node.vararg is None else star,
+        only_by_name,
+        _parameter(node.kwarg, None, "**") if node.kwarg else None,
+        params[:split],
+    )
+
+
+def _parameter(arg: ast.arg, default: object, star: str = "") -> Any:  # noqa: ANN401
+    return _param(name(arg.arg), annotation(sketched(arg.annotation)) if arg.annotation else None, default, star)
+
+
+_EXPRESSIONS: Mapping[type[ast.AST], Callable[[Any], Any]] = {
+    ast.Name: lambda node: name(node.id),
+    ast.Attribute: lambda node: _attribute(_within(node.value, _ATOM), name(node.attr)),
+    ast.Call: _call_of,
+    ast.Constant: _constant_of,
+    ast.BinOp: _binary_of,
+    ast.UnaryOp: _unary_of,
+    ast.BoolOp: _boolean_of,
+    ast.Compare: _comparison_of,
+    ast.Subscript: _subscript_of,
+    ast.Tuple: lambda node: cst.Tuple(_elements(node.elts)),
+    ast.List: lambda node: cst.List(_elements(node.elts)),
+    ast.Set: lambda node: cst.Set(_elements(node.elts)),
+    ast.Dict: _dictionary_of,
+    ast.IfExp: lambda node: cst.IfExp(
+        _within(node.test, _BINDS[ast.Or]), _within(node.body, _BINDS[ast.Or]), _within(node.orelse, _BINDS[ast.IfExp])
+    ),
+    ast.Lambda: lambda node: cst.Lambda(sketched_parameters(node.args), _within(node.body, 1)),
+    ast.NamedExpr: lambda node: cst.NamedExpr(sketched(node.target), _within(node.value, 1), _OPEN, _CLOSED),
+    ast.Await: lambda node: cst.Await(_within(node.value, _ATOM)),
+    ast.Yield: lambda node: cst.Yield(sketched_if_any(node.value)),
+    ast.YieldFrom: lambda node: cst.Yield(cst.From(sketched(node.value))),
+    ast.ListComp: lambda node: cst.ListComp(sketched(node.elt), _clauses(node.generators)),
+    ast.SetComp: lambda node: cst.SetComp(sketched(node.elt), _clauses(node.generators)),
+    ast.GeneratorExp: lambda node: cst.GeneratorExp(sketched(node.elt), _clauses(node.generators)),
+    ast.DictComp: lambda node: cst.DictComp(
+        sketched(node.key), sketched(node.value), _clauses(node.generators)
+    ),
+    ast.JoinedStr: _formatted_of,
+}
