@@ -86,7 +86,7 @@ def _scaled_way(path: Path, clip: Event) -> tuple[Event, bool, bool] | None:
 
 def _fix(clip: Event, step: Event) -> Fix | None:
     # Names of another function may mean something else here.
-    if step.flow is not clip.flow or not step.target:
+    if step.flow is not clip.flow or not step.first_argument():
         return None
-    edit = clip.line_before(f"{step.by}.unscale_({step.target})")
+    edit = clip.line_before(f"{step.receiver}.unscale_({step.first_argument()})")
     return safe("Unscale the gradients first", edit) if edit is not None else None

@@ -88,5 +88,5 @@ def _fix(loop: TrainingLoop, path: Path) -> Fix | None:
     zeroing = [event for event in loop.of("zero_grad") if leave is not None and event.flow is leave.flow]
     if leave is None or not zeroing or len({event.target for event in zeroing}) != 1:
         return None
-    edit = leave.line_before(f"{zeroing[0].target}.zero_grad(set_to_none=True)")
+    edit = leave.line_before(f"{zeroing[0].receiver}.zero_grad(set_to_none=True)")
     return safe("Zero the gradients before the next batch", edit) if edit is not None else None

@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    Direction, Event, Facts, Finding, Fix, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, safe, unsafe
-)  # fmt: skip
+    Direction,
+    Event,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Path,
+    Rule,
+    Severity,
+    TrainingLoop,
+    safe,
+    unsafe,
+)
 
 Misuse = tuple[Event, str, Fix | None]
 
@@ -123,39 +135,13 @@ def _missing_updates(loop: TrainingLoop) -> Iterator[Misuse]:
 
 def _unscalings(loop: TrainingLoop) -> Iterator[Misuse]:
     """`unscale_` a second time before an update, in one round or by way of a round that was cut short."""
-    second: dict[Event, int] = {}
-    cut_short: dict[Event, list[Path]] = {}
-    for path in loop.paths:
-        twice, pending = _unscaled(path)
-        second.update({event: second.get(event, 0) + 1 for event in twice})
-        if path.end == "continue" and pending:
-            cut_short.setdefault(pending[0], []).append(path)
-    for event, count in second.items():
-        is_always = count == sum(event in path.steps for path in loop.paths)
+    again = loop.unscaled_again()
+    for event, is_always in again:
         edit = event.taken_out() if is_always else None
         fix = safe("Unscale once", edit) if edit is not None else None
         yield event, f"`{event.quote(40)}` is the second one since the last update: it raises", fix
-    for event in cut_short.keys() - second.keys():
-        message = f"`{event.quote(40)}`, then `continue` without an update: the next one raises"
-        yield event, message, _updated(event, cut_short[event])
-
-
-def _unscaled(path: Path) -> tuple[list[Event], list[Event]]:
-    """Those that unscale what is unscaled already, and those that no update has followed by the end."""
-    twice: list[Event] = []
-    unscaled: dict[str, Event] = {}
-    for event in path.events("unscale_", "update", "opaque"):
-        if event.kind != "unscale_":
-            unscaled.clear()
-        elif event.target in unscaled and not any("stage" in text.lower() for text in event.conditions):
-            twice.append(event)
-        elif not event.is_framework:
-            unscaled[event.target] = event
-    return twice, list(unscaled.values())
-
-
-def _updated(event: Event, paths: list[Path]) -> Fix | None:
-    leaves = {path.leave.node: path.leave for path in paths if path.leave is not None and path.leave.flow is event.flow}
-    edits = [edit for leave in leaves.values() if (edit := leave.line_before(f"{event.receiver}.update()")) is not None]
-    is_whole = edits and len(edits) == len({path.leave for path in paths})
-    return safe("Update the scaler before the next batch", *edits) if is_whole else None
+    for cut in loop.cut_short():
+        if cut.event not in {event for event, _ in again}:
+            message = f"`{cut.event.quote(40)}`, then `continue` without an update: the next one raises"
+            edits = cut.updated()
+            yield cut.event, message, safe("Update the scaler before the next batch", *edits) if edits else None

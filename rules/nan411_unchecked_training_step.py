@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Rule, Severity, TrainingLoop
+from nanlint.rule import (
+    Direction,
+    Edit,
+    Event,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Rule,
+    Severity,
+    TrainingLoop,
+    unsafe,
+)
 
+CLIP = "torch.nn.utils.clip_grad_norm_"
 # They look at every operation, or at what the caller hands them.
 WATCHED = frozenset(
     {"set_detect_anomaly", "detect_anomaly", "isnan", "isfinite", "isinf", "error_if_nonfinite", "GradScaler"}
@@ -37,7 +51,9 @@ class UncheckedTrainingStep(Rule):
     Accelerate, Fabric, Lightning or DeepSpeed, which have checks of their own.
 
     ## Fix
-    None: skipping, raising and clipping are all right answers.
+    Unsafe: the run stops where it went on with a broken model, and steps with finite gradients are what they were. A `clip_grad_norm_`
+    before the step gets `error_if_nonfinite=True`; without one, such a clip at inf, which measures and cuts nothing, goes above the step.
+    None where the loop makes several steps, or one with a closure.
     """
 
     code = "NAN411"
@@ -55,9 +71,40 @@ class UncheckedTrainingStep(Rule):
         if step is None:
             return
         message = f"`{step.quote(50)}` runs whether the loss and the gradients are finite or not"
-        yield self.finding(step.span, message, hazard=Hazard("step", step.target, "gradients of inf or NaN"))
+        hazard = Hazard("step", step.target, "gradients of inf or NaN")
+        yield self.finding(step.span, message, fix=_fix(step, loop, facts), hazard=hazard)
 
 
 def _last_plain_step(loop: TrainingLoop) -> Event | None:
     steps = [event for event in loop.of("step") if not event.is_scaled]
     return steps[-1] if steps and loop.paths and not loop.of("opaque") else None
+
+
+def _fix(step: Event, loop: TrainingLoop, facts: Facts) -> Fix | None:
+    if len(loop.of("step")) != 1 or not step.is_bare:
+        return None
+    clip = _clip_before(step, loop)
+    edit = clip.keyword("error_if_nonfinite", "True") if clip is not None else _measured(step, facts)
+    return unsafe("Raise when the gradients are not finite", edit) if edit is not None else None
+
+
+def _clip_before(step: Event, loop: TrainingLoop) -> Event | None:
+    """The clip by torch's own function that comes before the step on every way; None if there is none."""
+    ways = [(path, path.steps.index(step)) for path in loop.paths if step in path.steps]
+    clips = {clip[1] if (clip := path.before(place, "clip")) is not None else None for path, place in ways}
+    found = clips.pop() if len(clips) == 1 else None
+    return found if found is not None and found.call is not None and found.call.function == CLIP else None
+
+
+def _measured(step: Event, facts: Facts) -> Edit | None:
+    """A clip that cuts nothing, and raises when the norm is not finite, above the step."""
+    spelled, model = facts.name_for(CLIP), facts.model_of(step)
+    if spelled is None:
+        return None
+    measure = f'{spelled}({{}}, float("inf"), error_if_nonfinite=True)'
+    if model:
+        return step.line_before(measure.format(f"{model}.parameters()"))
+    if step.mentions("params"):
+        return None
+    every = f'params = [p for group in {step.receiver}.param_groups for p in group["params"]]'
+    return step.line_before(every, measure.format("params"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity
+from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
 
 # After one of these the rate of the config counts again, or somebody has looked at both.
 AGAIN = frozenset(
@@ -41,7 +41,11 @@ class SchedulerStateOverridesConfig(Rule):
     brings back the old rate too, from which torch's schedulers go on: info, and silent beside a schedule of one's own.
 
     ## Fix
-    None: which of the two rates is meant is for the author to say.
+    Unsafe, since a run that was to go on with the old rate now goes on with that of the config: behind the last state that is loaded,
+    the rate of the groups and `base_lrs` are set, and the rate in effect is scaled by as much, so that the place in the schedule
+    stays. The horizon (`T_max`, `total_steps`) stays that of the state. Offered where the function makes an optimizer of
+    `model.parameters()` with `lr` from a config, and a scheduler of torch or transformers whose rate is a factor times the base, or
+    `OneCycleLR`. None for groups with rates of their own, a floor such as `eta_min`, and plateaus or chains of schedules.
     """
 
     code = "NAN501"
@@ -62,4 +66,6 @@ class SchedulerStateOverridesConfig(Rule):
         message = f"`{facts.quote(call.node, 38)}` brings back the old rate; `{facts.quote(rate, 25)}` no longer counts"
         severity = self.severity if role == "scheduler" else Severity.INFO
         hazard = Hazard("load_state_dict", facts.quote(receiver), "a checkpoint with another learning rate")
-        yield self.finding(facts.span_of(call.node), message, severity=severity, hazard=hazard)
+        edit = facts.rate_put_in_again(call)
+        fix = unsafe("Put the rate of the config in again", edit) if edit is not None else None
+        yield self.finding(facts.span_of(call.node), message, fix=fix, severity=severity, hazard=hazard)

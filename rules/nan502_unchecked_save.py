@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop
+from nanlint.rule import (
+    Direction,
+    Event,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Path,
+    Rule,
+    Severity,
+    TrainingLoop,
+    unsafe,
+)
 
 # A name that changes from one save to the next leaves the last good checkpoint alone.
 CHANGING = re.compile(
@@ -42,7 +55,9 @@ class UncheckedSave(Rule):
     Fabric, Lightning and DeepSpeed.
 
     ## Fix
-    None: raising, skipping the save, and keeping more than one file are all right answers.
+    Unsafe: the save goes under a test that the parameters of the model are finite, which costs one look at each of them per save;
+    a model that is broken is no longer saved, and the run goes on as before. Offered where `model.state_dict()` is written in the call,
+    of one model; none where the save is a part of another statement, or what it saves is made elsewhere.
     """
 
     code = "NAN502"
@@ -61,7 +76,8 @@ class UncheckedSave(Rule):
         for save in saves:
             if _overwrites(save, facts) and not _is_chosen(save, loop):
                 message = f"`{save.quote(55)}` overwrites the last checkpoint, finite or not"
-                yield self.finding(save.span, message, hazard=Hazard("save", save.target, "parameters of inf or NaN"))
+                hazard = Hazard("save", save.target, "parameters of inf or NaN")
+                yield self.finding(save.span, message, fix=_fix(save, facts), hazard=hazard)
 
 
 def _overwrites(save: Event, facts: Facts) -> bool:
@@ -86,3 +102,11 @@ def _is_chosen(save: Event, loop: TrainingLoop) -> bool:
 
 def _compares(path: Path, save: Event) -> bool:
     return any(BETTER.search(decision.text) for decision in path.decisions(0, path.steps.index(save)))
+
+
+def _fix(save: Event, facts: Facts) -> Fix | None:
+    models, spelled = facts.saved_models(save), facts.name_for("torch.isfinite")
+    if len(models) != 1 or spelled is None or save.is_result_used:
+        return None
+    edits = save.under_condition(f"all({spelled}(p).all() for p in {models[0]}.parameters())")
+    return unsafe("Save finite parameters only", *edits) if edits is not None else None

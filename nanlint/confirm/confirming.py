@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.given import given_for
 from nanlint.confirm.harness import Harness
-from nanlint.confirm.repro import save
-from nanlint.confirm.target import target_of
+from nanlint.confirm.repro import save, seen_in
+from nanlint.confirm.sources import NothingToRun, source_of
 from nanlint.confirm.verdicts import not_runnable, of_answer
 from nanlint.errors import NanlintError
 from nanlint.model.verdict import VerdictKind
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from nanlint.confirm.options import Options
+    from nanlint.confirm.sources import Source
     from nanlint.confirm.target import Target
     from nanlint.model import Finding
     from nanlint.model.verdict import Verdict
@@ -56,7 +56,7 @@ class Confirmer:
     """The text of the file with the finding's fix applied; None if there is none to apply."""
     save_to: str = ""
     devices: list[str] = field(default_factory=list)
-    lines: Counter[tuple[str, int]] = field(default_factory=Counter)
+    lines: Counter[tuple[str, int | None, int]] = field(default_factory=Counter)
     """How many findings a line has: where there are two, one fix alone may mend nothing."""
     harness: Harness | None = None
     """A harness that is running already and stays so; None to start one for each run."""
@@ -66,7 +66,7 @@ class Confirmer:
     ) -> list[Finding]:
         """The findings, in the same order, each with its verdict."""
         done: dict[int, Finding] = {}
-        self.lines = Counter((finding.path, finding.span.line) for finding in findings)
+        self.lines = Counter(map(_line, findings))
         running = nullcontext(self.harness) if self.harness is not None else Harness()
         with running as harness, ThreadPoolExecutor(max_workers=max(1, self.jobs)) as pool:
             self.devices = self._devices(harness) if findings else []
@@ -103,16 +103,12 @@ class Confirmer:
         """The verdict on one finding; a broken file is one verdict, too."""
         if finding.code in NOTHING_TO_RUN:
             return not_runnable(NOTHING_TO_RUN[finding.code])
-        if finding.cell is not None:
-            return not_runnable("it is in a notebook; move the function to a module that can be imported")
         try:
-            with open(finding.path, encoding="utf-8", errors="replace", newline="") as file:  # noqa: PTH123 - the line ends count
-                text = file.read()
-            target = target_of(finding, text, os.path.abspath(finding.path))  # noqa: PTH100 - a string for the worker
-        except (OSError, SyntaxError, ValueError) as error:
-            return not_runnable(f"the file cannot be read as Python: {error}")
+            source = source_of(finding)
+        except NothingToRun as error:
+            return not_runnable(str(error))
         options = replace(self.options, device=self.devices[place % len(self.devices)])
-        return _Case(self, harness, finding, target, options, text).verdict()
+        return source.told(_Case(self, harness, finding, source, options).verdict())
 
 
 @dataclass
@@ -121,10 +117,20 @@ class _Case:
 
     confirmer: Confirmer
     harness: Harness
-    finding: Finding
-    target: Target
+    told: Finding
+    """The finding as the user reads it; in a notebook its lines are those of a cell."""
+    source: Source
     options: Options
-    text: str
+
+    @property
+    def finding(self) -> Finding:
+        """The finding in the text that is run."""
+        return self.source.finding
+
+    @property
+    def target(self) -> Target:
+        """What is run."""
+        return self.source.target
 
     def verdict(self) -> Verdict:
         """Search, replay, check the fix, save."""
@@ -146,7 +152,9 @@ class _Case:
         if verdict.kind is VerdictKind.CONFIRMED:
             verdict = self._with_fix(verdict, answer)
             if self.confirmer.save_to:
-                verdict = replace(verdict, repro=save(self.confirmer.save_to, self.finding, self.target, answer))
+                seen = self.source.in_cells(seen_in(answer))
+                repro = save(self.confirmer.save_to, self.told, self.target, answer, seen)
+                verdict = replace(verdict, repro=repro)
         return verdict
 
     def _replay(self, answer: Json, text: str | None = None) -> Json:
@@ -156,15 +164,24 @@ class _Case:
 
     def _with_fix(self, verdict: Verdict, answer: Json) -> Verdict:
         """Whether the offered fix mends what was seen."""
-        text = self.confirmer.fixed(self.finding, self.text)
+        text = self.confirmer.fixed(self.finding, self.source.text)
         if text is None:
             return verdict
         again = self._replay(answer, text)
         if again.get("kind") != "replayed" or again.get("error"):
             return verdict
-        if again["bad"] and self.confirmer.lines[self.finding.path, self.finding.span.line] > 1:
+        if again["bad"] and self._is_one_of_several():
             return verdict
         return replace(verdict, fix_verified=not again["bad"])
+
+    def _is_one_of_several(self) -> bool:
+        """Whether this fix alone may mend nothing: others are offered on its line, or parts of it for other cells."""
+        edits = self.finding.fix.edits if self.finding.fix is not None else ()
+        return self.confirmer.lines[_line(self.told)] > 1 or (self.source.notebook is not None and len(edits) > 1)
+
+
+def _line(finding: Finding) -> tuple[str, int | None, int]:
+    return finding.path, finding.cell, finding.span.line
 
 
 def _outcome(answer: Json) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_HEAD = '''"""{code} at {path}:{line}: {message}
+_HEAD = '''"""{code} at {place}: {message}
 
 {summary}
 """
@@ -82,13 +82,13 @@ _TEST = """def test_{name}():
 """
 
 
-def save(folder: str, finding: Finding, target: Target, answer: Json) -> str:
-    """Write the script and the pytest; returns the path of the script."""
+def save(folder: str, finding: Finding, target: Target, answer: Json, seen: str) -> str:
+    """Write the script and the pytest, which say what was `seen`; returns the path of the script."""
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     name = _name(finding, target)
-    body = _head(finding, target, answer) + _body(target, answer, finding)
-    told = f"{finding.path}:{finding.span.line} {finding.code}: {_told(answer)}"
+    body = _head(finding, target, f"{seen}, {answer['dtype']}") + _body(target, answer, finding)
+    told = f"{_place(finding)} {finding.code}: {seen}"
     (place / f"repro_{name}.py").write_text(body + _SCRIPT.format(told=told), encoding="utf-8")
     (place / f"test_{name}.py").write_text(body + _TEST.format(name=name, told=told), encoding="utf-8")
     return str(place / f"repro_{name}.py")
@@ -99,24 +99,30 @@ def _name(finding: Finding, target: Target) -> str:
         finding.code.lower(),
         *target.module.split("."),
         *(name for _, name in target.owners),
+        *([] if finding.cell is None else [f"cell{finding.cell}"]),
         str(finding.span.line),
     ]
     return re.sub(r"\W+", "_", "_".join(words)).strip("_")
 
 
-def _told(answer: Json) -> str:
+def _place(finding: Finding) -> str:
+    cell = "" if finding.cell is None else f"cell {finding.cell}:"
+    return f"{finding.path}:{cell}{finding.span.line}".replace("\\", "/")
+
+
+def seen_in(answer: Json) -> str:
+    """What broke, in a few words."""
     hit = answer["hit"]
     return f"{hit['operation']} at line {hit['line']} gives {hit['result']} ({hit['direction']})"
 
 
-def _head(finding: Finding, target: Target, answer: Json) -> str:
+def _head(finding: Finding, target: Target, seen: str) -> str:
     folders = list(dict.fromkeys([target.root, target.project]))
     return _HEAD.format(
         code=finding.code,
-        path=finding.path.replace("\\", "/"),
-        line=finding.span.line,
+        place=_place(finding),
         message=finding.message.replace('"""', "'''"),
-        summary=f"Found by nanlint confirm: {_told(answer)}, {answer['dtype']}.",
+        summary=f"Found by nanlint confirm: {seen}.",
         folders=folders,
     )
 
@@ -151,7 +157,9 @@ def _is_plain(case: Json, target: Target, answer: Json) -> bool:
 
 
 def _importable(target: Target) -> bool:
-    """Whether a CPU without GPU runs the file as it is: CUDA's autocast is switched off there."""
+    """Whether a CPU without GPU imports and runs the file as it is: CUDA's autocast is switched off there."""
+    if not target.path.endswith(".py"):
+        return False
     try:
         return "autocast" not in Path(target.path).read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -10,6 +10,7 @@ from nanlint.engine.rule_border import findings_of
 from nanlint.facts.config import Config, config_of
 from nanlint.source.config_company import is_launcher, trainers_beside
 from nanlint.source.config_entries import read_documents
+from nanlint.source.config_words import speaks_of_settings
 from nanlint.source.lines import split_lines
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def check_python_settings(tree: ast.Module, text: str, path: str, ruleset: Rules
     from nanlint.facts.config_python import python_configs  # noqa: PLC0415 - for code that states settings only
 
     outcome = Settled()
-    _judge(python_configs(tree, text), path, ruleset, outcome)
+    _judge(python_configs(tree, text, speaks_of_settings), path, ruleset, outcome)
     return outcome
 
 

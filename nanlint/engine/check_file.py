@@ -131,7 +131,7 @@ def check_text(text: str, path: str, ruleset: Ruleset) -> FileResult:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     try:
-        return _check_outlined(text, path, ruleset, relevant=relevant, configured=configured)
+        return _check_outlined(text, path, ruleset, relevant=relevant, configured=configured, markers=markers)
     finally:
         sys.setrecursionlimit(limit)
 
@@ -152,7 +152,9 @@ def _check_config_text(text: str, path: str, ruleset: Ruleset) -> FileResult:
     return _without_suppressed(result, text, path, ruleset)
 
 
-def _check_outlined(text: str, path: str, ruleset: Ruleset, *, relevant: bool, configured: bool) -> FileResult:
+def _check_outlined(
+    text: str, path: str, ruleset: Ruleset, *, relevant: bool, configured: bool, markers: bool
+) -> FileResult:
     try:
         plan = outline(text, path)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -165,7 +167,8 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, *, relevant: bool, c
         from nanlint.facts.module_facts import ModuleFacts  # noqa: PLC0415 - and here, and not before
 
         facts_by = partial(ModuleFacts, text, plan, path, view)
-        if ruleset.gated:
+        # Where comments keep findings out, those that are not shown count, too: a comment may be there for one.
+        if ruleset.gated and not markers:
             outcome = run_where_it_matters(names, facts_by, path, ruleset)
         else:
             outcome = run_rules(names, facts_by(), path, ruleset)

@@ -57,5 +57,8 @@ class Ruleset:
 
     def shown(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings that are severe enough, in reading order."""
-        loud = [finding for finding in findings if finding.severity.rank >= self.mildest.rank]
-        return sorted(loud, key=lambda finding: finding.sort_key)
+        return sorted(filter(self.shows, findings), key=lambda finding: finding.sort_key)
+
+    def shows(self, finding: Finding) -> bool:
+        """Whether a finding is severe enough, by the severity that the user gave to its rule."""
+        return self.severities.get(finding.code, finding.severity).rank >= self.mildest.rank

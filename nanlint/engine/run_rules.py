@@ -43,7 +43,7 @@ def run_where_it_matters(
     """What the rules find in the chunks called `names`: they are tried on sketches, and run where those show something."""
     tried = run_rules(names, facts_by(sketch_chunk), path, ruleset)
     if not tried.chunks and not tried.loops:
-        return tried
+        return tried._replace(findings=[])
     outcome = run_rules(tried.chunks, facts_by(parse_chunk), path, ruleset, loops=tried.loops)
     return outcome._replace(consulted={**tried.consulted, **outcome.consulted})
 
@@ -56,20 +56,22 @@ def run_rules(
     findings: list[Finding] = []
     chunks: list[str] = []
     for name in names:
-        before = len(findings) + len(run.errors)
         function = "" if name == MODULE else plan.chunks[name].qualname
+        failed = len(run.errors)
+        found: list[Finding] = []
         try:
-            findings += [replace(finding, function=function) for finding in run.on_chunk(name)]
+            found = [replace(finding, function=function) for finding in run.on_chunk(name)]
         except RecursionError:
             message = f"`{name}` is nested too deeply to be analysed; it was not checked"
             run.errors.append(FileError(path, plan.chunks[name].first_line, message))
-        if len(findings) + len(run.errors) > before:
+        if len(run.errors) > failed or any(map(ruleset.shows, found)):
             chunks.append(name)
-    before = len(findings) + len(run.errors)
-    findings += run.on_loops(plan) if loops else ()
+        findings += found
+    failed = len(run.errors)
+    found = run.on_loops(plan) if loops else []
+    in_loops = len(run.errors) > failed or any(map(ruleset.shows, found))
     facts.forget()
-    in_loops = len(findings) + len(run.errors) > before
-    return Outcome(findings, run.errors, dict(facts.consulted), chunks, in_loops)
+    return Outcome([*findings, *found], run.errors, dict(facts.consulted), chunks, in_loops)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,11 @@ from nanlint.facts.config import Config, Setting, Source, folded_path
 from nanlint.model import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nanlint.source.config_entries import Scalar, Stated
+
+    _Test = Callable[[bytes], bool]
 
 _CONFIG_CLASS = re.compile(
     r"(Config|Configuration|Args|Arguments|Params|Parameters|Hparams|HParams|Settings|Options|Cfg|Opts)$", re.IGNORECASE
@@ -47,9 +51,12 @@ class _Unstated(Exception):  # noqa: N818 - says that there is no value, which i
     """The value is not written out."""
 
 
-def python_configs(tree: ast.Module, text: str) -> list[Config]:
-    """Every config in a file: each class, call, dict, parser and the constants of the module are one."""
-    reader = _Reader(text)
+def python_configs(tree: ast.Module, text: str, is_worth_reading: _Test = lambda _: True) -> list[Config]:
+    """Every config in a file: each class, call, dict, parser and the constants of the module are one.
+
+    Functions and classes whose code is not worth reading are passed over.
+    """
+    reader = _Reader(text, is_worth_reading)
     reader.read(tree.body, is_module=True)
     return [Config(tuple(settings)) for settings in reader.groups.values() if settings]
 
@@ -57,8 +64,9 @@ def python_configs(tree: ast.Module, text: str) -> list[Config]:
 class _Reader:
     """One walk over one file. Settings that are one config are collected under one key."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, is_worth_reading: _Test) -> None:
         self.groups: dict[object, list[Setting]] = {}
+        self._is_worth_reading = is_worth_reading
         self._lines = text.split("\n")
 
     def read(self, body: list[ast.stmt], *, is_module: bool = False) -> None:
@@ -72,10 +80,11 @@ class _Reader:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 waiting.extend(node.decorator_list)  # click's options stand there
                 # Tests state what is wrong on purpose.
-                self.read(node.body if not node.name.startswith("test_") else [])
+                if not node.name.startswith("test_") and self._is_read(node):
+                    self.read(node.body)
                 continue
             if isinstance(node, ast.ClassDef):
-                if not node.name.startswith("Test"):
+                if not node.name.startswith("Test") and self._is_read(node):
                     self._class(node)
                 continue
             if is_module and id(node) in top:
@@ -89,6 +98,10 @@ class _Reader:
                 waiting.extend(reversed([value for value in node.values if not isinstance(value, ast.Dict)]))
                 continue
             waiting.extend(reversed(list(ast.iter_child_nodes(node))))
+
+    def _is_read(self, node: ast.stmt) -> bool:
+        lines = self._lines[node.lineno - 1 : node.end_lineno]
+        return self._is_worth_reading("\n".join(lines).encode("utf-8", "surrogatepass"))
 
     # -- the ways to write a setting --------------------------------------------------------------------------
 

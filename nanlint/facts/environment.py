@@ -16,16 +16,15 @@ import libcst as cst
 
 from nanlint.facts.dtypes import format_of
 from nanlint.facts.guards import Bound, stored, tightened
-from nanlint.facts.names import dotted_text
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
+from nanlint.facts.written import text_of
 from nanlint.ops.interval import INF, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_WRITER = cst.Module([])
-_SPACE = re.compile(r"\s+")
-_GUARDABLE = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BinaryOperation)
+_COMPOUND = frozenset({cst.Call, cst.Subscript, cst.BinaryOperation})
+_GUARDABLE = _COMPOUND | {cst.Name, cst.Attribute}
 
 # The newest dict is copied at every binding, so it stays small.
 _NEWEST = 16
@@ -93,7 +92,7 @@ class Env:
         """The environment where a condition has said this."""
         guards = dict(self.guards)
         for bound in bounds:
-            if isinstance(bound.node, _GUARDABLE):
+            if type(bound.node) in _GUARDABLE:
                 text = text_of(bound.node)
                 before = guards.get(text)
                 both = Bound(bound.node, tightened(before.range, bound)) if before is not None else bound
@@ -102,8 +101,10 @@ class Env:
 
     def guarded(self, node: cst.BaseExpression, value: Value) -> Value:
         """The value of `node` with what conditions have told about it."""
-        if not isinstance(node, _GUARDABLE):
+        if type(node) not in _GUARDABLE:
             return value
+        if type(node) in _COMPOUND and all(text.replace(".", "_").isidentifier() for text in self.guards):
+            return value  # no text of such an expression is a name
         bound = self.guards.get(text_of(node))
         return value if bound is None else _under(value, bound)
 
@@ -167,12 +168,3 @@ def _either(here: Value | None, there: Value | None, *, may_lack: bool) -> Value
         return join(here, there)
     known = here or there or Value()
     return known if may_lack else join(known, Value())
-
-
-def text_of(node: cst.BaseExpression) -> str:
-    """The text of an expression by which it is recognised again: without white space and outer parentheses."""
-    dotted = dotted_text(node)
-    if dotted is not None:
-        return dotted
-    text = _SPACE.sub("", _WRITER.code_for_node(node))
-    return text[1:-1] if getattr(node, "lpar", ()) else text

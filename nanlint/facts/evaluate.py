@@ -19,7 +19,7 @@ from nanlint.facts.changes import changed_by, may_set_attributes
 from nanlint.facts.dtypes import format_of
 from nanlint.facts.environment import Env
 from nanlint.facts.guards import bounds
-from nanlint.facts.names import dotted_text
+from nanlint.facts.names import BUILTINS, dotted_text
 from nanlint.facts.relations import range_under
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value, without_defaults
 from nanlint.ops.arithmetic import rounded
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 ANY_ATTRIBUTE = "*"
 """`x.*` is bound anew whenever attributes of x may have changed."""
+
+# Nothing of the project is in there.
+_OTHERS = ("torch.", "math.", "numpy.")
 
 
 class Evaluator:
@@ -209,7 +212,9 @@ class Evaluator:
 
     def returned_by_import(self, dotted: str, call: Call) -> Value | None:
         """The value that an imported function returns, if it is of the project; None while calls are not followed."""
-        if dotted in SIGNATURES or dotted.startswith(("torch.", "math.", "numpy.")):
+        last = dotted.rpartition(".")[2]
+        # A class is called as a class is; what is made of it is unknown.
+        if dotted in SIGNATURES or dotted in BUILTINS or last[:1].isupper() or dotted.startswith(_OTHERS):
             return None
         return self.reach.returned_by_import(dotted, call) if self._follows_calls else None
 

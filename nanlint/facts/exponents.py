@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.facts.environment import text_of
+from nanlint.facts.written import text_of
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Kind
 

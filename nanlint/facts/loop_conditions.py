@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.context import compared
-from nanlint.facts.environment import text_of
+from nanlint.facts.written import text_of
 from nanlint.facts.loop_events import renamed
 from nanlint.facts.names import dotted_text
 

@@ -54,7 +54,8 @@ def taken_out(node: cst.CSTNode, flow: Flow) -> Edit | None:
     """Delete the statement that `node` is in; a comment behind it stays on the line."""
     span = _alone(node, flow)
     block = _block_of(node, flow)
-    if span is None or len(block) < 2 or span.line != span.end_line:  # noqa: PLR2004 - something must be left in the block
+    # A block must not be left empty.
+    if span is None or len(block) < 2 or span.line != span.end_line:
         return None
     rest = flow.reach.line(span.line)[span.end_column - 1 :]
     if rest.strip():
@@ -79,7 +80,10 @@ def moved_out(node: cst.CSTNode, flow: Flow) -> Edits | None:
         return None
     deep = _indent(span, flow)
     shallow = _indent(flow.parsed.span_of(inside), flow)
-    numbers = [each for each in range(span.line, last.end_line + 1) if flow.reach.line(each).strip()]
+    first = span.line
+    while flow.reach.line(first - 1).strip().startswith("#"):
+        first -= 1
+    numbers = [each for each in range(first, last.end_line + 1) if flow.reach.line(each).strip()]
     if not all(flow.reach.line(number).startswith(deep) for number in numbers):
         return None
     return tuple(Edit(Span(number, 1, number, len(deep) + 1), shallow) for number in numbers)

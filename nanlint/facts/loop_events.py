@@ -14,7 +14,7 @@ import libcst as cst
 
 from nanlint.facts import loop_edits
 from nanlint.facts.context import ancestors, is_used
-from nanlint.facts.environment import text_of
+from nanlint.facts.written import text_of
 from nanlint.facts.names import dotted_text
 from nanlint.model import Edit, Span
 
@@ -116,6 +116,10 @@ class Event:
     def is_bare(self) -> bool:
         """Whether it is a call without arguments."""
         return isinstance(self.node, cst.Call) and not self.node.args
+
+    def mentions(self, *words: str) -> bool:
+        """Whether one of these names or attributes occurs in the function that it is written in."""
+        return not self.flow.parsed.chunk.words.isdisjoint(words)
 
     def first_argument(self) -> str:
         """The first argument, in the words of the function that it is written in; "" for none."""

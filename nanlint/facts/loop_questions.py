@@ -11,11 +11,14 @@ from nanlint.facts.asking_again import opposite_at
 from nanlint.facts.code_questions import CodeQuestions
 from nanlint.facts.dtypes import autocast_dtype
 from nanlint.facts.finite_checks import Check, check_of, subject_of
+from nanlint.facts.rate_edits import rate_put_in_again
 from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
 
 if TYPE_CHECKING:
     from nanlint.facts.loop_events import Event
     from nanlint.facts.loop_paths import Decision
+    from nanlint.facts.values import Call
+    from nanlint.model import Edit
 
 
 class LoopQuestions(CodeQuestions):
@@ -70,6 +73,12 @@ class LoopQuestions(CodeQuestions):
         """The opposite of a condition, to be asked in front of an event; None where it might be answered otherwise there."""
         return opposite_at(decision.test, event.node, event.flow) if decision.flow is event.flow else None
 
+    def model_of(self, event: Event) -> str:
+        """The model whose parameters the optimizer of a step was made with, where that is written in its function; "" elsewhere."""
+        function = event.node.func if isinstance(event.node, cst.Call) else None
+        optimizer = function.value if isinstance(function, cst.Attribute) else None
+        return resuming.model_of(optimizer, event.flow)
+
     # -- resuming and saving ----------------------------------------------------------------------------------
 
     def training_role(self, node: cst.BaseExpression) -> str:
@@ -92,6 +101,11 @@ class LoopQuestions(CodeQuestions):
         """The learning rate that the function at hand reads from a config to make an optimizer or a scheduler; None for none."""
         return resuming.configured_rate(self.here) if self.here is not None else None
 
+    def rate_put_in_again(self, load: Call) -> Edit | None:
+        """The lines that make the configured rate count again after a state was loaded; None where there are none."""
+        is_scheduler = load.receiver is not None and self.training_role(load.receiver) == "scheduler"
+        return rate_put_in_again(load, self.here, is_scheduler=is_scheduler) if self.here is not None else None
+
     def has_own_schedule(self) -> bool:
         """Whether the function at hand loads a scheduler's state, or sets the rate by a schedule that is not torch's."""
         flow = self.here
@@ -112,6 +126,10 @@ class LoopQuestions(CodeQuestions):
     def spelled_out(self, event: Event, node: cst.BaseExpression | None) -> str:
         """The text of an argument of an event, seen through a name; "" for what comes from elsewhere."""
         return resuming.spelled_out(node, event.flow)
+
+    def saved_models(self, event: Event) -> list[str]:
+        """The models whose states a save writes, as far as that is written there, in the words of its function."""
+        return resuming.saved_models(event.call.subject if event.call is not None else None, event.flow)
 
     # -- several processes ------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.changes import assigned_in
-from nanlint.facts.environment import text_of
+from nanlint.facts.written import text_of
 from nanlint.facts.finite_checks import check_of
 from nanlint.facts.loop_calls import event_of
 from nanlint.facts.loop_events import Event, EventKind, renamed

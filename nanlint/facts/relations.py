@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.dtypes import format_of
-from nanlint.facts.environment import text_of
+from nanlint.facts.written import text_of
 from nanlint.facts.guards import bounds, stored, tightened
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.ops.arithmetic import square

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.environment import text_of
+from nanlint.facts.written import text_of
 from nanlint.facts.loop_roles import is_optimizer, is_scaler, is_scheduler
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import loop_source_of
@@ -66,6 +66,16 @@ def _is_assigned_to(call: Call, node: cst.Attribute, flow: Flow) -> bool:
     return isinstance(around, cst.Assign) and any(text_of(target.target) == text_of(node) for target in around.targets)
 
 
+def model_of(optimizer: cst.BaseExpression | None, flow: Flow) -> str:
+    """`model`, if the chunk makes the optimizer with `model.parameters()` and nothing else; "" if that cannot be told."""
+    made_by = flow.values.get(optimizer, UNKNOWN).made_by if optimizer is not None else None
+    node = made_by.node if made_by is not None and made_by.node in flow.calls else None
+    given = node.args[0].value if isinstance(node, cst.Call) and node.args else None
+    if not isinstance(given, cst.Call) or given.args or not isinstance(given.func, cst.Attribute):
+        return ""
+    return (dotted_text(given.func.value) or "") if given.func.attr.value == "parameters" else ""
+
+
 def loads_of(flow: Flow) -> list[Call]:
     """Every load of a state in a chunk."""
     return [call for call in flow.calls.values() if call.function == LOADING and call.receiver is not None]
@@ -78,7 +88,7 @@ def configured_rate(flow: Flow) -> cst.BaseExpression | None:
         if not isinstance(node, cst.Call) or not _MAKERS.search(dotted_text(node.func) or ""):
             continue
         for arg in node.args:
-            if arg.keyword is not None and arg.keyword.value in _RATES and _is_configured(arg.value):
+            if arg.keyword is not None and arg.keyword.value in _RATES and is_configured(arg.value):
                 return arg.value
     return None
 
@@ -90,7 +100,7 @@ def has_own_schedule(flow: Flow) -> bool:
     return speaks and not made
 
 
-def _is_configured(node: cst.BaseExpression) -> bool:
+def is_configured(node: cst.BaseExpression) -> bool:
     """Whether an expression reads a config: `args.lr`, `self.config.lr * scale`, `cfg["lr"]`."""
     for inner in walk(node):
         if isinstance(inner, cst.Attribute) and not _CONFIGS.isdisjoint((dotted_text(inner.value) or "").split(".")):
@@ -119,6 +129,19 @@ def _around(node: cst.CSTNode, flow: Flow) -> Iterator[cst.CSTNode]:
     while around is not None:
         yield around
         around = flow.parsed.parents.get(around)
+
+
+def saved_models(node: cst.BaseExpression | None, flow: Flow) -> list[str]:
+    """The models whose states are written out in what is saved: `model` of `{"model": model.state_dict(), "epoch": 3}`."""
+    found: list[str] = []
+    for inner in walk(node) if node is not None else ():
+        function = inner.func if isinstance(inner, cst.Call) and not inner.args else None
+        if not isinstance(function, cst.Attribute) or function.attr.value != "state_dict":
+            continue
+        text = dotted_text(function.value)
+        if text and text not in found and role_of(function.value, flow) == "other":
+            found.append(text)
+    return found
 
 
 def spelled_out(node: cst.BaseExpression | None, flow: Flow, names: int = 3) -> str:

@@ -15,6 +15,7 @@ from nanlint.facts.loop_events import Event, EventKind
 from nanlint.facts.loop_items import Block, Branch, Repeat, branches_in, events_in, repeats_in
 from nanlint.facts.loop_paths import Path, paths_through
 from nanlint.facts.loop_tree import TreeBuilder
+from nanlint.facts.unscaling import Again, CutShort, cut_short, unscaled_again
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
@@ -89,6 +90,14 @@ class TrainingLoop:
     def is_framework(self) -> bool:
         """Whether Accelerate, Fabric, Lightning or DeepSpeed makes the backward or the step."""
         return any(event.is_framework for event in self.of(EventKind.STEP, EventKind.BACKWARD, EventKind.CLIP))
+
+    def unscaled_again(self) -> list[Again]:
+        """Every `unscale_` that comes a second time before an update."""
+        return unscaled_again(self.paths)
+
+    def cut_short(self) -> list[CutShort]:
+        """Every `unscale_` behind which a round can be left without an update."""
+        return cut_short(self.paths)
 
     @cached_property
     def optimizers(self) -> frozenset[str]:

@@ -68,7 +68,10 @@ def is_training_config(data: bytes) -> bool:
 
 def states_settings(data: bytes, *, is_torch: bool) -> bool:
     """Whether Python code may state settings of a training run; code without torch has to look like a config, too."""
+    return speaks_of_settings(data) and (is_torch or is_training_config(data))
+
+
+def speaks_of_settings(data: bytes) -> bool:
+    """Whether some Python code holds a word of those that rules about settings read."""
     folded = data.lower()
-    if not any(word in folded for word in _STATED_IN_CODE):
-        return False
-    return is_torch or is_training_config(data)
+    return any(word in folded for word in _STATED_IN_CODE)

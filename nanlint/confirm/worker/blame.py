@@ -30,6 +30,8 @@ _ALIASES: dict[str, frozenset[str]] = {
     "norm": frozenset({"linalg_vector_norm", "norm"}),
     "mean": frozenset({"mean", "div"}),
 }
+_UNDERFLOWING = frozenset({"torch.exp", "torch.exp2"})
+"""Operations that are finite far below 0, and 0 there."""
 
 
 def names_of(operation: str) -> frozenset[str]:
@@ -61,10 +63,8 @@ def is_about(  # noqa: PLR0911 - guards, one by one
     is_named = _is_named(source, hazard) and not any(_is_named(tracer.events[index], hazard) for index in flagged)
     upstream = set(flagged) & ancestors(tracer, source.index)
     if upstream:
-        # The flagged line makes or guards the value (a mask, a clamp, an eps) and a later one breaks on it. An operation
-        # that breaks by itself is to blame where it does.
-        is_guard = hazard is None or hazard["operation"] not in OPERATIONS or hazard["zone"] in {"inf", "-inf"}
-        return (is_guard or is_named) and _is_soon(tracer, upstream, source.index)
+        # An operation that breaks by itself is to blame where it does.
+        return (_breaks_later(hazard) or is_named) and _is_soon(tracer, upstream, source.index)
     downstream = any(source.index in ancestors(tracer, index) for index in flagged)
     return downstream and is_named
 
@@ -77,6 +77,14 @@ def is_flagged(event: Event, target: dict[str, Any]) -> bool:
 
 def _same_function(event: Event, target: dict[str, Any]) -> bool:
     return any(first in target["function_lines"] for _, first in event.place)
+
+
+def _breaks_later(hazard: dict[str, str] | None) -> bool:
+    """Whether the flagged line makes or guards a value (a mask, a clamp, an eps, an exp that is 0) on which a later one breaks."""
+    if hazard is None or hazard["operation"] not in OPERATIONS:
+        return True
+    is_underflow = hazard["operation"] in _UNDERFLOWING and hazard["zone"].startswith("(-inf")
+    return is_underflow or hazard["zone"] in {"inf", "-inf"}
 
 
 def _is_named(event: Event, hazard: dict[str, str] | None) -> bool:

@@ -7,6 +7,7 @@ arguments that were found, and the slice around the flagged expression when noth
 from __future__ import annotations
 
 import ast
+import builtins
 import time
 import traceback
 from typing import TYPE_CHECKING, Any
@@ -59,9 +60,24 @@ def _loaded(job: Json) -> Loaded:
         emulate()
     if job.get("flush"):
         torch.set_flush_denormal(True)
-    loaded = load(job["target"], job.get("text"))
+    path, text = job["target"]["path"], job.get("text")
+    if path.lower().endswith(".ipynb"):
+        text = _in_a_kernel(path, text)
+    loaded = load(job["target"], text)
     job["target"]["function_lines"] = _first_lines(job["target"])
     return loaded
+
+
+def _in_a_kernel(path: str, text: str | None) -> str:
+    """The joined cells of a notebook, or the text that stands for them; what IPython defines everywhere is there."""
+    from nanlint.source.notebook import Notebook  # noqa: PLC0415 - for notebooks only
+
+    builtins.display = print  # type: ignore[attr-defined] # as in IPython
+    builtins.get_ipython = lambda: None  # type: ignore[attr-defined] # same
+    if text is not None:
+        return text
+    with open(path, "rb") as file:  # noqa: PTH123 - no pathlib in the child
+        return Notebook.parse(file.read(), path).text
 
 
 def _first_lines(target: Json) -> list[int]:

@@ -46,7 +46,8 @@ def slice_of(module: ModuleType, target: Json, *, alone: bool = False) -> Subjec
     body = [renamer.visit(one) for one in kept]
     returned = ast.Return(renamer.visit(result))
     ast.copy_location(returned, statement)
-    free = sorted(_free([*body, returned], set(vars(module)) | set(dir(builtins))))
+    known = (set(vars(module)) | set(dir(builtins))) - _changing(scope)
+    free = sorted(_free([*body, returned], known))
     function = _compiled([*body, returned], free, target["path"], module)
     parameters = [Parameter(name) for name in free]
     evidence = uses_in(ast.Module([*body, returned], []), set(free))
@@ -159,6 +160,14 @@ def _tensor() -> type:
 
 def _flat(node: ast.AST) -> str:
     return ast.unparse(node).replace(".", "__dot__")
+
+
+def _changing(scope: ast.AST) -> set[str]:
+    """Of a script or notebook, the names that its own loops bind: what the last round left in them is one value of many."""
+    if not isinstance(scope, ast.Module):
+        return set()
+    loops = [one for one in _statements(scope) if isinstance(one, (ast.For, ast.While, ast.With))]
+    return {name for loop in loops for name in _stored(loop)}
 
 
 def _free(body: list[ast.stmt], known: set[str]) -> set[str]:
