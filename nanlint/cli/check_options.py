@@ -38,7 +38,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Paths, then options by theme."""
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files, folders or globs; - for stdin (default: .)")
     _add_rules(parser.add_argument_group("which rules"))
-    _add_files(parser.add_argument_group("which files"))
+    files = parser.add_argument_group("which files")
+    _add_files(files)
+    files.add_argument("--stdin-filename", default="", metavar="PATH", help="the name of what comes through stdin")
     _add_changes(parser.add_argument_group("changing files"))
     _add_output(parser.add_argument_group("what is printed"))
     _add_confirming(parser.add_argument_group("running what is found"))
@@ -81,7 +83,6 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
         "--force-exclude", action=switch, default=None, help="exclude even files named on the command line"
     )
     group.add_argument("--respect-gitignore", action=switch, default=None, help="leave out what git ignores (default)")
-    group.add_argument("--stdin-filename", default="", metavar="PATH", help="the name of what comes through stdin")
     group.add_argument("--show-files", action="store_true", help="print the files that would be checked, and stop")
 
 

@@ -19,7 +19,8 @@ from nanlint.source.discover import STDIN
 if TYPE_CHECKING:
     import argparse
 
-    from nanlint.model import Report
+    from nanlint.cli.confirm_options import Place
+    from nanlint.model import Finding, Report
 
 __all__ = ["EPILOG", "add_options", "run"]
 
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     running_options(options)
     if STDIN in options.paths:
         raise UsageError("confirm runs files; it cannot run what comes through stdin")
-    options.paths, lines = places_of(options.paths)
+    options.paths, places = places_of(options.paths)
     session = Run(plan_of(options, sys.stdin))
     discovery = session.discover()
     if options.show_files:
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
         results = session.check(discovery, waiting)
     finally:
         waiting.stop()
-    report = _narrowed(session.assemble(discovery, results), lines)
+    report = _narrowed(session.assemble(discovery, results), places)
     report = with_verdicts(report, session, options, err)
     chosen = session.settings.output_format or ("full" if out.isatty() and not options.output_file else "concise")
     print_report(report, chosen, options, (out, err))
@@ -55,18 +56,18 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     return ExitCode.FINDINGS if confirmed and not options.exit_zero else ExitCode.CLEAN
 
 
-def _narrowed(report: Report, lines: dict[str, set[int]]) -> Report:
-    """The findings on the lines that were asked for; all of them in files that were named without a line."""
-    if not lines:
+def _narrowed(report: Report, places: dict[str, set[Place]]) -> Report:
+    """The findings at the places that were asked for; all of them in files that were named without one."""
+    if not places:
         return report
-    wanted = {shown_path(path): numbers for path, numbers in lines.items()}
-    kept = tuple(
-        finding
-        for finding in report.findings
-        if finding.path not in wanted
-        or any(finding.span.line <= number <= finding.span.end_line for number in wanted[finding.path])
-    )
-    return replace(report, findings=kept)
+    wanted = {shown_path(path): asked for path, asked in places.items()}
+    kept = (one for one in report.findings if one.path not in wanted or any(_is_at(one, at) for at in wanted[one.path]))
+    return replace(report, findings=tuple(kept))
+
+
+def _is_at(finding: Finding, place: Place) -> bool:
+    cell, line = place
+    return finding.cell == cell and (line is None or finding.span.line <= line <= finding.span.end_line)
 
 
 def summary(report: Report) -> list[str]:

@@ -17,6 +17,7 @@ EPILOG = """\
 examples:
   nanlint confirm src/                       check, then run everything that is found
   nanlint confirm src/model.py:41            the findings of one line
+  nanlint confirm 'train.ipynb:cell 3:2'     of one line of a cell, or with 'train.ipynb:cell 3' of a cell
   nanlint confirm --save proofs src/         a script and a pytest for everything that is seen to fail
   nanlint confirm --amp --device cpu src/    CUDA's autocast, emulated where there is no GPU
 
@@ -29,7 +30,10 @@ fails for the named values), not-reproduced, flaky, not-runnable. There is no ve
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 PLAUSIBILITIES = ("ordinary", "edge", "large", "extreme")
 _DEVICE = re.compile(r"(auto|cpu|mps|cuda(:\d+)?)$")
-_PLACE = re.compile(r"(.+\.pyi?):(\d+)(?::\d+)?$")
+_PLACE = re.compile(r"(?P<path>.+\.(?:pyi?|ipynb|ya?ml|toml|json)):(?:cell ?(?P<cell>\d+):?)?(?P<line>\d+)?(?::\d+)?$")
+
+Place = tuple[int | None, int | None]
+"""A cell of a notebook, None in other files, and a line; None for the whole cell."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -82,16 +86,22 @@ def add_running(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--save", metavar="DIR", default="", help="write a script and a pytest for everything confirmed")
 
 
-def places_of(paths: list[str]) -> tuple[list[str], dict[str, set[int]]]:
-    """The paths without line numbers, and the lines that were asked for by path."""
+def places_of(paths: list[str]) -> tuple[list[str], dict[str, set[Place]]]:
+    """The paths without places, and the places that were asked for by path."""
     plain: list[str] = []
-    lines: dict[str, set[int]] = {}
+    places: dict[str, set[Place]] = {}
     for path in paths:
         found = _PLACE.match(path)
-        if found:
-            lines.setdefault(found[1], set()).add(int(found[2]))
-        plain.append(found[1] if found else path)
-    return list(dict.fromkeys(plain)), lines
+        if found is None or not (found["cell"] or found["line"]):
+            plain.append(path)
+            continue
+        cell, line = (int(number) if number else None for number in found.group("cell", "line"))
+        if found["path"].endswith(".ipynb") != (cell is not None):
+            hint = "a notebook has cells" if cell is None else "only a notebook has cells"
+            raise UsageError(f"{path}: {hint}; name a place as check prints it: model.py:41, 'train.ipynb:cell 3:2'")
+        places.setdefault(found["path"], set()).add((cell, line))
+        plain.append(found["path"])
+    return list(dict.fromkeys(plain)), places
 
 
 def running_options(options: argparse.Namespace) -> Options:

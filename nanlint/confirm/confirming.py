@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.given import given_for
 from nanlint.confirm.harness import Harness
-from nanlint.confirm.repro import save, seen_in
+from nanlint.confirm.repro import is_plain, save, seen_in
 from nanlint.confirm.sources import NothingToRun, source_of
 from nanlint.confirm.verdicts import not_runnable, of_answer
 from nanlint.errors import NanlintError
@@ -152,10 +153,19 @@ class _Case:
         if verdict.kind is VerdictKind.CONFIRMED:
             verdict = self._with_fix(verdict, answer)
             if self.confirmer.save_to:
-                seen = self.source.in_cells(seen_in(answer))
-                repro = save(self.confirmer.save_to, self.told, self.target, answer, seen)
-                verdict = replace(verdict, repro=repro)
+                verdict = replace(verdict, repro=self._saved({**answer, "guessed": again.get("adapted", False)}))
         return verdict
+
+    def _saved(self, answer: Json) -> str:
+        """The path of the saved proof, which was seen to fail: if the plain form does not, the case is replayed."""
+        options, seen = self.options, self.source.in_cells(seen_in(answer))
+        answer = {**answer, "device": options.device, "amp": options.amp, "flush": options.flush}
+        path = save(self.confirmer.save_to, self.told, self.target, answer, seen)
+        if is_plain(answer, self.target):
+            job = {"do": "proof", "path": os.path.abspath(path), "device": "cpu", "timeout": options.timeout}  # noqa: PTH100 - a string for the worker
+            if self.harness.ask(job).get("finite") is not False:
+                path = save(self.confirmer.save_to, self.told, self.target, {**answer, "guessed": True}, seen)
+        return path
 
     def _replay(self, answer: Json, text: str | None = None) -> Json:
         job = self.options.job("replay", self.target, self.finding)

@@ -21,19 +21,29 @@ Json = dict[str, Any]
 
 _HEAD = '''"""{code} at {place}: {message}
 
-{summary}
+Found by nanlint confirm: {seen}, {dtype}.
 """
 
-import importlib
+'''
+_PLAIN = '''import importlib
 import sys
 
 import torch
 
-sys.path[:0] = {folders!r}
+FOLDERS = {folders!r}
+MODULE = {module!r}
 
 
-'''
-_PLAIN = '''def tensors(value):
+def imported():
+    """The module from these folders, and no other one of its name that is loaded already."""
+    sys.path[:0] = FOLDERS
+    for name in list(sys.modules):
+        if name.partition(".")[0] == MODULE.partition(".")[0]:
+            del sys.modules[name]
+    return importlib.import_module(MODULE)
+
+
+def tensors(value):
     """Every floating point tensor in a result."""
     if isinstance(value, torch.Tensor):
         return [value] if value.is_floating_point() else []
@@ -43,14 +53,11 @@ _PLAIN = '''def tensors(value):
 
 
 def is_finite():
-    """Run the function forward and backward; False if a result or a gradient is NaN or Inf, or torch refuses."""
+    """Run the function forward and backward; False if {failure}."""
     torch.manual_seed({seed})
-    module = importlib.import_module({module!r})
+    module = imported()
 {arguments}
-    try:
-        results = tensors({call})
-    except RuntimeError:
-        return False
+{called}
     learned = [one for one in {leaves} if isinstance(one, torch.Tensor) and one.requires_grad]
     roots = [one for one in results if one.requires_grad]
     if roots:
@@ -60,13 +67,23 @@ def is_finite():
 
 
 '''
-_REPLAYED = '''def is_finite():
+_CALLED = "    results = tensors({call})"
+_REFUSED = """    try:
+        results = tensors({call})
+    except RuntimeError as error:
+        print(error)
+        return False"""
+_REPLAYED = '''import json
+import sys
+
+from nanlint.confirm.replaying import is_finite_again
+
+CASE = {job!r}
+
+
+def is_finite():
     """Replay the case that nanlint found; False if a result or a gradient is NaN or Inf, or torch refuses."""
-    import json
-
-    from nanlint.confirm.worker.job import replay
-
-    return not replay(json.loads({job!r}))["bad"]
+    return is_finite_again(json.loads(CASE))
 
 
 '''
@@ -87,20 +104,38 @@ def save(folder: str, finding: Finding, target: Target, answer: Json, seen: str)
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     name = _name(finding, target)
-    body = _head(finding, target, f"{seen}, {answer['dtype']}") + _body(target, answer, finding)
+    head = _HEAD.format(
+        code=finding.code,
+        place=_quoted(_place(finding)),
+        message=_quoted(finding.message),
+        seen=_quoted(seen),
+        dtype=answer["dtype"],
+    )
+    body = head + (_plain_body(answer, target) if is_plain(answer, target) else _replayed_body(answer, target, finding))
     told = f"{_place(finding)} {finding.code}: {seen}"
     (place / f"repro_{name}.py").write_text(body + _SCRIPT.format(told=told), encoding="utf-8")
     (place / f"test_{name}.py").write_text(body + _TEST.format(name=name, told=told), encoding="utf-8")
     return str(place / f"repro_{name}.py")
 
 
+def _quoted(text: str) -> str:
+    """Text for the inside of a docstring."""
+    return text.replace("\\", "\\\\").replace('"""', "'''")
+
+
 def _name(finding: Finding, target: Target) -> str:
+    """The file, the definition and the place: no two findings have the same."""
+    path = Path(finding.path)
+    project = Path(target.project)
+    if path.is_absolute() and path.is_relative_to(project):
+        path = path.relative_to(project)
     words = [
         finding.code.lower(),
-        *target.module.split("."),
+        *path.with_suffix("").parts,
         *(name for _, name in target.owners),
         *([] if finding.cell is None else [f"cell{finding.cell}"]),
         str(finding.span.line),
+        str(finding.span.column),
     ]
     return re.sub(r"\W+", "_", "_".join(words)).strip("_")
 
@@ -116,44 +151,32 @@ def seen_in(answer: Json) -> str:
     return f"{hit['operation']} at line {hit['line']} gives {hit['result']} ({hit['direction']})"
 
 
-def _head(finding: Finding, target: Target, seen: str) -> str:
-    folders = list(dict.fromkeys([target.root, target.project]))
-    return _HEAD.format(
-        code=finding.code,
-        place=_place(finding),
-        message=finding.message.replace('"""', "'''"),
-        summary=f"Found by nanlint confirm: {seen}.",
-        folders=folders,
-    )
-
-
-def _body(target: Target, answer: Json, finding: Finding) -> str:
-    case = answer["case"]
-    if _is_plain(case, target, answer):
-        return _plain_body(case, target)
+def _replayed_body(answer: Json, target: Target, finding: Finding) -> str:
     told = {**target.to_json(), "hazard": finding.hazard.to_json() if finding.hazard else None}
     job = {
         "target": told,
-        "case": case,
+        "case": answer["case"],
         "level": answer["level"],
-        "device": "cpu",
-        "amp": answer.get("amp", ""),
+        "device": answer["device"],
+        "amp": answer["amp"],
+        "flush": answer["flush"],
         "code": finding.code,
-        "seed": case["seed"],
+        "seed": answer["case"]["seed"],
     }
     return _REPLAYED.format(job=json.dumps(job))
 
 
-def _is_plain(case: Json, target: Target, answer: Json) -> bool:
+def is_plain(answer: Json, target: Target) -> bool:
     """Whether the call can be written down without nanlint."""
-    touched = (
-        any(case.get(key) for key in ("force", "chance", "steps", "loop")) or "captured" in case or answer.get("amp")
-    )
-    kinds = {spec["kind"] for part in ("call", "ctor") for spec in case.get(part, {}).values()}
+    case = answer["case"]
+    touched = any(case.get(key) for key in ("force", "chance", "steps", "loop")) or "captured" in case
+    specs = [spec for part in ("call", "ctor") for spec in case.get(part, {}).values()]
+    is_written = all(spec["kind"] == "value" or (spec["kind"] == "tensor" and "values" in spec) for spec in specs)
+    is_cpu = answer["device"] == "cpu" and not answer["amp"] and not answer["flush"]
     one_method = [kind for kind, _ in target.owners] in (["def"], ["class", "def"])
-    return (
-        not touched and not answer.get("notes") and kinds <= {"tensor", "value"} and one_method and _importable(target)
-    )
+    is_own = case.get("owner", "") in {"", target.owners[0][1] if target.owners else ""}
+    is_simple = not touched and not answer.get("notes") and not answer.get("guessed")
+    return is_simple and is_written and is_cpu and one_method and is_own and _importable(target)
 
 
 def _importable(target: Target) -> bool:
@@ -166,7 +189,8 @@ def _importable(target: Target) -> bool:
         return False
 
 
-def _plain_body(case: Json, target: Target) -> str:
+def _plain_body(answer: Json, target: Target) -> str:
+    case = answer["case"]
     lines = [f"    {name} = {_written(spec, case['dtype'])}" for name, spec in case["call"].items()]
     names = [name for _, name in target.owners]
     call = ", ".join(f"{name}={name}" for name in case["call"])
@@ -181,8 +205,15 @@ def _plain_body(case: Json, target: Target) -> str:
         called = f"subject({call})" if names[1] == "forward" else f"subject.{names[1]}({call})"
     else:
         called = f"module.{names[0]}({call})"
+    refuses = answer["hit"]["operation"] == "raises"
     return _PLAIN.format(
-        seed=case["seed"], module=target.module, arguments="\n".join(lines) or "    pass", call=called, leaves=leaves
+        seed=case["seed"],
+        module=target.module,
+        folders=list(dict.fromkeys([target.root, target.project])),
+        arguments="\n".join(lines) or "    pass",
+        failure="torch refuses" if refuses else "a result or a gradient is NaN or Inf",
+        called=(_REFUSED if refuses else _CALLED).format(call=called),
+        leaves=leaves,
     )
 
 

@@ -24,11 +24,12 @@ def interests(rule: Rule, *, shows_info: bool = True) -> Iterator[Interest]:
     for need in rule.needs or (Need(rule.calls, beside=rule.beside),):
         if need.only_info and not shows_info:
             continue
-        yield Interest(_words(need.calls), _words(need.beside), tuple(_words(each) for each in need.beneath))
+        beneath = tuple(_words(each) for each in need.beneath)
+        yield Interest(_words(need.calls), _words(need.beside), beneath, rule=rule.code)
     if rule.comparisons:
-        yield Interest(rule.comparisons, rule.beside)
+        yield Interest(rule.comparisons, rule.beside, rule=rule.code)
     if rule.loops:
-        yield Interest(rule.loops, is_about_all=True)
+        yield Interest(rule.loops, is_about_all=True, rule=rule.code)
 
 
 def _words(names: Iterable[str]) -> frozenset[str]:

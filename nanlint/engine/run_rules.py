@@ -90,11 +90,14 @@ class _Run:
         if flow is None:
             return []
         found: list[Finding] = []
+        rules = {code for code in self.ruleset.rules if self.facts.may_fire(code, name)}
         for call in list(flow.calls.values()):
             for rule in self.ruleset.by_function.get(call.function, ()):
-                found += self._guarded(rule, call.node, rule.check_call, call)
-        for node in flow.comparisons if self.ruleset.for_comparisons else ():
-            for rule in self.ruleset.for_comparisons:
+                if rule.code in rules:
+                    found += self._guarded(rule, call.node, rule.check_call, call)
+        for_comparisons = [rule for rule in self.ruleset.for_comparisons if rule.code in rules]
+        for node in flow.comparisons if for_comparisons else ():
+            for rule in for_comparisons:
                 found += self._guarded(rule, node, rule.check_comparison, node)
         return [finding for finding in found if not self._yields(finding, found)]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import operator
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -44,9 +46,15 @@ def literal(constant: object, node: cst.BaseExpression) -> Value:
 def number(node: cst.Integer | cst.Float) -> Value:
     """A number as it is written."""
     try:
-        return literal(node.evaluated_value, node)
+        return literal(_number(node.value), node)
     except ValueError:  # thousands of digits
         return Value(Kind.NUMBER)
+
+
+@cache
+def _number(text: str) -> int | float:
+    number: int | float = ast.literal_eval(text)
+    return number
 
 
 def text(node: cst.SimpleString | cst.ConcatenatedString) -> Value:

@@ -125,6 +125,10 @@ class Reach:
         """The names in a chunk for which other chunks are worth a look; None for all."""
         return self._view.relevant_names(qualname) if self._view is not None else None
 
+    def may_fire(self, rule: str, qualname: str) -> bool:
+        """Whether a rule could find something in a chunk, by the words that stand there."""
+        return self._view is None or rule in self._view.rules_at(qualname)
+
     def forget(self) -> None:
         """Let go of every tree. Facts and flows refer to each other, and worker processes run without the collector."""
         self._parsed.clear()
@@ -268,7 +272,9 @@ class Reach:
 
     def _tells_its_result(self, function: str, chunk: Chunk) -> bool:
         if function not in self._telling:
-            self._telling[function] = tells_its_result(chunk, self.outline.chunks)
+            lines = self._lines[chunk.first_line - 1 : chunk.last_line]
+            may_yield = any("yield" in line for line in lines)
+            self._telling[function] = tells_its_result(chunk, self.outline.chunks, may_yield=may_yield)
         return self._telling[function]
 
     def parameters_changed_by(self, function: str) -> tuple[int, ...]:

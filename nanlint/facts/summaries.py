@@ -39,10 +39,12 @@ def decorators(chunk: Chunk) -> Iterator[str]:
         yield str(getattr(function, "id", "") or getattr(function, "attr", ""))
 
 
-def tells_its_result(chunk: Chunk, of_this_file: Container[str]) -> bool:
+def tells_its_result(chunk: Chunk, of_this_file: Container[str], *, may_yield: bool = True) -> bool:
     """Whether a call of the function gives what its return statements say: no generator, nothing unknown wrapped around it."""
     around = list(decorators(chunk))
-    return all(word in _TRANSPARENT and word not in of_this_file for word in around) and not _yields(chunk.node)
+    if not all(word in _TRANSPARENT and word not in of_this_file for word in around):
+        return False
+    return not (may_yield and _yields(chunk.node))
 
 
 def _yields(node: ast.AST) -> bool:

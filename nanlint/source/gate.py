@@ -45,6 +45,8 @@ class Interest:
     beneath: tuple[frozenset[str], ...] = ()
     is_about_all: bool = False
     """Whether the rule then looks at the other chunks of the file, too."""
+    rule: str = ""
+    """Who needs it."""
 
 
 class Gate:
@@ -92,22 +94,31 @@ class View:
         names = OtherNames(outline)
         spelled = [(names.of(each.words), each) for each in interests]
         holders = _holders(outline, frozenset().union(*(words for words, _ in spelled)))
-
-        def holding(words: Iterable[str]) -> set[str]:
-            return {name for word in words for name in holders.get(word, ())}
-
-        self._whole = frozenset(name for words, each in spelled if not each.beneath for name in holding(words))
+        self._rules: dict[str, set[str]] = {}
+        """Each kept chunk -> the rules that could fire there."""
+        self._whole: set[str] = set()
         """The chunks about which a rule may ask anything."""
-        self._is_open = any(each.is_about_all and holding(words) for words, each in spelled)
-        self._narrow = [(words, each.beneath) for words, each in spelled if each.beneath]
-        kept = set(self._whole)
-        for words, beneath in self._narrow:
-            for name in holding(words) - kept:
-                if next(self._slices.places(name, words, beneath), None) is not None:
-                    kept.add(name)
-        self._kept = frozenset(kept)
-        self.chunks = sorted(kept, key=lambda name: (outline.chunks[name].first_line, name))
+        self._roots: dict[str, list[ast.AST]] = {}
+        """Each chunk -> the operations that rules look at there."""
+        self._is_open = False
+        for words, each in spelled:
+            holding = {name for word in words for name in holders.get(word, ())}
+            self._is_open = self._is_open or (each.is_about_all and bool(holding))
+            for name in holding:
+                if each.beneath:
+                    places = self._slices.places(name, words, each.beneath)
+                    if not places:
+                        continue
+                    self._roots.setdefault(name, []).extend(places)
+                else:
+                    self._whole.add(name)
+                self._rules.setdefault(name, set()).add(each.rule)
+        self.chunks = sorted(self._rules, key=lambda name: (outline.chunks[name].first_line, name))
         self._relevant: dict[str, frozenset[str] | None] = {}
+
+    def rules_at(self, chunk: str) -> Collection[str]:
+        """The codes of the rules that could fire in a chunk."""
+        return self._rules.get(chunk, ())
 
     def relevant_names(self, chunk: str) -> frozenset[str] | None:
         """The names in the chunk whose values can matter to a finding; None for all."""
@@ -124,10 +135,7 @@ class View:
             or chunk.endswith((MODULE, "__init__"))
         ):
             return None
-        roots: list[ast.AST] = []
-        for words, beneath in self._narrow if chunk in self._kept else ():
-            roots += self._slices.places(chunk, words, beneath)
-        return relevant_names(self._slices.flows_of(chunk), roots)
+        return relevant_names(self._slices.flows_of(chunk), self._roots.get(chunk, ()))
 
 
 def _holders(outline: Outline, words: frozenset[str]) -> dict[str, list[str]]:

@@ -35,38 +35,42 @@ class Slices:
         self._flows: dict[str, Flows] = {}
         self._shared: dict[str, list[_Place]] | None = None
         self._makeups: dict[ast.AST, Makeup] = {}
+        self._words: dict[ast.AST, set[str] | None] = {}
+        """Each operation -> the words behind its operands; None if there are too many."""
 
-    def places(self, name: str, operations: Collection[str], beneath: Sequence[frozenset[str]]) -> Iterator[ast.AST]:
+    def places(self, name: str, operations: Collection[str], beneath: Sequence[frozenset[str]]) -> list[ast.AST]:
         """Each of the `operations` in the chunk called `name` behind which there is a word of each set of `beneath`."""
         places = [place for word, place in self.flows_of(name).operations if word in operations]
         if len(places) > MOST_PLACES:
-            yield from places
-            return
-        yield from (place for place in places if self._may_hold(name, operands_of(place), beneath))
+            return places
+        return [place for place in places if self._may_hold(name, place, beneath)]
 
-    def _may_hold(self, home: str, operands: Sequence[ast.AST], beneath: Sequence[frozenset[str]]) -> bool:
-        try:
-            return self._holds(home, operands, beneath)
-        except RecursionError:
-            return True
+    def _may_hold(self, home: str, place: ast.AST, beneath: Sequence[frozenset[str]]) -> bool:
+        if place not in self._words:
+            try:
+                self._words[place] = self._words_behind(home, operands_of(place))
+            except RecursionError:
+                self._words[place] = None
+        words = self._words[place]
+        return words is None or not any(wanted.isdisjoint(words) for wanted in beneath)
 
-    def _holds(self, home: str, operands: Sequence[ast.AST], beneath: Sequence[frozenset[str]]) -> bool:
-        missing = list(beneath)
+    def _words_behind(self, home: str, operands: Sequence[ast.AST]) -> set[str]:
+        words: set[str] = set()
         pending: list[_Place] = [(home, node) for node in operands]
         seen: set[object] = set(operands)
         while pending:
             chunk, value = pending.pop()
             makeup = self._makeup_of(value)
-            missing = [wanted for wanted in missing if wanted.isdisjoint(makeup.words)]
-            if not missing:
-                return True
+            words |= makeup.words
             for name in makeup.names:
-                for place in self._behind(chunk, name) if (chunk, name) not in seen else ():
+                if (chunk, name) in seen:
+                    continue
+                seen.add((chunk, name))
+                for place in self._behind(chunk, name):
                     if place[1] not in seen:
                         seen.add(place[1])
                         pending.append(place)
-                seen.add((chunk, name))
-        return False
+        return words
 
     def _behind(self, chunk: str, name: str) -> Iterator[_Place]:
         """Everything that may flow into a name or an attribute, or is returned by the function called so."""

@@ -262,7 +262,7 @@ def _clones(value: Any) -> Any:
 def _seed(seed: int) -> None:
     # `torch.manual_seed` notes a traceback for each device that is not in use: a millisecond, where a run takes a third of it.
     torch.default_generator.manual_seed(seed)
-    if torch.cuda.is_initialized():
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call] # untyped in torch
         torch.cuda.manual_seed_all(seed)
     if torch.backends.mps.is_available():
         torch.mps.manual_seed(seed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import runpy
 import time
 import traceback
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,7 @@ def answer_to(job: Json, guard: _Guard) -> Json:
     begun = time.monotonic()
     torch.set_num_threads(1)
     try:
-        answer = {"search": find, "replay": replay, "devices": devices}[job["do"]](job)
+        answer = {"search": find, "replay": replay, "proof": proof, "devices": devices}[job["do"]](job)
     except (CannotLoad, CannotRun) as error:
         answer = {"kind": "not-runnable", "reason": str(error)}
     except Exception as error:  # noqa: BLE001 - the border to the user's code
@@ -180,7 +181,13 @@ def replay(job: Json) -> Json:
         "bad": outcome.is_bad,
         "error": "" if outcome.refused else outcome.error,
         "hit": hit.to_json() if hit is not None else None,
+        "adapted": bench.clones or bench.without_gradient,
     }
+
+
+def proof(job: Json) -> Json:
+    """What a saved script says of the code: whether it is finite."""
+    return {"kind": "proof", "finite": bool(runpy.run_path(job["path"])["is_finite"]())}
 
 
 def _subject_again(loaded: Loaded, job: Json) -> Subject:
