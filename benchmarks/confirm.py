@@ -1,6 +1,7 @@
 """Run confirm on every fixture, and on what is found in real packages: verdicts, levels, reasons, seconds.
 
     python benchmarks/confirm.py [--jobs N] [--select NAN1,NAN2]      fixtures: bad must be confirmed, good and fixed not
+    python benchmarks/confirm.py --save-and-replay [--select NAN1]    every saved proof fails, and passes after the fix
     python benchmarks/confirm.py --real FOLDER...                     packages, each unpacked in a folder of its own
 
 A good or fixed function is searched as a whole: a failure of any of its lines with the finding's operation would count.
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.saved_proofs import on_saved  # noqa: E402 - the checkout comes first
 from nanlint.api import check_paths  # noqa: E402 - the checkout comes first
 from nanlint.cli.verdicts import fixed_text  # noqa: E402 - the checkout comes first
 from nanlint.confirm.confirming import NOTHING_TO_RUN, Confirmer  # noqa: E402 - the checkout comes first
@@ -50,12 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--select", default="", help="codes or prefixes, with commas")
     parser.add_argument("--real", nargs="+", metavar="FOLDER", help="packages instead of fixtures")
+    parser.add_argument(
+        "--save-and-replay", action="store_true", help="run the saved proofs, before and after the fixes"
+    )
     options = parser.parse_args(arguments)
     if options.real:
         return on_packages(options.real, options.jobs)
     wanted = tuple(word for word in options.select.split(",") if word)
     with Harness() as harness:
         harness.ask({"do": "devices", "device": "cpu", "timeout": 60.0})
+        if options.save_and_replay:
+            return on_saved(harness, bad_findings(wanted), ROOT, options.jobs)
         return max(on_bad(harness, options.jobs, wanted), on_good(harness, options.jobs, wanted))
 
 

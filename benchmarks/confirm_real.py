@@ -31,7 +31,10 @@ WHOLE = ("module", "function")
 REASONS: tuple[tuple[str, str], ...] = (
     (r"reach the flagged line", "it runs, but nothing found makes it pass the flagged line"),
     (r"stopped after|died of|ended the process", "the process was stopped or died"),
-    (r"is no class after|is not in the module after|is no function after", "a missing package took the definition away"),
+    (
+        r"is no class after|is not in the module after|is no function after",
+        "a missing package took the definition away",
+    ),
     (r"sandbox did not let", "it wants the network, a file or a process"),
     (r"in no function|in no method|cannot be cut out|nothing that can be looked at", "it is in no function"),
     (r"no arguments were found", "no arguments were found with which it runs"),
@@ -132,7 +135,9 @@ def line_of(package: str, finding: Finding) -> str:
         return f"{package}/{finding.path}:{finding.span.line} {finding.code} without a verdict"
     code = f" `{code_of(finding)}`" if verdict.kind is VerdictKind.CONFIRMED else ""
     grade = f" {verdict.plausibility.value}," if verdict.plausibility else ""
-    shown = f"{verdict.kind.value} [{verdict.level}]{grade} {verdict.how or ''} {verdict.seconds} s:{code} {verdict.reason}"
+    shown = (
+        f"{verdict.kind.value} [{verdict.level}]{grade} {verdict.how or ''} {verdict.seconds} s:{code} {verdict.reason}"
+    )
     return f"{package}/{finding.path}:{finding.span.line} {finding.code} {' '.join(shown.split())}"
 
 
@@ -203,4 +208,6 @@ def as_lines(tally: Tally) -> Iterator[str]:
     """Every finding with its verdict as a line of JSON, for a closer look."""
     for package, one in tally.done:
         entry = replace(one, fix=None).to_json()
-        yield json.dumps({"package": package, "line_of_code": code_of(one) if Path(one.path).is_file() else "", **entry})
+        yield json.dumps(
+            {"package": package, "line_of_code": code_of(one) if Path(one.path).is_file() else "", **entry}
+        )

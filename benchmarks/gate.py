@@ -127,7 +127,7 @@ def _compare_calls(text: str, plan: Outline) -> tuple[Counter[str], list[str]]:
 
 def _gate_for(function: str) -> Gate:
     """The gate of a rule that reacts to one operation."""
-    rule: type[Rule] = type("OneOperation", (Rule,), {"calls": frozenset({function})})
+    rule: type[Rule] = type("OneOperation", (Rule,), {"calls": frozenset({function}), "code": "ONE"})
     return Gate(interests(rule()))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity
+from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, show
 
 POWER = "torch.pow"
 PRODUCT = "torch.mul"
@@ -34,7 +34,7 @@ class FractionalPower(Rule):
     of the base; in tests.
 
     ## Fix
-    None: whether a negative base should count as 0, by its size, or with its sign is for the author to say.
+    Sketch: a base held at 0, or the power of its size with its sign. Which of them is meant is for the author to say.
     """
 
     code = "NAN105"
@@ -64,6 +64,7 @@ class FractionalPower(Rule):
         yield self.finding(
             facts.span_of(call.node),
             message,
+            fix=show("clamp_min(0) on the base, or its sign times the power of its size"),
             hazard=Hazard(POWER, facts.source_of(base), "below 0"),
             direction=Direction.BACKWARD if learned else Direction.BOTH,
         )

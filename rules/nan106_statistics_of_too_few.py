@@ -24,6 +24,8 @@ AVERAGES = frozenset({"torch.mean", "torch.median"})
 BATCHES = frozenset({"advantage", "advantages", "adv", "advs", "gae", "returns"})
 QUOTED = 40
 
+WIDE = frozenset({"bfloat16", "float32", "float64"})
+
 
 class StatisticsOfTooFew(Rule):
     """A standard deviation of one value, or a mean of none.
@@ -47,7 +49,8 @@ class StatisticsOfTooFew(Rule):
 
     ## Fix
     Unsafe: `correction=0` is 0 for one element, and a little smaller for more of them. There is none for a mean of nothing.
-    An eps of 1e-8 beside it is 0 in float16, where that is not enough.
+    What is divided by it, be it with an eps below that, gets a bound of 1e-3 as well, from which
+    float16 can divide (1e-6 where the dtype is known to be wider).
     """
 
     code = "NAN106"
@@ -106,9 +109,27 @@ def _is_corrected(call: Call, facts: Facts) -> bool:
 
 
 def _fix(call: Call, facts: Facts) -> Fix | None:
-    if call.arguments.get("unbiased") is not None:
-        return unsafe("Set unbiased=False", Edit(facts.span_of(call.arguments["unbiased"]), "False"))
-    if call.arguments.get("correction") is not None:
-        return unsafe("Set correction=0", Edit(facts.span_of(call.arguments["correction"]), "0"))
-    edit = facts.add_keyword(call, "correction", "0")
-    return unsafe("Set correction=0", edit) if edit is not None else None
+    stated = next((name for name in ("unbiased", "correction") if call.arguments.get(name) is not None), "")
+    if stated:
+        value = "False" if stated == "unbiased" else "0"
+        edits = [Edit(facts.span_of(call.arguments[stated]), value)]
+    else:
+        stated, value = "correction", "0"
+        added = facts.add_keyword(call, stated, value)
+        edits = [added] if added is not None else []
+    bound = _bound(call, facts)
+    if edits and bound is not None:
+        edits.append(bound)
+    return unsafe(f"Set {stated}={value}", *edits) if edits else None
+
+
+def _bound(call: Call, facts: Facts) -> Edit | None:
+    """A lower bound for a deviation that is divided by, where the eps beside it is too small for the dtype."""
+    floor = "1e-3" if facts.dtype_of(call.subject) not in WIDE else "1e-6"
+    for quotient in facts.calls_of("torch.div"):
+        below = facts.origin_of(quotient.arguments.get("other"))
+        raised = facts.raised(below) if below is not None else None
+        made_by = facts.value_of(raised.value).made_by if raised is not None else below
+        if made_by is call and (raised is None or (facts.constant_of(raised.eps) or 0.0) < float(floor)):
+            return Edit(facts.span_of(call.node).behind, f".clamp_min({floor})")
+    return None

@@ -51,7 +51,8 @@ class SoftmaxOfMaskedRow(Rule):
     tests; for the `logsumexp` of filled scores, whose -inf is right unless it is taken from them; for `scaled_dot_product_attention`, which gives 0 for such a row.
 
     ## Fix
-    Unsafe: with `torch.finfo(dtype).min` a fully masked row becomes a uniform one. In float16 its `log_softmax` is -inf still.
+    Unsafe: with `torch.finfo(dtype).min` a fully masked row becomes a uniform one. Half of that for a `log_softmax`, which is -inf
+    again in float16 otherwise.
     """
 
     code = "NAN107"
@@ -80,7 +81,7 @@ class SoftmaxOfMaskedRow(Rule):
             # The softmax breaks, but the mistake is the -inf.
             facts.span_of(found.call.node if facts.is_here(found.call.node) else call.node),
             f"`{scores}` is -inf under `{mask}`, and of an all -inf row {RESULTS[LOG_SOFTMAX if is_taken else call.function]}",
-            fix=_fix(found, facts),
+            fix=_fix(found, facts, is_log=is_taken or call.function == LOG_SOFTMAX),
             hazard=Hazard(call.function, scores, "-inf"),
             severity=self.severity if _is_ordinary(found, call, facts) else Severity.INFO,
             direction=Direction.BOTH if found.is_added else Direction.FORWARD,
@@ -109,10 +110,11 @@ def _first_filling(call: Call, facts: Facts) -> Filling | None:
     return first
 
 
-def _fix(found: Filling, facts: Facts) -> Fix | None:
+def _fix(found: Filling, facts: Facts, *, is_log: bool) -> Fix | None:
     torch, scores = facts.name_for("torch"), facts.source_of(found.scores)
     # Added to a score, the least number is -inf again in float16.
     if found.is_added or torch is None or not scores.replace(".", "").isidentifier() or not facts.is_here(found.value):
         return None
-    text = f"{torch}.finfo({scores}.dtype).min"
-    return unsafe("Fill with the least finite number", Edit(facts.span_of(found.value), text))
+    # A log_softmax takes the sum from it, and must not pass the end of float16 by that.
+    text = f"{torch}.finfo({scores}.dtype).min{' / 2' if is_log else ''}"
+    return unsafe("Fill with a finite number", Edit(facts.span_of(found.value), text))

@@ -44,7 +44,8 @@ class EntropyByHand(Rule):
 
     ## Fix
     Safe where no gradient passes: `xlogy(p, p)` is the same function with the value 0 at 0. Its gradient at 0 is still NaN, so
-    with a gradient the fix bounds the argument as well, which is unsafe. Better still: compute from logits with `log_softmax`.
+    with a gradient the fix bounds the argument as well, which is unsafe; of `log(p / q)` it bounds both, as two logarithms. Better
+    still: compute from logits with `log_softmax`.
     """
 
     code = "NAN111"
@@ -112,5 +113,14 @@ def _fix(call: Call, factor: Expression, log: Call, facts: Facts) -> Fix | None:
     if not facts.has_gradient(argument):
         return safe("Use xlogy", Edit(span, f"{spelled}({text}, {facts.source_of(argument)})"))
     # The gradient of the logarithm at 0 is infinite still; only a bound keeps it finite.
-    bounded = f"{facts.as_receiver(argument)}.clamp_min({facts.floor_for(argument)})"
-    return unsafe("Use xlogy with a bound", Edit(span, f"{spelled}({text}, {bounded})"))
+    quotient = facts.call_of(argument)
+    below = quotient.arguments.get("other") if quotient is not None and quotient.function == QUOTIENT else None
+    if quotient is None or quotient.subject is None or below is None:
+        return unsafe("Use xlogy with a bound", Edit(span, f"{spelled}({text}, {_bounded(argument, facts)})"))
+    # A quotient by what is next to 0 is past the end of float16, a difference of logarithms never is.
+    parts = " - ".join(f"{spelled}({text}, {_bounded(part, facts)})" for part in (quotient.subject, below))
+    return unsafe("Use xlogy with bounds", Edit(span, parts if getattr(call.node, "lpar", ()) else f"({parts})"))
+
+
+def _bounded(node: Expression, facts: Facts) -> str:
+    return f"{facts.as_receiver(node)}.clamp_min({facts.floor_for(node)})"

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import (
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Hazard,
+    Iterator,
+    Rule,
+    Severity,
+    show,
+    unsafe,
+)
 
 # From here on the result is inf in float32; in float16 all of them overflow at 11 to 16.
 OVERFLOW = {"torch.exp": 88.72, "torch.expm1": 88.72, "torch.exp2": 128.0, "torch.sinh": 89.42, "torch.cosh": 89.42}
@@ -13,6 +26,7 @@ PRODUCTS = frozenset({"torch.matmul", "torch.mv", "torch.mm", "torch.bmm"})
 TINY, SMALLEST, LARGEST_EPS = frozenset({"eps", "epsilon", "reg"}), 0.05, 0.2
 SAMPLING = ("torch.multinomial", "torch.isinf", "torch.isfinite")
 WIDE, AMPLIFIED = frozenset({"bfloat16", "float32", "float64"}), "is amplified without bound"
+LOG_SPACE = "stay in log space: logsumexp for the sum of products, and a difference for the quotient"
 QUOTED = 26
 
 
@@ -37,7 +51,7 @@ class ExpOverflow(Rule):
 
     ## Fix
     Unsafe: `clamp(max=10.0)` caps the result at 2.2e4, which float16 holds (20.0 and 4.9e8 where the dtype is wider), and
-    cuts the gradient above. There is none for what is amplified, which belongs in log space.
+    cuts the gradient above. A sketch for what is amplified, or a kernel that is divided by: they belong in log space.
     """
 
     code = "NAN201"
@@ -68,7 +82,7 @@ class ExpOverflow(Rule):
             facts.span_of(call.node),
             f"`{facts.quote(inner, QUOTED)}` {reason} (range {facts.range_of(inner)}): its {word} can be inf",
             severity=severity,
-            fix=unsafe("Bound the exponent", clamped) if is_fixed else None,
+            fix=unsafe("Bound the exponent", clamped) if is_fixed else show(LOG_SPACE),
             hazard=Hazard(call.function, facts.source_of(inner), f"[{edge}, inf)"),
         )
 
@@ -80,7 +94,7 @@ class ExpOverflow(Rule):
             if any(facts.origin_of(factor) is call for factor in factors) and not facts.is_mended(quotient.node):
                 message = f"exp of `{facts.quote(inner, QUOTED)}` is 0 below -104, and a row of it is divided by"
                 hazard = Hazard(call.function, facts.source_of(inner), "(-inf, -104]")
-                yield self.finding(facts.span_of(call.node), message, hazard=hazard)
+                yield self.finding(facts.span_of(call.node), message, fix=show(LOG_SPACE), hazard=hazard)
                 return
 
 

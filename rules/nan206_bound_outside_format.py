@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity
+from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, show
 
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min", "torch.clamp_max"})
 # float16 rounds to an infinity from here on.
@@ -34,7 +34,7 @@ class BoundOutsideFormat(Rule):
     not, which says that only one side is meant. Of a clamp against NaN a comment must say so, and the value be able to be NaN.
 
     ## Fix
-    None: which bound was meant is not written down.
+    Sketch: which bound was meant is not written down.
     """
 
     code = "NAN206"
@@ -76,6 +76,7 @@ class BoundOutsideFormat(Rule):
             yield self.finding(
                 facts.span_of(call.node),
                 message,
+                fix=show("a bound that the dtype holds, as torch.finfo(x.dtype).max; nan_to_num for what is NaN"),
                 hazard=Hazard(call.function, facts.source_of(call.subject), "inf or nan"),
             )
 

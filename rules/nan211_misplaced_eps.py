@@ -6,10 +6,9 @@ from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator
 
 SUM, RELU, ROOT, INVERSE_ROOT, POWER = "torch.add", "torch.relu", "torch.sqrt", "torch.rsqrt", "torch.pow"
 LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
-CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
 DIVISIONS = {"torch.div": "other", "torch.reciprocal": "input"}
-PRODUCTS = frozenset({"torch.matmul", "torch.bmm"})
-QUOTED = 30
+CLAMPS, PRODUCTS = frozenset({"torch.clamp", "torch.clamp_min"}), frozenset({"torch.matmul", "torch.bmm"})
+QUOTED, LEAST_IN_HALF = 30, 1e-7
 
 
 class MisplacedEps(Rule):
@@ -34,13 +33,13 @@ class MisplacedEps(Rule):
     seen to end in a division or a logarithm.
 
     ## Fix
-    Unsafe: the eps moves to where it guards, which changes results of its own size. What float16 rounds to 0 guards nothing there either.
+    Unsafe: the eps moves to where it guards, which changes results of its own size; for a logarithm, an inverse root or an eps that
+    has a name it becomes a bound of 1e-7 at least, which float16 can hold, unless the dtype is known to be wider.
     """
 
     code = "NAN211"
     name = "misplaced-eps"
     severity = Severity.WARNING
-    direction = Direction.FORWARD
     calls = frozenset({SUM, RELU, *DIVISIONS})
     needs = (
         Need(frozenset({SUM}), (LOGARITHMS | {ROOT, INVERSE_ROOT, "<root>"}, frozenset({"<tiny>", "<eps>"}))),
@@ -51,14 +50,9 @@ class MisplacedEps(Rule):
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one sum with an eps, or one operation that an eps was meant for."""
-        if facts.is_test():
-            return
-        if call.function == SUM:
-            yield from self._check_late(call, facts)
-        elif call.function == RELU:
-            yield from self._check_swallowed(call, facts)
-        else:
-            yield from self._check_floor(call, facts)
+        judges = {SUM: self._check_late, RELU: self._check_swallowed}
+        if not facts.is_test():
+            yield from judges.get(call.function, self._check_floor)(call, facts)
 
     def _check_late(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """`sqrt(x) + eps`, `rsqrt(x) + eps`, `log(x) + eps`."""
@@ -71,7 +65,8 @@ class MisplacedEps(Rule):
         if not (_breaks_backward(broken, facts) if is_root else _breaks(broken, facts)):
             return
         word, result = broken.function.rpartition(".")[2], "slope is inf" if is_root else "value is infinite"
-        eps, edit = facts.quote(late.eps, QUOTED), _moved_inside(call, broken, facts.source_of(late.eps), facts)
+        eps, number = facts.quote(late.eps, QUOTED), facts.constant_of(late.eps) or 0.0
+        edit = _moved_inside(call, broken, facts.source_of(late.eps), number, facts)
         yield self.finding(
             facts.span_of(broken.node),
             f"`{eps}` comes after the {word} of `{facts.quote(inner, QUOTED)}`, whose {result} at 0",
@@ -136,12 +131,20 @@ def _operand(call: Call, facts: Facts) -> Call | None:
     return facts.origin_of(call.arguments.get(DIVISIONS.get(call.function, "input")))
 
 
-def _moved_inside(call: Call, broken: Call, eps: str, facts: Facts) -> Edit | None:
-    """`sqrt(x + eps)` for `sqrt(x) + eps` as it is written."""
+def _moved_inside(call: Call, broken: Call, eps: str, number: float, facts: Facts) -> Edit | None:
+    """`sqrt(x + eps)` for `sqrt(x) + eps` as it is written; a bound where an eps that is added would not do in float16."""
     inner, is_direct = broken.subject, facts.is_within(broken.node, call.node)
     changes = facts.changes_its_operand(call) or facts.changes_its_operand(broken)
     if inner is None or not is_direct or changes or broken.function == POWER or "#" in facts.source_of(call.node):
         return None
-    total = f"{facts.source_of(inner)} + {eps}"
-    text = facts.text_as(broken, broken.function, input=total if broken.form.value == "function" else f"({total})")
-    return Edit(facts.span_of(call.node), text) if text is not None else None
+    floor = facts.floor_for(inner)
+    is_wide, is_enough = float(floor) < LEAST_IN_HALF, number >= float(floor)
+    if not is_wide and not eps[:1].isdigit():
+        # What a name holds is for the caller to say, so it stays where it is.
+        return facts.append_call(inner, f".clamp_min({floor})")
+    total = f"{facts.as_receiver(inner)}.clamp_min({eps if is_enough else floor})"
+    if is_wide or (broken.function == ROOT and is_enough):
+        total = f"{facts.source_of(inner)} + {eps}"
+        total = total if broken.form.value == "function" else f"({total})"
+    new = facts.text_as(broken, broken.function, input=total)
+    return Edit(facts.span_of(call.node), new) if new is not None else None

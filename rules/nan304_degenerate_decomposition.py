@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity
+from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity, show
 
 KINDS = {
     "torch.linalg.svd": "singular ",
@@ -38,7 +38,7 @@ class DegenerateDecomposition(Rule):
     does (`forward`, a loss, a distance).
 
     ## Fix
-    None: whether the vectors are needed, or the matrix can be moved away from equal values, is for the author to say.
+    Sketch: whether the vectors are needed, or the matrix can be moved away from equal values, is for the author to say.
     """
 
     code = "NAN304"
@@ -64,4 +64,7 @@ class DegenerateDecomposition(Rule):
         message = f"`{facts.quote(inner, QUOTED)}` can have equal {kind}values: the gradient of its vectors is NaN"
         hazard = Hazard(call.function, facts.source_of(inner), "equal values")
         severity = Severity.WARNING if facts.is_trained() else Severity.INFO
-        yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=severity)
+        fix = show(
+            "svdvals or eigvalsh where the values are enough; else a small diagonal of different values is added"
+        )
+        yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, severity=severity)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity
+from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, show
 
 REPLACING = frozenset({"torch.nan_to_num", "numpy.nan_to_num", ".nan_to_num_"})
 AVERAGING = frozenset({"torch.nanmean", "torch.nansum", "numpy.nanmean"})
@@ -66,7 +66,7 @@ class NanHidden(Rule):
     flagged with a constant `max` of 10 or more and no `min`, for the usual names of a loss.
 
     ## Fix
-    None: what to do about a NaN is to find where it comes from.
+    Sketch: what to do about a NaN is to find where it comes from.
     """
 
     code = "NAN407"
@@ -87,7 +87,8 @@ class NanHidden(Rule):
         told = self._told(call, subject, facts)
         if told:
             hazard = Hazard(call.function, facts.quote(subject), "NaN")
-            yield self.finding(facts.span_of(call.node), told, hazard=hazard)
+            fix = show("raise where it is not finite, and let `nanlint trace` tell where it comes from")
+            yield self.finding(facts.span_of(call.node), told, fix=fix, hazard=hazard)
 
     def _told(self, call: Call, subject: Expression, facts: Facts) -> str:
         """What is wrong with the call; nothing if it hides nothing."""

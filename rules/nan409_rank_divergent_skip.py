@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop
+from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, show
 
 
 class RankDivergentSkip(Rule):
@@ -37,7 +37,7 @@ class RankDivergentSkip(Rule):
     run ends with an error, which ends the other processes too.
 
     ## Fix
-    None: the flag must be reduced over the processes before it is asked.
+    Sketch: the flag must be reduced over the processes before it is asked.
     """
 
     code = "NAN409"
@@ -58,7 +58,8 @@ class RankDivergentSkip(Rule):
             told.add(decision.test)
             message = f"`{decision.quote(40)}` skips the batch on this process alone; the others wait for it"
             hazard = Hazard("backward", decision.check.thing if decision.check else "", "not finite on one process")
-            yield self.finding(decision.span, message, hazard=hazard)
+            fix = show("torch.distributed.all_reduce on the flag, and every process asks what came of it")
+            yield self.finding(decision.span, message, fix=fix, hazard=hazard)
 
 
 def _lonely_skip(path: Path) -> Decision | None:

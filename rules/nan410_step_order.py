@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop
+from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, show
+
+PLACES = {
+    "clip": "move it above the step",
+    "zero_grad": "move it above the backward, or below the step",
+    "schedule": "move it below the step",
+}
 
 
 class StepOrder(Rule):
@@ -30,7 +36,7 @@ class StepOrder(Rule):
     gets the optimizer in between; for a scheduler in another loop than the optimizer, as one that steps per epoch.
 
     ## Fix
-    None: the lines are for the author to move.
+    Sketch: where the line belongs. What else stands between the two is for the author to look at.
     """
 
     code = "NAN410"
@@ -47,7 +53,7 @@ class StepOrder(Rule):
                 ways = [judge(path, event, loop) for path in loop.paths if event in path.steps]
                 if ways and all(ways):
                     hazard = Hazard(event.kind.value, event.target, "out of order")
-                    yield self.finding(event.span, ways[0], hazard=hazard)
+                    yield self.finding(event.span, ways[0], fix=show(PLACES[kind]), hazard=hazard)
 
 
 def _late_clip(path: Path, clip: Event, loop: TrainingLoop) -> str:

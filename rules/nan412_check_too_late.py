@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop
+from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, show
 
 STOPPING = frozenset({"raise", "exit", "break", "return"})
 
@@ -36,7 +36,7 @@ class CheckTooLate(Rule):
     for parameters, which are checked after a step by their nature.
 
     ## Fix
-    None: the check is for the author to move.
+    Sketch: the check belongs above the backward of a loss, or above the step for gradients and norms.
     """
 
     code = "NAN412"
@@ -59,7 +59,8 @@ class CheckTooLate(Rule):
                 step = path.events("step")[0]
                 message = f"`{decision.quote(45)}` is asked after `{step.quote(30)}` has used it"
                 hazard = Hazard("step", decision.check.thing if decision.check else "", "inf or NaN")
-                yield self.finding(decision.span, message, hazard=hazard)
+                fix = show(f"ask it before `{step.quote(30)}`, and make no step if it is bad")
+                yield self.finding(decision.span, message, fix=fix, hazard=hazard)
 
 
 def _is_late(path: Path, place: int, decision: Decision) -> bool:

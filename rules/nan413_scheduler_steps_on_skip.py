@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop
+from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, show
 
 
 class SchedulerStepsOnSkip(Rule):
@@ -32,7 +32,7 @@ class SchedulerStepsOnSkip(Rule):
     of it is info: a schedule that is a few steps short rarely breaks a run.
 
     ## Fix
-    None: with a GradScaler, `scaler.get_scale()` before and after the update tells whether the step was made.
+    Sketch: with a GradScaler, `scaler.get_scale()` before and after the update tells whether the step was made.
     """
 
     code = "NAN413"
@@ -52,7 +52,9 @@ class SchedulerStepsOnSkip(Rule):
             # Where every way asks for the scale, the author knows.
             if skipped and not any(_asks_for_scale(path) for path in ways):
                 message = f"`{schedule.quote(30)}` runs although {skipped}"
-                yield self.finding(schedule.span, message, hazard=Hazard("schedule", schedule.target, "a skipped step"))
+                fix = show("step it where the optimizer steps; a scale that has shrunk tells of a skipped step")
+                hazard = Hazard("schedule", schedule.target, "a skipped step")
+                yield self.finding(schedule.span, message, fix=fix, hazard=hazard)
 
 
 def _skipped(path: Path, schedule: Event) -> str:

@@ -63,7 +63,7 @@ class SchedulerStateOverridesConfig(Rule):
         rate = facts.configured_rate() if role == "optimizer" or facts.is_known_scheduler(receiver) else None
         if rate is None or (role == "optimizer" and facts.has_own_schedule()):
             return
-        message = f"`{facts.quote(call.node, 38)}` brings back the old rate; `{facts.quote(rate, 25)}` no longer counts"
+        message = f"`{facts.quote(call.node, 36)}` brings back the old rate; `{facts.quote(rate, 20)}` no longer counts"
         severity = self.severity if role == "scheduler" else Severity.INFO
         hazard = Hazard("load_state_dict", facts.quote(receiver), "a checkpoint with another learning rate")
         edit = facts.rate_put_in_again(call)

@@ -75,7 +75,7 @@ class UncheckedSave(Rule):
             return
         for save in saves:
             if _overwrites(save, facts) and not _is_chosen(save, loop):
-                message = f"`{save.quote(55)}` overwrites the last checkpoint, finite or not"
+                message = f"`{save.quote(50)}` overwrites the last checkpoint, finite or not"
                 hazard = Hazard("save", save.target, "parameters of inf or NaN")
                 yield self.finding(save.span, message, fix=_fix(save, facts), hazard=hazard)
 

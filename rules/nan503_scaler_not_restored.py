@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity
+from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity, show
 
 
 class ScalerNotRestored(Rule):
@@ -30,7 +30,7 @@ class ScalerNotRestored(Rule):
     only a model is loaded, as for fine-tuning; with Accelerate, Fabric, Lightning and DeepSpeed.
 
     ## Fix
-    None: the scaler's state must be saved first.
+    Sketch: the scaler's state must be saved first.
     """
 
     code = "NAN503"
@@ -51,4 +51,5 @@ class ScalerNotRestored(Rule):
             return
         message = f"`{facts.quote(call.node, 45)}` resumes a run whose GradScaler starts anew"
         hazard = Hazard("load_state_dict", facts.quote(receiver), "a scale of 65536 again")
-        yield self.finding(facts.span_of(call.node), message, hazard=hazard)
+        fix = show("save scaler.state_dict() with the others, and load it here")
+        yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard)

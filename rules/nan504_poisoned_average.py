@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop
+from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, show
 
 
 class PoisonedAverage(Rule):
@@ -31,7 +31,7 @@ class PoisonedAverage(Rule):
     the loop asks about finiteness before the step; when a GradScaler makes the step; with Accelerate, Fabric, Lightning and DeepSpeed.
 
     ## Fix
-    None: the check belongs before the step.
+    Sketch: the check belongs before the step.
     """
 
     code = "NAN504"
@@ -49,7 +49,9 @@ class PoisonedAverage(Rule):
             ways = [path for path in loop.paths if average in path.steps]
             if ways and all(_follows_a_step(path, average) for path in ways):
                 message = f"`{average.quote(45)}` takes over the weights, finite or not"
-                yield self.finding(average.span, message, hazard=Hazard("average", average.target, "weights of NaN"))
+                fix = show("check the norm before the step, and average what a good step has made")
+                hazard = Hazard("average", average.target, "weights of NaN")
+                yield self.finding(average.span, message, fix=fix, hazard=hazard)
 
 
 def _follows_a_step(path: Path, average: Event) -> bool:

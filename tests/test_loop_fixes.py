@@ -279,7 +279,8 @@ def test_nan501_goes_on_as_if_the_new_rate_had_been_there_from_the_start(kind: s
         scheduler = eval(f"lr_scheduler.{kind}", {"lr_scheduler": torch.optim.lr_scheduler, **made})  # noqa: S307 - our own text
         return optimizer, scheduler
 
-    def rates(optimizer: Any, scheduler: Any, steps: int) -> list[float]:
+    def rates(parts: tuple[Any, Any], steps: int) -> list[float]:
+        optimizer, scheduler = parts
         found = []
         for _ in range(steps):
             optimizer.step()
@@ -287,11 +288,11 @@ def test_nan501_goes_on_as_if_the_new_rate_had_been_there_from_the_start(kind: s
             found.append(optimizer.param_groups[0]["lr"])
         return found
 
-    old_optimizer, old_scheduler = begun(5e-4)
-    rates(old_optimizer, old_scheduler, 3)
-    checkpoint = {"optimizer": old_optimizer.state_dict(), "scheduler": old_scheduler.state_dict()}
+    old = begun(5e-4)
+    rates(old, 3)
+    checkpoint = {"optimizer": old[0].state_dict(), "scheduler": old[1].state_dict()}
     resumed = names["resume"](torch.nn.Linear(1, 1), SimpleNamespace(lr=1e-4), checkpoint)
-    assert rates(*resumed, 5) == pytest.approx(rates(*begun(1e-4), 8)[3:])
+    assert rates(resumed, 5) == pytest.approx(rates(begun(1e-4), 8)[3:])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TextIO
 
+from nanlint.cli.running_options import add_running, given
 from nanlint.cli.terminal import add_colour
 from nanlint.engine.check_paths import Plan
 from nanlint.errors import UsageError
@@ -115,6 +116,7 @@ def _add_confirming(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--confirmed-only", action="store_true", help="with --confirm: report what was seen to fail only"
     )
+    add_running(group)
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -197,6 +199,8 @@ def _require_sense(options: argparse.Namespace) -> None:
     _require_sense_of_fixes(options)
     if options.confirmed_only and not options.confirm:
         raise UsageError("--confirmed-only is about the verdicts of --confirm; pass that, too")
+    if given(options) and not options.confirm:
+        raise UsageError(f"{given(options)[0]} is about how --confirm runs the code; pass that, too")
     if options.reason and not options.add_ignores:
         raise UsageError("--reason is written by --add-ignores; pass that, too")
 

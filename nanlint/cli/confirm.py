@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from nanlint.cli.check_options import plan_of
 from nanlint.cli.check_output import print_report
-from nanlint.cli.confirm_options import EPILOG, add_options, places_of, running_options
+from nanlint.cli.confirm_options import EPILOG, add_options, places_of
+from nanlint.cli.running_options import running_options
 from nanlint.cli.terminal import Waiting
 from nanlint.engine.check_paths import Run
 from nanlint.errors import ExitCode, UsageError

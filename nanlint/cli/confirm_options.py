@@ -1,17 +1,14 @@
-"""The options of `nanlint confirm`, and what they make of a run."""
+"""The options of `nanlint confirm`, and the places that its paths name."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from typing import TYPE_CHECKING
 
 from nanlint.cli.check_options import add_options as add_check_options
 from nanlint.cli.check_options import add_selection
+from nanlint.cli.running_options import add_running
 from nanlint.errors import UsageError
-
-if TYPE_CHECKING:
-    from nanlint.confirm.options import Options
 
 EPILOG = """\
 examples:
@@ -27,9 +24,6 @@ folder, and with its output captured. Verdicts: confirmed (the whole function or
 fails for the named values), not-reproduced, flaky, not-runnable. There is no verdict "safe".
 """
 
-DTYPES = ("float16", "bfloat16", "float32", "float64")
-PLAUSIBILITIES = ("ordinary", "edge", "large", "extreme")
-_DEVICE = re.compile(r"(auto|cpu|mps|cuda(:\d+)?)$")
 _PLACE = re.compile(r"(?P<path>.+\.(?:pyi?|ipynb|ya?ml|toml|json)):(?:cell ?(?P<cell>\d+):?)?(?P<line>\d+)?(?::\d+)?$")
 
 Place = tuple[int | None, int | None]
@@ -39,7 +33,11 @@ Place = tuple[int | None, int | None]
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What is checked, then how it is run."""
     add_selection(parser)
-    add_running(parser.add_argument_group("how it is run"))
+    group = parser.add_argument_group("how it is run")
+    add_running(group)
+    group.add_argument(
+        "-j", "--jobs", type=int, default=0, metavar="N", help="findings at a time (default: 2, or one per GPU)"
+    )
     group = parser.add_argument_group("how it ends")
     group.add_argument("--exit-zero", action="store_true", help="exit 0 even if something is confirmed")
     group.add_argument("--config", metavar="FILE", help="settings from this pyproject.toml or nanlint.toml")
@@ -50,40 +48,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     own = {action.dest for action in parser._actions}  # noqa: SLF001 - argparse has no public way
     asked = {name: value for name, value in vars(whole.parse_args([])).items() if name not in own}
     parser.set_defaults(**{**asked, "confirm": True})
-
-
-def add_running(group: argparse._ArgumentGroup) -> None:
-    """Device, precision, limits."""
-    group.add_argument(
-        "--device", default="auto", metavar="DEVICE", help="auto, cpu, cuda, cuda:N or mps (default: auto)"
-    )
-    group.add_argument("--dtype", choices=DTYPES, default="", help="run in this dtype (default: those of the finding)")
-    group.add_argument(
-        "--amp",
-        nargs="?",
-        const="float16",
-        default="",
-        choices=DTYPES[:2],
-        help="run under mixed precision (default: float16)",
-    )
-    group.add_argument(
-        "--flush-denormals", action="store_true", help="treat denormal numbers as 0, as some GPU kernels do"
-    )
-    group.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS", help="per finding (default: 30)")
-    group.add_argument(
-        "--budget", type=int, default=2000, metavar="N", help="evaluations per finding and dtype (default: 2000)"
-    )
-    group.add_argument(
-        "-j", "--jobs", type=int, default=0, metavar="N", help="findings at a time (default: 2, or one per GPU)"
-    )
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="of all random numbers (default: 0)")
-    group.add_argument(
-        "--max-plausibility",
-        choices=PLAUSIBILITIES,
-        default="large",
-        help="the least plausible inputs that confirm; extreme ones are searched for and reported as information",
-    )
-    group.add_argument("--save", metavar="DIR", default="", help="write a script and a pytest for everything confirmed")
 
 
 def places_of(paths: list[str]) -> tuple[list[str], dict[str, set[Place]]]:
@@ -102,27 +66,3 @@ def places_of(paths: list[str]) -> tuple[list[str], dict[str, set[Place]]]:
         places.setdefault(found["path"], set()).add((cell, line))
         plain.append(found["path"])
     return list(dict.fromkeys(plain)), places
-
-
-def running_options(options: argparse.Namespace) -> Options:
-    """How the code is run; `check --confirm` has the defaults."""
-    from nanlint.confirm.options import Options  # noqa: PLC0415 - for runs that confirm
-    from nanlint.model.verdict import Plausibility  # noqa: PLC0415 - same
-
-    if not hasattr(options, "device"):
-        return Options(device="auto")
-    if not _DEVICE.match(options.device):
-        raise UsageError(f"--device {options.device}: give auto, cpu, cuda, cuda:N or mps")
-    for flag in ("timeout", "budget"):
-        if getattr(options, flag) <= 0:
-            raise UsageError(f"--{flag} {getattr(options, flag)}: give a number above 0")
-    return Options(
-        device=options.device,
-        dtype=options.dtype,
-        amp=options.amp,
-        flush=options.flush_denormals,
-        timeout=options.timeout,
-        budget=options.budget,
-        seed=options.seed,
-        max_plausibility=Plausibility(options.max_plausibility),
-    )

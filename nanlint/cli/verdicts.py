@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
-from nanlint.cli.confirm_options import running_options
+from nanlint.cli.running_options import running_options
 from nanlint.confirm.confirming import Confirmer
 from nanlint.engine.edits import apply_edits
 from nanlint.model import Applicability
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from nanlint.engine.check_paths import Run
     from nanlint.model import Finding, Report
 
-_JOBS = 2
 _REFRESH = 0.1
 NOT_RUN = frozenset({"NAN001"})
 """Rules about comments: there is nothing to run."""
@@ -33,7 +32,8 @@ def with_verdicts(report: Report, session: Run, options: argparse.Namespace, err
     runnable = [finding for finding in report.findings if finding.code not in NOT_RUN]
     confirmer = Confirmer(
         running_options(options),
-        jobs=(getattr(options, "jobs", 0) or _JOBS) if hasattr(options, "device") else _JOBS,
+        # The jobs of `check` are for files.
+        jobs=options.jobs if options.command == "confirm" else 0,
         inputs_for=lambda path: session.finder.for_path(_absolute(path)).confirm,
         fixed=fixed_text,
         save_to=getattr(options, "save", ""),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from nanlint.model.verdict import Verdict
 
 Json = dict[str, Any]
+JOBS_ON_CPU = 2
 NOTHING_TO_RUN = {
     "NAN206": "a bound without effect changes no value, so nothing breaks at it",
     "NAN501": "it is about what an old checkpoint holds, which is not here",
@@ -51,6 +52,7 @@ class Confirmer:
 
     options: Options
     jobs: int = 1
+    """Findings at a time; 0 for two on the CPU, or one per GPU."""
     inputs_for: Callable[[str], Mapping[str, Mapping[str, Any]]] = _no_inputs
     """The confirm tables of the settings that hold for a path."""
     fixed: Callable[[Finding, str], str | None] = _no_fix
@@ -68,9 +70,12 @@ class Confirmer:
         """The findings, in the same order, each with its verdict."""
         done: dict[int, Finding] = {}
         self.lines = Counter(map(_line, findings))
-        running = nullcontext(self.harness) if self.harness is not None else Harness()
-        with running as harness, ThreadPoolExecutor(max_workers=max(1, self.jobs)) as pool:
-            self.devices = self._devices(harness) if findings else []
+        running = contextlib.nullcontext(self.harness) if self.harness is not None else Harness()
+        with running as harness, contextlib.ExitStack() as stack:
+            self.devices = self._devices(harness) if findings else ["cpu"]
+            on_cpu = self.devices == ["cpu"]
+            jobs = self.jobs or (JOBS_ON_CPU if on_cpu else len(self.devices))
+            pool = stack.enter_context(ThreadPoolExecutor(max_workers=jobs))
             futures = {pool.submit(self._one, harness, one, place): place for place, one in enumerate(findings)}
             try:
                 for future in as_completed(futures):
@@ -142,7 +147,7 @@ class _Case:
             # The whole function takes the process down; its slice may not.
             died = answer
             answer = self.harness.ask({**job, "level": "slice"})
-            answer = answer if answer.get("kind") == "reachable" else died
+            answer = {**answer, "whole": died["died"]} if answer.get("kind") == "reachable" else died
         verdict = of_answer(answer, self.options, self.target)
         if verdict.kind not in {VerdictKind.CONFIRMED, VerdictKind.REACHABLE}:
             return verdict

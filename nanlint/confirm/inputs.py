@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nanlint.confirm.composites import by_parts, stand_in
 from nanlint.confirm.names import (
     CLASSES,
     SWITCHES,
@@ -83,8 +84,47 @@ def proposals(parameter: Parameter, uses: Uses, *, rank: int, building: bool) ->
     """Ways to fill one parameter, the likeliest first; `building` is for constructors, where counts and floats abound."""
     found = list(_by_annotation(parameter, uses, rank))
     if not found:
-        found = list(_by_name(parameter, uses, rank, building=building))
+        return list(_by_name(parameter, uses, rank, building=building))
+    if found[0]["kind"] == "class":
+        # The class may be missing, or may not let itself be made.
+        found += [spec for spec in _by_name(parameter, uses, rank, building=building) if spec not in found]
     return found
+
+
+def attribute(name: str, uses: Uses, rank: int = 2) -> list[Spec]:
+    """Ways to fill an attribute, or what a dictionary holds: settings are numbers and switches, the rest is by use."""
+    short = name.rpartition(".")[2]
+    wanted = rank_of(uses)
+    shaped = tensor(short, wanted if wanted is not None else rank, domain=_domain_by_use(short, uses))
+    found = _by_parts(short, uses, rank, shaped) or _setting(short, uses)
+    if found:
+        return found
+    if uses.called:
+        return [_ANY, _IDENTITY, _LINEAR]
+    return [shaped, value(2), value(0.5), value(None)]
+
+
+def _by_parts(name: str, uses: Uses, rank: int, shaped: Spec) -> list[Spec]:
+    return by_parts(uses, shaped["shape"], lambda part, inner: attribute(part, inner, rank)[0], name)
+
+
+def _setting(name: str, uses: Uses) -> list[Spec]:
+    """What the name of a setting decides, if the use does not speak against it."""
+    if uses.words:
+        return [value(word) for word in dict.fromkeys(uses.words)]
+    if uses.is_tensor or uses.called:
+        return []
+    if SWITCHES.search(name.lower()):
+        return list(_BOTH)
+    if name.lower() in {"device", "dtype"}:
+        return [{"kind": "device"} if name.lower() == "device" else {"kind": "dtype", "value": "float32"}]
+    if domain_of(name) in {"mask", "index", "length"}:
+        return []
+    if is_fraction(name) and not uses.counted:
+        return [value(fraction(name)), value(0), value(1.0)]
+    if is_count(name) or uses.counted:
+        return [value(count(name))]
+    return [value(None), value(True)] if uses.tested else []  # noqa: FBT003 - one of the two values there are
 
 
 _IDENTITY: Spec = {"kind": "module", "name": "identity"}
@@ -182,7 +222,7 @@ def _by_name(parameter: Parameter, uses: Uses, rank: int, *, building: bool) -> 
     name = parameter.name
     wanted = rank_of(uses)
     shaped = tensor(name, wanted if wanted is not None else rank, domain=_domain_by_use(name, uses))
-    found = _unmistakable(name, uses, shaped) or _no_tensor(name, uses, building=building)
+    found = _unmistakable(name, uses, shaped, rank) or _no_tensor(name, uses, building=building)
     if found:
         return found
     if building:
@@ -192,18 +232,21 @@ def _by_name(parameter: Parameter, uses: Uses, rank: int, *, building: bool) -> 
     return [value(count(name)), shaped]
 
 
-def _unmistakable(name: str, uses: Uses, shaped: Spec) -> list[Spec]:
+def _unmistakable(name: str, uses: Uses, shaped: Spec, rank: int) -> list[Spec]:
     """What the use alone decides."""
     if uses.words:
         return [value(word) for word in dict.fromkeys(uses.words)]
     if uses.ctc is not None:
         return [ctc_argument(name, uses.ctc)]
     if re.search(r"^(config|cfg|conf|args|opt|options|hparams|hps|params|opts)$", name.lower()):
-        return [{"kind": "config"}]
+        return [{"kind": "config"}, *_by_parts(name, uses, rank, shaped)]
     if uses.called:
-        return [_IDENTITY, _ANY, _LINEAR]
+        return [*_by_parts(name, uses, rank, shaped), _IDENTITY, _ANY, _LINEAR]
+    found = _by_parts(name, uses, rank, shaped)
+    if found:
+        return [*found, {"kind": "config"}, _ANY, shaped]
     if uses.attributes and not uses.is_tensor and not is_count(name):
-        return [{"kind": "config"}, _ANY, shaped]
+        return [{"kind": "config"}, stand_in(uses, lambda part, inner: attribute(part, inner, rank)[0]), _ANY, shaped]
     return []
 
 

@@ -9,6 +9,8 @@ import ast
 import re
 from dataclasses import dataclass, field
 
+from nanlint.confirm.tensor_words import DISTRIBUTION, MAPPING, SAME_SHAPE, TENSOR_ONLY
+
 _REDUCING = frozenset(
     {"sum", "mean", "softmax", "log_softmax", "norm", "std", "var", "max", "min", "size", "cumsum", "flip", "flatten"}
 )
@@ -26,106 +28,6 @@ _SPATIAL = {
     "unfold": 4,
     "grid_sample": 4,
 }
-_TENSOR_ONLY = frozenset(
-    [
-        "T",
-        "abs",
-        "add",
-        "all",
-        "amax",
-        "amin",
-        "any",
-        "argmax",
-        "backward",
-        "bmm",
-        "chunk",
-        "clamp",
-        "clone",
-        "contiguous",
-        "cpu",
-        "cumsum",
-        "data",
-        "detach",
-        "device",
-        "diag",
-        "dim",
-        "div",
-        "double",
-        "dtype",
-        "eq",
-        "exp",
-        "expand",
-        "flatten",
-        "flip",
-        "float",
-        "floor",
-        "gather",
-        "ge",
-        "grad",
-        "gt",
-        "half",
-        "index_select",
-        "int",
-        "isinf",
-        "isnan",
-        "item",
-        "le",
-        "log",
-        "log1p",
-        "logsumexp",
-        "long",
-        "lt",
-        "masked_fill",
-        "masked_select",
-        "matmul",
-        "max",
-        "mean",
-        "min",
-        "mul",
-        "narrow",
-        "ndim",
-        "ne",
-        "new_zeros",
-        "nonzero",
-        "norm",
-        "numel",
-        "permute",
-        "pow",
-        "prod",
-        "relu",
-        "repeat",
-        "requires_grad",
-        "reshape",
-        "roll",
-        "round",
-        "scatter",
-        "select",
-        "shape",
-        "sigmoid",
-        "sign",
-        "size",
-        "softmax",
-        "sort",
-        "split",
-        "sqrt",
-        "square",
-        "squeeze",
-        "std",
-        "stride",
-        "sub",
-        "sum",
-        "tanh",
-        "to",
-        "topk",
-        "transpose",
-        "type",
-        "type_as",
-        "unbind",
-        "unsqueeze",
-        "var",
-        "view",
-    ]
-)
 
 
 @dataclass
@@ -151,30 +53,99 @@ class Uses:
     """The place it has among the arguments of a CTC loss."""
     tested: bool = False
     """In the condition of an `if`."""
+    parts: dict[str, Uses] = field(default_factory=dict)
+    """The evidence on its attributes."""
+    items: dict[str | int, Uses] = field(default_factory=dict)
+    """The evidence on what it holds under a key, or at a place."""
+    result: Uses | None = None
+    """The evidence on what a call of it returns."""
 
     @property
     def is_tensor(self) -> bool:
         """Whether something is done with it that only a tensor can."""
-        return bool(self.ranks or self.least_rank or self.letters or self.attributes & _TENSOR_ONLY or self.masks)
+        if self.is_distribution or self.is_mapping:
+            return False
+        return bool(self.ranks or self.least_rank or self.letters or self.attributes & TENSOR_ONLY or self.masks)
+
+    @property
+    def is_distribution(self) -> bool:
+        """Whether it is asked for what distributions have."""
+        return bool(self.attributes & DISTRIBUTION) and "shape" not in self.attributes
+
+    @property
+    def is_mapping(self) -> bool:
+        """Whether it is asked by keys as a dictionary is."""
+        asked = any(isinstance(key, str) for key in self.items) or bool(self.attributes & {"get", "items", "keys"})
+        return asked and self.attributes <= MAPPING | {"to"}
+
+    @property
+    def own_parts(self) -> dict[str, Uses]:
+        """The attributes that a tensor does not have as well."""
+        return {name: uses for name, uses in self.parts.items() if name not in TENSOR_ONLY}
 
 
-def uses_in(function: ast.AST, names: set[str]) -> dict[str, Uses]:
-    """The evidence on each of `names` in the body of a function."""
+def uses_in(function: ast.AST, names: set[str], *also: ast.AST) -> dict[str, Uses]:
+    """The evidence on each of `names` in the body of a function, and in `also`, where the same names mean the same."""
     reader = _Reader(names)
-    reader.visit(function)
+    for one in (function, *also):
+        reader.known = dict(reader.found)
+        reader.visit(one)
     return reader.found
 
 
 class _Reader(ast.NodeVisitor):
     def __init__(self, names: set[str]) -> None:
         self.found = {name: Uses() for name in names}
+        self.known = dict(self.found)
+        """The names, and those that were assigned a part of what they stand for."""
 
-    def _of(self, node: ast.AST) -> Uses | None:
-        return self.found.get(node.id) if isinstance(node, ast.Name) else None
+    def _of(self, node: ast.AST) -> Uses | None:  # noqa: PLR0911 - one for each kind of node
+        """The evidence on an expression: a name, a part of it, what it holds or what a call of it gives."""
+        if isinstance(node, ast.Name):
+            return self.known.get(node.id)
+        if isinstance(node, ast.Attribute):
+            owner = self._of(node.value)
+            return owner.parts.setdefault(node.attr, Uses()) if owner is not None else None
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            owner, key = self._of(node.value), node.slice.value
+            return owner.items.setdefault(key, Uses()) if owner is not None and type(key) in {str, int} else None
+        if isinstance(node, ast.Call):
+            return self._of_call(node)
+        return None
+
+    def _of_call(self, node: ast.Call) -> Uses | None:
+        if isinstance(node.func, ast.Attribute):
+            owner = self._of(node.func.value)
+            if owner is not None and node.func.attr in SAME_SHAPE:
+                return owner
+            key = _constant(node.args[0]) if node.func.attr in {"get", "pop"} and node.args else None
+            if owner is not None and isinstance(key, str):
+                owner.attributes.add(node.func.attr)
+                return owner.items.setdefault(key, Uses())
+            if owner is not None and node.func.attr in TENSOR_ONLY:
+                return None
+        called = self._of(node.func)
+        if called is None:
+            return None
+        called.result = called.result or Uses()
+        return called.result
 
     def visit_Assign(self, node: ast.Assign) -> None:
         self._unpacked(node.targets[0], node.value)
         self.generic_visit(node)
+        for target in node.targets:
+            self._bind(target, self._of(node.value))
+
+    def _bind(self, target: ast.AST, uses: Uses | None) -> None:
+        """Let a name stand for what was assigned to it; a parameter keeps standing for itself."""
+        if isinstance(target, ast.Name) and target.id not in self.found:
+            if uses is not None:
+                self.known[target.id] = uses
+            else:
+                self.known.pop(target.id, None)
+        elif isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(one, ast.Starred) for one in target.elts):
+            for place, one in enumerate(target.elts):
+                self._bind(one, uses.items.setdefault(place, Uses()) if uses is not None else None)
 
     def _unpacked(self, target: ast.AST, value: ast.AST) -> None:
         """`b, c, h, w = x.shape` and `b, *_, d = x.size()`; trailing `, x.device` are common, too."""
@@ -325,6 +296,7 @@ class _Reader(ast.NodeVisitor):
                 uses.indexes = True
 
     def visit_Compare(self, node: ast.Compare) -> None:
+        self._member(node)
         uses = self._of(node.left)
         if uses is not None:
             for other in node.comparators:
@@ -333,6 +305,12 @@ class _Reader(ast.NodeVisitor):
                     part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)
                 ]
         self.generic_visit(node)
+
+    def _member(self, node: ast.Compare) -> None:
+        """`"labels" in batch`."""
+        key, holder = _constant(node.left), self._of(node.comparators[0])
+        if holder is not None and isinstance(key, str) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            holder.items.setdefault(key, Uses())
 
     def visit_If(self, node: ast.If) -> None:
         for part in ast.walk(node.test):
@@ -347,6 +325,7 @@ class _Reader(ast.NodeVisitor):
         uses = self._of(node.iter)
         if uses is not None:
             uses.iterated = True
+            self._bind(node.target, uses.items.setdefault(0, Uses()))
         self.generic_visit(node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:

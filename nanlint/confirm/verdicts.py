@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanlint.confirm.composites import children
 from nanlint.confirm.witness import Values
 from nanlint.model.verdict import Plausibility, Verdict, VerdictKind
 
@@ -37,7 +38,7 @@ def of_answer(answer: Json, options: Options, target: Target) -> Verdict:  # noq
     if kind is VerdictKind.NOT_RUNNABLE:
         return Verdict(kind, reason=_why_not(answer, target), level=answer.get("level"), seconds=answer.get("seconds"))
     if kind is VerdictKind.NOT_REPRODUCED:
-        return Verdict(kind, reason=_not_seen(answer), **common)
+        return Verdict(kind, reason=_not_seen(answer, target), **common)
     case, hit = answer["case"], answer["hit"]
     grade = Plausibility(case["grade"])
     told: Json = {
@@ -48,7 +49,7 @@ def of_answer(answer: Json, options: Options, target: Target) -> Verdict:  # noq
         "witness": witness_json(case, hit),
     }
     if kind is VerdictKind.REACHABLE:
-        return Verdict(kind, reason=_reachable(answer), **told)
+        return Verdict(kind, reason=_reachable(answer, target), **told)
     if grade is Plausibility.EXTREME or grade.rank > options.max_plausibility.rank:
         reason = f"it fails for {grade.value} values only: {_call(case, target)} gives {_result(hit)}"
         return Verdict(VerdictKind.NOT_REPRODUCED, reason=reason, **told)
@@ -96,8 +97,8 @@ def plain(spec: Json) -> Any:
         return Values(tuple(spec["shape"]), tuple(spec["values"])).nested() if spec["values"] else []
     if spec["kind"] == "list":
         return [plain(item) for item in spec["items"]]
-    if spec["kind"] == "dict":
-        return {key: plain(item) for key, item in spec["items"].items()}
+    if spec["kind"] in {"dict", "distribution", "object"}:
+        return {label: plain(child) for label, child in children(spec)}
     return spec["value"] if spec["kind"] in {"value", "dtype"} else f"<{spec.get('name', spec['kind'])}>"
 
 
@@ -127,22 +128,24 @@ def _noted(answer: Json) -> str:
     return f" ({'; '.join(notes)})" if notes else ""
 
 
-def _whole(answer: Json) -> str:
+def _whole(answer: Json, target: Target) -> str:
     """Why only a slice was run."""
+    if answer.get("level") == "slice" and not target.owners:
+        return " (it is in no function, so a slice of the file was run)"
     reason = " ".join(str(answer.get("whole", "")).split())[:200]
     return f" (the whole function did not run: {reason})" if reason else ""
 
 
-def _reachable(answer: Json) -> str:
+def _reachable(answer: Json, target: Target) -> str:
     case, hit, shown = answer["case"], answer["hit"], answer.get("shown", {})
     values = [f"`{shown.get(name, name)}` can be {_short(plain(spec))}" for name, spec in case["call"].items()]
-    return f"fails if {' and '.join(values[:3])}: {_result(hit)}{_whole(answer)}"
+    return f"fails if {' and '.join(values[:3])}: {_result(hit)}{_whole(answer, target)}"
 
 
-def _not_seen(answer: Json) -> str:
+def _not_seen(answer: Json, target: Target) -> str:
     told = f"{answer['evaluations']} evaluations at {answer['level']} level"
     other = f"; another failure was seen: {answer['reason']}" if answer.get("reason") else ""
-    return f"no failure of this line in {told}{other}{_noted(answer)}{_whole(answer)}"
+    return f"no failure of this line in {told}{other}{_noted(answer)}{_whole(answer, target)}"
 
 
 def _with_output(answer: Json) -> str:
@@ -155,7 +158,8 @@ def _why_not(answer: Json, target: Target) -> str:
     reason = " ".join(str(answer.get("reason") or "it could not be run").split())[:300]
     if blocked:
         reason += f"; the sandbox did not let it {blocked[0]}"
-    return f"{reason}{_noted(answer)}; supply inputs: {hook_for(target)}"
+    supply = f"; supply inputs: {hook_for(target)}" if target.owners else ""
+    return f"{reason}{_noted(answer)}{supply}"
 
 
 def hook_for(target: Target) -> str:
@@ -163,4 +167,4 @@ def hook_for(target: Target) -> str:
     names = [name for _, name in target.owners]
     if len(names) > 1 and target.owners[0][0] == "class":
         return f"def nanlint_inputs(): yield {names[0]}(...), dict(x=torch.randn(2, 5, 32))  # for {target.name}"
-    return f"def nanlint_inputs(): yield {names[0] if names else 'function'}, dict(x=torch.randn(2, 5))  # for {target.name}"
+    return f"def nanlint_inputs(): yield {names[0]}, dict(x=torch.randn(2, 5))  # for {target.name}"

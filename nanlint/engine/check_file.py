@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.engine import suppress
 from nanlint.engine.ruleset import Ruleset
@@ -117,6 +117,14 @@ def _check_config(data: bytes, path: str, ruleset: Ruleset, *, is_named: bool) -
     return result
 
 
+class _Holds(NamedTuple):
+    """What a file may hold, by its words."""
+
+    operations: bool
+    settings: bool
+    suppressions: bool
+
+
 def check_text(text: str, path: str, ruleset: Ruleset) -> FileResult:
     """Every finding of the ruleset in `text` that is shown, in reading order, suppressed ones left out."""
     if kind_of(path) == "config":
@@ -131,7 +139,7 @@ def check_text(text: str, path: str, ruleset: Ruleset) -> FileResult:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     try:
-        return _check_outlined(text, path, ruleset, relevant=relevant, configured=configured, markers=markers)
+        return _check_outlined(text, path, ruleset, _Holds(relevant, configured, markers))
     finally:
         sys.setrecursionlimit(limit)
 
@@ -152,28 +160,26 @@ def _check_config_text(text: str, path: str, ruleset: Ruleset) -> FileResult:
     return _without_suppressed(result, text, path, ruleset)
 
 
-def _check_outlined(
-    text: str, path: str, ruleset: Ruleset, *, relevant: bool, configured: bool, markers: bool
-) -> FileResult:
+def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> FileResult:
     try:
         plan = outline(text, path)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return FileResult(errors=[_not_python(error, path)])
     result = FileResult()
-    view = ruleset.gate.view(plan) if relevant and ruleset.gated else None
-    names = view.chunks if view is not None else list(plan.chunks) if relevant else []
+    view = ruleset.gate.view(plan) if holds.operations and ruleset.gated else None
+    names = view.chunks if view is not None else list(plan.chunks) if holds.operations else []
     if names:
         from nanlint.engine.run_rules import run_rules, run_where_it_matters  # noqa: PLC0415 - libcst is loaded here
         from nanlint.facts.module_facts import ModuleFacts  # noqa: PLC0415 - and here, and not before
 
         facts_by = partial(ModuleFacts, text, plan, path, view)
         # Where comments keep findings out, those that are not shown count, too: a comment may be there for one.
-        if ruleset.gated and not markers:
+        if ruleset.gated and not holds.suppressions:
             outcome = run_where_it_matters(names, facts_by, path, ruleset)
         else:
             outcome = run_rules(names, facts_by(), path, ruleset)
         result.findings, result.errors, result.consulted = outcome.findings, outcome.errors, outcome.consulted
-    if configured:
+    if holds.settings:
         from nanlint.engine.check_config import check_python_settings, untold  # noqa: PLC0415 - few files state settings
 
         stated = check_python_settings(plan.tree, text, path, ruleset)

@@ -48,9 +48,7 @@ def run_where_it_matters(
     return outcome._replace(consulted={**tried.consulted, **outcome.consulted})
 
 
-def run_rules(
-    names: Sequence[str], facts: ModuleFacts, path: str, ruleset: Ruleset, *, loops: bool = True
-) -> Outcome:
+def run_rules(names: Sequence[str], facts: ModuleFacts, path: str, ruleset: Ruleset, *, loops: bool = True) -> Outcome:
     """What the rules find in the chunks called `names`, and in the training loops."""
     run, plan = _Run(facts, ruleset, path), facts.outline
     findings: list[Finding] = []

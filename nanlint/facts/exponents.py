@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.facts.written import text_of
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Kind
+from nanlint.facts.written import text_of
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.context import compared
-from nanlint.facts.written import text_of
 from nanlint.facts.loop_events import renamed
 from nanlint.facts.names import dotted_text
+from nanlint.facts.written import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """Edits on whole statements: a line above or below, a condition around, a statement taken out or moved out of its `with`.
 
 Only a statement that has its lines for itself is edited, and none where a comment would be lost: then the answer is None.
-Line ends are written as line feeds; whoever makes the edit writes those of the file.
+New lines are indented and ended as the one beside them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import libcst as cst
 
 from nanlint.facts.context import statement_of
 from nanlint.model import Edit, Span
+from nanlint.source.lines import line_end
 
 if TYPE_CHECKING:
     from nanlint.facts.flow import Flow
@@ -24,8 +25,8 @@ def line_before(node: cst.CSTNode, flow: Flow, *lines: str) -> Edit | None:
     span = _alone(node, flow)
     if span is None:
         return None
-    indent = _indent(span, flow)
-    return Edit(_at(span.line, span.column), "".join(f"{line}\n{indent}" for line in lines))
+    indent, end = _indent(span, flow), _end(span.line, flow)
+    return Edit(_at(span.line, span.column), "".join(f"{line}{end}{indent}" for line in lines))
 
 
 def line_after(node: cst.CSTNode, flow: Flow, *lines: str) -> Edit | None:
@@ -33,10 +34,10 @@ def line_after(node: cst.CSTNode, flow: Flow, *lines: str) -> Edit | None:
     span = _alone(node, flow)
     if span is None:
         return None
-    indent, last = _indent(span, flow), flow.reach.line(span.end_line)
-    if last.endswith(("\n", "\r")):
-        return Edit(_at(span.end_line + 1, 1), "".join(f"{indent}{line}\n" for line in lines))
-    return Edit(_at(span.end_line, len(last) + 1), "".join(f"\n{indent}{line}" for line in lines))
+    indent, last, end = _indent(span, flow), flow.reach.line(span.end_line), _end(span.end_line, flow)
+    if line_end(last):
+        return Edit(_at(span.end_line + 1, 1), "".join(f"{indent}{line}{end}" for line in lines))
+    return Edit(_at(span.end_line, len(last) + 1), "".join(f"{end}{indent}{line}" for line in lines))
 
 
 def under_condition(node: cst.CSTNode, flow: Flow, condition: str) -> Edits | None:
@@ -46,7 +47,8 @@ def under_condition(node: cst.CSTNode, flow: Flow, condition: str) -> Edits | No
         return None
     deeper = unit_of(node, flow)
     further = (Edit(_at(number, 1), deeper) for number in range(span.line + 1, span.end_line + 1))
-    head = Edit(_at(span.line, span.column), f"if {condition}:\n{_indent(span, flow)}{deeper}")
+    end, indent = _end(span.line, flow), _indent(span, flow)
+    head = Edit(_at(span.line, span.column), f"if {condition}:{end}{indent}{deeper}")
     return head, *(edit for edit in further if flow.reach.line(edit.span.line).strip())
 
 
@@ -120,6 +122,12 @@ def _alone(node: cst.CSTNode, flow: Flow) -> Span | None:
 
 def _indent(span: Span, flow: Flow) -> str:
     return flow.reach.line(span.line)[: span.column - 1]
+
+
+def _end(number: int, flow: Flow) -> str:
+    """How lines end here: as this one, or the one before it."""
+    before = flow.reach.line(number - 1) if number > 1 else ""
+    return line_end(flow.reach.line(number)) or line_end(before) or "\n"
 
 
 def _at(line: int, column: int) -> Span:

@@ -14,8 +14,9 @@ import libcst as cst
 
 from nanlint.facts import loop_edits
 from nanlint.facts.context import ancestors, is_used
-from nanlint.facts.written import text_of
 from nanlint.facts.names import dotted_text
+from nanlint.facts.rewrite import on_one_line
+from nanlint.facts.written import text_of
 from nanlint.model import Edit, Span
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ class Event:
     @property
     def text(self) -> str:
         """How it is written, on one line."""
-        return " ".join(self.flow.parsed.source_of(self.node).split())
+        source = self.flow.parsed.source_of(self.node)
+        return " ".join((on_one_line(source) or source).split())
 
     @property
     def is_result_used(self) -> bool:

@@ -16,6 +16,7 @@ from nanlint.facts.loop_conditions import decided, reassigned, told
 from nanlint.facts.loop_events import Event, EventKind, renamed, shortened
 from nanlint.facts.loop_items import Assigned, Attempt, Branch, Leave, Repeat, Scope
 from nanlint.facts.names import dotted_text
+from nanlint.facts.rewrite import on_one_line
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ class Decision:
     @property
     def text(self) -> str:
         """The condition, on one line."""
-        return " ".join(self.flow.parsed.source_of(self.test).split())
+        source = self.flow.parsed.source_of(self.test)
+        return " ".join((on_one_line(source) or source).split())
 
     def quote(self, longest: int = 40) -> str:
         """The condition, short enough for a message."""

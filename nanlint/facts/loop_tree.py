@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.changes import assigned_in
-from nanlint.facts.written import text_of
 from nanlint.facts.finite_checks import check_of
 from nanlint.facts.loop_calls import event_of
 from nanlint.facts.loop_events import Event, EventKind, renamed
 from nanlint.facts.loop_items import Assigned, Attempt, Block, Branch, Item, Leave, Repeat, Scope, events_in, items_in
 from nanlint.facts.names import dotted_text
 from nanlint.facts.values import UNKNOWN, Kind
+from nanlint.facts.written import text_of
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:

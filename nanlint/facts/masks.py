@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import libcst as cst
 
 from nanlint.facts.calculate import VIEWS
-from nanlint.facts.written import text_of
 from nanlint.facts.evaluate import parameters
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind
+from nanlint.facts.written import text_of
 from nanlint.ops.formats import AUTOCAST, FORMATS, HALF
 from nanlint.source.walk import walk
 

@@ -13,12 +13,12 @@ import libcst as cst
 
 from nanlint.facts.changes import assigned_in
 from nanlint.facts.context import statement_of
-from nanlint.facts.written import text_of
 from nanlint.facts.loop_edits import line_after, unit_of
 from nanlint.facts.names import dotted_text
 from nanlint.facts.resuming import is_configured, loads_of
 from nanlint.facts.rewrite import bare, on_one_line
 from nanlint.facts.values import UNKNOWN
+from nanlint.facts.written import text_of
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:

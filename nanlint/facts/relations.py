@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.dtypes import format_of
-from nanlint.facts.written import text_of
 from nanlint.facts.guards import bounds, stored, tightened
 from nanlint.facts.values import UNKNOWN, Call
+from nanlint.facts.written import text_of
 from nanlint.ops.arithmetic import square
 from nanlint.ops.interval import INF, UNIT, Interval
 from nanlint.ops.names import METHODS, SIGNATURES

@@ -1,4 +1,4 @@
-"""A chunk as libcst would see it, made from the `ast` that the outline has: no white space, no comments, no places.
+"""A chunk as libcst would see it, made from the `ast` that the outline has: no white space and no places.
 
 libcst makes several objects for the white space and punctuation around each one of the code, and checks all of them.
 Rules are tried on the sketch first. Where they have something to say, and only there, libcst parses the chunk, and they
@@ -35,15 +35,120 @@ _NUMBERS = range(1, 1 << 60)
 
 def sketch_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
     """The sketch of `chunk`; what cannot be sketched is parsed."""
-    node = chunk.node
+    numbered = enumerate(lines[chunk.first_line - 1 : chunk.last_line], chunk.first_line)
+    sketcher = _Sketcher({number: line for number, line in numbered if "#" in line}, chunk.first_line - 1)
     try:
-        if isinstance(node, ast.Module):
-            body: list[Any] = list(map(_statement, _at_home(node.body)))
-        else:
-            body = [_class_of(node) if isinstance(node, ast.ClassDef) else _statement(node)]
+        body = sketcher.chunk(chunk.node)
     except (Unsketchable, RecursionError):
         return parse_chunk(chunk, lines)
     return ParsedChunk(chunk, cst.Module(body), tuple(body), _NUMBERS)
+
+
+_line, _indented = maker(cst.SimpleStatementLine, "body", "leading_lines"), maker(cst.IndentedBlock, "body")
+_assign, _target = maker(cst.Assign, "targets", "value"), maker(cst.AssignTarget, "target")
+_expr, _return = maker(cst.Expr, "value"), maker(cst.Return, "value")
+_augmented = maker(cst.AugAssign, "target", "operator", "value")
+_empty, _comment = maker(cst.EmptyLine, "comment"), maker(cst.Comment, "value")
+
+
+class _Sketcher:
+    """The statements of one chunk. `remarked` are its lines that may hold a comment."""
+
+    def __init__(self, remarked: Mapping[int, str], before: int) -> None:
+        self._remarked = remarked
+        self._seen = before
+        """The last line whose comment belongs to a statement before."""
+
+    def chunk(self, node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> list[Any]:
+        """The statements of a chunk; those that have chunks of their own are left out."""
+        if isinstance(node, ast.ClassDef):
+            return [self.class_with(node, _at_home(node.body))]
+        return list(map(self.statement, _at_home(node.body) if isinstance(node, ast.Module) else [node]))
+
+    def statement(self, node: ast.stmt) -> Any:
+        """One statement, with the comments above it, behind it and between its lines."""
+        compound = _COMPOUND.get(node.__class__)
+        if compound is not None:
+            self._seen = node.lineno
+            return compound(self, node)
+        simple = _SIMPLE.get(node.__class__)
+        if simple is None:
+            raise Unsketchable
+        return _line([simple(node)], self._comments(node.end_lineno or node.lineno) if self._remarked else ())
+
+    def _comments(self, last: int) -> list[Any]:
+        lines = [self._remarked.get(number, "") for number in range(self._seen + 1, last + 1)]
+        self._seen = last
+        return [_empty(_comment(line[line.index("#") :].rstrip())) for line in lines if line]
+
+    def block(self, body: Sequence[ast.stmt]) -> Any:
+        """An indented block."""
+        return _indented([self.statement(statement) for statement in body])
+
+    def otherwise(self, body: Sequence[ast.stmt]) -> cst.Else | None:
+        """`else`, if there is one."""
+        return cst.Else(self.block(body)) if body else None
+
+    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> cst.FunctionDef:
+        """A function, or a method."""
+        return cst.FunctionDef(
+            name(node.name),
+            sketched_parameters(node.args),
+            self.block(node.body),
+            _decorators(node),
+            annotation(sketched(node.returns)) if node.returns else None,
+            cst.Asynchronous() if isinstance(node, ast.AsyncFunctionDef) else None,
+        )
+
+    def class_with(self, node: ast.ClassDef, body: Sequence[ast.stmt]) -> cst.ClassDef:
+        """A class with these of its statements."""
+        return cst.ClassDef(
+            name(node.name),
+            self.block(body),
+            [cst.Arg(sketched(base)) for base in node.bases],
+            [cst.Arg(sketched(word.value), name(word.arg)) for word in node.keywords if word.arg],
+            _decorators(node),
+        )
+
+    def branches(self, node: ast.If) -> cst.If:
+        """`if`, `elif` and `else`."""
+        follows = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
+        orelse = self.branches(node.orelse[0]) if follows else self.otherwise(node.orelse)  # type: ignore[arg-type]
+        return cst.If(sketched(node.test), self.block(node.body), orelse)
+
+    def loop(self, node: ast.For | ast.AsyncFor) -> cst.For:
+        """`for`."""
+        asynchronous = cst.Asynchronous() if isinstance(node, ast.AsyncFor) else None
+        return cst.For(
+            sketched(node.target),
+            sketched(node.iter),
+            self.block(node.body),
+            self.otherwise(node.orelse),
+            asynchronous,
+        )
+
+    def context(self, node: ast.With | ast.AsyncWith) -> cst.With:
+        """`with`."""
+        items = [
+            cst.WithItem(
+                sketched(item.context_expr), cst.AsName(sketched(item.optional_vars)) if item.optional_vars else None
+            )
+            for item in node.items
+        ]
+        return cst.With(items, self.block(node.body), cst.Asynchronous() if isinstance(node, ast.AsyncWith) else None)
+
+    def attempt(self, node: ast.Try) -> cst.Try:
+        """`try` with its handlers."""
+        handlers = [
+            cst.ExceptHandler(
+                self.block(handler.body),
+                sketched_if_any(handler.type),
+                cst.AsName(name(handler.name)) if handler.name else None,
+            )
+            for handler in node.handlers
+        ]
+        finalbody = cst.Finally(self.block(node.finalbody)) if node.finalbody else None
+        return cst.Try(self.block(node.body), handlers, self.otherwise(node.orelse), finalbody)
 
 
 def _at_home(body: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -51,94 +156,11 @@ def _at_home(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     return [statement for statement in body if not is_elsewhere(statement)]
 
 
-_line, _indented = maker(cst.SimpleStatementLine, "body"), maker(cst.IndentedBlock, "body")
-_assign, _target = maker(cst.Assign, "targets", "value"), maker(cst.AssignTarget, "target")
-_expr, _return = maker(cst.Expr, "value"), maker(cst.Return, "value")
-
-
-def _statement(node: ast.stmt) -> Any:  # noqa: ANN401 - nodes are made by kind, which no checker follows
-    compound = _COMPOUND.get(node.__class__)
-    if compound is not None:
-        return compound(node)
-    simple = _SIMPLE.get(node.__class__)
-    if simple is None:
-        raise Unsketchable
-    return _line([simple(node)])
-
-
-def _block(body: Sequence[ast.stmt]) -> Any:  # noqa: ANN401
-    return _indented([_statement(statement) for statement in body])
-
-
-def _otherwise(body: Sequence[ast.stmt]) -> cst.Else | None:
-    return cst.Else(_block(body)) if body else None
-
-
-def _function_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> cst.FunctionDef:
-    return cst.FunctionDef(
-        name(node.name),
-        sketched_parameters(node.args),
-        _block(node.body),
-        _decorators(node),
-        annotation(sketched(node.returns)) if node.returns else None,
-        cst.Asynchronous() if isinstance(node, ast.AsyncFunctionDef) else None,
-    )
-
-
-def _class_of(node: ast.ClassDef) -> cst.ClassDef:
-    """A class with the statements of its own chunk."""
-    return _class_with(node, _at_home(node.body))
-
-
-def _class_with(node: ast.ClassDef, body: Sequence[ast.stmt]) -> cst.ClassDef:
-    return cst.ClassDef(
-        name(node.name),
-        _block(body),
-        [cst.Arg(sketched(base)) for base in node.bases],
-        [cst.Arg(sketched(word.value), name(word.arg)) for word in node.keywords if word.arg],
-        _decorators(node),
-    )
-
-
 def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[cst.Decorator]:
     return [cst.Decorator(sketched(decorator)) for decorator in node.decorator_list]
 
 
-def _if_of(node: ast.If) -> cst.If:
-    follows = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
-    orelse = _if_of(node.orelse[0]) if follows else _otherwise(node.orelse)  # type: ignore[arg-type]
-    return cst.If(sketched(node.test), _block(node.body), orelse)
-
-
-def _for_of(node: ast.For | ast.AsyncFor) -> cst.For:
-    asynchronous = cst.Asynchronous() if isinstance(node, ast.AsyncFor) else None
-    return cst.For(
-        sketched(node.target), sketched(node.iter), _block(node.body), _otherwise(node.orelse), asynchronous
-    )
-
-
-def _with_of(node: ast.With | ast.AsyncWith) -> cst.With:
-    items = [
-        cst.WithItem(
-            sketched(item.context_expr), cst.AsName(sketched(item.optional_vars)) if item.optional_vars else None
-        )
-        for item in node.items
-    ]
-    return cst.With(items, _block(node.body), cst.Asynchronous() if isinstance(node, ast.AsyncWith) else None)
-
-
-def _try_of(node: ast.Try) -> cst.Try:
-    handlers = [
-        cst.ExceptHandler(
-            _block(handler.body), sketched_if_any(handler.type), cst.AsName(name(handler.name)) if handler.name else None
-        )
-        for handler in node.handlers
-    ]
-    finalbody = cst.Finally(_block(node.finalbody)) if node.finalbody else None
-    return cst.Try(_block(node.body), handlers, _otherwise(node.orelse), finalbody)
-
-
-def _assign_of(node: ast.Assign) -> Any:  # noqa: ANN401
+def _assign_of(node: ast.Assign) -> Any:
     return _assign([_target(sketched(target)) for target in node.targets], sketched(node.value))
 
 
@@ -146,7 +168,7 @@ def _annotated_of(node: ast.AnnAssign) -> cst.AnnAssign:
     return cst.AnnAssign(sketched(node.target), annotation(sketched(node.annotation)), sketched_if_any(node.value))
 
 
-def _expr_of(node: ast.Expr) -> Any:  # noqa: ANN401
+def _expr_of(node: ast.Expr) -> Any:
     # Nobody reads a docstring here, and some are long.
     return _expr(sketched(ast.Constant("") if isinstance(node.value, ast.Constant) else node.value))
 
@@ -159,7 +181,7 @@ def _del_of(node: ast.Delete) -> cst.Del:
     return cst.Del(sketched(node.targets[0] if len(node.targets) == 1 else ast.Tuple(node.targets, ast.Del())))
 
 
-def _dotted(text: str) -> Any:  # noqa: ANN401
+def _dotted(text: str) -> Any:
     first, *rest = text.split(".")
     made: cst.Name | cst.Attribute = name(first)
     for part in rest:
@@ -183,24 +205,24 @@ def _names(node: ast.Global | ast.Nonlocal) -> list[cst.NameItem]:
     return [cst.NameItem(name(word)) for word in node.names]
 
 
-_COMPOUND: Mapping[type[ast.AST], Callable[[Any], cst.BaseCompoundStatement]] = {
-    ast.FunctionDef: _function_of,
-    ast.AsyncFunctionDef: _function_of,
-    ast.ClassDef: lambda node: _class_with(node, node.body),
-    ast.If: _if_of,
-    ast.For: _for_of,
-    ast.AsyncFor: _for_of,
-    ast.While: lambda node: cst.While(sketched(node.test), _block(node.body), _otherwise(node.orelse)),
-    ast.With: _with_of,
-    ast.AsyncWith: _with_of,
-    ast.Try: _try_of,
+_COMPOUND: Mapping[type[ast.AST], Callable[[_Sketcher, Any], cst.BaseCompoundStatement]] = {
+    ast.FunctionDef: _Sketcher.function,
+    ast.AsyncFunctionDef: _Sketcher.function,
+    ast.ClassDef: lambda sketcher, node: sketcher.class_with(node, node.body),
+    ast.If: _Sketcher.branches,
+    ast.For: _Sketcher.loop,
+    ast.AsyncFor: _Sketcher.loop,
+    ast.While: lambda sketcher, node: cst.While(
+        sketched(node.test), sketcher.block(node.body), sketcher.otherwise(node.orelse)
+    ),
+    ast.With: _Sketcher.context,
+    ast.AsyncWith: _Sketcher.context,
+    ast.Try: _Sketcher.attempt,
 }
 _SIMPLE: Mapping[type[ast.AST], Callable[[Any], cst.BaseSmallStatement]] = {
     ast.Assign: _assign_of,
     ast.AnnAssign: _annotated_of,
-    ast.AugAssign: lambda node: cst.AugAssign(
-        sketched(node.target), AUGMENTED[node.op.__class__], sketched(node.value)  # type: ignore[arg-type]
-    ),
+    ast.AugAssign: lambda node: _augmented(sketched(node.target), AUGMENTED[node.op.__class__], sketched(node.value)),
     ast.Expr: _expr_of,
     ast.Return: lambda node: _return(sketched_if_any(node.value)),
     ast.Raise: _raise_of,

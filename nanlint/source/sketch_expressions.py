@@ -95,7 +95,7 @@ _BINDS: Mapping[type[ast.AST], int] = {
 """How tightly each operator binds."""
 
 
-def sketched(node: ast.expr) -> Any:  # noqa: ANN401 - nodes are made by kind, which no checker follows
+def sketched(node: ast.expr) -> Any:
     """The expression for libcst's eyes; raises Unsketchable."""
     try:
         make = _EXPRESSIONS[node.__class__]
@@ -104,12 +104,12 @@ def sketched(node: ast.expr) -> Any:  # noqa: ANN401 - nodes are made by kind, w
     return make(node)
 
 
-def sketched_if_any(node: ast.expr | None) -> Any:  # noqa: ANN401
+def sketched_if_any(node: ast.expr | None) -> Any:
     """The expression, or None for none."""
     return None if node is None else sketched(node)
 
 
-def _within(node: ast.expr, tightness: int) -> Any:  # noqa: ANN401
+def _within(node: ast.expr, tightness: int) -> Any:
     """The expression, in parentheses where it stands beside an operator that binds more tightly than its own."""
     made = sketched(node)
     kind = getattr(node, "op", node).__class__
@@ -119,14 +119,14 @@ def _within(node: ast.expr, tightness: int) -> Any:  # noqa: ANN401
     return made
 
 
-def _binary_of(node: ast.BinOp) -> Any:  # noqa: ANN401
+def _binary_of(node: ast.BinOp) -> Any:
     tightness = _BINDS[node.op.__class__]
     is_power = tightness == _POWER
     left = _within(node.left, tightness + is_power)
     return _binary(left, _OPERATORS[node.op.__class__], _within(node.right, _SIGN if is_power else tightness + 1))
 
 
-def _boolean_of(node: ast.BoolOp) -> Any:  # noqa: ANN401
+def _boolean_of(node: ast.BoolOp) -> Any:
     operator, tightness = _OPERATORS[node.op.__class__], _BINDS[node.op.__class__]
     made = _within(node.values[0], tightness + 1)
     for value in node.values[1:]:
@@ -134,17 +134,17 @@ def _boolean_of(node: ast.BoolOp) -> Any:  # noqa: ANN401
     return made
 
 
-def _unary_of(node: ast.UnaryOp) -> Any:  # noqa: ANN401
+def _unary_of(node: ast.UnaryOp) -> Any:
     return _unary(_OPERATORS[node.op.__class__], _within(node.operand, _BINDS[node.op.__class__]))
 
 
-def _comparison_of(node: ast.Compare) -> Any:  # noqa: ANN401
+def _comparison_of(node: ast.Compare) -> Any:
     pairs = zip(node.ops, node.comparators, strict=True)
     targets = [_comparison_target(_OPERATORS[op.__class__], _within(right, _COMPARED + 1)) for op, right in pairs]
     return _comparison(_within(node.left, _COMPARED + 1), targets)
 
 
-def _call_of(node: ast.Call) -> Any:  # noqa: ANN401
+def _call_of(node: ast.Call) -> Any:
     args = [
         _arg(sketched(arg.value), None, "*") if arg.__class__ is ast.Starred else _arg(sketched(arg), None, "")
         for arg in node.args
@@ -155,7 +155,7 @@ def _call_of(node: ast.Call) -> Any:  # noqa: ANN401
     return _call(_within(node.func, _ATOM), args)
 
 
-def _constant_of(node: ast.Constant) -> Any:  # noqa: ANN401
+def _constant_of(node: ast.Constant) -> Any:
     value = node.value
     kind = value.__class__
     if kind is str or kind is bytes:
@@ -169,12 +169,12 @@ def _constant_of(node: ast.Constant) -> Any:  # noqa: ANN401
     return cst.Ellipsis() if value is ... else name(repr(value))
 
 
-def _subscript_of(node: ast.Subscript) -> Any:  # noqa: ANN401
-    parts = node.slice.elts if node.slice.__class__ is ast.Tuple else [node.slice]  # type: ignore[attr-defined]
+def _subscript_of(node: ast.Subscript) -> Any:
+    parts = node.slice.elts if node.slice.__class__ is ast.Tuple else [node.slice]
     return _subscript(_within(node.value, _ATOM), [_subscript_element(_index_of(part)) for part in parts])
 
 
-def _index_of(node: ast.expr) -> Any:  # noqa: ANN401
+def _index_of(node: ast.expr) -> Any:
     if isinstance(node, ast.Slice):
         return _slice(sketched_if_any(node.lower), sketched_if_any(node.upper), sketched_if_any(node.step))
     return _index(sketched(node.value), "*") if isinstance(node, ast.Starred) else _index(sketched(node), None)
@@ -187,12 +187,14 @@ def _elements(nodes: Iterable[ast.expr]) -> list[Any]:
     ]
 
 
-def _dictionary_of(node: ast.Dict) -> Any:  # noqa: ANN401
+def _dictionary_of(node: ast.Dict) -> Any:
     pairs = [(sketched_if_any(key), sketched(value)) for key, value in zip(node.keys, node.values, strict=True)]
-    return cst.Dict([cst.StarredDictElement(value) if key is None else cst.DictElement(key, value) for key, value in pairs])
+    return cst.Dict(
+        [cst.StarredDictElement(value) if key is None else cst.DictElement(key, value) for key, value in pairs]
+    )
 
 
-def _clauses(clauses: Sequence[ast.comprehension]) -> Any:  # noqa: ANN401
+def _clauses(clauses: Sequence[ast.comprehension]) -> Any:
     first, *rest = clauses
     return cst.CompFor(
         sketched(first.target),
@@ -203,7 +205,7 @@ def _clauses(clauses: Sequence[ast.comprehension]) -> Any:  # noqa: ANN401
     )
 
 
-def _formatted_of(node: ast.JoinedStr) -> Any:  # noqa: ANN401
+def _formatted_of(node: ast.JoinedStr) -> Any:
     held = [part for part in node.values if isinstance(part, ast.FormattedValue)]
     return cst.FormattedString([cst.FormattedStringExpression(sketched(part.value)) for part in held])
 
@@ -213,7 +215,10 @@ def sketched_parameters(node: ast.arguments) -> cst.Parameters:
     positional = [*node.posonlyargs, *node.args]
     defaults = [None] * (len(positional) - len(node.defaults)) + [sketched(default) for default in node.defaults]
     params = [_parameter(arg, default) for arg, default in zip(positional, defaults, strict=True)]
-    only_by_name = [_parameter(arg, sketched_if_any(default)) for arg, default in zip(node.kwonlyargs, node.kw_defaults, strict=True)]
+    only_by_name = [
+        _parameter(arg, sketched_if_any(default))
+        for arg, default in zip(node.kwonlyargs, node.kw_defaults, strict=True)
+    ]
     split = len(node.posonlyargs)
     star: Any = _parameter(node.vararg, None, "*") if node.vararg else cst.MaybeSentinel.DEFAULT
     return cst.Parameters(
@@ -225,7 +230,7 @@ def sketched_parameters(node: ast.arguments) -> cst.Parameters:
     )
 
 
-def _parameter(arg: ast.arg, default: object, star: str = "") -> Any:  # noqa: ANN401
+def _parameter(arg: ast.arg, default: object, star: str = "") -> Any:
     return _param(name(arg.arg), annotation(sketched(arg.annotation)) if arg.annotation else None, default, star)
 
 
@@ -254,8 +259,6 @@ _EXPRESSIONS: Mapping[type[ast.AST], Callable[[Any], Any]] = {
     ast.ListComp: lambda node: cst.ListComp(sketched(node.elt), _clauses(node.generators)),
     ast.SetComp: lambda node: cst.SetComp(sketched(node.elt), _clauses(node.generators)),
     ast.GeneratorExp: lambda node: cst.GeneratorExp(sketched(node.elt), _clauses(node.generators)),
-    ast.DictComp: lambda node: cst.DictComp(
-        sketched(node.key), sketched(node.value), _clauses(node.generators)
-    ),
+    ast.DictComp: lambda node: cst.DictComp(sketched(node.key), sketched(node.value), _clauses(node.generators)),
     ast.JoinedStr: _formatted_of,
 }

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 MOST_PLACES = 300
 
 _Place = tuple[str, "ast.AST"]
+# What an object returns is behind its class: `self.gate = Gate()`, then `self.gate(x)`. The expression that is returned
+# tells; what it was computed from is too far away for a rule about operands.
+_CALLED, _NOWHERE = frozenset({"forward", "__call__"}), ""
 
 
 class Slices:
@@ -74,6 +77,8 @@ class Slices:
 
     def _behind(self, chunk: str, name: str) -> Iterator[_Place]:
         """Everything that may flow into a name or an attribute, or is returned by the function called so."""
+        if chunk == _NOWHERE:
+            return
         for value in self.flows_of(chunk).values.get(name, ()):
             yield chunk, value
         yield from self._shared_flows().get(name, ())
@@ -105,4 +110,7 @@ class Slices:
                     given += [(own + word, values) for word, values in flows.values.items()]
                 for word, values in given:
                     self._shared.setdefault(word, []).extend((name, value) for value in values)
+                if chunk.name in _CALLED:
+                    made = self._shared.setdefault(chunk.owner.rpartition(".")[2], [])
+                    made.extend((_NOWHERE, value) for value in flows.results)
         return self._shared

@@ -40,7 +40,8 @@ def node_children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes directly below `node`, whitespace and punctuation left out."""
     kind = type(node)
     below: list[cst.CSTNode] = []
-    for name in _fields_by_type.get(kind) or _fields(kind):
+    names = _fields_by_type.get(kind)
+    for name in _fields(kind) if names is None else names:
         value = getattr(node, name)
         if value.__class__ is tuple or value.__class__ is list:
             below.extend(value)

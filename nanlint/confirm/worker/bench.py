@@ -16,8 +16,9 @@ import torch
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 from torch.utils._pytree import tree_flatten
 
+from nanlint.confirm.composites import children
 from nanlint.confirm.worker import chance, forcing
-from nanlint.confirm.worker.objects import plain
+from nanlint.confirm.worker.objects import COMPOSITE, composed, plain
 from nanlint.confirm.worker.origin import Tracer
 from nanlint.confirm.worker.outcome import OVERFLOW, Outcome, has_bad_float, is_finite, tensors_in
 from nanlint.confirm.worker.values import make_tensor
@@ -188,15 +189,11 @@ class Bench:
 
     def _argument(self, spec: Json, case: Json, dtype: torch.dtype, named: tuple[str, dict[str, torch.Tensor]]) -> Any:
         name, made = named
-        if spec["kind"] == "list":
-            items = [
-                self._argument(item, case, dtype, (f"{name}.{place}", made)) for place, item in enumerate(spec["items"])
-            ]
-            return tuple(items) if spec.get("tuple") else items
-        if spec["kind"] == "dict":
-            return {
-                key: self._argument(item, case, dtype, (f"{name}.{key}", made)) for key, item in spec["items"].items()
-            }
+        inner = {
+            label: self._argument(child, case, dtype, (f"{name}.{label}", made)) for label, child in children(spec)
+        }
+        if spec["kind"] in COMPOSITE:
+            return composed(spec, inner)
         if spec["kind"] != "tensor":
             return plain(spec, self.subject.module)
         corner = case.get("corners", {}).get(name, case.get("corner", "normal"))

@@ -29,7 +29,11 @@ _ALIASES: dict[str, frozenset[str]] = {
     "normalize": frozenset({"div", "linalg_vector_norm"}),
     "norm": frozenset({"linalg_vector_norm", "norm"}),
     "mean": frozenset({"mean", "div"}),
+    "div": frozenset({"div", "reciprocal", "mul"}),
 }
+_WITH_POLES = frozenset(
+    f"torch.{name}" for name in ("log", "log2", "log10", "log1p", "div", "reciprocal", "rsqrt", "exp", "expm1")
+)
 _UNDERFLOWING = frozenset({"torch.exp", "torch.exp2"})
 """Operations that are finite far below 0, and 0 there."""
 
@@ -47,20 +51,20 @@ def is_about(  # noqa: PLR0911 - guards, one by one
     source = tracer.events[last.forward] if last.forward is not None else last
     if target.get("anywhere"):
         return bool(source.place)
-    if is_flagged(last, target):
-        return True
+    flagged = [event.index for event in tracer.events if not event.backward and is_flagged(event, target)]
+    runs_it = any(_is_named(tracer.events[index], hazard) for index in flagged)
+    if is_flagged(last, target) or is_flagged(source, target):
+        # A line may divide and take a logarithm: what another operation of it breaks on is another finding's matter.
+        return not (runs_it and _breaks_alone(hazard)) or _is_named(source, hazard)
     if hazard is not None and hazard["operation"].startswith("torch.optim.") and not source.place:
         # The step that broke is the optimizer's own.
         return True
-    if is_flagged(source, target):
-        return True
-    flagged = [event.index for event in tracer.events if not event.backward and is_flagged(event, target)]
     if not _same_function(source, target):
         return False
     if not flagged:
         return _is_named(source, hazard)
     # If the flagged line runs the operation itself, the same operation elsewhere is another matter.
-    is_named = _is_named(source, hazard) and not any(_is_named(tracer.events[index], hazard) for index in flagged)
+    is_named = _is_named(source, hazard) and not runs_it
     upstream = set(flagged) & ancestors(tracer, source.index)
     if upstream:
         # An operation that breaks by itself is to blame where it does.
@@ -85,6 +89,11 @@ def _breaks_later(hazard: dict[str, str] | None) -> bool:
         return True
     is_underflow = hazard["operation"] in _UNDERFLOWING and hazard["zone"].startswith("(-inf")
     return is_underflow or hazard["zone"] in {"inf", "-inf"}
+
+
+def _breaks_alone(hazard: dict[str, str] | None) -> bool:
+    """Whether the operation itself makes NaN or Inf of the values that the finding tells of; a sum or a root makes 0 of them."""
+    return hazard is not None and hazard["operation"] in _WITH_POLES and not _breaks_later(hazard)
 
 
 def _is_named(event: Event, hazard: dict[str, str] | None) -> bool:

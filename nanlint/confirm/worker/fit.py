@@ -15,7 +15,7 @@ import traceback
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nanlint.confirm.inputs import Parameter, Spec, proposals, tensor, value
+from nanlint.confirm.inputs import Parameter, Spec, attribute, proposals, tensor, value
 from nanlint.confirm.uses import Uses
 from nanlint.confirm.worker.moves import anyway, by_complaint, kinds, others, with_spec
 from nanlint.confirm.worker.sandbox import Blocked
@@ -224,11 +224,15 @@ def starts(subject: Subject, base: Json) -> Iterator[Json]:
 
 def specs(signature: Signature, rank: int, *, building: bool) -> dict[str, Spec]:
     """The likeliest spec of each parameter without a default."""
-    found = {}
-    for parameter in signature.required:
-        uses = signature.uses.get(parameter.name, Uses())
-        found[parameter.name] = proposals(parameter, uses, rank=rank, building=building)[0]
-    return found
+    return {parameter.name: _ways(parameter, signature, rank, building=building)[0] for parameter in signature.required}
+
+
+def _ways(parameter: Parameter, signature: Signature, rank: int, *, building: bool) -> list[Spec]:
+    """Specs of one parameter, or of one attribute of a shell."""
+    uses = signature.uses.get(parameter.name, Uses())
+    if "." in parameter.name:
+        return [*signature.stated.get(parameter.name, []), *attribute(parameter.name, uses, rank)]
+    return proposals(parameter, uses, rank=rank, building=building)
 
 
 def alternatives(subject: Subject) -> dict[str, dict[str, list[Spec]]]:
@@ -236,7 +240,7 @@ def alternatives(subject: Subject) -> dict[str, dict[str, list[Spec]]]:
     return {
         part: {
             parameter.name: [
-                *proposals(parameter, signature.uses.get(parameter.name, Uses()), rank=2, building=part == "ctor"),
+                *_ways(parameter, signature, 2, building=part == "ctor"),
                 *([value(number) for number in (16, 8, 4, 3, 2, 1)] if part == "ctor" else []),
                 *kinds(parameter.name, 2),
             ]

@@ -17,11 +17,12 @@ import torch
 
 from nanlint.confirm.worker import examples
 from nanlint.confirm.worker.autocast import emulate
-from nanlint.confirm.worker.levels import bench_for, on_slice, on_subject
+from nanlint.confirm.worker.levels import bench_for, on_shell, on_slice, on_subject
 from nanlint.confirm.worker.load import CannotLoad, Loaded, load, source_text
 from nanlint.confirm.worker.loop_proofs import PROOFS, proof_of, prove
 from nanlint.confirm.worker.loops import NOT_FINITE as _LOOP_FAULTS
 from nanlint.confirm.worker.search import judge
+from nanlint.confirm.worker.shell import OWN, shell_of
 from nanlint.confirm.worker.slices import slice_of
 from nanlint.confirm.worker.subject import CannotRun, Subject, subjects_of
 
@@ -160,8 +161,14 @@ def _answers(loaded: Loaded, job: Json) -> Iterator[Json]:
                 break
         if reached:
             return
-    if not job["target"].get("anywhere"):
-        yield on_slice(loaded, job)
+    if job["target"].get("anywhere"):
+        return
+    for subject in [one for one in subjects if one.owner is not None][:1]:
+        answer = on_shell(subject, job)
+        yield answer
+        if answer.get("reached"):
+            return
+    yield on_slice(loaded, job)
 
 
 def replay(job: Json) -> Json:
@@ -194,5 +201,7 @@ def _subject_again(loaded: Loaded, job: Json) -> Subject:
     if job["level"] == "slice":
         return slice_of(loaded.module, job["target"], alone=job.get("alone", False))
     found = subjects_of(loaded.module, job["target"]["owners"])
+    if any(name.startswith(OWN) for name in job["case"]["call"]):
+        return shell_of(next(one for one in found if one.owner is not None))
     wanted = job["case"].get("owner", "")
     return next((one for one in found if one.owner is not None and one.owner.__name__ == wanted), found[0])

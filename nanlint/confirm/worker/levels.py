@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from nanlint.confirm.composites import stands_in
 from nanlint.confirm.worker import examples
 from nanlint.confirm.worker.autocast import Emulation
 from nanlint.confirm.worker.bench import Bench
 from nanlint.confirm.worker.fit import Budget, Fit, fit, watched
 from nanlint.confirm.worker.reduce import reduced
 from nanlint.confirm.worker.search import Found, search
+from nanlint.confirm.worker.shell import shell_of
 from nanlint.confirm.worker.slices import shown, slice_of
 from nanlint.confirm.worker.stages import cases
 from nanlint.confirm.worker.steering import steered
@@ -74,13 +76,35 @@ def _searched(bench: Bench, case: Json, job: Json) -> Json:
     if found.case is None or found.hit is None:
         return {**answer, "kind": "not-reproduced", "reason": found.other, "evaluations": bench.evaluations}
     smallest = reduced(bench, found.case, found.hit, job["target"], tries=job["shrink_tries"])
+    guessed = any(stands_in(spec) for spec in [*smallest["call"].values(), *smallest["ctor"].values()])
     return {
         **answer,
-        "kind": "confirmed",
+        "kind": "reachable" if guessed else "confirmed",
         "case": smallest,
         "hit": found.hit.to_json(),
         "evaluations": bench.evaluations,
     }
+
+
+def on_shell(subject: Subject, job: Json) -> Json:
+    """The method of a subject on an object that was not constructed; reachable at most."""
+    try:
+        shell = shell_of(subject)
+    except (CannotRun, SyntaxError) as error:
+        return {"kind": "not-runnable", "reason": str(error)}
+    answer: Json = {}
+    for dtype in job["dtypes"]:
+        answer = _only_reachable(on_subject(shell, job, dtype)) | {
+            "shell": subject.owner.__name__ if subject.owner else ""
+        }
+        if answer["kind"] == "reachable" or not answer.get("reached"):
+            break
+    return answer
+
+
+def _only_reachable(answer: Json) -> Json:
+    """A failure that rests on values which nobody vouches for."""
+    return {**answer, "kind": "reachable"} if answer["kind"] == "confirmed" else answer
 
 
 def on_slice(loaded: Loaded, job: Json) -> Json:
@@ -105,7 +129,7 @@ def _on_one_slice(subject: Subject, job: Json) -> Json:
         if not fitted.reached or fitted.case is None:
             return {"kind": "not-runnable", "reason": f"no arguments were found: {fitted.error}", "level": "slice"}
         answer = _searched(bench, fitted.case, job) | {"level": "slice", "dtype": dtype}
-        if answer["kind"] == "confirmed":
+        if answer["kind"] in {"confirmed", "reachable"}:
             names = {name: shown(name) for name in answer["case"]["call"]}
             return {**answer, "kind": "reachable", "shown": names}
     return answer

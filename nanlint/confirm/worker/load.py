@@ -5,7 +5,6 @@ there: none of these keeps a function of the file from being run. What was left 
 """
 
 from __future__ import annotations
-import __future__
 
 import ast
 import contextlib
@@ -21,6 +20,8 @@ import types
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from nanlint.confirm.worker.lenient import Interrupted, LenientLoader, holds, import_leniently, run_definitions
+from nanlint.confirm.worker.stub_objects import importing
 from nanlint.confirm.worker.stubs import Finder, install
 
 if TYPE_CHECKING:
@@ -29,15 +30,6 @@ if TYPE_CHECKING:
 IMPORT_SECONDS = 20
 """A file that takes longer to import does more than define things."""
 _RETRIES = 12
-_DEFINITIONS = (
-    ast.Import,
-    ast.ImportFrom,
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
-    ast.Assign,
-    ast.AnnAssign,
-)
 
 
 class CannotLoad(Exception):  # noqa: N818 - reads as a sentence where it is raised
@@ -53,38 +45,56 @@ class Loaded:
     notes: list[str] = field(default_factory=list)
 
 
-class _TooLong(BaseException):
-    """The import did not end in time; no `except Exception` of the user's file stops it."""
+class _TooLong(Interrupted):
+    """The import did not end in time."""
 
 
 def load(target: dict[str, Any], text: str | None = None) -> Loaded:
     """The module of the target; with `text`, as if the file held that."""
-    path, root, name = target["path"], target["root"], target["module"]
-    sys.path[:0] = [root, target["project"], os.path.join(target["project"], "src")]  # noqa: PTH118 - strings
-    finder = install(frozenset({name.partition(".")[0], *_packages_in(root)}))
+    path, root, name, project = target["path"], target["root"], target["module"], target["project"]
+    sources = [project, os.path.join(project, "src")]  # noqa: PTH118 - strings
+    sys.path[:0] = [root, *sources]
+    own = frozenset({name.partition(".")[0], *(found for folder in (root, *sources) for found in _packages_in(folder))})
+    finder = install(own)
+    source = text if text is not None else source_text(path)
     if text is not None:
         _lend(path, text)
         sys.meta_path.insert(0, _Lender(name, path, text))
-    source = text if text is not None else source_text(path)
-    if _trains_at_import(source):
-        module = _definitions(path, name, source)
-        return Loaded(module, sorted(finder.served), ["only the definitions of the file were run: it trains at import"])
-    problem = ""
+    with importing():
+        if _trains_at_import(source):
+            notes = ["only the definitions of the file were run: it trains at import"]
+            return Loaded(_definitions(path, name, source), sorted(finder.served), notes)
+        module, problem = _imported(name, finder)
+        if module is None and not isinstance(problem, _TooLong):
+            import_leniently(own)
+            module, _ = _imported(name, finder)
+        if module is not None and all(holds(module, owner) for _, owner in target["owners"][:1]):
+            notes = [f"left out what failed at import, as {_told(problem)}"] if problem is not None else []
+            return Loaded(module, sorted(finder.served), notes)
+        notes = [f"only the definitions of the file were run, because {_told(problem)}"]
+        return Loaded(_definitions(path, name, source), sorted(finder.served), notes)
+
+
+def _imported(name: str, finder: Finder) -> tuple[types.ModuleType | None, BaseException | None]:
+    """The module, or what keeps it from being imported when every foreign package that fails is a stub."""
+    problem: BaseException | None = None
     for _ in range(_RETRIES):
         try:
             with alarm(IMPORT_SECONDS):
-                module = importlib.import_module(name)
-            return Loaded(module, sorted(finder.served))
-        except _TooLong:  # noqa: PERF203 - a dozen imports at most
-            problem = f"it takes longer than {IMPORT_SECONDS} s to import"
-            break
+                return importlib.import_module(name), None
+        except _TooLong as error:  # noqa: PERF203 - a dozen imports at most
+            return None, error
         except BaseException as error:  # noqa: BLE001 - the border to the user's code; SystemExit is common here
-            problem = f"{type(error).__name__}: {error}"
+            problem = error
             if not _sideline(error, finder, name):
                 break
-    module = _definitions(path, name, source)
-    notes = [f"only the definitions of the file were run, because {_one_line(problem)}"]
-    return Loaded(module, sorted(finder.served), notes)
+    return None, problem
+
+
+def _told(problem: BaseException | None) -> str:
+    if isinstance(problem, _TooLong):
+        return f"it takes longer than {IMPORT_SECONDS} s to import"
+    return _one_line(f"{type(problem).__name__}: {problem}") if problem is not None else "it is not there otherwise"
 
 
 def _one_line(text: str) -> str:
@@ -119,7 +129,7 @@ def _lend(path: str, text: str) -> None:
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
 
 
-class _Lender(importlib.machinery.SourceFileLoader):
+class _Lender(LenientLoader):
     """Imports one module from a text that is not on the disk."""
 
     def __init__(self, name: str, path: str, text: str) -> None:
@@ -178,7 +188,7 @@ def _sideline(error: BaseException, finder: Finder, name: str) -> bool:
         return False
     finder.broken.add(blamed)
     for module in list(sys.modules):
-        if module.partition(".")[0] in {blamed, own}:
+        if module.partition(".")[0] in {blamed, own, *finder.own}:
             del sys.modules[module]
     return True
 
@@ -203,22 +213,6 @@ def _definitions(path: str, name: str, text: str) -> types.ModuleType:
     module.__file__ = path
     module.__package__ = name.rpartition(".")[0]
     sys.modules[name] = module
-    try:
-        tree = ast.parse(text)
-    except SyntaxError as error:
-        raise CannotLoad(f"line {error.lineno}: {error.msg}") from None
-    flags = __future__.annotations.compiler_flag if "from __future__ import annotations" in text else 0
-    for statement in _defining(tree.body):
-        code = compile(ast.Module([statement], []), path, "exec", flags=flags, dont_inherit=True)
-        # SystemExit and what a stub provokes: one definition less, and the others are still of use.
-        with contextlib.suppress(BaseException), alarm(5):
-            exec(code, module.__dict__)  # noqa: S102 - the user's own file, in the sandbox
+    with contextlib.suppress(_TooLong), alarm(IMPORT_SECONDS):
+        run_definitions(module, path, text)
     return module
-
-
-def _defining(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    for statement in body:
-        if isinstance(statement, (*_DEFINITIONS, ast.Try)) or (
-            isinstance(statement, ast.If) and "__name__" not in ast.unparse(statement.test)
-        ):
-            yield statement

@@ -10,6 +10,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from nanlint.confirm.composites import children
 from nanlint.confirm.inputs import COMMON_SHAPES, tensor, value
 from nanlint.confirm.names import count, fraction
 
@@ -39,12 +40,8 @@ def leaves(case: Json) -> Iterator[tuple[str, Json]]:
 def _leaves(name: str, spec: Json) -> Iterator[tuple[str, Json]]:
     if spec["kind"] == "tensor":
         yield name, spec
-    elif spec["kind"] == "list":
-        for place, item in enumerate(spec["items"]):
-            yield from _leaves(f"{name}.{place}", item)
-    elif spec["kind"] == "dict":
-        for key, item in spec["items"].items():
-            yield from _leaves(f"{name}.{key}", item)
+    for label, child in children(spec):
+        yield from _leaves(f"{name}.{label}", child)
 
 
 def reshaped(case: Json, change: Callable[[str, list[int]], list[int]]) -> Json:

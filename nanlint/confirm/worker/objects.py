@@ -7,10 +7,12 @@ import dataclasses
 import enum
 import inspect
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from nanlint.confirm.composites import children
 from nanlint.confirm.inputs import proposals
 from nanlint.confirm.names import count, fraction, is_count
 from nanlint.confirm.uses import Uses
@@ -52,6 +54,70 @@ class GuessedConfig:
     def get(self, name: str, default: object = None) -> Any:
         """As a dictionary would: what the code expects, if it says so."""
         return default if default is not None else getattr(self, name)
+
+
+class StandIn(GuessedConfig):
+    """An object with the attributes, the keys and the result that its spec names; the rest suits its name."""
+
+    def __init__(self, attributes: dict[str, Any], held: dict[str, Any], result: Any) -> None:
+        self.__dict__.update(attributes, _held=held, _result=result)
+
+    def __getitem__(self, key: Any) -> Any:
+        held = self.__dict__["_held"]
+        return held[str(key)] if str(key) in held else getattr(self, str(key))
+
+    def __contains__(self, key: Any) -> bool:
+        return str(key) in self.__dict__["_held"]
+
+    def __iter__(self) -> Any:
+        return iter(self.__dict__["_held"].values())
+
+    def __len__(self) -> int:
+        return len(self.__dict__["_held"])
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What a call gives: the result of the spec, else the first argument."""
+        result = self.__dict__["_result"]
+        return result if result is not None else next(iter((*args, *kwargs.values())), None)
+
+    def get(self, name: str, default: object = None) -> Any:
+        """As a dictionary would."""
+        return self.__dict__["_held"].get(name, default)
+
+    def keys(self) -> Any:
+        """As a dictionary would."""
+        return self.__dict__["_held"].keys()
+
+    def values(self) -> Any:
+        """As a dictionary would."""
+        return self.__dict__["_held"].values()
+
+    def items(self) -> Any:
+        """As a dictionary would."""
+        return self.__dict__["_held"].items()
+
+    def to(self, *_: object, **__: object) -> Any:
+        """Itself: it has no place and no dtype of its own."""
+        return self
+
+    train = eval = float = half = cpu = cuda = to
+
+
+COMPOSITE = frozenset({"list", "dict", "distribution", "object"})
+
+
+def composed(spec: dict[str, Any], inner: dict[str, Any]) -> Any:
+    """The argument of a spec that is made of others, from what was made of these."""
+    kind = spec["kind"]
+    if kind == "list":
+        return tuple(inner.values()) if spec.get("tuple") else list(inner.values())
+    if kind == "dict":
+        return inner
+    if kind == "distribution":
+        return torch.distributions.Normal(inner["loc"], inner["scale"], validate_args=False)
+    attributes = {name: inner[name] for name in spec["items"]}
+    held = {key: inner[f"[{key}]"] for key in spec["keys"]}
+    return StandIn(attributes, held, inner.get("()"))
 
 
 class AnyModel(torch.nn.Module):
@@ -120,6 +186,8 @@ def make_object(spec: dict[str, Any], module: ModuleType, depth: int = 0) -> Any
     kind = spec["kind"]
     if kind == "config":
         return GuessedConfig()
+    if kind == "expression":
+        return eval(spec["text"], vars(sys.modules[spec["module"]]))  # noqa: S307 - the user's own text, in the sandbox
     if kind == "module":
         return _MODULES[spec["name"]]()
     if kind == "dtype":
@@ -170,8 +238,6 @@ def plain(spec: dict[str, Any], module: ModuleType, depth: int = 0) -> Any:
         return tuple(spec["value"]) if spec.get("tuple") else spec["value"]
     if spec["kind"] == "tensor":
         return torch.zeros(spec["shape"])
-    if spec["kind"] == "list":
-        return [plain(item, module, depth) for item in spec["items"]]
-    if spec["kind"] == "dict":
-        return {key: plain(item, module, depth) for key, item in spec["items"].items()}
+    if spec["kind"] in COMPOSITE:
+        return composed(spec, {label: plain(child, module, depth) for label, child in children(spec)})
     return make_object(spec, module, depth)

@@ -1,8 +1,8 @@
 """Stand-ins for packages that are not installed, or that are and do not import.
 
-One missing package must not keep a whole repository from being run. A stub can be a base class, a decorator, a context
-manager or a function, and gives another stub for whatever it is asked. It is served only where the code does not
-expect the import to fail: inside `try` the code has its own answer, and `importlib.util.find_spec` is told the truth.
+One missing package must not keep a whole repository from being run. A stub (`stub_objects`) is served only where the code
+does not expect the import to fail: inside `try` the code has its own answer, and `importlib.util.find_spec` is told the
+truth.
 """
 
 from __future__ import annotations
@@ -12,85 +12,17 @@ import importlib.abc
 import importlib.machinery
 import linecache
 import sys
-import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from nanlint.confirm.worker.stub_objects import StubModule
 
 if TYPE_CHECKING:
+    import types
     from collections.abc import Iterator, Sequence
 
 NEVER = frozenset({"torch", "numpy", "nanlint", "einops", "packaging"})
 """What a stub would do more harm than good for: without these there is nothing to run."""
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException", "RuntimeError"})
-
-
-class _Meta(type):
-    def __getattr__(cls, name: str) -> Any:
-        return _part(name)
-
-    def __iter__(cls) -> Iterator[Any]:
-        return iter(())
-
-    def __getitem__(cls, key: object) -> Any:
-        return cls
-
-    def __or__(cls, other: object) -> Any:
-        return cls
-
-    __ror__ = __or__
-
-
-class Stub(metaclass=_Meta):
-    """Whatever the code takes it for."""
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        pass
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Itself again; as a decorator, the function as it is."""
-        # As a decorator it leaves the function as it is.
-        if len(args) == 1 and not kwargs and (isinstance(args[0], type) or callable(args[0])):
-            return args[0]
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        return _part(name)
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *args: object) -> None:
-        return None
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(())
-
-    def __getitem__(self, key: object) -> Any:
-        return self
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __or__(self, other: object) -> Any:
-        return self
-
-    __ror__ = __or__
-
-
-def _part(name: str) -> Any:
-    """What a stub has under a name: capitalised ones are classes, so they can be base classes."""
-    if name.startswith("__") and name.endswith("__"):
-        raise AttributeError(name)
-    return type(name, (Stub,), {}) if name[:1].isupper() else Stub()
-
-
-class StubModule(types.ModuleType):
-    """A module in which every name exists."""
-
-    __path__: list[str] = []  # noqa: RUF012 - what the import system expects of a package
-    __version__ = "0.0.0"
-
-    def __getattr__(self, name: str) -> Any:
-        return _part(name)
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -168,14 +100,23 @@ def _is_tried(filename: str, line: int) -> bool:
 
 
 def _tried_lines(text: str) -> Iterator[tuple[int, int]]:
-    """The bodies of `try` statements that catch what a failing import raises."""
+    """The bodies of `try` statements, and of `with suppress(...)`, that catch what a failing import raises."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
         return
     for node in ast.walk(tree):
-        if isinstance(node, ast.Try) and any(map(_catches_imports, node.handlers)):
-            yield node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno
+        is_tried = isinstance(node, ast.Try) and any(map(_catches_imports, node.handlers))
+        if is_tried or (isinstance(node, ast.With) and any(map(_suppresses_imports, node.items))):
+            body = node.body  # type: ignore[attr-defined] # one of the two that have one
+            yield body[0].lineno, body[-1].end_lineno or body[-1].lineno
+
+
+def _suppresses_imports(item: ast.withitem) -> bool:
+    call = item.context_expr
+    if not isinstance(call, ast.Call) or not ast.unparse(call.func).endswith("suppress"):
+        return False
+    return any(ast.unparse(name).rpartition(".")[2] in _IMPORT_ERRORS for name in call.args)
 
 
 def _catches_imports(handler: ast.ExceptHandler) -> bool:

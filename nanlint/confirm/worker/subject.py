@@ -12,10 +12,13 @@ import torch
 
 from nanlint.confirm.inputs import Parameter
 from nanlint.confirm.uses import Uses, uses_in
+from nanlint.confirm.worker.stub_objects import Stub
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
+
+    from nanlint.confirm.inputs import Spec
 
 
 class CannotRun(Exception):  # noqa: N818 - reads as a sentence where it is raised
@@ -29,6 +32,8 @@ class Signature:
     parameters: list[Parameter] = field(default_factory=list)
     uses: dict[str, Uses] = field(default_factory=dict)
     source: str = ""
+    stated: dict[str, list[Spec]] = field(default_factory=dict)
+    """Specs that somebody else than the name or the use decides."""
 
     @property
     def required(self) -> list[Parameter]:
@@ -75,7 +80,7 @@ def subjects_of(module: ModuleType, owners: list[list[str]]) -> list[Subject]:
         raise CannotRun("the flagged line is in no function; a function or an nn.Module can be run")
     kind, name = owners[0]
     thing = getattr(module, name, None)
-    if thing is None:
+    if thing is None or isinstance(thing, Stub):
         raise CannotRun(f"`{name}` is not in the module after its import")
     if kind == "def":
         return [_function(module, thing, nested=len(owners) > 1)]
