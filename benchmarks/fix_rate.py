@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.table import table
-from tests.fix_proofs import NOT_IN_HALF, Proof, proofs_of
+from tests.fix_proofs import Proof, proofs_of
 from tests.fix_shapes import SHAPES, write
 from tests.shape_proofs import fix, problem_with
 from tests.truth_running import FIXED, truth_of
@@ -68,7 +68,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(*table(("", "applied", "safe", "unsafe", "verified", "share"), rows), sep="\n")
     codes = Counter(proof.code for proof in proofs)
     print("by rule:", ", ".join(f"{code} {count}" for code, count in sorted(codes.items())))
-    print(*(f"not in float16: {key}: {reason}" for key, reason in NOT_IN_HALF.items()), sep="\n")
     failed = [proof for proof in proofs if proof.problem]
     print(*(f"{proof.place}: {proof.problem}" for proof in failed), sep="\n")
     return 0 if proofs and 1 - len(failed) / len(proofs) >= WANTED else 1

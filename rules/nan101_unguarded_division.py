@@ -49,6 +49,7 @@ class UnguardedDivision(Rule):
     calls = frozenset({DIV, RECIPROCAL, POWER})
     needs = (
         Need(calls - {POWER} | {"<inverse>"}, (EVIDENCE,)),
+        Need(calls - {POWER} | {"<inverse>"}, (frozenset({"torch.sqrt"}), frozenset({POWER}))),
         Need(calls - {POWER} | {"<inverse>"}, (frozenset({"torch.sub"}),), only_info=True),
         Need(frozenset({"<own element>"}), only_info=True),
     )
@@ -120,8 +121,7 @@ def _fix(divisions: list[tuple[Call, Expression]], kind: str, facts: Facts) -> F
     call, below = divisions[0]
     if not all(facts.is_tensor(node) or facts.is_number(node) for _, node in divisions):
         return None
-    # A lower bound is right for what is not negative.
-    if kind != COUNT and facts.range_of(below).low < 0:
+    if kind != COUNT and facts.range_of(below).low < 0:  # a lower bound is right for what is not negative
         return None
     normalized = _normalized(call, below, facts)
     if normalized is not None and len(divisions) == 1:

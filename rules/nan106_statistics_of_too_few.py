@@ -49,8 +49,8 @@ class StatisticsOfTooFew(Rule):
 
     ## Fix
     Unsafe: `correction=0` is 0 for one element, and a little smaller for more of them. There is none for a mean of nothing.
-    What is divided by it, be it with an eps below that, gets a bound of 1e-3 as well, from which
-    float16 can divide (1e-6 where the dtype is known to be wider).
+    A deviation that is divided by, without an eps as large as that, is held above 1e-3 as well, by which float16 can divide (1e-6
+    where the dtype is known to be wider).
     """
 
     code = "NAN106"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Need, Rule, Severity, unsafe
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Need, Rule, Severity, unsafe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,26 +12,21 @@ if TYPE_CHECKING:
 FUNCTIONS = frozenset(f"torch.nn.functional.{name}_norm" for name in ("layer", "rms", "group", "batch", "instance"))
 # The place of eps among the arguments of the constructor.
 MODULES = {
-    "torch.nn.LayerNorm": "1",
-    "torch.nn.RMSNorm": "1",
+    **dict.fromkeys(("torch.nn.LayerNorm", "torch.nn.RMSNorm"), "1"),
     "torch.nn.GroupNorm": "2",
     **{f"torch.nn.BatchNorm{dims}d": "1" for dims in (1, 2, 3)},
     **{f"torch.nn.InstanceNorm{dims}d": "1" for dims in (1, 2, 3)},
 }
 SQUARES = frozenset({"torch.pow", "torch.square", "torch.mul"})
-ROOT, INVERSE_ROOT = "torch.sqrt", "torch.rsqrt"
+ROOT, INVERSE_ROOT, QUOTED = "torch.sqrt", "torch.rsqrt", 40
 # Below it the gradient, 1 / sqrt(eps) for a row of zeros, comes near the end of float16 and passes it at 2.3e-10.
 SMALLEST = 1e-8
 # The gradient of rsqrt is eps ** -1.5 / 2: past the end of float16 already here.
 SMALLEST_IN_HALF = 1e-5
 # These refuse an eps of 0 by themselves.
 CHECKED = ("BatchNorm", "batch_norm", "InstanceNorm", "instance_norm")
-ADDED, AVERAGED, HALVES = (
-    frozenset({"torch.add"}),
-    frozenset({"torch.mean", "torch.var"}),
-    frozenset({"half", "float16"}),
-)
-QUOTED = 40
+ADDED, AVERAGED = frozenset({"torch.add"}), frozenset({"torch.mean", "torch.var"})
+HALVES = frozenset({"half", "float16"})
 
 
 class TinyNormEps(Rule):
@@ -57,7 +52,8 @@ class TinyNormEps(Rule):
     eps of 0 is a `warning` in every dtype; batch norm refuses it by itself.
 
     ## Fix
-    Unsafe: `eps=1e-6` (1e-5 for batch norm) changes rows that are next to 0. There is none for code in float16, which needs a cast.
+    Unsafe: `eps=1e-6` (1e-5 for batch norm) changes rows that are next to 0. Under a `rsqrt` by hand it becomes a bound, `clamp_min(1e-6)`,
+    since the slope of `rsqrt` at 1e-6 is past the end of float16. None for an eps that is given by a name.
     """
 
     code = "NAN204"
@@ -110,8 +106,7 @@ class TinyNormEps(Rule):
             yield self._finding(call, stated, message, facts, dtypes=("float16",))
 
     def _finding(self, call: Call, eps: Expression, message: str, facts: Facts, **changes: object) -> Finding:
-        hazard, edit = Hazard(call.function, facts.source_of(call.subject or call.node), "0"), _edit(call, eps, facts)
-        fix = unsafe(f"Set eps to {edit.text}", edit) if edit is not None else None
+        hazard, fix = Hazard(call.function, facts.source_of(call.subject or call.node), "0"), _fix(call, eps, facts)
         return self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, **changes)
 
 
@@ -140,8 +135,16 @@ def _added_eps(node: Expression | None, facts: Facts) -> Expression | None:
     return None
 
 
-def _edit(call: Call, eps: Expression, facts: Facts) -> Edit | None:
-    """The eps of published models in place of a number that is written there; float16 needs a cast instead."""
-    if facts.dtype_of(call.subject) == "float16" or not facts.source_of(eps)[:1].isdigit():
+def _fix(call: Call, eps: Expression, facts: Facts) -> Fix | None:
+    """The eps of published models in place of a number that is written there."""
+    if not facts.source_of(eps)[:1].isdigit():
         return None
-    return Edit(facts.span_of(eps), "1e-5" if "batch" in call.function.lower() else "1e-6")
+    number = "1e-5" if "batch" in call.function.lower() else "1e-6"
+    added = facts.value_of(call.subject).made_by if call.function == INVERSE_ROOT and call.subject is not None else None
+    if added is None:
+        return unsafe(f"Set eps to {number}", Edit(facts.span_of(eps), number))
+    value = added.subject if added.subject is not eps else added.arguments.get("other")
+    if value is None or "#" in facts.source_of(added.node):
+        return None
+    bounded = f"{facts.as_receiver(value)}.clamp_min({number})"
+    return unsafe(f"Hold it above {number}", Edit(facts.span_of(added.node), bounded))

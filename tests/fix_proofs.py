@@ -54,14 +54,6 @@ BOUNDS = {
     # float16 itself rounds at 1e-3.
     "NAN203": (1e-2, 1e-2),
 }
-# What a fix does not mend in float16, and why: the documentation of the rule says so, too.
-NOT_IN_HALF = {
-    "NAN106": "the eps beside the deviation is the author's own, and where float16 rounds it to 0 NAN203 tells of it",
-    "NAN107 by_where": "log_softmax takes the score from finfo.min, which is -inf again; under softmax that is 0",
-    "NAN111 divergence": "the eps in the quotient is the author's own, and NAN203 tells of it",
-    "NAN204": "an eps for float32 does not hold the slope of rsqrt in float16, which needs a cast",
-    "NAN211": "the eps is the author's own, and where float16 rounds it to 0 NAN203 tells of it",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +101,7 @@ def _problem(fixture: _Fixture, name: str, finding: Finding) -> str:
         if not was_bad or not behaves(after, fixture.new, fixture.truth):
             return "is not mended" if was_bad else "was not broken"
     else:
-        problem = _not_mended(after, finding, name)
+        problem = _not_mended(after, finding)
         if problem:
             return problem
     if hasattr(fixture.truth, "harms"):
@@ -128,12 +120,10 @@ def _with_one_fix(fixture: _Fixture, finding: Finding) -> ModuleType:
     return module
 
 
-def _not_mended(after: Any, finding: Finding, name: str) -> str:
+def _not_mended(after: Any, finding: Finding) -> str:
     """An input for which the new code is not finite; that the old one breaks is shown with the marks of the fixture."""
     for dtype in finding.dtypes:
         is_half = dtype == "float16"
-        if is_half and not NOT_IN_HALF.keys().isdisjoint({finding.code, f"{finding.code} {name}"}):
-            continue
         # A loss is a mean: the gradient of a sum of a hundred values is past the end of float16 easily.
         results = outcomes(after, getattr(torch, dtype), weight=1 / 64 if is_half else 1.0)
         for case, result in zip(cases_for(after), results, strict=True):

@@ -21,6 +21,8 @@ torch.set_num_threads(1)
 
 ROWS, COLUMNS = 2, 4
 ROUNDING = 1e-4
+# Products of it are 0 in float16, and its inverse is not past the end.
+SMALL_IN_HALF = 1e-3
 # UNSAFE fixes may move a result by what their floor is; 1e-7 under a root is 3.2e-4.
 FLOORS = 1e-3
 # `correction=0` divides by n where n - 1 was meant: of eight values that is an eighth of the variance.
@@ -56,7 +58,10 @@ def problem_with(shape: Shape, text: str, outcome: Fixed) -> str:
         return "is changed by a second run"
     if ("\r\n" in outcome.text) != ("\r\n" in text) or _comments(outcome.text) != _comments(text):
         return "lost a comment or its line ends"
-    return different_result(shape, text, outcome) or _not_mended(shape, text, outcome.text)
+    named = [set(finding.dtypes) for finding in outcome.applied]
+    dtypes = ["float32", *sorted(set.intersection(*named) - {"float32"})] if named else ["float32"]
+    problems = (_not_mended(shape, text, outcome.text, dtype) for dtype in dtypes)
+    return different_result(shape, text, outcome) or next(filter(None, problems), "")
 
 
 def _comments(text: str) -> list[int]:
@@ -77,13 +82,21 @@ def different_result(shape: Shape, text: str, outcome: Fixed) -> str:
     return ""
 
 
-def _not_mended(shape: Shape, old: str, new: str) -> str:
-    edge, everything = breaking(shape), torch.ones(1, dtype=torch.bool)
-    masks = [everything, ~everything]
-    broken = [mask for mask in masks if not is_finite(run(old, edge, mask))]
-    if not broken:
+def _not_mended(shape: Shape, old: str, new: str, dtype: str) -> str:
+    """Whether the new code breaks where the old one does, which in float32 it must."""
+    edge, everything = _held_by(dtype, breaking(shape)), torch.ones(1, dtype=torch.bool)
+    # A loss is a mean: the gradient of a sum of many values is past the end of float16 easily.
+    weight = 1 / 64 if dtype == "float16" else 1.0
+    broken = [mask for mask in (everything, ~everything) if not is_finite(run(old, edge, mask, weight))]
+    if not broken and dtype == "float32":
         return f"does not break at {shape.breaks_at}"
-    return "" if all(is_finite(run(new, edge, mask)) for mask in broken) else "is not mended"
+    return "" if all(is_finite(run(new, edge, mask, weight)) for mask in broken) else f"is not mended in {dtype}"
+
+
+def _held_by(dtype: str, edge: torch.Tensor) -> torch.Tensor:
+    """The edge in a dtype; what float16 rounds to 0 is another edge, so it is what is small there."""
+    is_lost = (edge != 0) & (edge.abs() < SMALL_IN_HALF) & (dtype == "float16")
+    return edge.masked_fill(is_lost, SMALL_IN_HALF).to(getattr(torch, dtype))
 
 
 def _are_safe(applied: list[Finding]) -> bool:
@@ -113,8 +126,8 @@ def breaking(shape: Shape) -> torch.Tensor:
     return x
 
 
-def run(text: str, x: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """What `f` of the module returns, and the gradient of its sum; NaN for what raises."""
+def run(text: str, x: torch.Tensor, mask: torch.Tensor, weight: float = 1.0) -> tuple[torch.Tensor, ...]:
+    """What `f` of the module returns, and the gradient of its weighted sum; NaN for what raises."""
     names: dict[str, Any] = {}
     exec(compile(text, "generated", "exec"), names)  # noqa: S102 - our own text
     given = x.clone().requires_grad_()
@@ -127,7 +140,7 @@ def run(text: str, x: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, .
         return (torch.tensor(float("nan")), torch.tensor(float("nan")))
     if not result.requires_grad:
         return (result,)
-    result.sum().backward()
+    (weight * result.sum()).backward()
     return result.detach(), given.grad if given.grad is not None else torch.zeros(())
 
 

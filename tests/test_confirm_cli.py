@@ -120,8 +120,12 @@ def test_confirmed_only_wants_confirm(capsys: pytest.CaptureFixture[str]) -> Non
     assert ran(capsys, "check", "--confirmed-only")[0] == 2
 
 
-def test_lines_are_told_from_paths() -> None:
-    assert places_of(["a.py:3", "a.py:7:1", "src", "C.py"]) == (["a.py", "src", "C.py"], {"a.py": {3, 7}})
+def test_lines_and_cells_are_told_from_paths() -> None:
+    asked = ["a.py:3", "a.py:7:1", "src", "C.py", "n b.ipynb:cell 3:5", "n b.ipynb:cell 4", "c.yaml:2"]
+    assert places_of(asked) == (
+        ["a.py", "src", "C.py", "n b.ipynb", "c.yaml"],
+        {"a.py": {(None, 3), (None, 7)}, "n b.ipynb": {(3, 5), (4, None)}, "c.yaml": {(None, 2)}},
+    )
 
 
 def finding(verdict: Verdict | None) -> Finding:

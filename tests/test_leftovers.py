@@ -7,6 +7,7 @@ import ast
 import pytest
 
 from nanlint.engine.apply_fixes import fix_text
+from nanlint.facts.leftovers import without_leftovers
 from nanlint.model import Applicability
 from nanlint.testing import findings_in
 
@@ -80,3 +81,57 @@ def test_a_deletion_counts_characters_and_not_bytes() -> None:
     text = fixed(log='torch.log(probs) * len("é長")')
     assert is_mended(text)
     assert SOFTMAX not in text
+
+
+TWO = """\
+import torch
+
+
+def loss(logits, target):
+    {before}
+    hit = -(target * torch.log(p))
+    miss = -((1 - target) * torch.log(1 - p))
+    return (hit + miss).sum(){after}
+"""
+
+
+def test_what_two_fixes_together_leave_unread_is_deleted() -> None:
+    text = fixed("p = torch.sigmoid(logits)", body=TWO)
+    assert is_mended(text)
+    assert "sigmoid(logits)" not in text.replace("logsigmoid(logits)", "")
+
+
+def test_what_leads_to_it_is_deleted_with_it() -> None:
+    text = fixed("scaled = logits * 2\n    z = scaled + 1\n    p = torch.sigmoid(z.view(-1))", body=TWO)
+    assert "scaled" in text
+    assert "p = " not in text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("p = torch.sigmoid(logits)", " + p.mean()", id="something else reads it"),
+        pytest.param("p = torch.sigmoid(logits)  # in (0, 1)", "", id="it has a comment"),
+        pytest.param("print(1); p = torch.sigmoid(logits)", "", id="it shares its line"),
+        pytest.param("global p\n    p = torch.sigmoid(logits)", "", id="others can see it"),
+        pytest.param("p = torch.sigmoid(logits)", " + len(locals())", id="it can be read without its name"),
+    ],
+)
+def test_what_two_fixes_leave_stays_where_one_fix_would_let_it_stay(before: str, after: str) -> None:
+    text = fixed(before, after=after, body=TWO)
+    assert is_mended(text)
+    assert "p = torch.sigmoid(logits)" in text
+
+
+def test_what_was_never_read_is_none_of_ours() -> None:
+    text = fixed("unused = logits + 1\n    p = torch.sigmoid(logits)", body=TWO)
+    assert "unused = logits + 1" in text
+
+
+def test_a_function_of_the_same_name_is_told_apart() -> None:
+    body = TWO + "\n\ndef loss(p, x):\n    q = p + 1\n    return x\n"
+    assert "q = p + 1" in fixed("p = torch.sigmoid(logits)", body=body)
+
+
+def test_a_text_that_is_no_python_stays_as_it_is() -> None:
+    assert without_leftovers("a: 1\n  b", "a: 2\n  b") == "a: 2\n  b"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
@@ -13,12 +14,15 @@ from nanlint.cli.running_options import running_options
 from nanlint.cli.terminal import Waiting
 from nanlint.engine.check_paths import Run
 from nanlint.errors import ExitCode, UsageError
+from nanlint.model.verdict import VerdictKind
 from nanlint.report import FOR_PEOPLE
+from nanlint.report.wording import place
 from nanlint.settings.paths import shown_path
 from nanlint.source.discover import STDIN
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from nanlint.cli.confirm_options import Place
     from nanlint.model import Finding, Report
@@ -44,12 +48,16 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
         results = session.check(discovery, waiting)
     finally:
         waiting.stop()
-    report = _narrowed(session.assemble(discovery, results), places)
-    report = with_verdicts(report, session, options, err)
+    everything = session.assemble(discovery, results)
+    report = _narrowed(everything, places)
+    err.writelines(f"nanlint: {line}\n" for line in _without_finding(everything, places))
+    report = with_verdicts(report, session, options, err, jobs=options.jobs)
     chosen = session.settings.output_format or ("full" if out.isatty() and not options.output_file else "concise")
-    print_report(report, chosen, options, (out, err))
-    if chosen in FOR_PEOPLE and not options.quiet and not options.output_file and report.findings:
-        out.writelines(f"{line}\n" for line in summary(report))
+    for_people = chosen in FOR_PEOPLE and not options.output_file
+    if report.findings or not (for_people and everything.findings):
+        print_report(report, chosen, options, (out, err))
+    if for_people and not options.quiet and report.findings:
+        out.writelines(f"{line}\n" for line in summary(report, getattr(options, "device", "auto")))
     named = {shown_path(path) for path in options.paths}
     if any(error.path in named for error in discovery.errors):
         return ExitCode.FAILED
@@ -66,24 +74,37 @@ def _narrowed(report: Report, places: dict[str, set[Place]]) -> Report:
     return replace(report, findings=tuple(kept))
 
 
+def _without_finding(report: Report, places: dict[str, set[Place]]) -> Iterator[str]:
+    """What to say of places at which nothing was found."""
+    for path, asked in places.items():
+        found = [one for one in report.findings if one.path == shown_path(path)]
+        there = ", ".join(dict.fromkeys(place(one).removeprefix(f"{one.path}:").rpartition(":")[0] for one in found))
+        for at in sorted(asked, key=str):
+            if not any(_is_at(one, at) for one in found):
+                where = f"it finds something at {there}" if there else "it finds nothing in the file"
+                yield f"{path}:{_written(at)}: check finds nothing there; {where}"
+
+
+def _written(at: Place) -> str:
+    cell, line = at
+    return ":".join([*([f"cell {cell}"] if cell else []), *([str(line)] if line else [])])
+
+
 def _is_at(finding: Finding, place: Place) -> bool:
     cell, line = place
     return finding.cell == cell and (line is None or finding.span.line <= line <= finding.span.end_line)
 
 
-def summary(report: Report) -> list[str]:
-    """A table: verdicts by rule, with the levels they were reached on."""
-    rows: dict[str, dict[str, int]] = {}
-    for finding in report.findings:
-        if finding.verdict is not None:
-            row = rows.setdefault(finding.code, {})
-            row[finding.verdict.kind.value] = row.get(finding.verdict.kind.value, 0) + 1
-    kinds = [kind for kind in _KINDS if any(kind in row for row in rows.values())]
+def summary(report: Report, device: str = "") -> list[str]:
+    """A table: verdicts by rule; and where the code ran, if the user left that to us."""
+    verdicts = [(finding.code, finding.verdict) for finding in report.findings if finding.verdict is not None]
+    counts = Counter((code, verdict.kind.value) for code, verdict in verdicts)
+    kinds = [kind.value for kind in VerdictKind if any(kind is verdict.kind for _, verdict in verdicts)]
     if not kinds:
         return []
-    lines = ["", f"{'rule':8}" + "".join(f"{kind:>16}" for kind in kinds)]
-    cells = {code: "".join(f"{row.get(kind, 0) or '':>16}" for kind in kinds) for code, row in rows.items()}
-    return [*lines, *(f"{code:8}{cells[code]}" for code in sorted(cells))]
-
-
-_KINDS = ("confirmed", "reachable", "flaky", "not-reproduced", "not-runnable")
+    rows = [f"{code:8}" + "".join(f"{counts[code, kind] or '':>16}" for kind in kinds) for code, _ in verdicts]
+    lines = ["", f"{'rule':8}" + "".join(f"{kind:>16}" for kind in kinds), *sorted(set(rows))]
+    ran = {(verdict.device or "").partition(" ")[0] for _, verdict in verdicts} - {""}
+    if device == "auto" and ran == {"cpu"}:
+        lines += ["", "Run on the CPU: torch sees no GPU here. A GPU adds up in other orders and formats."]
+    return [line.rstrip() for line in lines]

@@ -27,13 +27,12 @@ NOT_RUN = frozenset({"NAN001"})
 """Rules about comments: there is nothing to run."""
 
 
-def with_verdicts(report: Report, session: Run, options: argparse.Namespace, err: TextIO) -> Report:
-    """The report with a verdict on every finding that can be run; the rest is as it was."""
+def with_verdicts(report: Report, session: Run, options: argparse.Namespace, err: TextIO, *, jobs: int = 0) -> Report:
+    """The report with a verdict on every finding that can be run, so many at a time; the rest is as it was."""
     runnable = [finding for finding in report.findings if finding.code not in NOT_RUN]
     confirmer = Confirmer(
         running_options(options),
-        # The jobs of `check` are for files.
-        jobs=options.jobs if options.command == "confirm" else 0,
+        jobs=jobs,
         inputs_for=lambda path: session.finder.for_path(_absolute(path)).confirm,
         fixed=fixed_text,
         save_to=getattr(options, "save", ""),
@@ -84,7 +83,7 @@ class _Bar:
             self.counts[finding.verdict.kind.value] += 1
         if self.bar is None or (time.monotonic() < self.next and done < self.total):
             return
-        told = ", ".join(f"{count} {kind}" for kind, count in self.counts.most_common())
+        told = ", ".join(f"{self.counts[kind.value]} {kind.value}" for kind in VerdictKind if self.counts[kind.value])
         self.bar.update(
             self.bar.task_ids[0], completed=done, description=f"{shown_path(finding.path)}  {told}", refresh=True
         )

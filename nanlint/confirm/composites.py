@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanlint.confirm.tensor_words import MAPPING, MODULE_NAMES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 Spec = dict[str, Any]
 Propose = "Callable[[str, Uses], Spec]"
 _MOST_ITEMS = 8
+_OF_ITS_OWN = MODULE_NAMES | MAPPING
+"""What a stand-in has without being told."""
 
 
 def children(spec: Spec) -> Iterator[tuple[str, Spec]]:
@@ -75,7 +79,7 @@ def stand_in(uses: Uses, propose: Callable[[str, Uses], Spec]) -> Spec:
     result = _result(uses, propose) if uses.called and _says_something(uses.result) else None
     return {
         "kind": "object",
-        "items": {name: propose(name, inner) for name, inner in sorted(uses.parts.items())},
+        "items": {name: propose(name, inner) for name, inner in sorted(uses.parts.items()) if name not in _OF_ITS_OWN},
         "keys": {key: propose(key, inner) for key, inner in sorted(keys.items())},
         "result": result,
     }

@@ -19,6 +19,7 @@ from nanlint.model.verdict import VerdictKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Future
 
     from nanlint.confirm.options import Options
     from nanlint.confirm.sources import Source
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from nanlint.model.verdict import Verdict
 
 Json = dict[str, Any]
+CPU = "cpu"
 JOBS_ON_CPU = 2
 NOTHING_TO_RUN = {
     "NAN206": "a bound without effect changes no value, so nothing breaks at it",
@@ -44,6 +46,21 @@ def _no_inputs(_: str) -> Mapping[str, Mapping[str, Any]]:
 
 def _no_fix(_: Finding, __: str) -> str | None:
     return None
+
+
+def _gathered(
+    futures: Mapping[Future[Verdict], int],
+    findings: Sequence[Finding],
+    progress: Callable[[Finding, int], None] | None,
+) -> dict[int, Finding]:
+    """The findings with their verdicts by their places, told one by one as they come."""
+    done: dict[int, Finding] = {}
+    for future in as_completed(futures):
+        place = futures[future]
+        done[place] = replace(findings[place], verdict=future.result())
+        if progress is not None:
+            progress(done[place], len(done))
+    return done
 
 
 @dataclass
@@ -68,36 +85,30 @@ class Confirmer:
         self, findings: Sequence[Finding], progress: Callable[[Finding, int], None] | None = None
     ) -> list[Finding]:
         """The findings, in the same order, each with its verdict."""
-        done: dict[int, Finding] = {}
         self.lines = Counter(map(_line, findings))
-        running = contextlib.nullcontext(self.harness) if self.harness is not None else Harness()
-        with running as harness, contextlib.ExitStack() as stack:
-            self.devices = self._devices(harness) if findings else ["cpu"]
-            on_cpu = self.devices == ["cpu"]
-            jobs = self.jobs or (JOBS_ON_CPU if on_cpu else len(self.devices))
-            pool = stack.enter_context(ThreadPoolExecutor(max_workers=jobs))
-            futures = {pool.submit(self._one, harness, one, place): place for place, one in enumerate(findings)}
-            try:
-                for future in as_completed(futures):
-                    place = futures[future]
-                    done[place] = replace(findings[place], verdict=future.result())
-                    if progress is not None:
-                        progress(done[place], len(done))
-            except BaseException:
-                for future in futures:
-                    future.cancel()
-                harness.stop()
-                raise
+        with contextlib.nullcontext(self.harness) if self.harness is not None else Harness() as harness:
+            runs = any(finding.code not in NOTHING_TO_RUN for finding in findings)
+            self.devices = self._devices(harness) if runs else [CPU]
+            jobs = self.jobs or (JOBS_ON_CPU if self.devices == [CPU] else len(self.devices))
+            with ThreadPoolExecutor(max_workers=jobs) as pool:
+                futures = {pool.submit(self._one, harness, one, place): place for place, one in enumerate(findings)}
+                try:
+                    done = _gathered(futures, findings, progress)
+                except BaseException:
+                    for future in futures:
+                        future.cancel()
+                    harness.stop()
+                    raise
         return [done[place] for place in range(len(findings))]
 
     def _devices(self, harness: Harness) -> list[str]:
         """The devices to go round, from what the user asked for and what there is."""
         wanted = self.options.device
-        if wanted == "cpu":
-            return ["cpu"]
+        if wanted == CPU:
+            return [CPU]
         there = harness.ask({"do": "devices", "device": "cuda", "timeout": 60.0}).get("devices", [])
         if wanted == "auto":
-            return [name for name in there if name.startswith("cuda")] or ["cpu"]
+            return [name for name in there if name.startswith("cuda")] or [CPU]
         chosen = [name for name in there if name == wanted or name.partition(":")[0] == wanted]
         if not chosen:
             raise NanlintError(

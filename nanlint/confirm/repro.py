@@ -7,10 +7,13 @@ forced, or an argument had to be guessed, it replays the case through nanlint.
 from __future__ import annotations
 
 import json
+import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nanlint.confirm.replaying import PATHS
 from nanlint.confirm.verdicts import plain
 
 if TYPE_CHECKING:
@@ -27,10 +30,11 @@ Found by nanlint confirm: {seen}, {dtype}.
 '''
 _PLAIN = '''import importlib
 import sys
+from pathlib import Path
 
 import torch
 
-FOLDERS = {folders!r}
+FOLDERS = [str(Path(__file__).parent.joinpath(folder).resolve()) for folder in {folders!r}]
 MODULE = {module!r}
 
 
@@ -83,7 +87,7 @@ CASE = {job!r}
 
 def is_finite():
     """Replay the case that nanlint found; False if a result or a gradient is NaN or Inf, or torch refuses."""
-    return is_finite_again(json.loads(CASE))
+    return is_finite_again(json.loads(CASE), beside=__file__)
 
 
 '''
@@ -111,11 +115,31 @@ def save(folder: str, finding: Finding, target: Target, answer: Json, seen: str)
         seen=_quoted(seen),
         dtype=answer["dtype"],
     )
-    body = head + (_plain_body(answer, target) if is_plain(answer, target) else _replayed_body(answer, target, finding))
+    near = _Near(place, target)
+    body = head + (_plain_body(answer, near) if is_plain(answer, target) else _replayed_body(answer, near, finding))
     told = f"{_place(finding)} {finding.code}: {seen}"
     (place / f"repro_{name}.py").write_text(body + _SCRIPT.format(told=told), encoding="utf-8")
     (place / f"test_{name}.py").write_text(body + _TEST.format(name=name, told=told), encoding="utf-8")
     return str(place / f"repro_{name}.py")
+
+
+@dataclass(frozen=True)
+class _Near:
+    """The target as a proof in `folder` finds it: a project that holds its proofs can be moved as a whole."""
+
+    folder: Path
+    target: Target
+
+    def to(self, path: str) -> str:
+        """The path from the proof's folder if that lies in the project, else as it is."""
+        if not self.folder.resolve().is_relative_to(Path(self.target.project).resolve()):
+            return path
+        return Path(os.path.relpath(Path(path).resolve(), self.folder.resolve())).as_posix()
+
+    def told(self) -> Json:
+        """The target for a replay."""
+        told = self.target.to_json()
+        return {**told, **{key: self.to(told[key]) for key in PATHS}}
 
 
 def _quoted(text: str) -> str:
@@ -151,10 +175,9 @@ def seen_in(answer: Json) -> str:
     return f"{hit['operation']} at line {hit['line']} gives {hit['result']} ({hit['direction']})"
 
 
-def _replayed_body(answer: Json, target: Target, finding: Finding) -> str:
-    told = {**target.to_json(), "hazard": finding.hazard.to_json() if finding.hazard else None}
+def _replayed_body(answer: Json, near: _Near, finding: Finding) -> str:
     job = {
-        "target": told,
+        "target": {**near.told(), "hazard": finding.hazard.to_json() if finding.hazard else None},
         "case": answer["case"],
         "level": answer["level"],
         "device": answer["device"],
@@ -189,8 +212,8 @@ def _importable(target: Target) -> bool:
         return False
 
 
-def _plain_body(answer: Json, target: Target) -> str:
-    case = answer["case"]
+def _plain_body(answer: Json, near: _Near) -> str:
+    case, target = answer["case"], near.target
     lines = [f"    {name} = {_written(spec, case['dtype'])}" for name, spec in case["call"].items()]
     names = [name for _, name in target.owners]
     call = ", ".join(f"{name}={name}" for name in case["call"])
@@ -209,7 +232,7 @@ def _plain_body(answer: Json, target: Target) -> str:
     return _PLAIN.format(
         seed=case["seed"],
         module=target.module,
-        folders=list(dict.fromkeys([target.root, target.project])),
+        folders=list(dict.fromkeys(map(near.to, [target.root, target.project]))),
         arguments="\n".join(lines) or "    pass",
         failure="torch refuses" if refuses else "a result or a gradient is NaN or Inf",
         called=(_REFUSED if refuses else _CALLED).format(call=called),

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nanlint.confirm.tensor_words import DISTRIBUTION, MAPPING, SAME_SHAPE, TENSOR_ONLY
+from nanlint.confirm.tensor_words import DISTRIBUTION, MAPPING, SAME_SHAPE, TENSOR_ONLY, is_tensor_name
 
 _REDUCING = frozenset(
     {"sum", "mean", "softmax", "log_softmax", "norm", "std", "var", "max", "min", "size", "cumsum", "flip", "flatten"}
@@ -28,6 +29,12 @@ _SPATIAL = {
     "unfold": 4,
     "grid_sample": 4,
 }
+
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Resolve = Callable[[str], "Function | None"]
+"""From the text of what is called, as `helper` or `self.helper`, to its definition."""
+_MOST_FOLLOWED = 30
 
 
 @dataclass
@@ -63,14 +70,15 @@ class Uses:
     @property
     def is_tensor(self) -> bool:
         """Whether something is done with it that only a tensor can."""
-        if self.is_distribution or self.is_mapping:
+        if self.is_distribution or self.is_mapping or not all(map(is_tensor_name, self.attributes)):
             return False
         return bool(self.ranks or self.least_rank or self.letters or self.attributes & TENSOR_ONLY or self.masks)
 
     @property
     def is_distribution(self) -> bool:
         """Whether it is asked for what distributions have."""
-        return bool(self.attributes & DISTRIBUTION) and "shape" not in self.attributes
+        read = "mean" in self.parts and not self.parts["mean"].called
+        return (read or bool(self.attributes & DISTRIBUTION)) and "shape" not in self.attributes
 
     @property
     def is_mapping(self) -> bool:
@@ -81,25 +89,47 @@ class Uses:
     @property
     def own_parts(self) -> dict[str, Uses]:
         """The attributes that a tensor does not have as well."""
-        return {name: uses for name, uses in self.parts.items() if name not in TENSOR_ONLY}
+        return {name: uses for name, uses in self.parts.items() if not is_tensor_name(name)}
 
 
-def uses_in(function: ast.AST, names: set[str], *also: ast.AST) -> dict[str, Uses]:
-    """The evidence on each of `names` in the body of a function, and in `also`, where the same names mean the same."""
-    reader = _Reader(names)
-    for one in (function, *also):
-        reader.known = dict(reader.found)
-        reader.visit(one)
+def uses_in(function: ast.AST, names: set[str], resolve: Resolve = lambda _: None) -> dict[str, Uses]:
+    """The evidence on each of `names` in the body of a function, and in the functions that it hands them to."""
+    reader = _Reader(names, resolve)
+    reader.visit(function)
     return reader.found
 
 
 class _Reader(ast.NodeVisitor):
-    def __init__(self, names: set[str]) -> None:
+    def __init__(self, names: set[str], resolve: Resolve) -> None:
         self.found = {name: Uses() for name in names}
         self.known = dict(self.found)
         """The names, and those that were assigned a part of what they stand for."""
+        self.resolve = resolve
+        self.followed: set[str] = set()
 
-    def _of(self, node: ast.AST) -> Uses | None:  # noqa: PLR0911 - one for each kind of node
+    def _follow(self, node: ast.Call) -> None:
+        """Read the function that is called, with its parameters standing for the arguments; each function once."""
+        name = ast.unparse(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else ""
+        function = self.resolve(name) if name and name not in self.followed else None
+        if function is None or len(self.followed) >= _MOST_FOLLOWED:
+            return
+        parameters = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+        bound = {}
+        if name.startswith("self.") and parameters[:1] == ["self"]:
+            bound["self"] = self.known.get("self")
+            parameters = parameters[1:]
+        bound |= {parameter: self._of(one) for parameter, one in zip(parameters, node.args, strict=False)}
+        bound |= {word.arg: self._of(word.value) for word in node.keywords if word.arg}
+        self._read_with({parameter: uses for parameter, uses in bound.items() if uses is not None}, name, function)
+
+    def _read_with(self, bound: dict[str, Uses], name: str, function: Function) -> None:
+        if bound:
+            self.followed.add(name)
+            outside, self.known = self.known, bound
+            self.visit(function)
+            self.known = outside
+
+    def _of(self, node: ast.AST) -> Uses | None:
         """The evidence on an expression: a name, a part of it, what it holds or what a call of it gives."""
         if isinstance(node, ast.Name):
             return self.known.get(node.id)
@@ -184,12 +214,23 @@ class _Reader(ast.NodeVisitor):
             uses.least_rank = max(uses.least_rank, len(parts))
         elif isinstance(index, ast.Constant):
             uses.keys.add(index.value)
+            if isinstance(index.value, str):
+                uses.items.setdefault(index.value, Uses())
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         uses = self._of(node.value)
-        if uses is not None:
+        if uses is not None and isinstance(node.ctx, ast.Load):
             uses.attributes.add(node.attr)
+            uses.parts.setdefault(node.attr, Uses())
         self.generic_visit(node)
+        self._follow_property(node)
+
+    def _follow_property(self, node: ast.Attribute) -> None:
+        """Read the body of `self.logger`, if that is a property."""
+        name = ast.unparse(node) if isinstance(node.value, ast.Name) and node.value.id == "self" else ""
+        function = self.resolve(name) if name and name not in self.followed and "self" in self.known else None
+        if function is not None and any("property" in ast.unparse(one) for one in function.decorator_list):
+            self._read_with({"self": self.known["self"]}, name, function)
 
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -229,6 +270,7 @@ class _Reader(ast.NodeVisitor):
         if name in {"gather", "index_select", "embedding", "one_hot", "scatter", "cross_entropy", "nll_loss"}:
             self._indexing(node, name)
         self.generic_visit(node)
+        self._follow(node)
 
     def _ctc(self, node: ast.Call, name: str) -> None:
         if "ctc" not in name.lower() and not (name == "criterion" and len(node.args) == 4):

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 _LONGEST = 120
 """Characters of one argument in a sentence; the witness itself is not shortened."""
+_SUMS = frozenset(
+    {"mm", "bmm", "addmm", "baddbmm", "addbmm", "mv", "dot", "convolution", "sum", "mean", "cumsum", "prod"}
+)
+"""Operations whose result depends on the order and the format in which they add up."""
 _RESULTS = {"nan": "NaN", "inf": "Inf"}
 
 
@@ -38,7 +42,7 @@ def of_answer(answer: Json, options: Options, target: Target) -> Verdict:  # noq
     if kind is VerdictKind.NOT_RUNNABLE:
         return Verdict(kind, reason=_why_not(answer, target), level=answer.get("level"), seconds=answer.get("seconds"))
     if kind is VerdictKind.NOT_REPRODUCED:
-        return Verdict(kind, reason=_not_seen(answer, target), **common)
+        return Verdict(kind, reason=_not_seen(answer, target) + on_a_gpu(common["device"], answer), **common)
     case, hit = answer["case"], answer["hit"]
     grade = Plausibility(case["grade"])
     told: Json = {
@@ -55,13 +59,26 @@ def of_answer(answer: Json, options: Options, target: Target) -> Verdict:  # noq
         return Verdict(VerdictKind.NOT_REPRODUCED, reason=reason, **told)
     if case.get("loop"):
         return Verdict(kind, reason=f"`{target.owners[0][1]}`, driven with a fault: {_result(hit)}", **told)
-    return Verdict(kind, reason=f"{_call(case, target)} gives {_result(hit)}{_noted(answer)}", **told)
+    gpu = on_a_gpu(common["device"], answer)
+    return Verdict(kind, reason=f"{_call(case, target)} gives {_result(hit)}{gpu}{_noted(answer)}", **told)
 
 
 def device_in_words(options: Options, answer: Json) -> str:
     """Where it ran, and whether the semantics of another device were emulated."""
     device = str(answer.get("device", options.device))
     return f"{device} (CUDA autocast emulated)" if options.amp and device == "cpu" else device
+
+
+def on_a_gpu(device: str, answer: Json) -> str:
+    """What a GPU could do differently from the CPU that ran it; element by element it does the same."""
+    if not device.startswith("cpu") or "case" not in answer:
+        return ""
+    hit = answer.get("hit") if answer["kind"] == VerdictKind.CONFIRMED.value else None
+    if hit is not None:
+        return "; a GPU may add it up otherwise" if hit["operation"].strip("_") in _SUMS else ""
+    is_half = "emulated" in device or answer.get("dtype") in {"float16", "bfloat16"}
+    kernels = "sums in half precision" if is_half else "TF32"
+    return f"; a GPU's {kernels} and fused kernels were not run"
 
 
 def how(case: Json) -> str:

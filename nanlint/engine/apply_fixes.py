@@ -75,6 +75,7 @@ def fix_text(
         if not batch:
             break
         draft = work.leave_circle(work.settle(draft, batch))
+    draft = work.tidied(text, draft)
     applied = [finding for finding, _ in work.applied]
     withdrawn = [finding for finding in draft.findings if draft.identity(finding) in work.withdrawn]
     return Fixed(draft.page.text, applied, withdrawn, draft.findings)
@@ -154,6 +155,19 @@ class _Work:
         self.withdrawn.update(identity for _, identity in self.applied[count:])
         del self.applied[count:]
         return earlier
+
+    def tidied(self, text: str, draft: _Draft) -> _Draft:
+        """The draft less the assignments that only all fixes of `text` together have left unread."""
+        from nanlint.facts.leftovers import without_leftovers  # noqa: PLC0415 - only where something was fixed
+
+        if not self.applied:
+            return draft
+        tidy = without_leftovers(text, draft.page.text)
+        if tidy == draft.page.text or not self.parses(tidy):
+            return draft
+        after = _Draft(Page(tidy), self.check(tidy))
+        codes = {finding.code for finding, _ in self.applied}
+        return draft if _wakes_a_finding(draft, after, codes, ()) else after
 
     def _attempt(self, draft: _Draft, kept: Sequence[_Patch], group: Sequence[_Patch]) -> _Draft | None:
         """The draft after `kept`, which hold, and `group`; None if the group breaks what it was to mend."""

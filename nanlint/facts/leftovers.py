@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from nanlint.model import Edit, Span
+from nanlint.source.lines import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,6 +45,54 @@ def leftovers(function: ast.AST, edits: Sequence[Edit], line: Callable[[int], st
         if found <= set(deletions):
             return deletions
         deletions += sorted(found.difference(deletions), key=lambda edit: edit.span)
+
+
+def without_leftovers(before: str, after: str) -> str:
+    """`after` less the assignments that something of `before` has read and nothing reads any more.
+
+    Two fixes may each leave the last reader of a name to the other; when both are made, nobody is left.
+    """
+    try:
+        old, new = _functions(before), _functions(after)
+    except (SyntaxError, ValueError, RecursionError):
+        # A config file, say.
+        return after
+    lines = split_lines(after)
+    deletions: set[Edit] = set()
+    for name, function in new.items():
+        if name in old and ast.dump(old[name]) != ast.dump(function):
+            deletions.update(_unread_since(old[name], function, lambda number: lines[number - 1]))
+    gone = {number for edit in deletions for number in range(edit.span.line, edit.span.end_line)}
+    return "".join(line for number, line in enumerate(lines, 1) if number not in gone)
+
+
+def _functions(text: str) -> dict[str, ast.AST]:
+    """The functions of a module by their names; of several with one name, each by how many came before it."""
+    found: dict[str, ast.AST] = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            count = sum(name.partition("#")[0] == node.name for name in found)
+            found[f"{node.name}#{count}"] = node
+    return found
+
+
+def _unread_since(old: ast.AST, new: ast.AST, line: Callable[[int], str]) -> list[Edit]:
+    """Deletions of the assignments in `new` whose names `old` has read and `new` does not read."""
+    if _READERS & _read_in(new, [], line):
+        return []
+    deletions: list[Edit] = []
+    while True:
+        unread = _read_in(old, [], line) - _read_in(new, deletions, line)
+        found = {edit for name in unread for edit in _deletion(new, name, line)}
+        if found <= set(deletions):
+            return deletions
+        deletions += found.difference(deletions)
+
+
+def _read_in(function: ast.AST, deletions: Sequence[Edit], line: Callable[[int], str]) -> set[str]:
+    """The names that are read outside of what is deleted."""
+    names = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    return {node.id for node in names if not deletions or not _is_replaced(node, deletions, line)}
 
 
 def _unread(names: Sequence[ast.Name], edits: Sequence[Edit], line: Callable[[int], str]) -> Iterator[str]:

@@ -178,7 +178,8 @@ def _raise_of(node: ast.Raise) -> cst.Raise:
 
 
 def _del_of(node: ast.Delete) -> cst.Del:
-    return cst.Del(sketched(node.targets[0] if len(node.targets) == 1 else ast.Tuple(node.targets, ast.Del())))
+    targets = [sketched(target) for target in node.targets]
+    return cst.Del(targets[0] if len(targets) == 1 else cst.Tuple(list(map(cst.Element, targets)), lpar=[], rpar=[]))
 
 
 def _dotted(text: str) -> Any:

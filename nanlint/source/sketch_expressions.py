@@ -182,13 +182,16 @@ def _index_of(node: ast.expr) -> Any:
 
 def _elements(nodes: Iterable[ast.expr]) -> list[Any]:
     return [
-        _starred_element(sketched(node.value)) if isinstance(node, ast.Starred) else _element(sketched(node))
+        _starred_element(_within(node.value, _BINDS[ast.BitOr]))
+        if isinstance(node, ast.Starred)
+        else _element(sketched(node))
         for node in nodes
     ]
 
 
 def _dictionary_of(node: ast.Dict) -> Any:
-    pairs = [(sketched_if_any(key), sketched(value)) for key, value in zip(node.keys, node.values, strict=True)]
+    values = (_within(value, _BINDS[ast.BitOr]) for value in node.values)
+    pairs = zip(map(sketched_if_any, node.keys), values, strict=True)
     return cst.Dict(
         [cst.StarredDictElement(value) if key is None else cst.DictElement(key, value) for key, value in pairs]
     )

@@ -11,8 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.composites import children
-from nanlint.confirm.inputs import COMMON_SHAPES, tensor, value
+from nanlint.confirm.inputs import COMMON_SHAPES, attribute, tensor, value
 from nanlint.confirm.names import count, fraction
+from nanlint.confirm.uses import Uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,6 +131,21 @@ def _missing(case: Json, found: re.Match[str]) -> Iterator[Json]:
     yield changed
 
 
+def _missing_key(case: Json, found: re.Match[str]) -> Iterator[Json]:
+    """A dictionary that lacks what the code looks up."""
+    for name, spec in case["call"].items():
+        if spec["kind"] == "dict" and found[1] not in spec["items"]:
+            yield with_spec(case, "call", name, {**spec, "items": {**spec["items"], found[1]: tensor(found[1], 2)}})
+
+
+def _missing_attribute(case: Json, found: re.Match[str]) -> Iterator[Json]:
+    """A shell that lacks what its method reads."""
+    name = f"self.{found[2]}"
+    if name not in case["call"] and any(known.startswith("self.") for known in case["call"]):
+        for spec in attribute(name, Uses()):
+            yield with_spec(case, "call", name, spec)
+
+
 def _unexpected(case: Json, found: re.Match[str]) -> Iterator[Json]:
     for part in ("call", "ctor"):
         if found[1] in case[part]:
@@ -229,6 +245,8 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
     ),
     (r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", _missing),
     (r"unexpected keyword argument '(\w+)'", _unexpected),
+    (r"KeyError: '(\w+)'", _missing_key),
+    (r"'(\w+)' object has no attribute '(\w+)'", _missing_attribute),
     (r"index out of range|out of bounds|Class values must be|is out of range", _fewer_classes),
     (r"Target \d+ is out of bounds", _fewer_classes),
     (

@@ -100,7 +100,24 @@ class StandIn(GuessedConfig):
         """Itself: it has no place and no dtype of its own."""
         return self
 
-    train = eval = float = half = cpu = cuda = to
+    train = eval = float = half = cpu = cuda = zero_grad = to
+    device, dtype, training = torch.device("cpu"), torch.float32, True
+
+    def parameters(self) -> Any:
+        """One parameter, as if it were a model."""
+        return iter([self.__dict__.setdefault("_weight", torch.nn.Parameter(torch.ones(())))])
+
+    def named_parameters(self) -> Any:
+        """The same one, with its name."""
+        return iter([("weight", next(self.parameters()))])
+
+    def modules(self) -> Any:
+        """No parts."""
+        return iter(())
+
+    def state_dict(self) -> dict[str, Any]:
+        """The weight."""
+        return {"weight": next(self.parameters())}
 
 
 COMPOSITE = frozenset({"list", "dict", "distribution", "object"})

@@ -16,18 +16,15 @@ import torch
 
 from nanlint.confirm.inputs import Parameter, value
 from nanlint.confirm.uses import Uses, uses_in
-from nanlint.confirm.worker.subject import CannotRun, Signature, Subject, signature_of, source_of
+from nanlint.confirm.worker.subject import CannotRun, Signature, Subject, resolver_of, signature_of, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import FunctionType
 
     from nanlint.confirm.inputs import Spec
 
 OWN = "self."
 """What the names of attributes begin with among the arguments of a shell."""
-_MOST_METHODS = 25
-_FOREIGN = ("torch/", "torch\\", "nanlint/confirm")
 
 
 class ShellSubject(Subject):
@@ -49,9 +46,8 @@ def shell_of(subject: Subject) -> ShellSubject:
     source = source_of(inspect.unwrap(function)) if callable(function) else ""
     if not source:
         raise CannotRun("the source of the method is not at hand")
-    also = list(_methods_behind(owner, source))
     names = {"self", *(parameter.name for parameter in subject.calling.parameters)}
-    evidence = uses_in(ast.parse(source), names, *also)
+    evidence = uses_in(ast.parse(source), names, resolver_of(function, owner))
     attributes = {name: uses for name, uses in evidence.pop("self").parts.items() if not _is_there(owner, name)}
     parameters = [Parameter(OWN + name) for name in sorted(attributes)]
     calling = Signature(
@@ -101,40 +97,6 @@ def _is_there(owner: type, name: str) -> bool:
     """Whether the class itself has it: a method, a property, a constant."""
     missing = object()
     return name == "training" or inspect.getattr_static(owner, name, missing) is not missing
-
-
-def _methods_behind(owner: type, source: str) -> Iterator[ast.AST]:
-    """The user's methods and properties that are read on the way, each once."""
-    seen: set[str] = set()
-    waiting = [source]
-    while waiting and len(seen) < _MOST_METHODS:
-        for name in sorted(_own_names(waiting.pop()) - seen):
-            seen.add(name)
-            function = _user_function(owner, name)
-            text = source_of(function) if function is not None else ""
-            if text:
-                with contextlib.suppress(SyntaxError):
-                    yield ast.parse(text)
-                    waiting.append(text)
-
-
-def _own_names(source: str) -> set[str]:
-    with contextlib.suppress(SyntaxError):
-        return {
-            node.attr
-            for node in ast.walk(ast.parse(source))
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-        }
-    return set()
-
-
-def _user_function(owner: type, name: str) -> FunctionType | None:
-    raw = inspect.getattr_static(owner, name, None)
-    function = raw.fget if isinstance(raw, property) else raw
-    code = getattr(function, "__code__", None)
-    if code is None or any(word in code.co_filename for word in _FOREIGN):
-        return None
-    return function  # type: ignore[no-any-return] # it has code
 
 
 def _stated(owner: type, attributes: dict[str, Uses]) -> Iterator[tuple[str, list[Spec]]]:

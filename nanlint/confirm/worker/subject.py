@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import textwrap
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from nanlint.confirm.inputs import Parameter
-from nanlint.confirm.uses import Uses, uses_in
+from nanlint.confirm.uses import Function, Uses, uses_in
 from nanlint.confirm.worker.stub_objects import Stub
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from nanlint.confirm.inputs import Spec
+    from nanlint.confirm.uses import Resolve
 
 
 class CannotRun(Exception):  # noqa: N818 - reads as a sentence where it is raised
@@ -140,7 +142,7 @@ def signature_of(thing: Any, *, skip: int = 0) -> Signature:
     function = thing.__init__ if inspect.isclass(thing) else thing
     source = source_of(function)
     names = {parameter.name for parameter in parameters}
-    return Signature(parameters, _evidence(source, names), source)
+    return Signature(parameters, _evidence(source, names, resolver_of(function)), source)
 
 
 def _parameter(one: inspect.Parameter) -> Parameter:
@@ -159,8 +161,41 @@ def source_of(function: Any) -> str:
         return ""
 
 
-def _evidence(source: str, names: set[str]) -> dict[str, Uses]:
+def _evidence(source: str, names: set[str], resolve: Resolve) -> dict[str, Uses]:
     try:
-        return uses_in(ast.parse(source), names)
-    except (SyntaxError, ValueError):
+        return uses_in(ast.parse(source), names, resolve)
+    except (SyntaxError, ValueError, RecursionError):
         return {name: Uses() for name in names}
+
+
+def resolver_of(function: Any, owner: type | None = None) -> Resolve:
+    """Where the functions are defined that a function calls: in its own file, or in its class."""
+    function = inspect.unwrap(function) if callable(function) else function
+    code = getattr(function, "__code__", None)
+    space = getattr(function, "__globals__", {})
+
+    def resolve(name: str) -> Function | None:
+        first, _, second = name.partition(".")
+        found = space.get(first) if not second else None
+        if first == "self" and owner is not None:
+            raw = inspect.getattr_static(owner, second, None)
+            found = raw.fget if isinstance(raw, property) else getattr(raw, "__func__", raw)
+        elif code is not None and getattr(getattr(found, "__code__", None), "co_filename", "") != code.co_filename:
+            # What another file does with its arguments, its own findings are about.
+            found = None
+        return definition_of(found) if inspect.isfunction(found) else None
+
+    return resolve
+
+
+def definition_of(function: Any) -> Function | None:
+    """The syntax of one of the user's functions; None for torch's own, and where there is no source."""
+    if any(word in function.__code__.co_filename for word in _FOREIGN):
+        return None
+    with contextlib.suppress(SyntaxError, ValueError):
+        body = ast.parse(source_of(function)).body
+        return body[0] if body and isinstance(body[0], (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+    return None
+
+
+_FOREIGN = ("torch/nn/", "torch\\nn\\", "torch/_", "nanlint/confirm")

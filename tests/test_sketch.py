@@ -1,0 +1,129 @@
+"""A sketch holds the code that libcst would parse: written out, it means the same; rules find on it what they find there."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import libcst as cst
+import pytest
+
+from nanlint.facts.context import comments_at
+from nanlint.source.lines import split_lines
+from nanlint.source.outline import MODULE, Chunk, outline
+from nanlint.source.parse import ParsedChunk, parse_chunk
+from nanlint.source.sketch import sketch_chunk
+from nanlint.source.walk import walk
+
+ROOT = Path(__file__).resolve().parents[1]
+OUR_OWN = sorted((ROOT / "nanlint").rglob("*.py"))
+
+EVERYTHING = '''
+@decorated(1)
+async def f(a, /, b: int = 2, *c, d, e=-3, **g) -> list[int]:
+    """Text."""
+    global h, i
+    assert a, "b"
+    a.b[0], (c, *d) = e = -(1 + 2) * 3 ** -4 @ 5
+    x: int
+    x: float = (yield)
+    x //= not (a and b or c) if d else lambda y, *z: (y := z)
+    del a, b
+    for a, in b: break
+    else: continue
+    async for c in d: pass
+    while a < b <= c is not d in e: a = {**b, 1: 2, "c": {1, 2}}
+    with a as b, c: raise X from Y
+    try: import a.b as c, d
+    except (E, F) as g: from ..a import b as c
+    except G: from . import h
+    else: from k import *
+    finally: nonlocal_ = None
+    if a: ...
+    elif b: return await c(*d, e=1, **f)
+    else: yield from g
+    return [i async for i in j if k for l in m], {n: o for n in p}, {q for q in r}, (s for s in t), f"{u:>{v}}!", b"w", 1j, 1e999, u[1:2, ..., None, *v]
+
+
+class A(B, metaclass=C):
+    x = 1
+    def g(self): nonlocal_.y = True
+'''
+
+
+def without_texts(tree: ast.AST) -> str:
+    """The tree as text, less what sketches leave out: docstrings and the plain parts of f-strings."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value = ast.Constant("")
+        if isinstance(node, ast.JoinedStr):
+            node.values = [part for part in node.values if isinstance(part, ast.FormattedValue)]
+        if isinstance(node, ast.FormattedValue):
+            node.format_spec, node.conversion = None, -1
+    return ast.dump(tree)
+
+
+def has_nested_text(tree: ast.AST) -> bool:
+    """Whether a string stands in an f-string, where Python before 3.12 asks for other quotes than sketches have."""
+    return any(
+        isinstance(inner, (ast.JoinedStr, ast.Constant))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FormattedValue)
+        for inner in ast.walk(node.value)
+    )
+
+
+def sketched(chunk: Chunk, text: str) -> ParsedChunk:
+    return sketch_chunk(chunk, split_lines(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [pytest.param(path.read_text(encoding="utf-8"), id=str(path.relative_to(ROOT))) for path in OUR_OWN],
+)
+def test_a_sketch_written_out_is_the_code(text: str) -> None:
+    for chunk in outline(text).chunks.values():
+        if isinstance(chunk.node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not has_nested_text(chunk.node):
+            (written,) = ast.parse(sketched(chunk, text).module.code).body
+            assert without_texts(written) == without_texts(chunk.node), chunk.name
+
+
+def test_every_kind_of_statement_and_expression_is_sketched() -> None:
+    plan = outline(EVERYTHING)
+    for name in ("f", "A.g"):
+        chunk = plan.chunks[name]
+        sketch = sketched(chunk, EVERYTHING)
+        assert not any(isinstance(node, cst.Comment) for node in walk(sketch.module))
+        (written,) = ast.parse(sketch.module.code).body
+        assert without_texts(written) == without_texts(chunk.node)
+
+
+def test_chunks_of_their_own_are_left_out() -> None:
+    plan = outline(EVERYTHING)
+    assert sketched(plan.chunks[MODULE], EVERYTHING).body == ()
+    assert ast.dump(ast.parse(sketched(plan.chunks["A"], EVERYTHING).module.code)) == ast.dump(
+        ast.parse("class A(B, metaclass=C):\n    x = 1\n")
+    )
+
+
+def test_what_is_too_rare_is_parsed() -> None:
+    text = "def f(x):\n    match x:\n        case 1:  # one\n            return 2\n"
+    assert sketched(outline(text).chunks["f"], text).module.code == text
+
+
+def test_code_that_is_nested_deeply_is_parsed() -> None:
+    text = f"def f(x):\n    return {' + '.join(['x'] * 400)}\n"
+    chunk = outline(text).chunks["f"]
+    assert ast.dump(ast.parse(sketched(chunk, text).module.code)) == ast.dump(
+        ast.parse(parse_chunk(chunk, split_lines(text)).module.code)
+    )
+
+
+def test_a_statement_has_the_comments_that_libcst_gives_it() -> None:
+    text = "def f(x):  # head\n    # above\n    y = [  # behind\n        x,  # between\n    ]  # end\n    # next\n    return y\n"
+    chunk = outline(text).chunks["f"]
+    said = []
+    for parsed in (sketched(chunk, text), parse_chunk(chunk, split_lines(text))):
+        names = [node for node in walk(parsed.module) if isinstance(node, cst.Name) and node.value == "y"]
+        said.append([comments_at(node, parsed.parents) for node in names])
+    assert said[0] == said[1] == ["# above # behind # between # end", "# next"]
