@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import logging
 import random
 import sys
 import warnings
@@ -60,7 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     # Old code divides by n - 1 of one element, and asks for a GPU that is not there.
     warnings.simplefilter("ignore")
-    # Loops of fixtures print their losses.
+    # Loops of fixtures print their losses, and log them.
+    logging.disable()
     with contextlib.redirect_stdout(io.StringIO()):
         parts = {"fixtures": [*fixture_proofs()], "generated": [*generated_proofs(options.generated, options.seed)]}
     proofs = [proof for part in parts.values() for proof in part]

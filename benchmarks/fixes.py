@@ -1,14 +1,16 @@
 """`--fix` on real packages: does what is changed compile, is it final, is the diff what was written, are results the same?
 
-    python benchmarks/fixes.py [--only NAMES] [--unsafe-fixes] [--work DIR] [--wheels DIR]
+    python benchmarks/fixes.py [--only NAMES] [--unsafe-fixes] [--work DIR] [--wheels DIR] [--record FILE]
+    python benchmarks/fixes.py --report FILE
 
 Works on copies. A fixed function or method that can be run by itself is run before and after on ordinary inputs. Exits
-with 1 if any file fails.
+with 1 if any file fails. What is recorded, package by package, is put together in one table by `--report`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import sys
 import tempfile
@@ -21,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.fixed_functions import EQUAL, MOVED, RAISES, changed_functions, compare
 from benchmarks.realcode import corpus
+from benchmarks.realcode.archives import NotAvailable
 from benchmarks.table import table
 from nanlint.engine.check_file import check_text
 from nanlint.engine.checker import Checker
@@ -31,6 +34,7 @@ from nanlint.source.read import UnreadableSource, read_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from benchmarks.realcode.archives import Release
     from nanlint.engine.ruleset import Ruleset
 
 SETTINGS = Settings(select=("ALL",), preview=True, severity="info")
@@ -102,31 +106,74 @@ def _problems(path: Path, old: Document, diff: str, ruleset: Ruleset, unsafe: bo
         yield "the diff is not what was written"
 
 
+def fix_package(tree: Path, ruleset: Ruleset, *, unsafe: bool) -> Tally:
+    """Fix a copy of all files below `tree`; a file on which nanlint fails is a failure as any other."""
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(shutil.copytree(tree, Path(folder) / "copy", symlinks=True))
+        sys.path.insert(0, str(copy))
+        for path in sorted(copy.rglob("*.py")):
+            try:
+                one = fix_file(path, ruleset, unsafe=unsafe)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is told, and the other files are looked at
+                one = Tally(files=1, failures=[f"{path}: {type(error).__name__}: {error}"])
+            tally.add(one)
+        sys.path.remove(str(copy))
+        place = f"{copy}/"
+    tally.moved = [each.replace(place, "") for each in tally.moved]
+    tally.failures = [each.replace(place, "") for each in tally.failures]
+    return tally
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fix copies of all packages, print the table and what went wrong."""
+    """Fix copies of all packages, or read what was recorded of that; print the table and what went wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--unsafe-fixes", action="store_true", help="also fixes that change some results")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="append a line for each package")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="run nothing, and print what was recorded")
     corpus.add_options(parser)
     options = parser.parse_args(arguments)
-    total, rows = Tally(), []
-    ruleset = Checker(gated=True).ruleset(SETTINGS)
-    packages = corpus.corpus_of(options)
-    for release in packages.releases():
-        tally = Tally()
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(shutil.copytree(packages.tree(release), Path(folder) / "copy"))
-            sys.path.insert(0, str(copy))
-            for path in sorted(copy.rglob("*.py")):
-                tally.add(fix_file(path, ruleset, unsafe=options.unsafe_fixes))
-            sys.path.remove(str(copy))
-        rows.append((release.name, *_counts(tally)))
-        print(*rows[-1], file=sys.stderr, flush=True)
+    tallies = _recorded(options.report) if options.report else dict(_measured(options))
+    total = Tally()
+    for tally in tallies.values():
         total.add(tally)
     heads = ("package", "files", "changed", "fixes", "withdrawn", "run", "equal", "moved", "failures")
+    rows = [(name, *_counts(tally)) for name, tally in sorted(tallies.items(), key=lambda each: each[0].lower())]
     print(*table(heads, [*rows, ("all", *_counts(total))]), sep="\n")
     print("by rule:", ", ".join(f"{code} {count}" for code, count in sorted(total.codes.items())) or "none")
     print(*(f"moved: {each}" for each in total.moved), *(f"failure: {each}" for each in total.failures), sep="\n")
     return 1 if total.failures else 0
+
+
+def _measured(options: argparse.Namespace) -> Iterator[tuple[str, Tally]]:
+    ruleset = Checker(gated=True).ruleset(SETTINGS)
+    packages = corpus.corpus_of(options)
+    for release in packages.releases():
+        try:
+            tree = packages.tree(release)
+        except NotAvailable as error:
+            print(f"{release.name} is left out: {error}", file=sys.stderr)
+            continue
+        tally = fix_package(tree, ruleset, unsafe=options.unsafe_fixes)
+        print(release.name, *_counts(tally), file=sys.stderr, flush=True)
+        if options.record:
+            _record(release, tally, options.record)
+        yield release.name, tally
+
+
+def _record(release: Release, tally: Tally, path: Path) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"package": release.name, **vars(tally)}) + "\n")
+
+
+def _recorded(path: Path) -> dict[str, Tally]:
+    """What was recorded last of each package."""
+    found: dict[str, Tally] = {}
+    for line in path.read_text("utf-8").splitlines():
+        entry = json.loads(line)
+        name = entry.pop("package")
+        found[name] = Tally(**{**entry, "codes": Counter(entry["codes"])})
+    return found
 
 
 def _counts(tally: Tally) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
     python -m libcst.tool codemod --no-format -x nanlint.codemods.LogOfSoftmax src/
 
 There is one command for each rule that offers a fix, under the name of its class, and `AllFixes` for all of them. They
-apply what `nanlint check --fix` applies; with `--unsafe-fixes` also what changes some results.
+apply what `nanlint check --fix` applies; with `--unsafe-fixes` also what changes some results. `nanlint/libcst_tool` is for projects
+that name the modules of their codemods in a config, and then need no `-x`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from nanlint.settings import Settings
 
 if TYPE_CHECKING:
     import argparse
+
+APPLIED = ("Safe", "Unsafe")
+"""How the page of a rule begins to tell of a fix that can be applied, and not of a sketch or none."""
 
 
 class AllFixes(VisitorBasedCodemodCommand):
@@ -57,7 +61,7 @@ def commands() -> dict[str, type[AllFixes]]:
     made: dict[str, type[AllFixes]] = {}
     for code, rule in book.rules.items():
         info = book.info(code)
-        if info.fix:
+        if info.fix.startswith(APPLIED):
             description = f"{code} {info.name}: {info.summary}"
             made[rule.__name__] = type(
                 rule.__name__, (AllFixes,), {"DESCRIPTION": description, "CODES": (code,), "__module__": __name__}

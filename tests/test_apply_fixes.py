@@ -321,6 +321,12 @@ def test_crlf_files_get_crlf_lines() -> None:
     assert run("x = bad\r\ny = bad\r\n", rule).text == "import good\r\nx = good\r\ny = good\r\n"
 
 
+def test_a_fix_is_not_blamed_for_what_another_one_wakes() -> None:
+    rules = words("T1", r"bad", "good"), words("T6", r"worse", "(bad)")
+    fixed = run("worse\nbad\n", *rules)
+    assert (fixed.text, fixed.withdrawn) == ("(good)\ngood\n", [])
+
+
 TOYS = (
     words("T1", r"bad(\([a-z()]*\))?", r"good\1"),
     words("T2", r"cycle", "elcyc"),

@@ -36,6 +36,7 @@ DOORS: dict[str, frozenset[str]] = {
     "testing": frozenset({*LEFT_TO_RIGHT, "api"}),
     "rule_pages": frozenset({"model", "rule", "engine"}),
     "codemods": frozenset(LEFT_TO_RIGHT),
+    "libcst_tool": frozenset({"codemods"}),
     "cli": frozenset({*LEFT_TO_RIGHT, "report", "confirm", "checkpoint", "trace", "api", "rule_pages"}),
     "__main__": frozenset({"cli"}),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -93,7 +94,8 @@ def test_options_that_contradict_each_other_are_refused(project: Project, words:
 
 
 def codemod(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "libcst.tool", "codemod", "--no-format", "-x", *words]
+    options = [] if (folder / ".libcst.codemod.yaml").is_file() else ["--no-format", "-x"]
+    command = [sys.executable, "-m", "libcst.tool", "codemod", *options, *words]
     return subprocess.run(command, cwd=folder, env=environment(None), check=False, capture_output=True, text=True)
 
 
@@ -104,6 +106,20 @@ def test_a_rules_fix_runs_as_a_libcst_codemod(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     fixed = SOFTMAX.replace("torch.log(torch.softmax(x, dim=-1))", "torch.log_softmax(x, dim=-1)")
     assert path.read_bytes() == fixed.replace("\n", "\r\n").encode()
+
+
+def test_a_codemod_is_found_by_its_plain_name_in_a_configured_module(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(SOFTMAX, encoding="utf-8")
+    # A formatter that changes nothing; those of projects are not installed here.
+    formatter = [sys.executable, "-c", "import sys; sys.stdout.write(sys.stdin.read())"]
+    config = {"modules": ["nanlint.libcst_tool"], "formatter": formatter}
+    (tmp_path / ".libcst.codemod.yaml").write_text(json.dumps(config), encoding="utf-8")
+    done = codemod(tmp_path, "nanlint.codemods.LogOfSoftmax", "a.py")
+    assert done.returncode == 0, done.stderr
+    assert path.read_text("utf-8") == SOFTMAX.replace(
+        "torch.log(torch.softmax(x, dim=-1))", "torch.log_softmax(x, dim=-1)"
+    )
 
 
 def test_a_codemod_takes_unsafe_fixes_when_asked(tmp_path: Path) -> None:
@@ -122,6 +138,7 @@ def test_every_rule_that_offers_a_fix_has_a_codemod() -> None:
     from nanlint.engine.rulebook import rulebook  # noqa: PLC0415 - beside it
 
     book = rulebook()
-    fixing = {rule.__name__ for code, rule in book.rules.items() if book.info(code).fix}
+    fixing = {rule.__name__ for code, rule in book.rules.items() if book.info(code).fix.startswith(("Safe", "Unsafe"))}
     assert fixing
-    assert {name for name in fixing if issubclass(getattr(codemods, name), codemods.AllFixes)} == fixing
+    assert set(codemods.commands()) == fixing
+    assert all(issubclass(getattr(codemods, name), codemods.AllFixes) for name in fixing)

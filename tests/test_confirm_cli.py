@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ import pytest
 from nanlint.cli.confirm import summary
 from nanlint.cli.confirm_options import places_of
 from nanlint.cli.main import main
+from nanlint.cli.running_options import running_options
+from nanlint.confirm.options import Options
 from nanlint.model import Finding, Report, Severity, Span
 from nanlint.model.verdict import Plausibility, Verdict, VerdictKind
 from nanlint.report import render
@@ -99,6 +102,9 @@ def test_nothing_found_is_nothing_run(tmp_path: Path, capsys: pytest.CaptureFixt
         (("--device", "gpu"), "--device gpu: give auto, cpu, cuda, cuda:N or mps"),
         (("--timeout", "0"), "--timeout 0.0: give a number above 0"),
         (("-",), "confirm runs files"),
+        (("--stdin-filename", "a.py"), "unrecognized arguments: --stdin-filename"),
+        (("a.ipynb:3",), "a notebook has cells; name a place as check prints it"),
+        (("a.py:cell 3:1",), "only a notebook has cells; name a place as check prints it"),
         (("nothing-here.py",), "nothing-here.py"),
     ],
 )
@@ -114,6 +120,32 @@ def test_what_cannot_be_meant_is_refused(
 def test_a_device_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = ran(capsys, "confirm", "model.py", "--device", "cuda:7")
     assert (code, "--device cuda:7: torch sees" in err) == (2, True)
+
+
+@pytest.mark.usefixtures("project")
+def test_a_line_without_a_finding_is_told_where_there_are_some(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = ran(capsys, "confirm", "model.py:2")
+    assert (code, out) == (0, "")
+    assert err == "nanlint: model.py:2: check finds nothing there; it finds something at 5, 9\n"
+
+
+@pytest.mark.usefixtures("project")
+def test_check_takes_the_options_about_running(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("check", "model.py", "--no-cache", "--confirm", "--device", "cpu", "--save", "proofs", "-f", "json")
+    code, out, _ = ran(capsys, *words)
+    saved = {finding["verdict"]["repro"] for finding in json.loads(out)["findings"]}
+    assert (code, saved) == (1, {f"proofs/{path.name}" for path in (tmp_path / "proofs").glob("repro_*.py")})
+
+
+def test_options_about_running_want_confirm(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = ran(capsys, "check", "--timeout", "3")
+    assert (code, err) == (2, "nanlint: --timeout is about how --confirm runs the code; pass that, too\n")
+
+
+def test_what_is_not_asked_for_is_left_to_the_defaults() -> None:
+    assert running_options(Namespace()) == Options(device="auto")
+    asked = Namespace(device="cuda:1", flush_denormals=True, max_plausibility="edge", save="proofs", seed=3)
+    assert running_options(asked) == Options(device="cuda:1", flush=True, max_plausibility=Plausibility.EDGE, seed=3)
 
 
 def test_confirmed_only_wants_confirm(capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,3 +185,11 @@ def test_the_table_counts_verdicts_by_rule() -> None:
     missed = Verdict(VerdictKind.NOT_REPRODUCED)
     lines = summary(Report(findings=(finding(CONFIRMED), finding(CONFIRMED), finding(missed), finding(None))))
     assert [line.split() for line in lines if line] == [["rule", "confirmed", "not-reproduced"], ["NAN101", "2", "1"]]
+
+
+def test_that_there_was_no_gpu_is_said_once() -> None:
+    report = Report(findings=(finding(CONFIRMED), finding(CONFIRMED)))
+    assert [line for line in summary(report, "auto") if "GPU" in line] == [
+        "Run on the CPU: torch sees no GPU here. A GPU adds up in other orders and formats."
+    ]
+    assert not any("GPU" in line for line in summary(report, "cpu"))

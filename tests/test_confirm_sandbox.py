@@ -11,6 +11,7 @@ pytest.importorskip("torch", reason="torch is not installed, so no code can be r
 from nanlint.confirm.harness import Harness, why_no_child
 from nanlint.confirm.options import Options
 from nanlint.confirm.target import target_of
+from nanlint.confirm.worker import landlock
 from tests.confirm_projects import MEAN, answer_about, finding_at, written
 
 if TYPE_CHECKING:
@@ -45,6 +46,17 @@ def test_code_that_takes_the_process_down_is_one_answer(tmp_path: Path, body: st
         pytest.param("import socket; socket.create_connection(('127.0.0.1', 9))", "network", id="the network"),
         pytest.param("open('/tmp/nanlint-was-here', 'w')", "write /tmp/nanlint-was-here", id="a write elsewhere"),
         pytest.param("os.remove(__file__)", "change", id="a removal"),
+        pytest.param("torch.save(x, '/tmp/nanlint-was-here')", "write /tmp/nanlint-was-here", id="a checkpoint"),
+        pytest.param(
+            "torch.jit.save(torch.jit.script(torch.nn.ReLU()), '/tmp/nanlint-was-here')",
+            "write /tmp/nanlint-was-here",
+            id="a compiled module",
+        ),
+        pytest.param(
+            "import multiprocessing as mp; mp.get_context('spawn').Process(target=print).start()",
+            "start a program",
+            id="a spawned interpreter",
+        ),
     ],
 )
 def test_what_must_not_happen_is_blocked_and_named(tmp_path: Path, body: str, reason: str) -> None:
@@ -53,6 +65,37 @@ def test_what_must_not_happen_is_blocked_and_named(tmp_path: Path, body: str, re
     assert answer["kind"] != "confirmed"
     assert reason in answer["blocked"][0]
     assert path.exists()
+
+
+@pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param("open(b'/tmp/nanlint-was-here', 0o101, 0o600)", id="a write elsewhere"),
+        pytest.param("unlink(__file__.encode())", id="a removal"),
+        pytest.param("truncate(__file__.encode(), 0)", id="a file cut short"),
+        pytest.param("system(b'true') == 0 or -1", id="a program"),
+    ],
+)
+def test_what_native_code_does_is_stopped_by_the_kernel(tmp_path: Path, call: str) -> None:
+    path = project(tmp_path, f"import ctypes; lib = ctypes.CDLL(None); assert (lib.{call}) == -1, 'it was let through'")
+    text = path.read_text()
+    assert (answer_about(path)["kind"], path.read_text()) == ("confirmed", text)
+
+
+def test_only_the_scratch_folder_and_devices_are_left_to_native_code(tmp_path: Path) -> None:
+    body = "import ctypes; lib = ctypes.CDLL(None); assert lib.open(b'own', 0o101, 0o600) > 0 and lib.open(b'/dev/null', 1) > 0"
+    assert answer_about(project(tmp_path, body))["kind"] == "confirmed"
+
+
+def test_temporary_files_are_made_in_the_scratch_folder(tmp_path: Path) -> None:
+    body = "import tempfile; torch.save(x, tempfile.mkdtemp() + '/x.pt'); assert tempfile.gettempdir() == os.getcwd()"
+    answer = answer_about(project(tmp_path, body))
+    assert (answer["kind"], answer["blocked"]) == ("confirmed", [])
+
+
+def test_shared_memory_is_no_file_of_the_user(tmp_path: Path) -> None:
+    assert answer_about(project(tmp_path, "torch.ones(4).share_memory_()"))["kind"] == "confirmed"
 
 
 def test_a_hundred_gigabytes_are_refused(tmp_path: Path) -> None:

@@ -97,3 +97,9 @@ def test_parents_lead_up_to_the_module() -> None:
 def test_places_are_the_same_whether_few_or_many_are_asked_for() -> None:
     text = "def f():\n    return [" + ", ".join(str(number) for number in range(100, 160)) + "]\n"
     assert places(parsed("f", text)) == {str(number): (2, 13 + 5 * (number - 100)) for number in range(100, 160)}
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["line feeds", "Windows line ends"])
+def test_a_chunk_may_end_in_a_line_that_is_continued_by_nothing(newline: str) -> None:
+    text = "class A:\n    def f(self):\n        return 1, \\\n            2, \\\n\n    def g(self):\n        return 3\n"
+    assert places(parsed("A.f", text.replace("\n", newline))) == {"1": (3, 16), "2": (4, 13)}

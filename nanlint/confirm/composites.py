@@ -36,6 +36,28 @@ def children(spec: Spec) -> Iterator[tuple[str, Spec]]:
             yield "()", spec["result"]
 
 
+def within(spec: Spec, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Spec]]:
+    """Every spec inside a spec, itself first, with the labels that lead to it."""
+    yield path, spec
+    for label, child in children(spec):
+        yield from within(child, (*path, label))
+
+
+def replaced(spec: Spec, path: tuple[str, ...], new: Spec) -> Spec:
+    """The spec with another one at the end of a path; the old one is left as it was."""
+    if not path:
+        return new
+    label, rest = path[0], path[1:]
+    if spec["kind"] == "list":
+        items = list(spec["items"])
+        items[int(label)] = replaced(items[int(label)], rest, new)
+        return {**spec, "items": items}
+    if label == "()":
+        return {**spec, "result": replaced(spec["result"], rest, new)}
+    shelf, key = ("keys", label[1:-1]) if label.startswith("[") else ("items", label)
+    return {**spec, shelf: {**spec[shelf], key: replaced(spec[shelf][key], rest, new)}}
+
+
 def stands_in(spec: Spec) -> bool:
     """Whether values of a stand-in are among the inputs."""
     if spec["kind"] == "object" and any(_holds_tensor(child) for _, child in children(spec)):
@@ -58,7 +80,7 @@ def by_parts(uses: Uses, shape: list[int], propose: Callable[[str, Uses], Spec],
     """What the use of parts decides: a distribution, a dictionary, a pair, a stand-in; nothing if there are none."""
     if uses.is_distribution:
         return [distribution(name, shape)]
-    keyed = {key: inner for key, inner in uses.items.items() if isinstance(key, str)}
+    keyed = {key: inner for key, inner in uses.items.items() if isinstance(key, str) and not inner.is_optional}
     placed = sorted(key for key in uses.items if isinstance(key, int) and key >= 0)
     if uses.is_mapping and keyed:
         held = {key: propose(key, inner) for key, inner in sorted(keyed.items())}
@@ -75,7 +97,7 @@ def by_parts(uses: Uses, shape: list[int], propose: Callable[[str, Uses], Spec],
 
 def stand_in(uses: Uses, propose: Callable[[str, Uses], Spec]) -> Spec:
     """An object with what is asked of it."""
-    keys = {str(key): inner for key, inner in uses.items.items()}
+    keys = {str(key): inner for key, inner in uses.items.items() if not inner.is_optional}
     result = _result(uses, propose) if uses.called and _says_something(uses.result) else None
     return {
         "kind": "object",

@@ -172,7 +172,8 @@ def _place(finding: Finding) -> str:
 def seen_in(answer: Json) -> str:
     """What broke, in a few words."""
     hit = answer["hit"]
-    return f"{hit['operation']} at line {hit['line']} gives {hit['result']} ({hit['direction']})"
+    what = f"the gradient of {hit['of'].strip('_')}" if hit.get("of") else hit["operation"].strip("_")
+    return f"{what} at line {hit['line']} gives {hit['result']} ({hit['direction']})"
 
 
 def _replayed_body(answer: Json, near: _Near, finding: Finding) -> str:

@@ -60,6 +60,8 @@ class Uses:
     """The place it has among the arguments of a CTC loss."""
     tested: bool = False
     """In the condition of an `if`."""
+    looked_for: bool = False
+    """A key of which the code asks whether it is there."""
     parts: dict[str, Uses] = field(default_factory=dict)
     """The evidence on its attributes."""
     items: dict[str | int, Uses] = field(default_factory=dict)
@@ -85,6 +87,18 @@ class Uses:
         """Whether it is asked by keys as a dictionary is."""
         asked = any(isinstance(key, str) for key in self.items) or bool(self.attributes & {"get", "items", "keys"})
         return asked and self.attributes <= MAPPING | {"to"}
+
+    def take(self, other: Uses) -> None:
+        """The evidence on another name for the same thing."""
+        self.attributes |= other.attributes
+        self.parts.update(other.parts)
+        self.items.update(other.items)
+        self.called, self.result = self.called or other.called, self.result or other.result
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether the code manages without it."""
+        return self.looked_for
 
     @property
     def own_parts(self) -> dict[str, Uses]:
@@ -151,7 +165,10 @@ class _Reader(ast.NodeVisitor):
             key = _constant(node.args[0]) if node.func.attr in {"get", "pop"} and node.args else None
             if owner is not None and isinstance(key, str):
                 owner.attributes.add(node.func.attr)
-                return owner.items.setdefault(key, Uses())
+                known = key in owner.items
+                found = owner.items.setdefault(key, Uses())
+                found.looked_for = found.looked_for if known else True
+                return found
             if owner is not None and node.func.attr in TENSOR_ONLY:
                 return None
         called = self._of(node.func)
@@ -230,7 +247,14 @@ class _Reader(ast.NodeVisitor):
         name = ast.unparse(node) if isinstance(node.value, ast.Name) and node.value.id == "self" else ""
         function = self.resolve(name) if name and name not in self.followed and "self" in self.known else None
         if function is not None and any("property" in ast.unparse(one) for one in function.decorator_list):
-            self._read_with({"self": self.known["self"]}, name, function)
+            own = self.known["self"]
+            self._read_with({"self": own}, name, function)
+            last = function.body[-1]
+            returned = self._of(last.value) if isinstance(last, ast.Return) and last.value is not None else None
+            if returned is not None:
+                # What is known of the property is known of what it returns.
+                returned.take(own.parts[node.attr])
+                own.parts[node.attr] = returned
 
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -352,7 +376,7 @@ class _Reader(ast.NodeVisitor):
         """`"labels" in batch`."""
         key, holder = _constant(node.left), self._of(node.comparators[0])
         if holder is not None and isinstance(key, str) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            holder.items.setdefault(key, Uses())
+            holder.items.setdefault(key, Uses()).looked_for = True
 
     def visit_If(self, node: ast.If) -> None:
         for part in ast.walk(node.test):

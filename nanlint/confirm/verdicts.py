@@ -135,9 +135,12 @@ def _result(hit: Json) -> str:
         return str(hit["result"])
     if hit["operation"] == "raises":
         return f"an error at line {hit['line']}: {hit['result']}"
+    made = _RESULTS[hit["result"]]
+    if hit.get("of") and hit["line"]:
+        return f"{made} in the gradient of {hit['of'].strip('_')}, line {hit['line']}"
     where = f"at line {hit['line']} ({hit['operation']})" if hit["line"] else f"by {hit['operation']}"
     gradient = " in the gradient" if hit["direction"] == "backward" else ""
-    return f"{_RESULTS[hit['result']]}{gradient}, made {where}"
+    return f"{made}{gradient}, made {where}"
 
 
 def _noted(answer: Json) -> str:

@@ -134,7 +134,7 @@ class _Work:
         groups = [batch]
         while groups:
             group = groups.pop()
-            attempt = self._attempt(draft, kept, group)
+            attempt = self._attempt(draft, best, kept, group)
             if attempt is not None:
                 best = attempt
                 kept += group
@@ -169,25 +169,30 @@ class _Work:
         codes = {finding.code for finding, _ in self.applied}
         return draft if _wakes_a_finding(draft, after, codes, ()) else after
 
-    def _attempt(self, draft: _Draft, kept: Sequence[_Patch], group: Sequence[_Patch]) -> _Draft | None:
-        """The draft after `kept`, which hold, and `group`; None if the group breaks what it was to mend."""
-        patches = [*kept, *group]
-        text = draft.page.with_changes(patch.changes for patch in patches)
+    def _attempt(self, draft: _Draft, best: _Draft, kept: Sequence[_Patch], group: Sequence[_Patch]) -> _Draft | None:
+        """The draft after `kept`, which hold and give `best`, and `group`; None if the group breaks what it was to mend."""
+        text = draft.page.with_changes(patch.changes for patch in [*kept, *group])
         if text == draft.page.text or not self.parses(text):
             return None
         after = _Draft(Page(text), self.check(text))
-        codes = {patch.finding.code for patch in group}
-        fixed = [patch.finding for patch in patches]
-        return None if _wakes_a_finding(draft, after, codes, fixed) else after
+        # What the kept ones have woken is not the fault of this group.
+        fixed = [draft.likeness(patch.finding) for patch in group]
+        return None if _wakes_a_finding(best, after, {likeness[0] for likeness in fixed}, fixed) else after
 
 
-def _wakes_a_finding(before: _Draft, after: _Draft, codes: set[str], fixed: Sequence[Finding]) -> bool:
+def _wakes_a_finding(before: _Draft, after: _Draft, codes: set[str], fixed: Sequence[Likeness]) -> bool:
     """Whether a finding with one of `codes` is there after that was not there before, or outlived its own fix.
 
     Lines move and messages name ranges that a fix may move, so a finding is known by its message or by its line.
     """
     old = Counter(before.likeness(finding) for finding in before.findings if finding.code in codes)
-    old -= Counter(before.likeness(finding) for finding in fixed)
+    for likeness in fixed:
+        # Another fix may have changed the line since.
+        same = (
+            likeness if old[likeness] else next((each for each in old.elements() if each[:2] == likeness[:2]), likeness)
+        )
+        old[same] -= 1
+    old = +old
     new = Counter(after.likeness(finding) for finding in after.findings if finding.code in codes)
     old, new = old - new, new - old
     for shared in (1, 2):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.engine import suppress
@@ -169,15 +168,14 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> Fi
     view = ruleset.gate.view(plan) if holds.operations and ruleset.gated else None
     names = view.chunks if view is not None else list(plan.chunks) if holds.operations else []
     if names:
-        from nanlint.engine.run_rules import run_rules, run_where_it_matters  # noqa: PLC0415 - libcst is loaded here
+        from nanlint.engine.run_rules import run_rules  # noqa: PLC0415 - libcst is loaded here
         from nanlint.facts.module_facts import ModuleFacts  # noqa: PLC0415 - and here, and not before
 
-        facts_by = partial(ModuleFacts, text, plan, path, view)
+        facts = ModuleFacts(text, plan, path, view)
         # Where comments keep findings out, those that are not shown count, too: a comment may be there for one.
-        if ruleset.gated and not holds.suppressions:
-            outcome = run_where_it_matters(names, facts_by, path, ruleset)
-        else:
-            outcome = run_rules(names, facts_by(), path, ruleset)
+        if holds.suppressions:
+            facts.parse_exactly(plan.chunks)
+        outcome = run_rules(names, facts, path, ruleset)
         result.findings, result.errors, result.consulted = outcome.findings, outcome.errors, outcome.consulted
     if holds.settings:
         from nanlint.engine.check_config import check_python_settings, untold  # noqa: PLC0415 - few files state settings

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from nanlint.engine.rule_border import findings_of
 from nanlint.model import FileError, Finding
 from nanlint.source.outline import MODULE
-from nanlint.source.parse import parse_chunk
-from nanlint.source.sketch import sketch_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     import libcst as cst
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from nanlint.facts.module_facts import ModuleFacts
     from nanlint.rule import Rule
     from nanlint.source.outline import Outline
-    from nanlint.source.parse import Parse
 
 Subject = TypeVar("Subject")
 
@@ -31,45 +29,19 @@ class Outcome(NamedTuple):
     findings: list[Finding]
     errors: list[FileError]
     consulted: dict[str, str]
-    chunks: list[str]
-    """Those that there is something to tell of."""
-    loops: bool
-    """Whether there is something to tell of the training loops."""
 
 
-def run_where_it_matters(
-    names: Sequence[str], facts_by: Callable[[Parse], ModuleFacts], path: str, ruleset: Ruleset
-) -> Outcome:
-    """What the rules find in the chunks called `names`: they are tried on sketches, and run where those show something."""
-    tried = run_rules(names, facts_by(sketch_chunk), path, ruleset)
-    if not tried.chunks and not tried.loops:
-        return tried._replace(findings=[])
-    outcome = run_rules(tried.chunks, facts_by(parse_chunk), path, ruleset, loops=tried.loops)
-    return outcome._replace(consulted={**tried.consulted, **outcome.consulted})
-
-
-def run_rules(names: Sequence[str], facts: ModuleFacts, path: str, ruleset: Ruleset, *, loops: bool = True) -> Outcome:
+def run_rules(names: Sequence[str], facts: ModuleFacts, path: str, ruleset: Ruleset) -> Outcome:
     """What the rules find in the chunks called `names`, and in the training loops."""
     run, plan = _Run(facts, ruleset, path), facts.outline
     findings: list[Finding] = []
-    chunks: list[str] = []
     for name in names:
         function = "" if name == MODULE else plan.chunks[name].qualname
-        failed = len(run.errors)
-        found: list[Finding] = []
-        try:
-            found = [replace(finding, function=function) for finding in run.on_chunk(name)]
-        except RecursionError:
-            message = f"`{name}` is nested too deeply to be analysed; it was not checked"
-            run.errors.append(FileError(path, plan.chunks[name].first_line, message))
-        if len(run.errors) > failed or any(map(ruleset.shows, found)):
-            chunks.append(name)
-        findings += found
-    failed = len(run.errors)
-    found = run.on_loops(plan) if loops else []
-    in_loops = len(run.errors) > failed or any(map(ruleset.shows, found))
+        found = run.where_it_matters(partial(run.on_chunk, name), [name])
+        findings += [replace(finding, function=function) for finding in found]
+    findings += run.where_it_matters(partial(run.on_loops, plan), plan.chunks)
     facts.forget()
-    return Outcome([*findings, *found], run.errors, dict(facts.consulted), chunks, in_loops)
+    return Outcome(findings, run.errors, dict(facts.consulted))
 
 
 @dataclass(slots=True)
@@ -81,8 +53,27 @@ class _Run:
     path: str
     errors: list[FileError] = field(default_factory=list)
 
+    def where_it_matters(self, find: Callable[[], list[Finding]], chunks: Collection[str]) -> list[Finding]:
+        """What is found in some chunks. Rules are tried on sketches, and run where those show something."""
+        if not any(map(self.facts.is_sketched, chunks)):
+            return find()
+        failed = len(self.errors)
+        if not any(map(self.ruleset.shows, find())) and len(self.errors) == failed:
+            return []
+        del self.errors[failed:]
+        self.facts.parse_exactly(chunks)
+        return find()
+
     def on_chunk(self, name: str) -> list[Finding]:
         """What is found in one chunk, in the order of its code."""
+        try:
+            return self._in_chunk(name)
+        except RecursionError:
+            message = f"`{name}` is nested too deeply to be analysed; it was not checked"
+            self.errors.append(FileError(self.path, self.facts.outline.chunks[name].first_line, message))
+            return []
+
+    def _in_chunk(self, name: str) -> list[Finding]:
         self.facts.enter(name)
         flow = self.facts.flow(name)
         if flow is None:

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
     from nanlint.facts.environment import Env
 
+_LOOPS = frozenset({cst.For, cst.While})
 Expected = dict[str, Interval]
 """The range that each name is expected to keep."""
 
 
 def expected(loop: cst.For | cst.While, names: Iterable[str], before: Env) -> Expected:
     """What the loop may leave true of the names it assigns; nothing if a loop is inside it, which would multiply the passes."""
-    if any(isinstance(inner, (cst.For, cst.While)) for inner in walk(loop.body)):
+    if any(type(inner) in _LOOPS for inner in walk(loop.body)):
         return {}
     found = {}
     for name in names:

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from nanlint.facts.values import Call
 
 _ASSIGNING = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor)
+_BINDING: frozenset[type[cst.CSTNode]] = frozenset(
+    {
+        *_ASSIGNING, cst.WithItem, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchAs, cst.MatchStar, cst.MatchMapping,
+        cst.Call, cst.FunctionDef, cst.ClassDef, cst.Del,
+    }
+)  # fmt: skip
+"""Most nodes are none of these, and libcst's classes are abstract ones, of which isinstance asks far more than `type` does."""
+_CHANGING: frozenset[type[cst.CSTNode]] = frozenset({cst.AugAssign, cst.AssignTarget, cst.Call})
 # Their names end like those of methods that change a tensor's values, and they change none.
 _KEEP_VALUES = frozenset(
     {"requires_grad_", "share_memory_", "clip_grad_norm_", "clip_grad_value_", "unscale_", "apply_"}
@@ -28,7 +36,7 @@ _LIBRARIES = frozenset({"torch", "F", "nn", "init", "functional"})
 def assigned_in(node: cst.CSTNode) -> set[str]:
     """Every name or attribute that something inside `node` assigns, grows or changes in place."""
     found: set[str] = set()
-    for inner in walk(node):
+    for inner in _those_of(_BINDING, node):
         if isinstance(inner, _ASSIGNING):
             _note_target(inner.target, found)
         elif isinstance(inner, (cst.WithItem, cst.ExceptHandler, cst.ExceptStarHandler)):
@@ -51,7 +59,7 @@ def assigned_in(node: cst.CSTNode) -> set[str]:
 def changed_in(node: cst.CSTNode) -> set[str]:
     """Every name or attribute that something inside `node` changes in place, so that its other names change with it."""
     found: set[str] = set()
-    for inner in walk(node):
+    for inner in _those_of(_CHANGING, node):
         if isinstance(inner, cst.AugAssign) or (
             isinstance(inner, cst.AssignTarget) and isinstance(inner.target, cst.Subscript)
         ):
@@ -59,6 +67,10 @@ def changed_in(node: cst.CSTNode) -> set[str]:
         elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute):
             _note_changed(inner, inner.func, found)
     return found
+
+
+def _those_of(kinds: frozenset[type[cst.CSTNode]], node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    return (inner for inner in walk(node) if type(inner) in kinds)
 
 
 def _note_changed(call: cst.Call, func: cst.Attribute, found: set[str]) -> None:

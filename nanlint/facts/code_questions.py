@@ -23,7 +23,6 @@ from nanlint.facts.relations import same
 from nanlint.facts.training_code import is_inference, is_surely_trained, is_trained, may_train
 from nanlint.facts.values import Form, Kind
 from nanlint.model import Edit, Span
-from nanlint.source.parse import parse_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from nanlint.model import Finding
     from nanlint.source.gate import View
     from nanlint.source.outline import Outline
-    from nanlint.source.parse import Parse, ParsedChunk
+    from nanlint.source.parse import ParsedChunk
 
 # A message quotes at most this much of an expression.
 _QUOTED = 60
@@ -44,10 +43,8 @@ _TORCH = re.compile(r"\btorch\.")
 class CodeQuestions(Reach):
     """One file, and the chunk of it that the questions are about."""
 
-    def __init__(
-        self, text: str, outline: Outline, path: str = "", view: View | None = None, parse: Parse = parse_chunk
-    ) -> None:
-        super().__init__(text, outline, path, view, parse)
+    def __init__(self, text: str, outline: Outline, path: str = "", view: View | None = None) -> None:
+        super().__init__(text, outline, path, view)
         self._current = ""
         self._spelled: dict[str, str] | None = None
         self._filled: initialising.Filled | None = None

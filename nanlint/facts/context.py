@@ -38,6 +38,7 @@ _CARRIERS = frozenset(
 # After these no backward passes through what came before.
 _CUTTING_METHODS = frozenset({"item", "detach", "tolist", "numpy"})
 _CUTTING_FUNCTIONS = frozenset({"float", "int", "bool", "print"})
+_NAMES = frozenset({cst.Name, cst.Attribute})
 _LEAVING = (cst.Raise, cst.Break, cst.Continue, cst.Return)
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
 
@@ -160,10 +161,10 @@ def reads_of(node: cst.BaseExpression, flow: Flow) -> Iterator[cst.BaseExpressio
     if value is None or value is UNKNOWN:
         return
     for name, held in flow.values.items():
-        if not isinstance(name, (cst.Name, cst.Attribute)) or name in flow.targets:
+        if type(name) not in _NAMES or name in flow.targets:
             continue
         if held.identity is value.identity or any(choice.identity is value.identity for choice in held.choices):
-            yield name
+            yield name  # type: ignore[misc] # a name is an expression
 
 
 def is_used(node: cst.BaseExpression, parents: Parents, flow: Flow) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanlint.facts.constructors import copied_attributes
+
 if TYPE_CHECKING:
     from nanlint.source.outline import Outline
 
@@ -17,6 +19,7 @@ class Classes:
         self._below: dict[str, list[str]] | None = None
         """Class -> the classes that are made from it."""
         self._set_outside_init: dict[str, set[str]] = {}
+        self._copied: dict[str, frozenset[str]] = {}
 
     def lineage(self, class_name: str) -> list[str]:
         """A class and the classes above it, as far as they are of this file."""
@@ -48,6 +51,13 @@ class Classes:
             or attribute in chunks[class_name].bound
             or attribute in self.set_later(class_name)
         )
+
+    def copied(self, class_name: str) -> frozenset[str]:
+        """The attributes that the constructor takes over from its arguments as they are."""
+        if class_name not in self._copied:
+            constructor = self._outline.chunks[f"{class_name}.__init__"]
+            self._copied[class_name] = copied_attributes(constructor, self._outline.classes)
+        return self._copied[class_name]
 
     def set_later(self, class_name: str) -> set[str]:
         """The attributes that methods other than __init__ set."""

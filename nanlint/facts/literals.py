@@ -6,7 +6,7 @@ import ast
 import math
 import operator
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -51,7 +51,7 @@ def number(node: cst.Integer | cst.Float) -> Value:
         return Value(Kind.NUMBER)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _number(text: str) -> int | float:
     number: int | float = ast.literal_eval(text)
     return number

@@ -15,6 +15,8 @@ from nanlint.facts.rate_edits import rate_put_in_again
 from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nanlint.facts.loop_events import Event
     from nanlint.facts.loop_paths import Decision
     from nanlint.facts.values import Call
@@ -25,6 +27,11 @@ class LoopQuestions(CodeQuestions):
     """One file, and the training that it does."""
 
     _loops: list[TrainingLoop] | None = None
+
+    def parse_exactly(self, chunks: Iterable[str]) -> None:
+        """As in `Reach`; loops that were read from sketches are forgotten, too."""
+        super().parse_exactly(chunks)
+        self._loops = None
 
     def training_loops(self) -> list[TrainingLoop]:
         """Every loop or step method of the file that makes a backward and a step."""

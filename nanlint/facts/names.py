@@ -21,11 +21,14 @@ BUILTINS = frozenset(
 
 def dotted_text(node: cst.CSTNode) -> str | None:
     """`a.b.c` for a chain of plain names, None for anything else."""
+    # Asked of every node: the classes have none below them, and isinstance takes three times as long.
+    if type(node) is cst.Name:
+        return node.value
     parts: list[str] = []
-    while isinstance(node, cst.Attribute):
+    while type(node) is cst.Attribute:
         parts.append(node.attr.value)
         node = node.value
-    if not isinstance(node, cst.Name):
+    if type(node) is not cst.Name:
         return None
     parts.append(node.value)
     return ".".join(reversed(parts))

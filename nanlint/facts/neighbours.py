@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from nanlint.facts.reach import Reach
     from nanlint.facts.values import Value
-    from nanlint.source.parse import Parse
 
 # What marks the folder above which nothing belongs to the project.
 _TOPS = (".git", "pyproject.toml", "setup.py", "setup.cfg", ".hg")
@@ -54,11 +53,10 @@ class Symbol(NamedTuple):
 
 
 class Neighbours:
-    """What can be imported from one file. `facts` are made of another one, whose chunks are read by `parse`."""
+    """What can be imported from one file. `facts` are made of another one."""
 
-    def __init__(self, path: str, parse: Parse, facts: type[Reach]) -> None:
+    def __init__(self, path: str, facts: type[Reach]) -> None:
         self._folder = os.path.dirname(os.path.abspath(path))
-        self._parse = parse
         self._facts = facts
         self._found: dict[str, Symbol | None] = {}
         self.consulted: dict[str, str] = {}
@@ -72,13 +70,10 @@ class Neighbours:
         module = _module(symbol.path) if symbol is not None else None
         if symbol is None or module is None:
             return None
-        reaches = _reaches.setdefault(module, {})
-        if self._parse not in reaches:
+        if module not in _reaches:
             # Nobody asks more of another file than what its functions return and its names hold.
-            reaches[self._parse] = self._facts(
-                module.text, module.outline, view=View(module.outline), parse=self._parse
-            )
-        return question(reaches[self._parse], symbol.name)
+            _reaches[module] = self._facts(module.text, module.outline, view=View(module.outline))
+        return question(_reaches[module], symbol.name)
 
     def _resolve(self, dotted: str, folder: str, hops: int) -> Symbol | None:
         for path, rest in self._candidates(dotted, folder):
@@ -116,7 +111,7 @@ class Neighbours:
 
 
 _modules: dict[str, tuple[tuple[int, int], Module | None]] = {}
-_reaches: dict[Module, dict[Parse, Reach]] = {}
+_reaches: dict[Module, Reach] = {}
 
 
 def _module(path: str) -> Module | None:
@@ -140,7 +135,8 @@ def _module(path: str) -> Module | None:
 def _forget(path: str) -> None:
     """Let go of a file. Facts refer to each other in circles, and worker processes run without the collector."""
     _, module = _modules.pop(path, (None, None))
-    for reach in _reaches.pop(module, {}).values() if module is not None else ():
+    reach = _reaches.pop(module, None) if module is not None else None
+    if reach is not None:
         reach.forget()
 
 

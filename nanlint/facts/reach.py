@@ -11,7 +11,6 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.facts.constructors import copied_attributes
 from nanlint.facts.flow import Flow
 from nanlint.facts.lineage import Classes
 from nanlint.facts.names import BUILTINS, from_star
@@ -21,12 +20,12 @@ from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
 from nanlint.source.lines import split_lines
 from nanlint.source.outline import MODULE, Chunk, Outline
 from nanlint.source.parse import ParsedChunk, parse_chunk
+from nanlint.source.sketch import sketch_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from nanlint.source.gate import View
-    from nanlint.source.parse import Parse
 
 # Longer chains of helpers that call helpers are cut, long before Python's own stack ends.
 _DEEPEST = 30
@@ -49,15 +48,14 @@ class _Draft(NamedTuple):
 class Reach:
     """One file: its chunks, parsed and interpreted when somebody needs them."""
 
-    def __init__(
-        self, text: str, outline: Outline, path: str = "", view: View | None = None, parse: Parse = parse_chunk
-    ) -> None:
+    def __init__(self, text: str, outline: Outline, path: str = "", view: View | None = None) -> None:
         self.outline = outline
         self._view = view
-        self._parse = parse
-        self._neighbours = Neighbours(path, parse, Reach) if path else None
+        self._neighbours = Neighbours(path, Reach) if path else None
         self._lines = split_lines(text)
         self._parsed: dict[str, ParsedChunk] = {}
+        self._exact = set(outline.chunks) if view is None else set[str]()
+        """The chunks that are parsed and not sketched."""
         self._flows: dict[str, Flow] = {}
         self._globals: Flow | None = None
         self._under_way: list[str] = []
@@ -72,17 +70,30 @@ class Reach:
         self._telling: dict[str, bool] = {}
         """Function -> whether its result is what its return statements say."""
         self._classes = Classes(outline)
-        self._copied: dict[str, frozenset[str]] = {}
 
     def line(self, number: int) -> str:
         """A line of the file with its end; numbers count from 1."""
         return self._lines[number - 1]
 
     def parse(self, qualname: str) -> ParsedChunk:
-        """The chunk as libcst sees it."""
+        """The chunk as libcst sees it, or a sketch of it."""
         if qualname not in self._parsed:
-            self._parsed[qualname] = self._parse(self.outline.chunks[qualname], self._lines)
+            parse = parse_chunk if qualname in self._exact else sketch_chunk
+            self._parsed[qualname] = parse(self.outline.chunks[qualname], self._lines)
         return self._parsed[qualname]
+
+    def is_sketched(self, qualname: str) -> bool:
+        """Whether what is known of a chunk comes from a sketch."""
+        return qualname not in self._exact
+
+    def parse_exactly(self, chunks: Iterable[str]) -> None:
+        """Forget the sketches of these chunks: from now on, libcst parses them."""
+        for name in set(chunks) - self._exact:
+            self._exact.add(name)
+            self._parsed.pop(name, None)
+            self._flows.pop(name, None)
+            if name == MODULE:
+                self._globals = None
 
     def flow(self, qualname: str) -> Flow | None:
         """The chunk, interpreted; None while that is under way (recursion) or if there is no such chunk."""
@@ -215,7 +226,7 @@ class Reach:
         for name in lineage:
             constructor = self.outline.chunks.get(f"{name}.__init__")
             if constructor is not None and attribute in constructor.stored_attributes:
-                if attribute in self._copied_by(name, constructor):
+                if attribute in self._classes.copied(name):
                     return UNKNOWN
                 flow = self.flow(f"{name}.__init__")
                 held = flow.final.get(f"{flow.self_name}.{attribute}") if flow is not None else None
@@ -254,11 +265,6 @@ class Reach:
         if not _PROPERTIES.isdisjoint(decorators(chunk)):
             return self.returned_by(qualname) or UNKNOWN
         return Value(Kind.FUNCTION, name=qualname)
-
-    def _copied_by(self, class_name: str, constructor: Chunk) -> frozenset[str]:
-        if class_name not in self._copied:
-            self._copied[class_name] = copied_attributes(constructor, self.outline.classes)
-        return self._copied[class_name]
 
     # -- functions --------------------------------------------------------------------------------------------
 

@@ -22,12 +22,9 @@ from nanlint.source.outline import first_line
 from nanlint.source.walk import node_children, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nanlint.source.outline import Chunk
-
-    Parse = Callable[[Chunk, Sequence[str]], "ParsedChunk"]
-    """How a chunk is read out of the file's lines."""
 
 # Three calls per level. Python 3.10 needs half a kilobyte of the stack's eight megabytes for each.
 _DEEPEST = 12_000
@@ -121,6 +118,9 @@ def parse_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
 
 
 def _parse(chunk: Chunk, text: str, numbers: Sequence[int]) -> ParsedChunk:
+    if text.rstrip("\r\n").endswith("\\"):
+        # Behind `return x, \` comes the blank line that ends the statement, which Python does not count to it.
+        text, numbers = f"{text}\n", [*numbers, numbers[-1] + 1]
     # A blank line has no indentation, whatever it is made of.
     if not _indentation(next((line for line in split_lines(text) if line.strip()), "")):
         module = cst.parse_module(text)

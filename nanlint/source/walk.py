@@ -23,6 +23,9 @@ _SKIPPED_FIELDS = frozenset(
     }
 )  # fmt: skip
 
+_PLAIN = frozenset({str, bool})
+"""The types of fields that hold no node."""
+
 _fields_by_type: dict[type[cst.CSTNode], tuple[str, ...]] = {}
 
 
@@ -30,7 +33,7 @@ def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     names = tuple(
         entry.name
         for entry in dataclasses.fields(kind)
-        if "whitespace" not in entry.name and entry.name not in _SKIPPED_FIELDS
+        if "whitespace" not in entry.name and entry.name not in _SKIPPED_FIELDS and entry.type not in _PLAIN
     )
     _fields_by_type[kind] = names
     return names

@@ -9,16 +9,19 @@ from __future__ import annotations
 import heapq
 import itertools
 import json
+import re
 import sys
 import time
 import traceback
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from nanlint.confirm.composites import replaced, within
 from nanlint.confirm.inputs import Parameter, Spec, attribute, proposals, tensor, value
 from nanlint.confirm.uses import Uses
 from nanlint.confirm.worker.moves import anyway, by_complaint, kinds, others, with_spec
 from nanlint.confirm.worker.sandbox import Blocked
+from nanlint.confirm.worker.subject import Signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 
     from nanlint.confirm.worker.bench import Bench
     from nanlint.confirm.worker.outcome import Outcome
-    from nanlint.confirm.worker.subject import Signature, Subject
+    from nanlint.confirm.worker.subject import Subject
 
 Json = dict[str, Any]
 
@@ -162,6 +165,8 @@ class _Search:
             ]
         for place, moved in enumerate(choices):
             yield 4.0 + 0.1 * place, moved
+        for place, moved in enumerate(mentioned(case, error, self.alternatives)):
+            yield 1.0 + 0.1 * place, moved
 
     def _guards(self, case: Json) -> Iterator[tuple[float, Json]]:
         """The function ran past the flagged line: turn the switches that its conditions read."""
@@ -172,6 +177,7 @@ class _Search:
                     yield (0.0 if tested else 2.0), with_spec(case, part, parameter.name, spec)
         if self.bench.subject.is_module:
             yield 1.0, {**case, "train": not case.get("train", True)}
+        yield from ((1.5, moved) for moved in inner_switches(case, self.bench.subject))
         yield from ((5.0, moved) for moved in (*anyway(case), *others(case, "call", self.alternatives)))
 
     def _push(self, case: Json, cost: float) -> None:
@@ -212,6 +218,53 @@ def switched(parameter: Parameter, signature: Signature, now: Spec | None) -> It
         yield from (value(word) for word in uses.words if word != current)
     elif isinstance(current, int):
         yield from (value(number) for number in (0, 1, 2, current + 1))
+
+
+def mentioned(case: Json, error: str, alternatives: dict[str, dict[str, list[Spec]]]) -> Iterator[Json]:
+    """Other specs for what the line that failed speaks of: arguments, attributes, and what is inside them."""
+    words = set(re.findall(r"\w+", error))
+    for part in ("call", "ctor"):
+        for name, spec in case[part].items():
+            if name.rpartition(".")[2] in words:
+                for other in alternatives[part].get(name, []):
+                    yield with_spec(case, part, name, other)
+            for path, inner in within(spec):
+                label = path[-1].strip("[]") if path else ""
+                if label in words:
+                    for other in [*attribute(label, Uses()), *kinds(label, 2)]:
+                        if other != inner:
+                            yield with_spec(case, part, name, replaced(spec, path, other))
+
+
+def inner_switches(case: Json, subject: Subject) -> Iterator[Json]:
+    """Other values of the settings inside arguments: the words that the code compares them with, the other switch."""
+    for part, signature in (("call", subject.calling), ("ctor", subject.building)):
+        for name, spec in case[part].items():
+            for path, inner in within(spec):
+                uses = uses_at(signature.uses.get(name, Uses()), path)
+                if path and inner["kind"] == "value":
+                    for other in switched(Parameter(path[-1]), Signature(uses={path[-1]: uses}), inner):
+                        yield with_spec(case, part, name, replaced(spec, path, other))
+                for key, wanted in uses.items.items():
+                    if inner["kind"] == "dict" and isinstance(key, str) and key not in inner["items"]:
+                        more = {**inner, "items": {**inner["items"], key: attribute(key, wanted)[0]}}
+                        yield with_spec(case, part, name, replaced(spec, path, more))
+
+
+def uses_at(uses: Uses, path: tuple[str, ...]) -> Uses:
+    """The evidence on what the labels of a path lead to."""
+    for label in path:
+        if label == "()":
+            uses = uses.result or Uses()
+        else:
+            key = label[1:-1] if label.startswith("[") else label
+            uses = (
+                uses.parts.get(key)
+                or uses.items.get(key)
+                or (uses.items.get(int(key)) if key.isdigit() else None)
+                or Uses()
+            )
+    return uses
 
 
 def starts(subject: Subject, base: Json) -> Iterator[Json]:

@@ -20,16 +20,13 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 _SIZES = (1, 2, 4, 8, 16)
+_MOST_ALIGNED = 6
 
 
 def with_spec(case: Json, part: str, name: str, spec: Json | None) -> Json:
     """The case with one spec replaced; None leaves the argument out."""
-    changed = copy.deepcopy(case)
-    if spec is None:
-        changed[part].pop(name, None)
-    else:
-        changed[part][name] = spec
-    return changed
+    kept = {known: old for known, old in case[part].items() if known != name or spec is not None}
+    return {**case, part: {**kept, name: spec} if spec is not None else kept}
 
 
 def leaves(case: Json) -> Iterator[tuple[str, Json]]:
@@ -117,6 +114,8 @@ def by_complaint(case: Json, text: str) -> Iterator[Json]:
         found = pattern.search(text)
         if found:
             yield from answer(case, found)
+    if _ABOUT_SHAPES.search(text):
+        yield from aligned(case)
 
 
 def _numbers(found: re.Match[str]) -> list[int]:
@@ -173,6 +172,20 @@ def _labels(case: Json, _: re.Match[str]) -> Iterator[Json]:
         yield changed
 
 
+def aligned(case: Json) -> Iterator[Json]:
+    """Shapes that belong together: one tensor gets the shape of another, or that without its last or second dimension."""
+    shapes = {name: spec["shape"] for name, spec in leaves(case)}
+    known = [list(shape) for shape in dict.fromkeys(map(tuple, shapes.values()))]
+    for shape in known:
+        yield reshaped(case, lambda _, old, shape=shape: list(shape) if len(old) == len(shape) else old)  # type: ignore[misc] # bound now
+        yield reshaped(case, lambda _, old, shape=shape: shape[: len(old)] if len(old) < len(shape) else old)  # type: ignore[misc] # same
+    for name, old in list(shapes.items())[:_MOST_ALIGNED]:
+        for shape in known[:_MOST_ALIGNED]:
+            for wanted in (shape, shape[:-1], [*shape[:1], *shape[2:]], shape[1:], shape[:1], shape[-1:]):
+                if wanted != old:
+                    yield _one_shape(case, name, lambda _, wanted=wanted: list(wanted))  # type: ignore[misc] # same
+
+
 def _of_pattern(case: Json, found: re.Match[str]) -> Iterator[Json]:
     """A shape that the code states by names and numbers, as ["B", "1", "H", "W"]."""
     names = found[1].split("x") if found[1].startswith("Bx") else re.findall(r"[\w*]+", found[1])
@@ -191,6 +204,9 @@ def _stated_size(case: Json, found: re.Match[str]) -> Iterator[Json]:
         yield from _place(case, place, size)
     else:
         yield reshaped(case, lambda _, shape: [*shape[:place], size, *(shape[place + 1 :] if place < -1 else [])])
+
+
+_ABOUT_SHAPES = re.compile(r"shape|size|length|dimension|match|broadcast|expand|Assertion|equal", re.IGNORECASE)
 
 
 _ANSWERS: tuple[tuple[str, Any], ...] = (

@@ -51,6 +51,12 @@ class GuessedConfig:
     def __contains__(self, name: str) -> bool:
         return True
 
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
     def get(self, name: str, default: object = None) -> Any:
         """As a dictionary would: what the code expects, if it says so."""
         return default if default is not None else getattr(self, name)
@@ -78,7 +84,7 @@ class StandIn(GuessedConfig):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What a call gives: the result of the spec, else the first argument."""
         result = self.__dict__["_result"]
-        return result if result is not None else next(iter((*args, *kwargs.values())), None)
+        return result if result is not None else next(iter((*args, *kwargs.values())), GuessedConfig())
 
     def get(self, name: str, default: object = None) -> Any:
         """As a dictionary would."""
@@ -155,7 +161,9 @@ class AnyModel(torch.nn.Module):
             return guessed(name)
 
     def forward(self, x: Any = None, *_: object, **__: object) -> Any:
-        """The scaled input; for tokens, their embeddings, which serve as logits."""
+        """The scaled input; for tokens, their embeddings, which serve as logits; without an input, what suits all names."""
+        if x is None:
+            return GuessedConfig()
         if not isinstance(x, torch.Tensor):
             return x
         return x * self.scale if x.is_floating_point() else self.embedding(x.clamp(0, 15))

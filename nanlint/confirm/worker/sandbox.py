@@ -1,4 +1,4 @@
-"""Walls around the user's code: limits of time, memory and files, and an audit hook for what must not happen.
+"""Walls around the user's code: limits of time, memory and files, an audit hook for what must not happen, and Landlock.
 
 The walls keep accidents in (a training script that starts at import, a download, a fork bomb); they are no defence
 against code that is written to break out. Everything here holds for the rest of the process: call it in a child.
@@ -7,9 +7,17 @@ against code that is written to break out. Everything here holds for the rest of
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
-from typing import Any
+import tempfile
+from multiprocessing import util
+from typing import TYPE_CHECKING, Any
+
+from nanlint.confirm.worker.landlock import confine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MEGABYTE = 1 << 20
 LARGEST_FILE = 64 * MEGABYTE
@@ -40,6 +48,7 @@ _NEVER = {
     "socket.gethostbyname": "ask for a network address",
     "urllib.Request": "open an address",
     "webbrowser.open": "open a browser",
+    "_winapi.CreateProcess": "start a program",
 }
 # Where the arguments of the event hold the paths that would change.
 _CHANGES = {
@@ -140,5 +149,32 @@ def close_the_doors(scratch: str) -> _Guard:
     sys.dont_write_bytecode = True
     sys.argv = ["nanlint-confirm"]
     os.environ.update(HOME=scratch, TMPDIR=scratch, HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", WANDB_MODE="disabled")
+    tempfile.tempdir = scratch
+    confine(guard.scratch)
+    _announce_what_python_does_not_see()
     sys.addaudithook(guard)
     return guard
+
+
+def _announce_what_python_does_not_see() -> None:
+    """Tell the audit hook of files that torch writes in C++ and of interpreters that multiprocessing spawns."""
+    import torch  # noqa: PLC0415 - the server reads this module before it has imported torch
+
+    for module in (torch, torch.jit):
+        module.save = _announced(module.save)  # type: ignore[attr-defined] # both have it
+    util.spawnv_passfds = _refused  # type: ignore[assignment] # it takes the same arguments
+
+
+def _announced(save: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(save)
+    def announced(thing: Any, f: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(f, (str, os.PathLike)):
+            sys.audit("open", os.fspath(f), "wb", 0)
+        return save(thing, f, *args, **kwargs)
+
+    return announced
+
+
+def _refused(path: Any, *_: Any) -> int:
+    sys.audit("subprocess.Popen", path, [], None, None)
+    return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.worker.blame import is_about
@@ -28,10 +28,12 @@ class Hit:
     line: int
     result: str
     direction: str
+    of: str = ""
+    """The operation of the forward whose gradient it is."""
 
     def to_json(self) -> Json:
         """For the parent."""
-        return {"operation": self.operation, "line": self.line, "result": self.result, "direction": self.direction}
+        return asdict(self)
 
 
 @dataclass
@@ -81,7 +83,8 @@ def _hit(tracer: Tracer, damaged: Event, target: Json) -> Hit | None:
         if is_about(tracer, last, target, target.get("hazard")):
             line = next((line for line, _ in last.place), 0)
             result, direction = "nan" if damaged.nan else "inf", "backward" if damaged.backward else "forward"
-            return Hit(last.operation, line, result, direction)
+            of = tracer.events[last.forward].operation if last.forward is not None else ""
+            return Hit(last.operation, line, result, direction, of)
     return None
 
 

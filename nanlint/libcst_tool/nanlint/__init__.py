@@ -1,0 +1,1 @@
+"""The first word of a command's name."""
