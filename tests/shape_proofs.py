@@ -58,10 +58,14 @@ def problem_with(shape: Shape, text: str, outcome: Fixed) -> str:
         return "is changed by a second run"
     if ("\r\n" in outcome.text) != ("\r\n" in text) or _comments(outcome.text) != _comments(text):
         return "lost a comment or its line ends"
-    named = [set(finding.dtypes) for finding in outcome.applied]
-    dtypes = ["float32", *sorted(set.intersection(*named) - {"float32"})] if named else ["float32"]
-    problems = (_not_mended(shape, text, outcome.text, dtype) for dtype in dtypes)
+    problems = (_not_mended(shape, text, outcome.text, dtype) for dtype in _named(outcome.applied))
     return different_result(shape, text, outcome) or next(filter(None, problems), "")
+
+
+def _named(findings: list[Finding]) -> list[str]:
+    """The dtypes that all findings name, float32 first."""
+    named = set.intersection(*(set(finding.dtypes) for finding in findings))
+    return sorted(named, key=lambda dtype: (dtype != "float32", dtype))
 
 
 def _comments(text: str) -> list[int]:
@@ -83,13 +87,13 @@ def different_result(shape: Shape, text: str, outcome: Fixed) -> str:
 
 
 def _not_mended(shape: Shape, old: str, new: str, dtype: str) -> str:
-    """Whether the new code breaks where the old one does, which in float32 it must."""
+    """Whether the old code does not break, or the new one does so where the old one did."""
     edge, everything = _held_by(dtype, breaking(shape)), torch.ones(1, dtype=torch.bool)
     # A loss is a mean: the gradient of a sum of many values is past the end of float16 easily.
     weight = 1 / 64 if dtype == "float16" else 1.0
     broken = [mask for mask in (everything, ~everything) if not is_finite(run(old, edge, mask, weight))]
-    if not broken and dtype == "float32":
-        return f"does not break at {shape.breaks_at}"
+    if not broken:
+        return f"does not break at {shape.breaks_at} in {dtype}"
     return "" if all(is_finite(run(new, edge, mask, weight)) for mask in broken) else f"is not mended in {dtype}"
 
 
