@@ -59,11 +59,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.real:
         return on_packages(options.real, options.jobs)
     wanted = tuple(word for word in options.select.split(",") if word)
-    with Harness() as harness:
+    begun = time.monotonic()
+    harness = Timed()
+    with harness:
         harness.ask({"do": "devices", "device": "cpu", "timeout": 60.0})
         if options.save_and_replay:
             return on_saved(harness, bad_findings(wanted), ROOT, options.jobs)
-        return max(on_bad(harness, options.jobs, wanted), on_good(harness, options.jobs, wanted))
+        wrong = max(on_bad(harness, options.jobs, wanted), on_good(harness, options.jobs, wanted))
+    ended = os.times()
+    busy = ended.children_user + ended.children_system
+    print(
+        f"in all {time.monotonic() - begun:.1f} s; {busy:.1f} s of processor time in children, {harness.jobs} of them"
+    )
+    return wrong
+
+
+class Timed(Harness):
+    """A harness that keeps how long its children searched, in seconds of processor time, and counts them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.searches: list[float] = []
+        self.jobs = 0
+
+    def ask(self, job: Json) -> Json:
+        """The answer, as ever."""
+        answer = super().ask(job)
+        self.jobs += 1
+        if "search_seconds" in answer and str(job.get("code", "")).startswith(NUMERIC):
+            self.searches.append(answer["search_seconds"])
+        return answer
 
 
 def folders(wanted: tuple[str, ...]) -> list[Path]:
@@ -83,14 +108,14 @@ def bad_findings(wanted: tuple[str, ...]) -> Iterator[Finding]:
                 yield replace(finding, path=str(path))
 
 
-def on_bad(harness: Harness, jobs: int, wanted: tuple[str, ...]) -> int:
+def on_bad(harness: Timed, jobs: int, wanted: tuple[str, ...]) -> int:
     """Every marked finding must be confirmed, and its fix, if it has one, must mend it."""
     findings = list(bad_findings(wanted))
     begun = time.monotonic()
     done = Confirmer(Options(device="cpu"), jobs=jobs, fixed=fixed_text, harness=harness).confirm(findings)
     seconds = time.monotonic() - begun
     missed = [one for one in done if one.verdict is None or one.verdict.kind is not VerdictKind.CONFIRMED]
-    numeric = [one.verdict.seconds or 0.0 for one in done if one.verdict and one.code.startswith(NUMERIC)]
+    numeric = harness.searches
     verified = Counter(one.verdict.fix_verified for one in done if one.verdict)
     for one in missed:
         print(
@@ -103,9 +128,7 @@ def on_bad(harness: Harness, jobs: int, wanted: tuple[str, ...]) -> int:
     print(
         f"bad fixtures: {len(done) - len(missed)} of {len(done)} findings confirmed in {seconds:.1f} s with {jobs} jobs"
     )
-    print(
-        f"  numeric findings: {sum(numeric) / max(len(numeric), 1):.3f} s each in the child, import of the file included"
-    )
+    print(f"  numeric findings: {sum(numeric) / max(len(numeric), 1):.3f} s of search each, in processor time")
     print(
         f"  plausibility: {dict(grades)}; fix verified: {verified[True]}, fails: {verified[False]}, none: {verified[None]}"
     )

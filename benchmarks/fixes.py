@@ -34,7 +34,6 @@ from nanlint.source.read import UnreadableSource, read_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from benchmarks.realcode.archives import Release
     from nanlint.engine.ruleset import Ruleset
 
 SETTINGS = Settings(select=("ALL",), preview=True, severity="info")
@@ -157,13 +156,14 @@ def _measured(options: argparse.Namespace) -> Iterator[tuple[str, Tally]]:
         tally = fix_package(tree, ruleset, unsafe=options.unsafe_fixes)
         print(release.name, *_counts(tally), file=sys.stderr, flush=True)
         if options.record:
-            _record(release, tally, options.record)
+            record(release.name, tally, options.record)
         yield release.name, tally
 
 
-def _record(release: Release, tally: Tally, path: Path) -> None:
+def record(package: str, tally: Tally, path: Path) -> None:
+    """Append a line about one package."""
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"package": release.name, **vars(tally)}) + "\n")
+        file.write(json.dumps({"package": package, **vars(tally)}) + "\n")
 
 
 def _recorded(path: Path) -> dict[str, Tally]:

@@ -44,8 +44,8 @@ class SchedulerStateOverridesConfig(Rule):
     Unsafe, since a run that was to go on with the old rate now goes on with that of the config: behind the last state that is loaded,
     the rate of the groups and `base_lrs` are set, and the rate in effect is scaled by as much, so that the place in the schedule
     stays. The horizon (`T_max`, `total_steps`) stays that of the state. Offered where the function makes an optimizer of
-    `model.parameters()` with `lr` from a config, and a scheduler of torch or transformers whose rate is a factor times the base, or
-    `OneCycleLR`. None for groups with rates of their own, a floor such as `eta_min`, and plateaus or chains of schedules.
+    `model.parameters()` or plain groups of them with `lr` from a config, and a scheduler of torch or transformers whose rate is a factor
+    times the base, or `OneCycleLR`. None for groups with rates of their own, a floor such as `eta_min`, and plateaus or chains of schedules.
     """
 
     code = "NAN501"

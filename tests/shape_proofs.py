@@ -58,7 +58,10 @@ def problem_with(shape: Shape, text: str, outcome: Fixed) -> str:
         return "is changed by a second run"
     if ("\r\n" in outcome.text) != ("\r\n" in text) or _comments(outcome.text) != _comments(text):
         return "lost a comment or its line ends"
-    problems = (_not_mended(shape, text, outcome.text, dtype) for dtype in _named(outcome.applied))
+    dtypes = _named(outcome.applied)
+    if not _broken(shape, text, dtypes[0]):
+        return f"does not break at {shape.breaks_at} in {dtypes[0]}"
+    problems = (_not_mended(shape, text, outcome.text, dtype) for dtype in dtypes)
     return different_result(shape, text, outcome) or next(filter(None, problems), "")
 
 
@@ -86,15 +89,22 @@ def different_result(shape: Shape, text: str, outcome: Fixed) -> str:
     return ""
 
 
+def _broken(shape: Shape, text: str, dtype: str) -> list[torch.Tensor]:
+    """The masks with which the code breaks at the edge."""
+    everything = torch.ones(1, dtype=torch.bool)
+    return [mask for mask in (everything, ~everything) if not is_finite(_at_edge(shape, text, mask, dtype))]
+
+
 def _not_mended(shape: Shape, old: str, new: str, dtype: str) -> str:
-    """Whether the old code does not break, or the new one does so where the old one did."""
-    edge, everything = _held_by(dtype, breaking(shape)), torch.ones(1, dtype=torch.bool)
+    """Whether the new code breaks where the old one did."""
+    broken = _broken(shape, old, dtype)
+    is_mended = all(is_finite(_at_edge(shape, new, mask, dtype)) for mask in broken)
+    return "" if is_mended else f"is not mended in {dtype}"
+
+
+def _at_edge(shape: Shape, text: str, mask: torch.Tensor, dtype: str) -> tuple[torch.Tensor, ...]:
     # A loss is a mean: the gradient of a sum of many values is past the end of float16 easily.
-    weight = 1 / 64 if dtype == "float16" else 1.0
-    broken = [mask for mask in (everything, ~everything) if not is_finite(run(old, edge, mask, weight))]
-    if not broken:
-        return f"does not break at {shape.breaks_at} in {dtype}"
-    return "" if all(is_finite(run(new, edge, mask, weight)) for mask in broken) else f"is not mended in {dtype}"
+    return run(text, _held_by(dtype, breaking(shape)), mask, 1 / 64 if dtype == "float16" else 1.0)
 
 
 def _held_by(dtype: str, edge: torch.Tensor) -> torch.Tensor:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,24 +22,58 @@ from nanlint.confirm.target import target_of
 from nanlint.errors import NanlintError
 from tests.confirm_projects import MEAN, finding_at, found_in, shared_harness, verdicts_on, written
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LEARNED = """
+import torch
+
+
+class Contrast(torch.nn.Module):
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.project = torch.nn.Linear(dim, 4)
+        self.temperature = torch.nn.Parameter(torch.ones(()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.project(x) / self.temperature  # here
+"""
 PLAIN, REPLAYED = "import torch", "from nanlint.confirm.replaying import is_finite_again"
 
 
 @pytest.fixture(autouse=True)
-def _one_child_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def _one_child_for_all(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr("nanlint.confirm.replaying._harness", shared_harness)
     monkeypatch.setattr("sys.dont_write_bytecode", True)
     # Scripts import `model` into this process; the next test has another one.
     monkeypatch.setattr("sys.path", [*sys.path])
-    monkeypatch.setattr("sys.modules", {**sys.modules})
+    yield
+    sys.modules.pop("model", None)
 
 
 def proof_of(path: Path, folder: Path, **options: Any) -> Path:
     """The script that is saved for the marked line."""
-    operation = options.pop("operation", "torch.div")
-    verdict = verdicts_on([finding_at(path, operation=operation)], save_to=str(folder), **options)[0]
+    told = {key: options.pop(key) for key in ("operation", "operand") if key in options}
+    verdict = verdicts_on([finding_at(path, **told)], save_to=str(folder), **options)[0]
     assert verdict.repro is not None, verdict.reason
     return Path(verdict.repro)
+
+
+def test_a_proof_of_a_function_runs_alone_and_fails_until_the_code_is_mended(tmp_path: Path) -> None:
+    path = written(tmp_path, MEAN)
+    script = proof_of(path, tmp_path / "proofs")
+    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (1, f"{path}:5 NAN101: div at line 5 gives nan (forward)\n")
+    path.write_text(path.read_text().replace("mask.sum()", "mask.sum().clamp(min=1)"))
+    assert exit_of(script) == 0
+
+
+def test_a_proof_with_forced_parameters_replays_them_until_the_code_is_mended(tmp_path: Path) -> None:
+    path = written(tmp_path, LEARNED)
+    script = proof_of(path, tmp_path / "proofs", operand="self.temperature")
+    before = exit_of(script)
+    path.write_text(path.read_text().replace("/ self.temperature", "* 2"))
+    assert (before, exit_of(script)) == (1, 0)
 
 
 @pytest.mark.parametrize(

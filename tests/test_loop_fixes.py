@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ast
+import json
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from nanlint.engine.apply_fixes import fix_text
+from nanlint.engine.checker import Checker
+from nanlint.engine.fix_paths import Document
+from nanlint.engine.fix_paths import fixed as fixed_document
 from nanlint.model import Applicability
+from nanlint.settings import Settings
 from nanlint.testing import findings_in
 
 if TYPE_CHECKING:
@@ -295,6 +300,22 @@ def test_nan501_goes_on_as_if_the_new_rate_had_been_there_from_the_start(kind: s
     assert rates(resumed, 5) == pytest.approx(rates(begun(1e-4), 8)[3:])
 
 
+def test_nan501_takes_groups_that_have_no_rates_of_their_own() -> None:
+    plain = RESUMED.format(kind=SCHEDULERS[0]).replace(
+        "model.parameters()", '[{"params": model.parameters(), "weight_decay": 0.1}]'
+    )
+    assert offered(plain, "NAN501") == ["unsafe"]
+    assert offered(plain.replace('"weight_decay"', '"lr"'), "NAN501") == ["none"]
+
+
+def test_nan501_takes_a_scheduler_that_is_chosen_among_several() -> None:
+    one, other = (f"scheduler = torch.optim.lr_scheduler.{kind}" for kind in SCHEDULERS[:2])
+    text = RESUMED.format(kind=SCHEDULERS[0]).replace(
+        f"    {one}\n", f"    if config.long:\n        {one}\n    else:\n        {other}\n"
+    )
+    assert offered(text, "NAN501") == ["unsafe"]
+
+
 @pytest.mark.parametrize(
     "kind",
     [
@@ -310,3 +331,33 @@ def test_nan501_has_no_fix_where_the_schedule_is_no_factor_of_the_rate(kind: str
 def test_nan501_has_no_fix_where_the_rate_was_set_anew() -> None:
     text = RESUMED.format(kind=SCHEDULERS[0]).replace("    scheduler =", "    config.lr = 1.0\n    scheduler =")
     assert offered(text, "NAN501") == ["none"]
+
+
+# -- notebooks and scripts ---------------------------------------------------------------------------------------------
+
+
+def cells(code: str, *sources: str) -> list[str]:
+    """The cells of a notebook after all fixes of a rule."""
+    made: list[dict[str, object]] = [
+        {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+        for source in sources
+    ]
+    notebook = {"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    ruleset = Checker(gated=True).ruleset(Settings(select=(code,), severity="info", preview=True))
+    document = Document("a.ipynb", json.dumps(notebook).encode())
+    written = json.loads(fixed_document(document, ruleset, unsafe=True).data)
+    return ["".join(cell["source"]) for cell in written["cells"]]
+
+
+def test_a_line_below_the_last_one_of_a_cell_stays_in_the_cell() -> None:
+    training = "for batch in batches:\n" + "".join(f"    {line}\n" for line in (*SCALED, "scaler.step(optimizer)"))
+    found = cells("NAN408", "import torch", "%time\n" + training.rstrip("\n"), "print(model)")
+    assert found == ["import torch", f"%time\n{training}    scaler.update()", "print(model)"]
+
+
+def test_a_loop_in_a_cell_is_fixed_as_one_in_a_function() -> None:
+    lines = (*CHECKED, "if not torch.isfinite(norm):", "    print(norm)", "optimizer.step()")
+    training = "for batch in batches:\n" + "\n".join(f"    {line}" for line in lines)
+    found = cells("NAN405", HEAD.strip(), training, "x = 1")
+    guarded = "    if torch.isfinite(norm):\n        optimizer.step()"
+    assert found == [HEAD.strip(), training.replace("    optimizer.step()", guarded), "x = 1"]

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 Spec = dict[str, Any]
 Propose = "Callable[[str, Uses], Spec]"
 _MOST_ITEMS = 8
-_OF_ITS_OWN = MODULE_NAMES | MAPPING
-"""What a stand-in has without being told."""
 
 
 def children(spec: Spec) -> Iterator[tuple[str, Spec]]:
@@ -89,6 +87,9 @@ def by_parts(uses: Uses, shape: list[int], propose: Callable[[str, Uses], Spec],
         return []
     if uses.own_parts or (uses.called and _says_something(uses.result)):
         return [stand_in(uses, propose)]
+    if uses.iterated and 0 in uses.items and _says_something(uses.items[0]):
+        element = propose(name.removesuffix("s"), uses.items[0])
+        return [{"kind": "list", "items": [element, element]}]
     if placed[1:] and not uses.called:
         held_in_order = [propose(f"{name}_{place}", uses.items[place]) for place in placed[:_MOST_ITEMS]]
         return [{"kind": "list", "items": held_in_order, "tuple": True}]
@@ -98,10 +99,11 @@ def by_parts(uses: Uses, shape: list[int], propose: Callable[[str, Uses], Spec],
 def stand_in(uses: Uses, propose: Callable[[str, Uses], Spec]) -> Spec:
     """An object with what is asked of it."""
     keys = {str(key): inner for key, inner in uses.items.items() if not inner.is_optional}
+    own = MODULE_NAMES | MAPPING if keys else MODULE_NAMES
     result = _result(uses, propose) if uses.called and _says_something(uses.result) else None
     return {
         "kind": "object",
-        "items": {name: propose(name, inner) for name, inner in sorted(uses.parts.items()) if name not in _OF_ITS_OWN},
+        "items": {name: propose(name, inner) for name, inner in sorted(uses.parts.items()) if name not in own},
         "keys": {key: propose(key, inner) for key, inner in sorted(keys.items())},
         "result": result,
     }
@@ -113,4 +115,6 @@ def _result(uses: Uses, propose: Callable[[str, Uses], Spec]) -> Spec | None:
 
 def _says_something(uses: Uses | None) -> bool:
     """Whether there is evidence on the parts of a result: one that is used as it is may be the argument's twin."""
-    return uses is not None and bool(uses.own_parts or uses.items or uses.is_distribution or uses.called)
+    return uses is not None and bool(
+        uses.own_parts or uses.items or uses.is_distribution or uses.called or uses.iterated
+    )

@@ -123,7 +123,11 @@ def _setting(name: str, uses: Uses) -> list[Spec]:
     if is_fraction(name) and not uses.counted:
         return [value(fraction(name)), value(0), value(1.0)]
     if is_count(name) or uses.counted:
-        return [value(count(name))]
+        return [value(count(name)), *map(value, uses.numbers)]
+    if uses.ordered or uses.numbers:
+        return [*map(value, uses.numbers), value(fraction(name)), value(2)]
+    if uses.is_switch and not uses.attributes:
+        return list(_BOTH)
     return [value(None), value(True)] if uses.tested else []  # noqa: FBT003 - one of the two values there are
 
 
@@ -254,7 +258,7 @@ def _no_tensor(name: str, uses: Uses, *, building: bool) -> list[Spec]:
     """Switches, texts, devices, axes: what the name decides if the use does not speak against it."""
     if uses.is_tensor:
         return []
-    if SWITCHES.search(name.lower()):
+    if SWITCHES.search(name.lower()) or (uses.is_switch and not uses.attributes and not uses.counted and not building):
         return list(_BOTH)
     if _is_axis(name, building=building):
         return [value(-1), value(1)]

@@ -88,5 +88,21 @@ SAME_SHAPE = frozenset(
 """Methods whose result has the shape of the tensor, so that evidence on the one is evidence on the other."""
 DISTRIBUTION = frozenset({"log_prob", "rsample", "entropy", "icdf", "cdf", "stddev", "variance"})
 """What a distribution is asked for and nothing else."""
+OF_DISTRIBUTIONS = DISTRIBUTION | {
+    "sample",
+    "mean",
+    "mode",
+    "loc",
+    "scale",
+    "probs",
+    "logits",
+    "batch_shape",
+    "event_shape",
+    "expand",
+    "covariance_matrix",
+    "base_dist",
+    "has_rsample",
+}
+"""What a distribution has at all."""
 MAPPING = frozenset({"get", "keys", "items", "values", "pop", "update", "setdefault", "copy"})
 """What a dictionary is asked for."""

@@ -10,7 +10,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nanlint.confirm.tensor_words import DISTRIBUTION, MAPPING, SAME_SHAPE, TENSOR_ONLY, is_tensor_name
+from nanlint.confirm.tensor_words import (
+    DISTRIBUTION,
+    MAPPING,
+    OF_DISTRIBUTIONS,
+    SAME_SHAPE,
+    TENSOR_ONLY,
+    is_tensor_name,
+)
 
 _REDUCING = frozenset(
     {"sum", "mean", "softmax", "log_softmax", "norm", "std", "var", "max", "min", "size", "cumsum", "flip", "flatten"}
@@ -32,9 +39,17 @@ _SPATIAL = {
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-Resolve = Callable[[str], "Function | None"]
+Resolve = Callable[[str], "Resolved | None"]
 """From the text of what is called, as `helper` or `self.helper`, to its definition."""
 _MOST_FOLLOWED = 30
+
+
+@dataclass
+class Resolved:
+    """A function, and how the names in it are resolved."""
+
+    function: Function
+    resolve: Resolve
 
 
 @dataclass
@@ -60,6 +75,12 @@ class Uses:
     """The place it has among the arguments of a CTC loss."""
     tested: bool = False
     """In the condition of an `if`."""
+    is_switch: bool = False
+    """A condition by itself, as in `if x:`."""
+    numbers: list[int] = field(default_factory=list)
+    """Whole numbers it is compared with."""
+    ordered: bool = False
+    """Compared with a number, which is larger or smaller."""
     looked_for: bool = False
     """A key of which the code asks whether it is there."""
     parts: dict[str, Uses] = field(default_factory=dict)
@@ -80,7 +101,7 @@ class Uses:
     def is_distribution(self) -> bool:
         """Whether it is asked for what distributions have."""
         read = "mean" in self.parts and not self.parts["mean"].called
-        return (read or bool(self.attributes & DISTRIBUTION)) and "shape" not in self.attributes
+        return (read or bool(self.attributes & DISTRIBUTION)) and self.attributes <= OF_DISTRIBUTIONS
 
     @property
     def is_mapping(self) -> bool:
@@ -124,24 +145,26 @@ class _Reader(ast.NodeVisitor):
     def _follow(self, node: ast.Call) -> None:
         """Read the function that is called, with its parameters standing for the arguments; each function once."""
         name = ast.unparse(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else ""
-        function = self.resolve(name) if name and name not in self.followed else None
-        if function is None or len(self.followed) >= _MOST_FOLLOWED:
+        resolved = self.resolve(name) if name and name not in self.followed else None
+        if resolved is None or len(self.followed) >= _MOST_FOLLOWED:
             return
-        parameters = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+        given = resolved.function.args
+        parameters = [one.arg for one in (*given.posonlyargs, *given.args)]
         bound = {}
         if name.startswith("self.") and parameters[:1] == ["self"]:
             bound["self"] = self.known.get("self")
             parameters = parameters[1:]
         bound |= {parameter: self._of(one) for parameter, one in zip(parameters, node.args, strict=False)}
         bound |= {word.arg: self._of(word.value) for word in node.keywords if word.arg}
-        self._read_with({parameter: uses for parameter, uses in bound.items() if uses is not None}, name, function)
+        self._read_with({parameter: uses for parameter, uses in bound.items() if uses is not None}, name, resolved)
 
-    def _read_with(self, bound: dict[str, Uses], name: str, function: Function) -> None:
+    def _read_with(self, bound: dict[str, Uses], name: str, resolved: Resolved) -> None:
         if bound:
             self.followed.add(name)
-            outside, self.known = self.known, bound
-            self.visit(function)
-            self.known = outside
+            outside = self.known, self.resolve
+            self.known, self.resolve = bound, resolved.resolve
+            self.visit(resolved.function)
+            self.known, self.resolve = outside
 
     def _of(self, node: ast.AST) -> Uses | None:
         """The evidence on an expression: a name, a part of it, what it holds or what a call of it gives."""
@@ -169,8 +192,6 @@ class _Reader(ast.NodeVisitor):
                 found = owner.items.setdefault(key, Uses())
                 found.looked_for = found.looked_for if known else True
                 return found
-            if owner is not None and node.func.attr in TENSOR_ONLY:
-                return None
         called = self._of(node.func)
         if called is None:
             return None
@@ -219,6 +240,11 @@ class _Reader(ast.NodeVisitor):
                 uses.least_rank = max(uses.least_rank, place + 1 if place >= 0 else -place)
         elif uses is not None:
             self._indexed(uses, index)
+        bounds = [index.lower, index.upper] if isinstance(index, ast.Slice) else []
+        for bound in (one for one in bounds if one is not None):
+            limit = self._of(bound)
+            if limit is not None:
+                limit.counted = True
         selector = self._of(index)
         if selector is not None:
             selector.indexes = True
@@ -245,11 +271,11 @@ class _Reader(ast.NodeVisitor):
     def _follow_property(self, node: ast.Attribute) -> None:
         """Read the body of `self.logger`, if that is a property."""
         name = ast.unparse(node) if isinstance(node.value, ast.Name) and node.value.id == "self" else ""
-        function = self.resolve(name) if name and name not in self.followed and "self" in self.known else None
-        if function is not None and any("property" in ast.unparse(one) for one in function.decorator_list):
+        resolved = self.resolve(name) if name and name not in self.followed and "self" in self.known else None
+        if resolved is not None and any("property" in ast.unparse(one) for one in resolved.function.decorator_list):
             own = self.known["self"]
-            self._read_with({"self": own}, name, function)
-            last = function.body[-1]
+            self._read_with({"self": own}, name, resolved)
+            last = resolved.function.body[-1]
             returned = self._of(last.value) if isinstance(last, ast.Return) and last.value is not None else None
             if returned is not None:
                 # What is known of the property is known of what it returns.
@@ -367,9 +393,11 @@ class _Reader(ast.NodeVisitor):
         if uses is not None:
             for other in node.comparators:
                 parts = other.elts if isinstance(other, (ast.Tuple, ast.List, ast.Set)) else [other]
-                uses.words += [
-                    part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)
-                ]
+                constants = [part.value for part in parts if isinstance(part, ast.Constant)]
+                uses.words += [constant for constant in constants if isinstance(constant, str)]
+                uses.numbers += [constant for constant in constants if type(constant) is int]
+            is_ordered = isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
+            uses.ordered = uses.ordered or (is_ordered and isinstance(_constant(node.comparators[0]), (int, float)))
         self.generic_visit(node)
 
     def _member(self, node: ast.Compare) -> None:
@@ -379,6 +407,10 @@ class _Reader(ast.NodeVisitor):
             holder.items.setdefault(key, Uses()).looked_for = True
 
     def visit_If(self, node: ast.If) -> None:
+        for part in node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]:
+            uses = self._of(part.operand if isinstance(part, ast.UnaryOp) else part)
+            if uses is not None and isinstance(part, (ast.Name, ast.Attribute, ast.UnaryOp)):
+                uses.is_switch = True
         for part in ast.walk(node.test):
             uses = self._of(part)
             if uses is not None:

@@ -12,7 +12,7 @@ from nanlint.model import FileError, Finding, Span
 from nanlint.source.cache import digest_of
 from nanlint.source.config_words import LARGEST_CONFIG, is_training_config, states_settings
 from nanlint.source.discover import kind_of
-from nanlint.source.gate import TORCH_AND_KIN
+from nanlint.source.gate import TORCH_AND_KIN, is_of_another_library
 from nanlint.source.mentions import mentions_suppression
 from nanlint.source.outline import outline
 from nanlint.source.read import UnreadableSource, decode, read_bytes
@@ -165,8 +165,9 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> Fi
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return FileResult(errors=[_not_python(error, path)])
     result = FileResult()
-    view = ruleset.gate.view(plan) if holds.operations and ruleset.gated else None
-    names = view.chunks if view is not None else list(plan.chunks) if holds.operations else []
+    is_ours = holds.operations and not is_of_another_library(plan)
+    view = ruleset.gate.view(plan) if is_ours and ruleset.gated else None
+    names = view.chunks if view is not None else list(plan.chunks) if is_ours else []
     if names:
         from nanlint.engine.run_rules import run_rules  # noqa: PLC0415 - libcst is loaded here
         from nanlint.facts.module_facts import ModuleFacts  # noqa: PLC0415 - and here, and not before

@@ -41,7 +41,9 @@ _NO_GRADIENT = frozenset(
     {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"}
 )
 # Lightning calls these without a gradient.
-_EVALUATION_STEPS = frozenset({"validation_step", "test_step", "predict_step"})
+_EVALUATION_STEPS = frozenset(
+    {"validation_step", "test_step", "predict_step", "evaluate", "evaluation", "validate", "compute_metrics"}
+)
 VALUE_KEEPING = VIEWS | {"subscript"}
 # Conditions on these tell nothing about values or sizes.
 _SAYS_NOTHING = re.compile(
@@ -236,7 +238,7 @@ class ModuleFacts(ShapeQuestions):
             for text, bound in guards.items()
             if not _SAYS_NOTHING.search(text) and not (_SIZE.search(text) and _is_of_form(bound.range))
         ]
-        if self._is_compared(node):
+        if self._is_compared(node) or self.is_asked_for(node):
             return True
         names = self._behind(node) if asked else set()
         if any(_mentions(text, name) for name in names for text in asked):

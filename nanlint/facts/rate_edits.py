@@ -15,7 +15,7 @@ from nanlint.facts.changes import assigned_in
 from nanlint.facts.context import statement_of
 from nanlint.facts.loop_edits import line_after, unit_of
 from nanlint.facts.names import dotted_text
-from nanlint.facts.resuming import is_configured, loads_of
+from nanlint.facts.resuming import is_configured, loads_of, values_of
 from nanlint.facts.rewrite import bare, on_one_line
 from nanlint.facts.values import UNKNOWN
 from nanlint.facts.written import text_of
@@ -93,21 +93,55 @@ class _Resume(NamedTuple):
 
 
 def _scheduler(load: Call, flow: Flow) -> _Resume | None:
-    maker = _maker(load.receiver, flow)
-    if load.receiver is None or maker is None or not isinstance(maker.node, cst.Call) or not maker.node.args:
-        return None
-    kind = maker.function.removeprefix(_TORCHS)
-    optimizer = maker.node.args[0].value
+    makers = [_Made(maker) for maker in _makers(load.receiver, flow)]
+    optimizers = {text_of(made.optimizer) for made in makers if made.optimizer is not None}
+    optimizer = next((made.optimizer for made in makers), None)
     made = _maker(optimizer, flow)
-    keywords = {arg.keyword.value: arg.value for arg in maker.node.args if arg.keyword is not None}
-    if made is None or not _has_one_group(made) or not _FLOORS.isdisjoint(keywords):
+    if (
+        load.receiver is None
+        or optimizer is None
+        or len(optimizers) != 1
+        or made is None
+        or not _has_one_rate(made, flow)
+    ):
         return None
-    is_one_cycle = maker.function == f"{_TORCHS}OneCycleLR"
-    is_known = kind in _TIMES_THE_BASE or _OF_TRANSFORMERS.search(maker.function) is not None
-    rate = keywords.get("max_lr") if is_one_cycle else _rate_of(made) if is_known else None
+    rate = _rate_of(made) if all(each.is_times_the_base for each in makers) else None
+    is_one_cycle = len(makers) == 1 and makers[0].is_one_cycle
+    if is_one_cycle:
+        rate = makers[0].keywords.get("max_lr")
     if rate is None or not is_configured(rate):
         return None
     return _Resume(text_of(optimizer), rate, _written(rate, flow), made, text_of(load.receiver), is_one_cycle)
+
+
+class _Made(NamedTuple):
+    """The making of a scheduler."""
+
+    maker: Call
+
+    @property
+    def keywords(self) -> dict[str, cst.BaseExpression]:
+        """The arguments that have names."""
+        args = self.maker.node.args if isinstance(self.maker.node, cst.Call) else ()
+        return {arg.keyword.value: arg.value for arg in args if arg.keyword is not None}
+
+    @property
+    def optimizer(self) -> cst.BaseExpression | None:
+        """The optimizer that it is for."""
+        args = self.maker.node.args if isinstance(self.maker.node, cst.Call) else ()
+        return args[0].value if args and not args[0].star else None
+
+    @property
+    def is_times_the_base(self) -> bool:
+        """Whether its rates are factors times the base, and nothing else."""
+        kind = self.maker.function.removeprefix(_TORCHS)
+        is_known = kind in _TIMES_THE_BASE or _OF_TRANSFORMERS.search(self.maker.function) is not None
+        return is_known and _FLOORS.isdisjoint(self.keywords)
+
+    @property
+    def is_one_cycle(self) -> bool:
+        """Whether its rates are kept in the groups of the optimizer, under names of their own."""
+        return self.maker.function == f"{_TORCHS}OneCycleLR"
 
 
 def _optimizer(load: Call, flow: Flow) -> _Resume | None:
@@ -117,7 +151,13 @@ def _optimizer(load: Call, flow: Flow) -> _Resume | None:
         call.function.removeprefix(_TORCHS) for call in flow.calls.values() if call.function.startswith(_TORCHS)
     }
     # One that warms up begins with another rate than that of the config.
-    if load.receiver is None or made is None or rate is None or not is_configured(rate) or not _has_one_group(made):
+    if (
+        load.receiver is None
+        or made is None
+        or rate is None
+        or not is_configured(rate)
+        or not _has_one_rate(made, flow)
+    ):
         return None
     resume = _Resume(text_of(load.receiver), rate, _written(rate, flow), made)
     return resume if schedulers <= _FROM_THE_BASE else None
@@ -128,11 +168,18 @@ def _written(rate: cst.BaseExpression, flow: Flow) -> str:
     return on_one_line(text) or text
 
 
-def _maker(node: cst.BaseExpression | None, flow: Flow) -> Call | None:
-    """The call in this chunk that made it, on whatever way; None if that is elsewhere."""
+def _makers(node: cst.BaseExpression | None, flow: Flow) -> list[Call]:
+    """The calls in this chunk that may have made it; none if one of them is elsewhere."""
     value = flow.values.get(node, UNKNOWN) if isinstance(node, (cst.Name, cst.Attribute)) else UNKNOWN
-    found = [choice.made_by for choice in value.possible if choice.made_by is not None]
-    return found[0] if len(found) == 1 and found[0].node in flow.calls else None
+    found = [choice.made_by for choice in value.possible]
+    makers = [call for call in found if call is not None and call.node in flow.calls]
+    return makers if len(makers) == len(found) else []
+
+
+def _maker(node: cst.BaseExpression | None, flow: Flow) -> Call | None:
+    """The one call in this chunk that made it."""
+    makers = _makers(node, flow)
+    return makers[0] if len(makers) == 1 else None
 
 
 def _rate_of(maker: Call) -> cst.BaseExpression | None:
@@ -140,22 +187,39 @@ def _rate_of(maker: Call) -> cst.BaseExpression | None:
     return next((arg.value for arg in args if arg.keyword is not None and arg.keyword.value == "lr"), None)
 
 
-def _has_one_group(maker: Call) -> bool:
-    """Whether the optimizer was given parameters, and not groups of them with rates of their own."""
+def _has_one_rate(maker: Call, flow: Flow) -> bool:
+    """Whether the optimizer was given parameters, or groups of them without rates of their own."""
     given = maker.node.args[0].value if isinstance(maker.node, cst.Call) and maker.node.args else None
+    if isinstance(given, cst.Name):
+        assigned = values_of(given.value, flow)
+        given = assigned[0] if len(assigned) == 1 else None
+    if isinstance(given, cst.List):
+        return all(_has_no_rate(element.value) for element in given.elements)
     word = (dotted_text(given.func) or "").rpartition(".")[2] if isinstance(given, cst.Call) else ""
     return word in {"parameters", "filter"}
 
 
+def _has_no_rate(group: cst.BaseExpression) -> bool:
+    """`{"params": ..., "weight_decay": 0.1}`: all keys are written out, and none is a rate."""
+    elements = group.elements if isinstance(group, cst.Dict) else ()
+    keys = [
+        each.key.value.strip("'\"")
+        for each in elements
+        if isinstance(each, cst.DictElement) and isinstance(each.key, cst.SimpleString)
+    ]
+    return bool(keys) and len(keys) == len(elements) and "lr" not in keys
+
+
 def _last_load(load: Call, resume: _Resume, flow: Flow) -> Call | None:
-    """The last load of the two states; None if they do not stand in one block."""
+    """The last load of the two states, if that is this one or stands in one block with it."""
     parents = flow.parsed.parents
     meant = {resume.optimizer, resume.scheduler}
     loads = [call for call in loads_of(flow) if call.receiver is not None and text_of(call.receiver) in meant]
-    blocks = {parents.get(statement_of(call.node, parents)) for call in loads}
-    if len(blocks) != 1 or load not in loads:
-        return None
-    return max(loads, key=lambda call: flow.parsed.span_of(call.node))
+    last = max(loads, key=lambda call: flow.parsed.span_of(call.node), default=None)
+    if last is None or last is load:
+        return last
+    blocks = {parents.get(statement_of(call.node, parents)) for call in (load, last)}
+    return last if len(blocks) == 1 else None
 
 
 def _is_set_anew(resume: _Resume, last: cst.CSTNode, flow: Flow) -> bool:

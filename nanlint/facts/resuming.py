@@ -150,7 +150,7 @@ def spelled_out(node: cst.BaseExpression | None, flow: Flow, names: int = 3) -> 
         return ""
     texts = [text_of(node)]
     for name in _plain_names(node):
-        assigned = [spelled_out(value, flow, names - 1) for value in _values_of(name, flow)]
+        assigned = [spelled_out(value, flow, names - 1) for value in values_of(name, flow)]
         if not all(assigned) or not assigned:
             return ""
         texts += assigned
@@ -174,8 +174,10 @@ def _plain_names(node: cst.BaseExpression) -> Iterator[str]:
         yield from _plain_names(node.right)
 
 
-def _values_of(name: str, flow: Flow) -> Iterator[cst.BaseExpression]:
+def values_of(name: str, flow: Flow) -> list[cst.BaseExpression]:
     """All that a name is assigned in the chunk."""
-    for inner in walk(flow.parsed.module):
-        if isinstance(inner, cst.Assign) and any(dotted_text(target.target) == name for target in inner.targets):
-            yield inner.value
+    return [
+        inner.value
+        for inner in walk(flow.parsed.module)
+        if isinstance(inner, cst.Assign) and any(dotted_text(target.target) == name for target in inner.targets)
+    ]

@@ -18,10 +18,17 @@ from nanlint.facts.masks import (
     is_optional,
     leaves_something,
 )
+from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.range_questions import RangeQuestions
 from nanlint.facts.schedules import lowering
 from nanlint.facts.selections import Selection, selections
 from nanlint.facts.values import UNKNOWN, Call
+
+_MEASURES = frozenset(
+    f"torch.{name}" for name in ("sum", "max", "amax", "mean", "norm", "linalg.norm", "linalg.vector_norm")
+)
+_TOLERANCES = frozenset({"eps", "epsilon", "tol", "tolerance", "tiny", "zero"})
+_NEXT_TO_0 = 0.01
 
 
 class ShapeQuestions(RangeQuestions):
@@ -92,6 +99,30 @@ class ShapeQuestions(RangeQuestions):
         """Whether `node` stands in a branch that a condition on dtypes decides: `if x.dtype == torch.float16:`."""
         tests = (around.test for around in self.parents_of(node) if isinstance(around, (cst.If, cst.IfExp)))
         return any(word in self.source_of(test) for test in tests for word in ("dtype", "float16", "half"))
+
+    def is_asked_for(self, node: cst.BaseExpression) -> bool:
+        """Whether the chunk compares `node` with 0 or a tolerance, wherever that is, or another measure of the same thing.
+
+        Who writes `keep = (area > 0) & (part / area > 0.5)`, or leaves when `grad.abs().max() <= tolerance`, knows of the 0.
+        """
+        tests = (self.comparison_of(test) for test in self.here.comparisons) if self.here is not None else iter(())
+        sides = [(test.left, test.right) for test in tests if test is not None]
+        asked = [
+            one for left, right in sides for one, other in ((left, right), (right, left)) if self._is_next_to_0(other)
+        ]
+        return any(self.is_same(one, node) or self._measure_the_same(one, node) for one in asked)
+
+    def _is_next_to_0(self, node: cst.BaseExpression) -> bool:
+        number = self.here.values.get(node, UNKNOWN).number if self.here is not None else None
+        if number is not None:
+            return abs(number) <= _NEXT_TO_0
+        return not _TOLERANCES.isdisjoint(words_of(node))
+
+    def _measure_the_same(self, first: cst.BaseExpression, second: cst.BaseExpression) -> bool:
+        calls = [self.here.calls.get(node) for node in (first, second)] if self.here is not None else []
+        if not all(call is not None and call.function in _MEASURES for call in calls):
+            return False
+        return self.source_of(thing_of(first)) == self.source_of(thing_of(second))
 
     def squared(self, call: Call | None) -> cst.BaseExpression | None:
         """`x`, if `call` is `x ** 2`, `x.square()` or `x * x`; None for anything else."""

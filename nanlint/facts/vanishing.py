@@ -120,7 +120,7 @@ def _made(value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     call = value.made_by
     assert call is not None  # noqa: S101 - asked for by the caller
     if call.function in CARRYING:
-        return vanishing(call.subject, evaluator, depth + 1)
+        return vanishing(call.subject, evaluator, depth + 1) if not _is_of_those_counted(call, evaluator) else NEVER
     judge = _JUDGES.get(call.function)
     return judge(call, value, evaluator, depth) if judge is not None else NEVER
 
@@ -149,6 +149,15 @@ def _bins(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishi
     del value, evaluator, depth
     words = words_of(call.subject) if call.subject is not None else ()
     return NEVER if not named.MEMBERS.isdisjoint(words) else Vanishing(COUNT, Chance.ORDINARY)
+
+
+def _is_of_those_counted(call: Call, evaluator: Evaluator) -> bool:
+    """`counts[ids]` after `counts = torch.bincount(ids)`: whoever is looked up was counted."""
+    counted = evaluator.values.get(call.subject, UNKNOWN).origin if call.subject is not None else None
+    if counted is None or counted.function != "torch.bincount" or not isinstance(call.node, cst.Subscript):
+        return False
+    (index, *others) = (element.slice for element in call.node.slice)
+    return not others and isinstance(index, cst.Index) and same(index.value, counted.subject, evaluator)
 
 
 def _is_squared(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:

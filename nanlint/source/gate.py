@@ -30,6 +30,11 @@ _JOINS = [byte > 127 or byte == ord("_") or chr(byte).isalnum() for byte in rang
 # What may stand between `import` and `*`.
 _GAP = b" \t\f\\\r\n"
 
+_KIN = frozenset(
+    {"lightning", "accelerate", "deepspeed", "einops", "transformers", "diffusers", "timm", "fastai", "kornia"}
+)
+_OTHERS = frozenset({"numpy", "jax", "tensorflow", "mlx", "cupy", "paddle"})
+
 _ANYTHING = (frozenset[bytes](), frozenset[bytes]())
 
 
@@ -47,6 +52,14 @@ class Interest:
     """Whether the rule then looks at the other chunks of the file, too."""
     rule: str = ""
     """Who needs it."""
+
+
+def is_of_another_library(outline: Outline) -> bool:
+    """Whether a file computes with NumPy or the like, and imports nothing of torch: its `x.min()` is no tensor's."""
+    roots = {dotted.partition(".")[0] for dotted in outline.imports.values()}
+    last = {dotted.rpartition(".")[2] for dotted in outline.imports.values()}
+    has_torch = any("torch" in word for word in roots | last) or not _KIN.isdisjoint(roots)
+    return not (outline.stars or has_torch) and not _OTHERS.isdisjoint(roots)
 
 
 class Gate:

@@ -21,6 +21,7 @@ from nanlint.confirm.worker import chance, forcing
 from nanlint.confirm.worker.objects import COMPOSITE, composed, plain
 from nanlint.confirm.worker.origin import Tracer
 from nanlint.confirm.worker.outcome import OVERFLOW, Outcome, has_bad_float, is_finite, tensors_in
+from nanlint.confirm.worker.upto import up_to
 from nanlint.confirm.worker.values import make_tensor
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ class Bench:
             if tracer is not None:
                 stack.enter_context(tracer)
                 stack.enter_context(torch.autograd.set_multithreading_enabled(False))
-            result = self._called(function, arguments)
+            whole = up_to(function, *case["up_to"]) if case.get("up_to") else function
+            result = self._called(whole, arguments)
             outputs = tensors_in(
                 [result, getattr(function, "__dict__", {}).get("_buffers", {}) if self.subject.is_module else {}]
             )

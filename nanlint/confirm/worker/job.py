@@ -22,7 +22,7 @@ from nanlint.confirm.worker.load import CannotLoad, Loaded, load, source_text
 from nanlint.confirm.worker.loop_proofs import PROOFS, proof_of, prove
 from nanlint.confirm.worker.loops import NOT_FINITE as _LOOP_FAULTS
 from nanlint.confirm.worker.search import judge
-from nanlint.confirm.worker.shell import OWN, shell_of
+from nanlint.confirm.worker.shell import shell_of
 from nanlint.confirm.worker.slices import slice_of
 from nanlint.confirm.worker.subject import CannotRun, Subject, subjects_of
 
@@ -201,7 +201,7 @@ def _subject_again(loaded: Loaded, job: Json) -> Subject:
     if job["level"] == "slice":
         return slice_of(loaded.module, job["target"], alone=job.get("alone", False))
     found = subjects_of(loaded.module, job["target"]["owners"])
-    if any(name.startswith(OWN) for name in job["case"]["call"]):
+    if job["case"].get("shell"):
         return shell_of(next(one for one in found if one.owner is not None))
     wanted = job["case"].get("owner", "")
     return next((one for one in found if one.owner is not None and one.owner.__name__ == wanted), found[0])

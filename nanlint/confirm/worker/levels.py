@@ -43,7 +43,8 @@ def bench_for(subject: Subject, job: Json) -> Bench:
 
 def _base(job: Json, dtype: str) -> Json:
     given = job.get("given", {})
-    return {"ctor": given.get("ctor", {}), "call": given.get("call", {}), "seed": job["seed"], "dtype": dtype}
+    base = {"ctor": given.get("ctor", {}), "call": given.get("call", {}), "seed": job["seed"], "dtype": dtype}
+    return {**base, "shell": True} if job.get("shell") else base
 
 
 def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
@@ -59,12 +60,21 @@ def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
     bench = bench_for(subject, job)
     fitted: Fit = fit(bench, job["target"], _base(job, dtype), Budget(job["fit_tries"], job["fit_seconds"]))
     common |= {"fit_tries": fitted.tries}
+    if not fitted.reached and fitted.partial is not None:
+        return _up_to(bench, fitted, job) | common
     if fitted.case is None:
         return {"kind": "not-runnable", "reason": f"no arguments were found: {fitted.error}", **common}
     if not fitted.reached:
         reason = "it runs, but no arguments were found that reach the flagged line"
         return {"kind": "not-runnable", "reason": reason, "ran": True, **common}
     return _searched(bench, fitted.case, job) | common
+
+
+def _up_to(bench: Bench, fitted: Fit, job: Json) -> Json:
+    """The function up to the flagged statement, if it fails after that whatever it is given; reachable at most."""
+    target = job["target"]
+    case = {**(fitted.partial or {}), "up_to": [target["path"], target["first"], target["last"]]}
+    return _only_reachable(_searched(bench, case, job)) | {"cut": fitted.error}
 
 
 def _searched(bench: Bench, case: Json, job: Json) -> Json:
@@ -94,7 +104,7 @@ def on_shell(subject: Subject, job: Json) -> Json:
         return {"kind": "not-runnable", "reason": str(error)}
     answer: Json = {}
     for dtype in job["dtypes"]:
-        answer = _only_reachable(on_subject(shell, job, dtype)) | {
+        answer = _only_reachable(on_subject(shell, {**job, "shell": True}, dtype)) | {
             "shell": subject.owner.__name__ if subject.owner else ""
         }
         if answer["kind"] == "reachable" or not answer.get("reached"):

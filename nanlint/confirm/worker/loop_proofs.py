@@ -89,8 +89,8 @@ def _misses_the_norm(loop: Any) -> str | None:
     return harm
 
 
-def _steps_on_bad(loop: Any) -> str | None:
-    for fault in NOT_FINITE:
+def _steps_on_bad(loop: Any, faults: tuple[Fault, ...] = NOT_FINITE) -> str | None:
+    for fault in faults:
         run = drive(loop, fault)
         if not run.is_finite or run.moved_in(AT):
             return f"the weight moves in round {AT}, which had {_FAULTS[fault]}: {run.slopes}"
@@ -216,7 +216,8 @@ PROOFS: dict[str, Callable[[Any], str | None]] = {
     "NAN403": _misses_the_norm,
     "NAN404": lambda loop: _is_poisoned(loop, (NAN_LOSS, INF_LOSS)),
     "NAN404 gradients": lambda loop: _is_poisoned(loop, (NAN_GRADIENT, INF_GRADIENT)),
-    "NAN405": _steps_on_bad,
+    "NAN405": lambda loop: _steps_on_bad(loop, (NAN_LOSS, INF_LOSS)),
+    "NAN405 gradients": _steps_on_bad,
     "NAN406": _keeps_bad,
     "NAN407": _is_hidden,
     "NAN408": _misuses_scaler,
@@ -243,9 +244,12 @@ def proof_of(code: str, lines: list[str], target: dict[str, Any]) -> str:
     begin = max((line for line in target["function_lines"] if line <= target["first"]), default=1)
     checks = [number for number in range(begin, target["last"] + 1) if _CHECK.search(lines[number - 1])]
     check = next(iter(checks), target["last"]) if target.get("anywhere") else target["first"]
-    return behind if any(".backward(" in line for line in lines[begin - 1 : check - 1]) else code
+    named = lines[check - 1]
+    of_loss = code == "NAN405" and _OF_LOSS.search(named) and not _OF_GRADIENTS.search(named)
+    return behind if not of_loss and any(".backward(" in line for line in lines[begin - 1 : check - 1]) else code
 
 
+_OF_LOSS, _OF_GRADIENTS = re.compile(r"\bloss"), re.compile(r"norm|grad")
 _CHECK = re.compile(r"isnan|isinf|isfinite|finite|\bif\b|assert")
 
 

@@ -6,11 +6,12 @@ A move knows nothing of the function; a wrong one costs a fraction of a millisec
 from __future__ import annotations
 
 import copy
+import math
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from nanlint.confirm.composites import children
+from nanlint.confirm.composites import children, replaced
 from nanlint.confirm.inputs import COMMON_SHAPES, attribute, tensor, value
 from nanlint.confirm.names import count, fraction
 from nanlint.confirm.uses import Uses
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 _SIZES = (1, 2, 4, 8, 16)
 _MOST_ALIGNED = 6
+_WIDEST = 512
 
 
 def with_spec(case: Json, part: str, name: str, spec: Json | None) -> Json:
@@ -44,10 +46,16 @@ def _leaves(name: str, spec: Json) -> Iterator[tuple[str, Json]]:
 
 def reshaped(case: Json, change: Callable[[str, list[int]], list[int]]) -> Json:
     """The case with the shape of every tensor changed."""
-    changed = copy.deepcopy(case)
-    for name, spec in leaves(changed):
-        spec["shape"] = change(name, spec["shape"])
-    return changed
+    return {**case, "call": {name: _reshaped(name, spec, change) for name, spec in case["call"].items()}}
+
+
+def _reshaped(name: str, spec: Json, change: Callable[[str, list[int]], list[int]]) -> Json:
+    if spec["kind"] == "tensor":
+        return {**spec, "shape": list(change(name, spec["shape"]))}
+    for label, child in children(spec):
+        moved = _reshaped(f"{name}.{label}", child, change)
+        spec = replaced(spec, (label,), moved) if moved is not child else spec
+    return spec
 
 
 def _one_shape(case: Json, chosen: str, change: Callable[[list[int]], list[int]]) -> Json:
@@ -114,8 +122,11 @@ def by_complaint(case: Json, text: str) -> Iterator[Json]:
         found = pattern.search(text)
         if found:
             yield from answer(case, found)
-    if _ABOUT_SHAPES.search(text):
-        yield from aligned(case)
+
+
+def is_about_shapes(text: str) -> bool:
+    """Whether a complaint says that sizes do not go together."""
+    return bool(_ABOUT_SHAPES.search(text))
 
 
 def _numbers(found: re.Match[str]) -> list[int]:
@@ -140,7 +151,7 @@ def _missing_key(case: Json, found: re.Match[str]) -> Iterator[Json]:
 def _missing_attribute(case: Json, found: re.Match[str]) -> Iterator[Json]:
     """A shell that lacks what its method reads."""
     name = f"self.{found[2]}"
-    if name not in case["call"] and any(known.startswith("self.") for known in case["call"]):
+    if name not in case["call"] and case.get("shell"):
         for spec in attribute(name, Uses()):
             yield with_spec(case, "call", name, spec)
 
@@ -170,6 +181,35 @@ def _labels(case: Json, _: re.Match[str]) -> Iterator[Json]:
                 spec["shape"] = list(shape)
                 spec["high"] = scores[1] if len(scores) > 1 else 2
         yield changed
+
+
+def _divisible(case: Json, found: re.Match[str]) -> Iterator[Json]:
+    """A view that does not fit: last dimensions that hold what the view wants of them."""
+    sizes = [int(size) for size in found[1].split(",") if size.strip()]
+    behind = sizes[sizes.index(-1) + 1 :] if -1 in sizes else sizes[1:]
+    for wanted in dict.fromkeys([math.prod(behind), math.prod(sizes[-2:]), math.prod(sizes[-1:])]):
+        if 0 < wanted <= _WIDEST:
+            yield from _last(case, wanted)
+
+
+_TYPES: dict[str, Json] = {
+    "str": value("text"),
+    "int": value(2),
+    "float": value(0.5),
+    "bool": value(True),  # noqa: FBT003 - of its type
+    "list": value([]),
+    "dict": {"kind": "dict", "items": {}},
+    "Module": {"kind": "module", "name": "any"},
+}
+
+
+def _of_type(case: Json, found: re.Match[str]) -> Iterator[Json]:
+    """An argument of the type that an assertion asks for."""
+    name, wanted = found[1], found[2].rpartition(".")[2]
+    spec = tensor(name, 2) if wanted == "Tensor" else _TYPES.get(wanted)
+    for part in ("call", "ctor"):
+        if spec is not None and name in case[part]:
+            yield with_spec(case, part, name, spec)
 
 
 def aligned(case: Json) -> Iterator[Json]:
@@ -206,7 +246,7 @@ def _stated_size(case: Json, found: re.Match[str]) -> Iterator[Json]:
         yield reshaped(case, lambda _, shape: [*shape[:place], size, *(shape[place + 1 :] if place < -1 else [])])
 
 
-_ABOUT_SHAPES = re.compile(r"shape|size|length|dimension|match|broadcast|expand|Assertion|equal", re.IGNORECASE)
+_ABOUT_SHAPES = re.compile(r"shape|size|length|dimension|must match|broadcast|expand", re.IGNORECASE)
 
 
 _ANSWERS: tuple[tuple[str, Any], ...] = (
@@ -241,6 +281,8 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
         r"Dimension out of range \(expected to be in range of \[-(\d+), \d+\], but got (-?\d+)\)",
         lambda case, found: _rank(case, _needed_rank(_numbers(found)[1]), _numbers(found)[0]),
     ),
+    (r"shape '\[([-\d, ]+)\]' is invalid for input of size (\d+)", _divisible),
+    (r"isinstance\((\w+), *\(?([\w.]+)", _of_type),
     (r"[Ee]xpected (\d)D? ?(?:or|\(unbatched\) or) (\d)D", lambda case, found: _rank(case, _numbers(found)[1])),
     (r"[Ee]xpected (\d)-?D", lambda case, found: _rank(case, _numbers(found)[0])),
     (r"expected (\d+) dims. Received (\d+)-dim", lambda case, found: _rank(case, *_numbers(found))),
@@ -266,7 +308,7 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
     (r"index out of range|out of bounds|Class values must be|is out of range", _fewer_classes),
     (r"Target \d+ is out of bounds", _fewer_classes),
     (
-        r"[Ee]xpected (?:input )?batch_size|multi-target not supported|0D or 1D target|Expected target size|expected scalar type Long|expected target size",
+        r"[Ee]xpected (?:input )?batch_size|multi-target not supported|0D or 1D target|Expected target size|expected scalar type Long|expected target size|dtype to be Long",
         _labels,
     ),
     (

@@ -16,6 +16,7 @@ from nanlint.confirm.composites import children
 from nanlint.confirm.inputs import proposals
 from nanlint.confirm.names import count, fraction, is_count
 from nanlint.confirm.uses import Uses
+from nanlint.confirm.worker.stub_objects import Stub, Stubbed
 from nanlint.confirm.worker.subject import signature_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,36 @@ _TEXTS = {
     "mode": "default",
     "reduction": "mean",
 }
+
+
+class Loose(int):
+    """The number of an attribute that nothing is known of: it counts, and it is empty, callable and has every part."""
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+    def __call__(self, *args: Any, **_: Any) -> Any:
+        return args[0] if args else self
+
+    def __getitem__(self, _: object) -> Any:
+        return self
+
+    def __len__(self) -> int:
+        return 0
+
+    def __contains__(self, _: object) -> bool:
+        return False
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return guessed(name)
 
 
 class GuessedConfig:
@@ -182,7 +213,7 @@ def guessed(name: str) -> Any:
         lowered,
     ):
         return fraction(name)
-    return count(name) if is_count(name) else 2
+    return count(name) if is_count(name) else Loose(2)
 
 
 def shrink_config(config: Any) -> Any:
@@ -222,6 +253,21 @@ def make_object(spec: dict[str, Any], module: ModuleType, depth: int = 0) -> Any
     return _instance(_named(spec["name"], module), module, depth)
 
 
+_MADE: dict[tuple[str, str], bool] = {}
+
+
+def can_be_made(spec: dict[str, Any], module: ModuleType) -> bool:
+    """Whether the class of a spec is there, and lets itself be made of what suits its parameters."""
+    key = (str(spec["name"]), module.__name__)
+    if key not in _MADE:
+        try:
+            thing = _named(spec["name"], module)
+            _MADE[key] = thing is not None and not isinstance(make_object(spec, module), (Stub, Stubbed))
+        except Exception:  # noqa: BLE001 - the border to the user's code
+            _MADE[key] = False
+    return _MADE[key]
+
+
 def _named(text: str, module: ModuleType) -> Any:
     """The class that an annotation names, as the user's file sees it."""
     for word in re.findall(r"[A-Za-z_][\w.]*", text):
@@ -230,7 +276,7 @@ def _named(text: str, module: ModuleType) -> Any:
         thing: Any = module
         for part in word.split("."):
             thing = getattr(thing, part, None)
-        if thing is not None:
+        if thing is not None and not isinstance(thing, Stub):
             return thing
     return None
 

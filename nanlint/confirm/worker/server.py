@@ -206,7 +206,7 @@ def walled(job: Json, scratch: str) -> Json:
     # On a GPU the driver maps far more than it uses, so its own limit holds there.
     on_cpu = str(job.get("device", "cpu")) == "cpu"
     limit(seconds=job["timeout"], memory=job.get("memory", MEMORY) if on_cpu else 0)
-    guard = close_the_doors(scratch)
+    guard = close_the_doors(scratch, on_cpu=on_cpu)
     from nanlint.confirm.worker.job import answer_to  # noqa: PLC0415 - after the walls, where there is no fork
 
     answer = answer_to(job, guard)

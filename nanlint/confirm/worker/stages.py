@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.worker import chance, forcing
 from nanlint.confirm.worker.moves import leaves, reshaped
-from nanlint.confirm.worker.values import EDGE, EXTREME, GRADES, LARGE, ORDINARY, corners_of, grade_of
+from nanlint.confirm.worker.values import EDGE, EXTREME, GRADES, LARGE, ORDINARY, corners_of, grade_of, known_corner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,10 +21,33 @@ Json = dict[str, Any]
 
 
 def cases(base: Json, *, module: torch.nn.Module | None, operand: str, random: bool) -> Iterator[Json]:
-    """Every case in the order of the search; `base["few"]` allows dimensions of one that are no batch.
+    """Every case in the order of the search, none twice; `base["few"]` allows dimensions of one that are no batch.
 
     With `base["mild"]` nothing large: in a half format everything overflows there.
     """
+    seen: set[object] = set()
+    for case in _proposed(base, module=module, operand=operand, random=random):
+        made = _comes_to(case)
+        if made not in seen:
+            seen.add(made)
+            yield case
+
+
+def _comes_to(case: Json) -> object:
+    """What a case is made of: a corner that a tensor does not have is its ordinary one, whatever it is called."""
+    tensors = tuple(
+        (
+            name,
+            tuple(spec["shape"]),
+            known_corner(spec, case.get("corners", {}).get(name, case.get("corner", "normal"))),
+        )
+        for name, spec in leaves(case)
+    )
+    plain = tuple((name, repr(spec["value"])) for name, spec in case["call"].items() if spec["kind"] == "value")
+    return tensors, plain, tuple(case.get(key) for key in ("seed", "same", "force", "chance", "steps"))
+
+
+def _proposed(base: Json, *, module: torch.nn.Module | None, operand: str, random: bool) -> Iterator[Json]:
     yield from ordinary(base)
     yield from _graded(base, EDGE, operand)
     if module is not None:

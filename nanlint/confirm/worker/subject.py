@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from nanlint.confirm.inputs import Parameter
-from nanlint.confirm.uses import Function, Uses, uses_in
+from nanlint.confirm.uses import Function, Resolved, Uses, uses_in
 from nanlint.confirm.worker.stub_objects import Stub
 
 if TYPE_CHECKING:
@@ -169,21 +169,19 @@ def _evidence(source: str, names: set[str], resolve: Resolve) -> dict[str, Uses]
 
 
 def resolver_of(function: Any, owner: type | None = None) -> Resolve:
-    """Where the functions are defined that a function calls: in its own file, or in its class."""
+    """Where the functions are defined that a function calls: in the files it sees, or in its class."""
     function = inspect.unwrap(function) if callable(function) else function
-    code = getattr(function, "__code__", None)
     space = getattr(function, "__globals__", {})
 
-    def resolve(name: str) -> Function | None:
+    def resolve(name: str) -> Resolved | None:
         first, _, second = name.partition(".")
         found = space.get(first) if not second else None
         if first == "self" and owner is not None:
             raw = inspect.getattr_static(owner, second, None)
             found = raw.fget if isinstance(raw, property) else getattr(raw, "__func__", raw)
-        elif code is not None and getattr(getattr(found, "__code__", None), "co_filename", "") != code.co_filename:
-            # What another file does with its arguments, its own findings are about.
-            found = None
-        return definition_of(found) if inspect.isfunction(found) else None
+        found = inspect.unwrap(found) if inspect.isfunction(found) else None
+        definition = definition_of(found) if inspect.isfunction(found) else None
+        return Resolved(definition, resolver_of(found, owner)) if definition is not None else None
 
     return resolve
 
@@ -198,4 +196,4 @@ def definition_of(function: Any) -> Function | None:
     return None
 
 
-_FOREIGN = ("torch/nn/", "torch\\nn\\", "torch/_", "nanlint/confirm")
+_FOREIGN = ("site-packages/torch", "site-packages\\torch", "lib/python", "nanlint/confirm")

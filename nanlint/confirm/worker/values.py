@@ -209,6 +209,13 @@ def grade_of(spec: Spec, corner: str) -> str:
     return str(DOMAINS[spec["domain"]].get(corner, (EDGE, None))[0])
 
 
+def known_corner(spec: Spec, corner: str) -> str:
+    """The corner that a tensor is made at: the ordinary one for a corner that its domain does not have."""
+    if "values" in spec:
+        return "values"
+    return corner if corner in corners_of(spec) else "normal"
+
+
 def make_tensor(spec: Spec, corner: str, generator: torch.Generator) -> torch.Tensor:
     """The tensor of a spec at a corner, in float32, long or bool; an unknown corner is the ordinary one."""
     shape = tuple(spec["shape"])
