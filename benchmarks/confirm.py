@@ -2,7 +2,7 @@
 
     python benchmarks/confirm.py [--jobs N] [--select NAN1,NAN2]      fixtures: bad must be confirmed, good and fixed not
     python benchmarks/confirm.py --save-and-replay [--select NAN1]    every saved proof fails, and passes after the fix
-    python benchmarks/confirm.py --real FOLDER...                     packages, each unpacked in a folder of its own
+    python benchmarks/confirm.py --real FOLDER... [--write FILE]      packages, each unpacked in a folder of its own
 
 A good or fixed function is searched as a whole: a failure of any of its lines with the finding's operation would count.
 """
@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.confirm_real import on_packages, page, summary  # noqa: E402 - the checkout comes first
 from benchmarks.saved_proofs import on_saved  # noqa: E402 - the checkout comes first
-from nanlint.api import check_paths  # noqa: E402 - the checkout comes first
 from nanlint.cli.verdicts import fixed_text  # noqa: E402 - the checkout comes first
 from nanlint.confirm.confirming import NOTHING_TO_RUN, Confirmer  # noqa: E402 - the checkout comes first
 from nanlint.confirm.harness import Harness  # noqa: E402 - the checkout comes first
@@ -52,12 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--select", default="", help="codes or prefixes, with commas")
     parser.add_argument("--real", nargs="+", metavar="FOLDER", help="packages instead of fixtures")
+    parser.add_argument("--most", type=int, default=12, help="findings of one package, with --real")
+    parser.add_argument("--findings", default="", metavar="DIR", help="keep what check found here, with --real")
+    parser.add_argument("--write", default="", metavar="FILE", help="the table, with --real")
     parser.add_argument(
         "--save-and-replay", action="store_true", help="run the saved proofs, before and after the fixes"
     )
     options = parser.parse_args(arguments)
     if options.real:
-        return on_packages(options.real, options.jobs)
+        return on_real(options)
     wanted = tuple(word for word in options.select.split(",") if word)
     begun = time.monotonic()
     harness = Timed()
@@ -89,6 +92,16 @@ class Timed(Harness):
         if "search_seconds" in answer and str(job.get("code", "")).startswith(NUMERIC):
             self.searches.append(answer["search_seconds"])
         return answer
+
+
+def on_real(options: argparse.Namespace) -> int:
+    """Print and perhaps write what confirm makes of findings nobody wrote for it."""
+    tally = on_packages(options.real, options.jobs, options.most, options.findings)
+    print("\n".join(summary(tally)))
+    if options.write:
+        command = f"python benchmarks/confirm.py --real FOLDER... --most {options.most}"
+        Path(options.write).write_text(page(tally, command), encoding="utf-8")
+    return 0
 
 
 def folders(wanted: tuple[str, ...]) -> list[Path]:
@@ -189,36 +202,6 @@ def whole_job(target: Json) -> Json:
         "do": "search", "target": target, "code": target["code"], "dtypes": ["float32"], "device": "cpu", "seed": 0, "timeout": 60.0,
         "evaluations": 2000, "seconds": 6.0, "fit_tries": 300, "fit_seconds": 5.0, "shrink_tries": 50,
     }  # fmt: skip
-
-
-def on_packages(paths: Sequence[str], jobs: int) -> int:
-    """What confirm makes of findings nobody wrote for it: levels, verdicts, and why something did not run."""
-    levels: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()
-    home = Path.cwd()
-    for path in paths:
-        os.chdir(home / path)
-        report = check_paths(
-            ["."], preview=True, exclude=("tests", "test", "testing", "test_utils", "build", "*.ipynb")
-        )
-        numeric = [one for one in report.findings if one.code.startswith(NUMERIC) and one.code not in WITHOUT_PROOF]
-        for one in Confirmer(Options(device="cpu"), jobs=jobs, fixed=fixed_text).confirm(numeric):
-            verdict = one.verdict
-            if verdict is None:
-                continue
-            kinds[verdict.kind.value] += 1
-            levels[verdict.level if verdict.kind is not VerdictKind.NOT_RUNNABLE else "none"] += 1  # type: ignore[index] # a level
-            print(
-                f"{path}/{_shown(one)} {verdict.kind.value} [{verdict.level}] {verdict.seconds} s: {verdict.reason}",
-                flush=True,
-            )
-    total = max(sum(kinds.values()), 1)
-    whole = levels["module"] + levels["function"]
-    print(
-        f"{total} findings: run at some level {1 - levels['none'] / total:.0%}, whole function or module {whole / total:.0%}"
-    )
-    print(f"verdicts {dict(kinds)}, levels {dict(levels)}")
-    return 0
 
 
 def _shown(finding: Finding) -> str:

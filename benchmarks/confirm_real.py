@@ -11,7 +11,7 @@ import os
 import platform
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 NUMERIC = ("NAN1", "NAN2", "NAN3")
 EXCLUDED = ("tests", "test", "testing", "test_utils", "build", "*.ipynb")
 WHOLE = ("module", "function")
+HOW: tuple[tuple[str, str], ...] = (
+    (r"was not constructed", "the method ran on an object that was not constructed, with the attributes it reads"),
+    (r"run up to this line", "the function ran up to the flagged line, and failed on something after it"),
+    (r"stand-ins were given", "stand-ins were given for objects whose class nobody knows"),
+    (r"", "called with arguments of their kinds"),
+)
+"""How a whole function was run, by the words of its verdict; the least faithful first."""
 REASONS: tuple[tuple[str, str], ...] = (
     (r"reach the flagged line", "it runs, but nothing found makes it pass the flagged line"),
     (r"stopped after|died of|ended the process", "the process was stopped or died"),
@@ -46,7 +53,6 @@ REASONS: tuple[tuple[str, str], ...] = (
 class Tally:
     """The findings of all packages with their verdicts."""
 
-    confirmed: list[tuple[str, Finding]] = field(default_factory=list)
     done: list[tuple[str, Finding]] = field(default_factory=list)
 
     def add(self, package: str, findings: Sequence[Finding]) -> None:
@@ -75,9 +81,20 @@ def level_of(finding: Finding) -> str:
     return verdict.level or "none"
 
 
+def is_confirmed(finding: Finding) -> bool:
+    """Whether it was shown to fail."""
+    return finding.verdict is not None and finding.verdict.kind is VerdictKind.CONFIRMED
+
+
+def how_of(finding: Finding) -> str:
+    """How far the run of a whole function was from an ordinary call."""
+    told = (finding.verdict.reason or "") if finding.verdict else ""
+    return next(words for pattern, words in HOW if re.search(pattern, told))
+
+
 def reason_of(finding: Finding) -> str:
     """Why the whole function did not run, in the words under which it is counted."""
-    told = finding.verdict.reason if finding.verdict else ""
+    told = (finding.verdict.reason or "") if finding.verdict else ""
     return next((words for pattern, words in REASONS if re.search(pattern, told)), "another reason")
 
 
@@ -105,7 +122,7 @@ def findings_of(package: str, folder: Path | None) -> list[Finding]:
     found = [
         one
         for one in check_paths(["."], exclude=EXCLUDED).findings
-        if one.code.startswith(NUMERIC) and one.code not in NOTHING_TO_RUN
+        if one.code.startswith(NUMERIC) and one.code not in NOTHING_TO_RUN and one.cell is None
     ]
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -184,6 +201,13 @@ def _by_level(tally: Tally) -> Iterator[str]:
         counts = Counter(one.verdict.kind.value for one in here if one.verdict)
         yield f"| {level} | {len(here)} | {' | '.join(str(counts[kind]) for kind in kinds)} |"
     yield ""
+    yield "| how the whole function was run | findings | confirmed |"
+    yield "|---|--:|--:|"
+    whole = [one for _, one in tally.done if level_of(one) in WHOLE]
+    for _, words in HOW:
+        here = [one for one in whole if how_of(one) == words]
+        yield f"| {words} | {len(here)} | {sum(map(is_confirmed, here))} |"
+    yield ""
     yield "| why not the whole function | run as a slice | not run |"
     yield "|---|--:|--:|"
     for words, _ in tally.reasons().most_common():
@@ -199,15 +223,6 @@ def _by_package(tally: Tally) -> Iterator[str]:
     for package in dict.fromkeys(name for name, _ in tally.done):
         here = [one for name, one in tally.done if name == package]
         levels = Counter(map(level_of, here))
-        confirmed = sum(one.verdict is not None and one.verdict.kind is VerdictKind.CONFIRMED for one in here)
+        confirmed = sum(map(is_confirmed, here))
         counts = " | ".join(str(levels[level]) for level in (*WHOLE, "slice", "none"))
         yield f"| {package} | {len(here)} | {counts} | {confirmed} |"
-
-
-def as_lines(tally: Tally) -> Iterator[str]:
-    """Every finding with its verdict as a line of JSON, for a closer look."""
-    for package, one in tally.done:
-        entry = replace(one, fix=None).to_json()
-        yield json.dumps(
-            {"package": package, "line_of_code": code_of(one) if Path(one.path).is_file() else "", **entry}
-        )

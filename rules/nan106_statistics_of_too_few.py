@@ -25,6 +25,8 @@ BATCHES = frozenset({"advantage", "advantages", "adv", "advs", "gae", "returns"}
 QUOTED = 40
 
 WIDE = frozenset({"bfloat16", "float32", "float64"})
+# The eps of float16: what is divided by it stays below its end.
+BOUND = "1e-3"
 
 
 class StatisticsOfTooFew(Rule):
@@ -49,8 +51,8 @@ class StatisticsOfTooFew(Rule):
 
     ## Fix
     Unsafe: `correction=0` is 0 for one element, and a little smaller for more of them. There is none for a mean of nothing.
-    A deviation that is divided by, without an eps as large as that, is held above 1e-3 as well, by which float16 can divide (1e-6
-    where the dtype is known to be wider).
+    A deviation that is divided by is held above `torch.finfo(x.dtype).eps` as well, by which float16, too, can divide; not
+    where there is an eps of 1e-3 beside it, or any in a dtype that is known to be wider.
     """
 
     code = "NAN106"
@@ -124,12 +126,16 @@ def _fix(call: Call, facts: Facts) -> Fix | None:
 
 
 def _bound(call: Call, facts: Facts) -> Edit | None:
-    """A lower bound for a deviation that is divided by, where the eps beside it is too small for the dtype."""
-    floor = "1e-3" if facts.dtype_of(call.subject) not in WIDE else "1e-6"
+    """A lower bound for a deviation that is divided by, where the eps beside it may be too small for the dtype."""
+    torch, named = facts.name_for("torch"), facts.source_of(call.subject) if call.subject is not None else ""
     for quotient in facts.calls_of("torch.div"):
         below = facts.origin_of(quotient.arguments.get("other"))
         raised = facts.raised(below) if below is not None else None
         made_by = facts.value_of(raised.value).made_by if raised is not None else below
-        if made_by is call and (raised is None or (facts.constant_of(raised.eps) or 0.0) < float(floor)):
+        eps = facts.constant_of(raised.eps) if raised is not None else None
+        is_enough = raised is not None and (facts.dtype_of(call.subject) in WIDE or (eps or 0.0) >= float(BOUND))
+        if made_by is call and not is_enough:
+            is_plain = torch is not None and named.replace(".", "").isidentifier()
+            floor = f"{torch}.finfo({named}.dtype).eps" if is_plain else BOUND
             return Edit(facts.span_of(call.node).behind, f".clamp_min({floor})")
     return None

@@ -115,9 +115,9 @@ def _ignores(call: Call, facts: Facts) -> bool:
     """Whether targets are left out on purpose: -100, or what is called so; other marks are those of padding."""
     ignored = _argument(call, "ignore_index")
     constant, words = facts.constant_of(ignored), facts.words_of(ignored) if ignored is not None else ()
-    # A default that says what torch says anyway; a name that says more is heard.
+    # A default that says what torch says anyway; heard where something is done with it.
     if constant == MARK and ignored is not None and facts.value_of(ignored).assumed:
-        constant = None
+        return facts.is_named_elsewhere(ignored)
     is_named = "index" in words and not {"ignore", "ignored"}.isdisjoint(words)
     return constant == MARK or (constant is None and is_named)
 

@@ -79,7 +79,6 @@ def by_parts(uses: Uses, shape: list[int], propose: Callable[[str, Uses], Spec],
     if uses.is_distribution:
         return [distribution(name, shape)]
     keyed = {key: inner for key, inner in uses.items.items() if isinstance(key, str) and not inner.is_optional}
-    placed = sorted(key for key in uses.items if isinstance(key, int) and key >= 0)
     if uses.is_mapping and keyed:
         held = {key: propose(key, inner) for key, inner in sorted(keyed.items())}
         return [{"kind": "dict", "items": held}, stand_in(uses, propose)]
@@ -87,12 +86,18 @@ def by_parts(uses: Uses, shape: list[int], propose: Callable[[str, Uses], Spec],
         return []
     if uses.own_parts or (uses.called and _says_something(uses.result)):
         return [stand_in(uses, propose)]
+    return _sequence(uses, propose, name)
+
+
+def _sequence(uses: Uses, propose: Callable[[str, Uses], Spec], name: str) -> list[Spec]:
+    """A list of what is done with its elements, or a tuple that is unpacked."""
     if uses.iterated and 0 in uses.items and _says_something(uses.items[0]):
         element = propose(name.removesuffix("s"), uses.items[0])
         return [{"kind": "list", "items": [element, element]}]
+    placed = sorted(key for key in uses.items if isinstance(key, int) and key >= 0)
     if placed[1:] and not uses.called:
-        held_in_order = [propose(f"{name}_{place}", uses.items[place]) for place in placed[:_MOST_ITEMS]]
-        return [{"kind": "list", "items": held_in_order, "tuple": True}]
+        items = [propose(f"{name}_{place}", uses.items[place]) for place in placed[:_MOST_ITEMS]]
+        return [{"kind": "list", "items": items, "tuple": True}]
     return []
 
 

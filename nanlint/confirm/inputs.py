@@ -114,16 +114,25 @@ def _setting(name: str, uses: Uses) -> list[Spec]:
         return [value(word) for word in dict.fromkeys(uses.words)]
     if uses.is_tensor or uses.called:
         return []
+    return _by_setting_name(name, uses) or _by_comparison(name, uses)
+
+
+def _by_setting_name(name: str, uses: Uses) -> list[Spec]:
+    is_counted = is_count(name) and bool(words(name) & {"num", "n", "size", "dim", "count"})
     if SWITCHES.search(name.lower()):
         return list(_BOTH)
     if name.lower() in {"device", "dtype"}:
         return [{"kind": "device"} if name.lower() == "device" else {"kind": "dtype", "value": "float32"}]
+    if domain_of(name) in {"mask", "index", "length"} and not is_counted:
+        return []
+    if is_fraction(name) and not uses.counted and not is_counted:
+        return [value(fraction(name)), value(0), value(1.0)]
+    return [value(count(name)), *map(value, uses.numbers)] if is_count(name) or uses.counted else []
+
+
+def _by_comparison(name: str, uses: Uses) -> list[Spec]:
     if domain_of(name) in {"mask", "index", "length"}:
         return []
-    if is_fraction(name) and not uses.counted:
-        return [value(fraction(name)), value(0), value(1.0)]
-    if is_count(name) or uses.counted:
-        return [value(count(name)), *map(value, uses.numbers)]
     if uses.ordered or uses.numbers:
         return [*map(value, uses.numbers), value(fraction(name)), value(2)]
     if uses.is_switch and not uses.attributes:
@@ -215,6 +224,8 @@ def _is_axis(name: str, *, building: bool) -> bool:
 
 def _domain_by_use(name: str, uses: Uses) -> str:
     named = domain_of(name)
+    if named == "unit" and uses.indexes and words(name) & {"target", "targets"}:
+        return "index"
     if named != "real":
         return ""
     if uses.indexes:
@@ -242,16 +253,14 @@ def _unmistakable(name: str, uses: Uses, shaped: Spec, rank: int) -> list[Spec]:
         return [value(word) for word in dict.fromkeys(uses.words)]
     if uses.ctc is not None:
         return [ctc_argument(name, uses.ctc)]
+    parts = _by_parts(name, uses, rank, shaped)
     if re.search(r"^(config|cfg|conf|args|opt|options|hparams|hps|params|opts)$", name.lower()):
-        return [{"kind": "config"}, *_by_parts(name, uses, rank, shaped)]
+        return [{"kind": "config"}, *parts]
     if uses.called:
-        return [*_by_parts(name, uses, rank, shaped), _IDENTITY, _ANY, _LINEAR]
-    found = _by_parts(name, uses, rank, shaped)
-    if found:
-        return [*found, {"kind": "config"}, _ANY, shaped]
-    if uses.attributes and not uses.is_tensor and not is_count(name):
+        return [*parts, _IDENTITY, _ANY, _LINEAR]
+    if uses.attributes and not uses.is_tensor and not is_count(name) and not parts:
         return [{"kind": "config"}, stand_in(uses, lambda part, inner: attribute(part, inner, rank)[0]), _ANY, shaped]
-    return []
+    return [*parts, {"kind": "config"}, _ANY, shaped] if parts else []
 
 
 def _no_tensor(name: str, uses: Uses, *, building: bool) -> list[Spec]:
@@ -262,6 +271,8 @@ def _no_tensor(name: str, uses: Uses, *, building: bool) -> list[Spec]:
         return list(_BOTH)
     if _is_axis(name, building=building):
         return [value(-1), value(1)]
+    if uses.tested and uses.numbers and not uses.attributes:
+        return [value(number) for number in dict.fromkeys(uses.numbers)]
     plain: dict[str, Spec] = {"device": {"kind": "device"}, "dtype": {"kind": "dtype", "value": "float32"}}
     plain |= {word: value(text) for word, text in TEXTS.items()}
     return [plain[name.lower()]] if name.lower() in plain else []

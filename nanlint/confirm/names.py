@@ -40,7 +40,7 @@ _DOMAINS: tuple[tuple[str, frozenset[str]], ...] = (
             }
         ),
     ),
-    ("length", frozenset({"lengths", "lens"})),
+    ("length", frozenset({"lengths", "lens", "ilens", "hlens", "olens", "xlens", "ylens"})),
     ("simplex", frozenset({"probs", "probabilities", "probability", "prob"})),
     ("unit", frozenset({"p", "q", "alpha", "alphas", "conf", "confidence", "target", "targets", "weights", "weight"})),
     (

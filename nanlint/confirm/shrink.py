@@ -6,6 +6,7 @@ simpler in the one order of `Witness.complexity` is taken; then all steps are pr
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from nanlint.confirm.witness import Values, Witness
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 _BOUNDED = frozenset({"mask", "index"})
 _ROUNDINGS = (0, 1, 2)
+_ROUNDING = 0.01
+"""How far from 1 the sum of a distribution may be in a half format."""
 
 
 def shrink(witness: Witness, still_fails: Callable[[Witness], bool], tries: int = 300) -> Witness:
@@ -24,7 +27,7 @@ def shrink(witness: Witness, still_fails: Callable[[Witness], bool], tries: int 
     while improved and left > 0:
         improved = False
         for candidate in steps(best):
-            if candidate.complexity >= best.complexity:
+            if candidate.complexity >= best.complexity or not in_domain(candidate):
                 continue
             left -= 1
             if still_fails(candidate):
@@ -33,6 +36,36 @@ def shrink(witness: Witness, still_fails: Callable[[Witness], bool], tries: int 
             if left <= 0:
                 break
     return best
+
+
+_LIMITS: dict[str, tuple[float, float]] = {
+    "positive": (1e-30, math.inf),
+    "nonneg": (0.0, math.inf),
+    "unit": (0.0, 1.0),
+    "prob": (0.0, 1.0),
+    "simplex": (0.0, 1.0),
+    "signed": (-1.0, 1.0),
+    "logprob": (-math.inf, 0.0),
+}
+
+
+def in_domain(witness: Witness) -> bool:
+    """Whether every tensor keeps what its domain promises: a scale is above 0, a distribution sums up to 1."""
+    for _, values in witness.tensors:
+        low, high = _LIMITS.get(values.domain, (-math.inf, math.inf))
+        if not all(low <= float(element) <= high for element in values.elements):
+            return False
+        if values.domain == "simplex" and not _sums_to_one(values):
+            return False
+    return True
+
+
+def _sums_to_one(values: Values) -> bool:
+    if not values.shape or not values.elements:
+        return True
+    width = values.shape[-1]
+    rows = range(0, len(values.elements), max(width, 1))
+    return all(abs(sum(map(float, values.elements[row : row + width])) - 1) < _ROUNDING for row in rows)
 
 
 def steps(witness: Witness) -> Iterator[Witness]:

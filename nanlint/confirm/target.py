@@ -36,6 +36,8 @@ class Target:
     last: int
     also: tuple[tuple[int, int], ...] = ()
     """Lines of the statements that use the object which the flagged statement makes."""
+    documented: str = ""
+    """The docstrings of the definitions around the statement."""
 
     @property
     def name(self) -> str:
@@ -63,7 +65,16 @@ def target_of(finding: Finding, text: str, path: str) -> Target:
     first, last = lines_of(statement) if statement is not None else (finding.span.line, finding.span.end_line)
     root, module = import_place(path)
     also = tuple(_uses_of_made(tree, statement)) if statement is not None else ()
-    return Target(path, root, module, project_of(path), tuple(_entered(tree, owners)), first, last, also)
+    entered = tuple(_entered(tree, owners))
+    documented = "\n\n".join(_docstrings(tree, finding.span.line))
+    return Target(path, root, module, project_of(path), entered, first, last, also, documented)
+
+
+def _docstrings(tree: ast.Module, line: int) -> Iterator[str]:
+    """What the definitions around a line say of themselves."""
+    for node in ast.walk(tree):
+        if isinstance(node, _Definition) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            yield ast.get_docstring(node) or ""
 
 
 def _entered(tree: ast.Module, owners: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -77,6 +77,12 @@ MODULE_NAMES = frozenset(
 """What every model has, and so every stand-in."""
 
 
+TENSOR_FIELDS = frozenset(
+    {"T", "H", "mT", "mH", "data", "grad", "shape", "real", "imag", "names", "dtype", "device", "grad_fn", "layout"}
+)
+"""What a tensor has that is no method and has parts of its own."""
+
+
 def is_tensor_name(name: str) -> bool:
     """Whether a tensor has an attribute of the name; those that work in place end in an underscore."""
     return name in TENSOR_NAMES or name.removesuffix("_") in TENSOR_NAMES

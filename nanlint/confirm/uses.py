@@ -15,6 +15,7 @@ from nanlint.confirm.tensor_words import (
     MAPPING,
     OF_DISTRIBUTIONS,
     SAME_SHAPE,
+    TENSOR_FIELDS,
     TENSOR_ONLY,
     is_tensor_name,
 )
@@ -93,7 +94,7 @@ class Uses:
     @property
     def is_tensor(self) -> bool:
         """Whether something is done with it that only a tensor can."""
-        if self.is_distribution or self.is_mapping or not all(map(is_tensor_name, self.attributes)):
+        if self.is_distribution or self.is_mapping or self.own_parts:
             return False
         return bool(self.ranks or self.least_rank or self.letters or self.attributes & TENSOR_ONLY or self.masks)
 
@@ -123,8 +124,12 @@ class Uses:
 
     @property
     def own_parts(self) -> dict[str, Uses]:
-        """The attributes that a tensor does not have as well."""
-        return {name: uses for name, uses in self.parts.items() if not is_tensor_name(name)}
+        """The attributes that a tensor does not have as well, or has as methods, which are not called here."""
+        return {name: uses for name, uses in self.parts.items() if not is_tensor_name(name) or uses.is_no_method(name)}
+
+    def is_no_method(self, name: str) -> bool:
+        """Whether something is read from it that no method of a tensor has."""
+        return name not in TENSOR_FIELDS and not self.called and bool(self.attributes or self.items)
 
 
 def uses_in(function: ast.AST, names: set[str], resolve: Resolve = lambda _: None) -> dict[str, Uses]:
@@ -175,7 +180,8 @@ class _Reader(ast.NodeVisitor):
             return owner.parts.setdefault(node.attr, Uses()) if owner is not None else None
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             owner, key = self._of(node.value), node.slice.value
-            return owner.items.setdefault(key, Uses()) if owner is not None and type(key) in {str, int} else None
+            is_key = isinstance(key, (str, int)) and not isinstance(key, bool)
+            return owner.items.setdefault(key, Uses()) if owner is not None and is_key else None  # type: ignore[arg-type] # it is one
         if isinstance(node, ast.Call):
             return self._of_call(node)
         return None
@@ -411,13 +417,20 @@ class _Reader(ast.NodeVisitor):
             uses = self._of(part.operand if isinstance(part, ast.UnaryOp) else part)
             if uses is not None and isinstance(part, (ast.Name, ast.Attribute, ast.UnaryOp)):
                 uses.is_switch = True
-        for part in ast.walk(node.test):
-            uses = self._of(part)
-            if uses is not None:
-                uses.tested = True
+        for inner in ast.walk(node.test):
+            tested = self._of(inner)
+            if tested is not None:
+                tested.tested = True
         self.generic_visit(node)
 
     visit_IfExp = visit_If  # type: ignore[assignment] # noqa: N815 - both have a test
+
+    def visit_Assert(self, node: ast.Assert) -> None:
+        for inner in ast.walk(node.test):
+            tested = self._of(inner)
+            if tested is not None:
+                tested.tested = True
+        self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> None:
         uses = self._of(node.iter)

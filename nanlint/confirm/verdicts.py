@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanlint.confirm.composites import children
+from nanlint.confirm.composites import children, stands_in
+from nanlint.confirm.preconditions import broken_by
 from nanlint.confirm.witness import Values
 from nanlint.model.verdict import Plausibility, Verdict, VerdictKind
 
@@ -52,6 +53,9 @@ def of_answer(answer: Json, options: Options, target: Target) -> Verdict:  # noq
         "how": how(case),
         "witness": witness_json(case, hit),
     }
+    if case.get("loop"):
+        name = f"`{target.owners[0][1]}`" if target.owners else "the loop"
+        return Verdict(kind, reason=f"{name}, driven with a fault: {_result(hit)}", **told)
     if kind is VerdictKind.REACHABLE:
         return Verdict(kind, reason=_reachable(answer, target), **told)
     if grade is Plausibility.EXTREME or grade.rank > options.max_plausibility.rank:
@@ -59,8 +63,8 @@ def of_answer(answer: Json, options: Options, target: Target) -> Verdict:  # noq
         return Verdict(VerdictKind.NOT_REPRODUCED, reason=reason, **told)
     if case.get("loop"):
         return Verdict(kind, reason=f"`{target.owners[0][1]}`, driven with a fault: {_result(hit)}", **told)
-    gpu = on_a_gpu(common["device"], answer)
-    return Verdict(kind, reason=f"{_call(case, target)} gives {_result(hit)}{gpu}{_noted(answer)}", **told)
+    more = f"{_precondition(case, target)}{on_a_gpu(common['device'], answer)}{_noted(answer)}"
+    return Verdict(kind, reason=f"{_call(case, target)} gives {_result(hit)}{more}", **told)
 
 
 def device_in_words(options: Options, answer: Json) -> str:
@@ -158,14 +162,43 @@ def _whole(answer: Json, target: Target) -> str:
 
 def _reachable(answer: Json, target: Target) -> str:
     case, hit, shown = answer["case"], answer["hit"], answer.get("shown", {})
-    values = [f"`{shown.get(name, name)}` can be {_short(plain(spec))}" for name, spec in case["call"].items()]
-    return f"fails if {' and '.join(values[:3])}: {_result(hit)}{_whole(answer, target)}"
+    # What was given as it is, nobody doubts; where there are many, tensors tell the most.
+    told = sorted(
+        case["call"].items(), key=lambda named: named[1]["kind"] in {"value", "module", "config", "expression"}
+    )
+    values = [f"`{shown.get(name, name)}` can be {_short(plain(spec))}" for name, spec in told]
+    more = f"{_precondition(case, target)}{_circumstances(answer)}{_whole(answer, target)}"
+    return f"fails if {' and '.join(values[:3])}: {_result(hit)}{more}"
+
+
+def _precondition(case: Json, target: Target) -> str:
+    """What the documentation asks for and the witness does not respect."""
+    broken = broken_by(target.documented, case["call"])
+    return f"; breaks a documented precondition: {broken}" if broken else ""
+
+
+def _circumstances(answer: Json) -> str:
+    """How far from an ordinary call the run was."""
+    case = answer.get("case", {})
+    told = []
+    if answer.get("shell"):
+        told.append(f"`{answer['shell']}` was not constructed: it has the attributes that the method reads")
+    stand_ins = [name for name, spec in case.get("call", {}).items() if stands_in(spec)]
+    stand_ins += [name for name, spec in case.get("ctor", {}).items() if stands_in(spec)]
+    if stand_ins:
+        told.append(f"stand-ins were given for {', '.join(f'`{name}`' for name in stand_ins[:3])}")
+    if answer.get("internal"):
+        told.append("it is called through `apply` alone, by code that may prepare its arguments")
+    if answer.get("cut"):
+        reason = " ".join(str(answer["cut"]).split())[:120]
+        told.append(f"it was run up to this line, for what follows did not run: {reason}")
+    return f" ({'; '.join(told)})" if told else ""
 
 
 def _not_seen(answer: Json, target: Target) -> str:
     told = f"{answer['evaluations']} evaluations at {answer['level']} level"
     other = f"; another failure was seen: {answer['reason']}" if answer.get("reason") else ""
-    return f"no failure of this line in {told}{other}{_noted(answer)}{_whole(answer, target)}"
+    return f"no failure of this line in {told}{other}{_circumstances(answer)}{_noted(answer)}{_whole(answer, target)}"
 
 
 def _with_output(answer: Json) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from nanlint.facts.context import Parents
     from nanlint.facts.flow import Flow
+    from nanlint.facts.values import Call
 
 _MENDING = frozenset(
     {
@@ -32,6 +33,7 @@ _MENDING = frozenset(
         "numpy.nan_to_num",
     }
 )  # fmt: skip
+_LOWERING = frozenset({"min", METHODS["minimum"], METHODS["clamp_max"]})
 # What is read of a tensor without its values.
 _FORM = frozenset({"device", "dtype", "shape", "ndim", "size", "dim", "numel", "is_cuda", "layout"})
 # How many names a value is followed through.
@@ -57,10 +59,18 @@ def is_mended(node: cst.CSTNode, parents: Parents, flow: Flow, names: int = _NAM
 def _mends(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
     """Whether `around` replaces what is not finite in `below`, a part of it."""
     call = flow.calls.get(around)
-    if call is not None and call.function in _MENDING:
+    if call is not None and (call.function in _MENDING or _bounds_it(call, below, flow)):
         return True
     # Elements of it are set anew, as those where n is 0.
     return isinstance(around, cst.AssignTarget) and isinstance(below, cst.Subscript)
+
+
+def _bounds_it(call: Call, below: cst.CSTNode, flow: Flow) -> bool:
+    """Whether what can be inf, and not NaN, is cut down: `min(limit / peak, 1)`."""
+    held = flow.values.get(below) or flow.values.get(getattr(below, "value", below))
+    if held is None or held.range.nan or held.range.minus_inf:
+        return False
+    return call.function in _LOWERING or (call.function == METHODS["clamp"] and "max" in call.arguments)
 
 
 def _reads(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> Iterator[cst.CSTNode]:

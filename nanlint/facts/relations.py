@@ -38,6 +38,7 @@ _RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.maximum"})
 # Rounding can carry a unit vector a little past 1.
 _SIGNED_SHARE = Interval(-1.0000002, 1.0000002, nan=True)
 _SHARE = replace(UNIT, nan=True)
+_NORMALIZE, _COSINE = "torch.nn.functional.normalize", Interval(-1.01, 1.01, nan=True)
 _DEEPEST_SUM = 4
 
 # These keep each value where it is; other views, as `x.t()`, hold the same values elsewhere.
@@ -270,6 +271,13 @@ def _told(mask: cst.BaseExpression, evaluator: Evaluator, *, holds: bool, depth:
         yield from bounds(test, holds=holds, read=lambda part: evaluator.values.get(part, UNKNOWN).number)
 
 
+def _dot_product(call: Call, evaluator: Evaluator) -> Interval | None:
+    """A cosine: the rows of both were divided by their lengths."""
+    operands = [evaluator.values.get(node, UNKNOWN).origin for node in call.arguments.values()]
+    is_of_units = len(operands) > 1 and all(made is not None and made.function == _NORMALIZE for made in operands)
+    return _COSINE if is_of_units else None
+
+
 _RELATIONS: Mapping[str, Callable[[Call, Evaluator], Interval | None]] = {
     "torch.sub": _difference,
     "torch.mul": _product,
@@ -277,4 +285,5 @@ _RELATIONS: Mapping[str, Callable[[Call, Evaluator], Interval | None]] = {
     "torch.sum": _sum,
     "torch.where": _where,
     "torch.masked_fill": _filled,
+    **dict.fromkeys(("torch.matmul", "torch.mm", "torch.bmm"), _dot_product),
 }

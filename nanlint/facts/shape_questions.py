@@ -18,6 +18,7 @@ from nanlint.facts.masks import (
     is_optional,
     leaves_something,
 )
+from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.range_questions import RangeQuestions
 from nanlint.facts.schedules import lowering
@@ -99,6 +100,12 @@ class ShapeQuestions(RangeQuestions):
         """Whether `node` stands in a branch that a condition on dtypes decides: `if x.dtype == torch.float16:`."""
         tests = (around.test for around in self.parents_of(node) if isinstance(around, (cst.If, cst.IfExp)))
         return any(word in self.source_of(test) for test in tests for word in ("dtype", "float16", "half"))
+
+    def is_named_elsewhere(self, node: cst.BaseExpression) -> bool:
+        """Whether the name that `node` is stands in the chunk once more."""
+        text = dotted_text(node)
+        named = self.here.values if self.here is not None and text is not None else ()
+        return any(other is not node and dotted_text(other) == text for other in named)
 
     def is_asked_for(self, node: cst.BaseExpression) -> bool:
         """Whether the chunk compares `node` with 0 or a tolerance, wherever that is, or another measure of the same thing.

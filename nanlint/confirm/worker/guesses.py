@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.composites import replaced, within
-from nanlint.confirm.inputs import Parameter, Spec, attribute, proposals, value
+from nanlint.confirm.inputs import Parameter, Spec, attribute, proposals, tensor, value
 from nanlint.confirm.uses import Uses
 from nanlint.confirm.worker.guards import satisfying, uses_at
 from nanlint.confirm.worker.moves import kinds, with_spec
@@ -83,11 +83,12 @@ def mentioned(case: Json, error: str, subject: Subject, choices: dict[str, dict[
     """Other specs for what the complaint and the line that failed speak of: arguments, attributes, what is inside them."""
     words = set(re.findall(r"\w+", error))
     for part, signature in (("call", subject.calling), ("ctor", subject.building)):
-        for name, specs_of_it in choices[part].items():
-            if name.rpartition(".")[2] in words:
-                for other in specs_of_it:
-                    if other != case[part].get(name):
-                        yield with_spec(case, part, name, other)
+        for name in dict.fromkeys([*choices[part], *case[part]]):
+            label = name.rpartition(".")[2]
+            others = choices[part].get(name) or [*attribute(label, Uses()), *kinds(label, 2)]
+            for other in others if label in words else []:
+                if other != case[part].get(name):
+                    yield with_spec(case, part, name, other)
         for name, spec in case[part].items():
             for path, inner in within(spec):
                 evidence = uses_at(signature.uses.get(name, Uses()), path)
@@ -100,6 +101,8 @@ def _inside(path: tuple[str, ...], spec: Spec, uses: Uses, words: set[str]) -> I
     label = path[-1].strip("[]") if path else ""
     if label in words:
         yield from (other for other in [*attribute(label, uses), *kinds(label, 2)] if other != spec)
+    if label == "()":
+        yield from (tensor("result", rank) for rank in (2, 3))
     if spec["kind"] == "dict":
         for key, inner in uses.items.items():
             if isinstance(key, str) and key in words and key not in spec["items"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -47,6 +48,11 @@ def _base(job: Json, dtype: str) -> Json:
     return {**base, "shell": True} if job.get("shell") else base
 
 
+def _left(job: Json) -> float:
+    """Seconds until the job is stopped from outside, with some to spare for what comes after a search."""
+    return max(0.5, float(job.get("until", time.monotonic() + job["timeout"])) - time.monotonic())
+
+
 def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
     """The answer for a function or a module in one dtype: calls that somebody wrote down first, then found ones."""
     common: Json = {"level": subject.level, "dtype": dtype}
@@ -58,7 +64,8 @@ def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
         if watch.reached and (not outcome.error or outcome.refused):
             return _searched(bench, case, job) | common | {"inputs": call.source}
     bench = bench_for(subject, job)
-    fitted: Fit = fit(bench, job["target"], _base(job, dtype), Budget(job["fit_tries"], job["fit_seconds"]))
+    seconds = min(job["fit_seconds"], 0.4 * _left(job))
+    fitted: Fit = fit(bench, job["target"], _base(job, dtype), Budget(job["fit_tries"], seconds))
     common |= {"fit_tries": fitted.tries}
     if not fitted.reached and fitted.partial is not None:
         return _up_to(bench, fitted, job) | common
@@ -67,7 +74,8 @@ def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
     if not fitted.reached:
         reason = "it runs, but no arguments were found that reach the flagged line"
         return {"kind": "not-runnable", "reason": reason, "ran": True, **common}
-    return _searched(bench, fitted.case, job) | common
+    answer = _searched(bench, fitted.case, job) | common
+    return _only_reachable(answer) | {"internal": True} if subject.internal else answer
 
 
 def _up_to(bench: Bench, fitted: Fit, job: Json) -> Json:
@@ -82,10 +90,14 @@ def _searched(bench: Bench, case: Json, job: Json) -> Json:
     owner = bench.subject.owner
     case = {**case, "owner": owner.__name__ if owner is not None else ""}
     answer: Json = {"reached": True, "evaluations": bench.evaluations, "case": case}
+    begun, before = time.monotonic(), bench.evaluations
     found = _search(bench, case, job)
+    each = (time.monotonic() - begun) / max(bench.evaluations - before, 1)
     if found.case is None or found.hit is None:
         return {**answer, "kind": "not-reproduced", "reason": found.other, "evaluations": bench.evaluations}
-    smallest = reduced(bench, found.case, found.hit, job["target"], tries=job["shrink_tries"])
+    # A step of the shrinking takes two runs, one of them traced.
+    tries = min(job["shrink_tries"], int(0.5 * _left(job) / (4 * each)))
+    smallest = reduced(bench, found.case, found.hit, job["target"], tries=tries)
     guessed = any(stands_in(spec) for spec in [*smallest["call"].values(), *smallest["ctor"].values()])
     return {
         **answer,
@@ -165,7 +177,9 @@ def _search(bench: Bench, case: Json, job: Json) -> Found:
         random=random,
     )
     proposed = itertools.chain(proposed, steered(bench, case, target))
-    return search(bench, proposed, target, evaluations=job["evaluations"], seconds=job["seconds"])
+    return search(
+        bench, proposed, target, evaluations=job["evaluations"], seconds=min(job["seconds"], 0.5 * _left(job))
+    )
 
 
 def _numbers(subject: Subject) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import traceback
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from nanlint.confirm.worker.loops import (
     NAN_LOSS,
     NO_FAULT,
     NOT_FINITE,
+    OTHER_NAMES,
     RATE,
     ROUNDS,
     STEEP,
@@ -61,7 +63,7 @@ def _is_poisoned(loop: Any, faults: tuple[Fault, ...] = NOT_FINITE) -> str | Non
     for fault in faults:
         run = drive(loop, fault)
         if not run.is_finite:
-            return f"{_FAULTS[fault]} in round {AT} is in the weights: {run.slopes}"
+            return f"{_FAULTS[fault]} in round {AT} is in the weights: {run.course}"
     return None
 
 
@@ -93,7 +95,7 @@ def _steps_on_bad(loop: Any, faults: tuple[Fault, ...] = NOT_FINITE) -> str | No
     for fault in faults:
         run = drive(loop, fault)
         if not run.is_finite or run.moved_in(AT):
-            return f"the weight moves in round {AT}, which had {_FAULTS[fault]}: {run.slopes}"
+            return f"the weight moves in round {AT}, which had {_FAULTS[fault]}: {run.course}"
     return None
 
 
@@ -101,7 +103,7 @@ def _keeps_bad(loop: Any) -> str | None:
     for fault in (INF_GRADIENT, NAN_GRADIENT):
         run = drive(loop, fault)
         if not run.is_finite or not any(run.moved_in(later) for later in range(AT + 1, ROUNDS)):
-            return f"after {_FAULTS[fault]} in round {AT} no step is taken any more: {run.slopes}"
+            return f"after {_FAULTS[fault]} in round {AT} no step is taken any more: {run.course}"
     return None
 
 
@@ -320,16 +322,26 @@ def _require_drivable(loop: Any) -> None:
     """The loop must ask for nothing but what the driver has."""
     offered = {*parts(FaultyLine(), _optimizer()), "scheduler", "self", "args"}
     functions = [loop.__init__, _step_of(loop)] if inspect.isclass(loop) else [loop]
-    if not any({"batches", "loader", "model"} & set(_required(function)) for function in functions):
+    driven = {"batches", "model", *OTHER_NAMES["batches"], *OTHER_NAMES["model"]}
+    if not any(driven & set(_required(function)) for function in functions):
         raise CannotRun("it takes neither a model nor batches, so it cannot be driven as a loop")
     for function in functions:
         strangers = [name for name in _required(function) if name not in offered]
         if strangers:
-            have = ", ".join(sorted(offered - {"self", "args"}))
+            aliases = {name for names in OTHER_NAMES.values() for name in names}
+            have = ", ".join(sorted(offered - aliases - {"self", "args"}))
             raise CannotRun(f"the loop asks for {', '.join(strangers)}; it is driven with {have}")
     run: Run = drive(loop)
-    if isinstance(run.error, (TypeError, NameError, AttributeError, KeyError)):
+    if not run.is_finite:
+        raise CannotRun("the loop could not be driven: its weights are not finite even without a fault")
+    if run.error is not None and not _is_torchs_own(run.error):
         raise CannotRun(f"the loop could not be driven: {type(run.error).__name__}: {run.error}")
+
+
+def _is_torchs_own(error: Exception) -> bool:
+    """Whether the scaler complains of how it is used, which is a harm, or no other process is there, which a proof supplies."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and frames[-1].filename.endswith(("grad_scaler.py", "distributed_c10d.py"))
 
 
 def _optimizer() -> torch.optim.Optimizer:

@@ -19,6 +19,8 @@ from unittest import mock
 
 import torch
 
+from nanlint.confirm.worker.loop_shapes import parts_of_a_batch
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -26,6 +28,8 @@ RATE = 0.1
 """The learning rate of the driven optimizer."""
 ROUNDS = 5
 """How many batches a driven loop gets."""
+ENOUGH = 40 * ROUNDS
+"""Rounds after which a loop that asks for no batches, or for many epochs, is ended."""
 AT = 2
 """The round in which the fault strikes; rounds count from 0."""
 STEEP = 1e5
@@ -75,6 +79,10 @@ class Seen:
     dtype: torch.dtype
 
 
+class Enough(BaseException):
+    """A loop has gone on long enough to be judged; no `except Exception` of its own goes on."""
+
+
 class FaultyLine(torch.nn.Module):
     """A plane through 0 with slopes of 1 to begin with, and a fault."""
 
@@ -92,6 +100,8 @@ class FaultyLine(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The line at `x`; one round is one forward."""
+        if self.rounds >= ENOUGH:
+            raise Enough
         fault = self.fault if self.rounds == AT else NO_FAULT
         self.rounds += 1
         self.before.append(self.slope)
@@ -133,6 +143,12 @@ class Run:
         return [*self.model.before, self.model.slope]
 
     @property
+    def course(self) -> str:
+        """The weight before the first rounds, in words."""
+        told = ", ".join(f"{slope:.4g}" for slope in self.slopes[: ROUNDS + 1])
+        return f"{told}, …" if len(self.slopes) > ROUNDS + 1 else told
+
+    @property
     def is_finite(self) -> bool:
         """Whether the model can still be used."""
         return bool(torch.isfinite(self.model.line.weight).all())
@@ -158,7 +174,7 @@ def drive(
     torch.manual_seed(0)
     model = FaultyLine(fault)
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=0.9, weight_decay=decay)
-    things = {**parts(model, optimizer), **(more or {})}
+    things = {**parts(model, optimizer), **_batches_for(loop), **(more or {})}
     if "scheduler" in names_wanted(loop):
         # Making one changes the rate, so only those who ask for it get it.
         things["scheduler"] = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=RATE, total_steps=4 * ROUNDS)
@@ -170,24 +186,54 @@ def drive(
         warnings.simplefilter("ignore")
         try:
             run.returned = call_with(loop, things)
+        except Enough:
+            pass
         except Exception as error:  # noqa: BLE001 - whatever the loop raises is what it does about the fault
             run.error = error
     run.printed = printed.getvalue()
     return run
 
 
+OTHER_NAMES = {
+    "model": ("net", "network"),
+    "optimizer": ("opt", "optim", "optimiser"),
+    "batches": (
+        "loader", "dataloader", "data_loader", "train_loader", "trainloader", "train_dataloader", "train_dl", "data",
+    ),
+    "scaler": ("grad_scaler",),
+    "config": ("cfg", "args"),
+    "criterion": ("loss_fn", "loss_function", "loss_func"),
+    "epochs": ("num_epochs", "n_epochs"),
+}  # fmt: skip
+"""What people call the parts of a training loop."""
+
+
+def _batches_for(loop: Callable[..., Any]) -> dict[str, Any]:
+    """Batches in as many parts as the loop takes them apart into, by every name; inputs first, then targets of 1."""
+    names = frozenset({"batches", *OTHER_NAMES["batches"]})
+    size = parts_of_a_batch(loop, names)
+    if size == 1:
+        return {}
+    batch = (torch.full((1, 2), 0.1), *(torch.ones(1, 1) for _ in range(size - 1)))
+    return dict.fromkeys(names, [batch] * ROUNDS)
+
+
 def parts(model: FaultyLine, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
     """What a loop may ask for, by name."""
     batches = [torch.full((1, 2), 0.1) for _ in range(ROUNDS)]
-    return {
+    things = {
         "model": model,
         "optimizer": optimizer,
         "batches": batches,
-        "loader": batches,
         "scaler": torch.amp.GradScaler("cpu"),
         "ema": torch.optim.swa_utils.AveragedModel(model, avg_fn=lambda old, new, _: 0.9 * old + 0.1 * new),
         "config": SimpleNamespace(clip=1.0, lr=RATE, steps=ROUNDS, accumulate=2),
+        "criterion": lambda result, *_: result.mean(),
+        "device": "cpu",
+        "epoch": 0,
+        "epochs": 1,
     }
+    return {**things, **{other: things[name] for name, others in OTHER_NAMES.items() for other in others}}
 
 
 def names_wanted(function: Callable[..., Any]) -> set[str]:
@@ -211,8 +257,9 @@ def call_with(function: Callable[..., Any], things: Mapping[str, Any]) -> object
 
 def _wanted(function: Callable[..., Any], things: Mapping[str, Any]) -> dict[str, Any]:
     declared = inspect.signature(function).parameters.values()
-    needed = [each.name for each in declared if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
-    return {name: things[name] for name in needed if name not in {"self", "args"}}
+    starred = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    needed = [each.name for each in declared if each.default is each.empty and each.kind not in starred]
+    return {name: things[name] for name in needed if name != "self"}
 
 
 @contextmanager

@@ -277,6 +277,8 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
         lambda case, found: _rank(case, *_numbers(found)),
     ),
     (r"too many values to unpack \(expected (\d+)", lambda case, found: _rank(case, _numbers(found)[0])),
+    (r"values to unpack \(expected (\d+)", lambda case, found: _last(case, _numbers(found)[0])),
+    (r"values to unpack \(expected (\d+)", lambda case, found: _place(case, 0, _numbers(found)[0])),
     (
         r"Dimension out of range \(expected to be in range of \[-(\d+), \d+\], but got (-?\d+)\)",
         lambda case, found: _rank(case, _needed_rank(_numbers(found)[1]), _numbers(found)[0]),

@@ -80,7 +80,7 @@ def _empty(owner: type) -> Any:
     made = type(owner.__name__, (owner,), {}) if inspect.isabstract(owner) else owner
     if made is not owner:
         made.__abstractmethods__ = frozenset()  # type: ignore[attr-defined] # of abstract classes
-    shell = made.__new__(made)
+    shell: Any = made.__new__(made)  # type: ignore[call-overload] # of whatever the user's class is
     if isinstance(shell, torch.nn.Module):
         torch.nn.Module.__init__(shell)
     return shell

@@ -48,7 +48,7 @@ def slice_of(module: ModuleType, target: Json, *, alone: bool = False) -> Subjec
     ast.copy_location(returned, statement)
     known = (set(vars(module)) | set(dir(builtins))) - _changing(scope)
     free = sorted(_free([*body, returned], known))
-    function = _compiled([*body, returned], free, target["path"], module)
+    function = compiled([*body, returned], free, target["path"], module)
     parameters = [Parameter(name) for name in free]
     evidence = uses_in(ast.Module([*body, returned], []), set(free))
     return SliceSubject(module, function=function, calling=Signature(parameters, evidence, ""))
@@ -86,14 +86,14 @@ def _kept(scope: ast.AST, statement: ast.stmt) -> tuple[list[ast.stmt], ast.expr
     """The assignments that the statement depends on, in order, and the expression to look at."""
     result = _result_of(statement)
     own = [statement] if isinstance(statement, _SIMPLE) else []
-    needed = _loaded(statement)
+    needed = loaded_names(statement)
     kept: list[ast.stmt] = []
     before = [one for one in _statements(scope) if one.lineno < statement.lineno and isinstance(one, _SIMPLE)]
     for one in reversed(before):
-        targets = _stored(one)
+        targets = stored_names(one)
         if targets & needed and not _is_self(one):
             kept.insert(0, one)
-            needed |= _loaded(one)
+            needed |= loaded_names(one)
     return [*kept, *own], result
 
 
@@ -120,14 +120,16 @@ def _as_load(node: ast.expr) -> ast.expr:
     return ast.copy_location(ast.parse(ast.unparse(node), mode="eval").body, node)
 
 
-def _loaded(node: ast.AST) -> set[str]:
+def loaded_names(node: ast.AST) -> set[str]:
+    """The names that are read in it."""
     found = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
     if isinstance(node, ast.AugAssign):
         found |= {one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)}
     return found
 
 
-def _stored(node: ast.AST) -> set[str]:
+def stored_names(node: ast.AST) -> set[str]:
+    """The names that are bound in it."""
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
@@ -167,7 +169,7 @@ def _changing(scope: ast.AST) -> set[str]:
     if not isinstance(scope, ast.Module):
         return set()
     loops = [one for one in _statements(scope) if isinstance(one, (ast.For, ast.While, ast.With))]
-    return {name for loop in loops for name in _stored(loop)}
+    return {name for loop in loops for name in stored_names(loop)}
 
 
 def _free(body: list[ast.stmt], known: set[str]) -> set[str]:
@@ -185,12 +187,13 @@ def _free(body: list[ast.stmt], known: set[str]) -> set[str]:
         inner |= {
             argument.arg for one in ast.walk(statement) if isinstance(one, ast.Lambda) for argument in one.args.args
         }
-        free |= _loaded(statement) - assigned - known - inner
-        assigned |= _stored(statement)
+        free |= loaded_names(statement) - assigned - known - inner
+        assigned |= stored_names(statement)
     return free
 
 
-def _compiled(body: list[ast.stmt], free: list[str], path: str, module: ModuleType) -> Any:
+def compiled(body: list[ast.stmt], free: list[str], path: str, module: ModuleType) -> Any:
+    """A function of the free names with this body, at its own lines of the file."""
     arguments = ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, [])
     last = max(one.end_lineno or one.lineno for one in body)
     function = ast.FunctionDef(NAME, arguments, body, [], lineno=body[0].lineno, col_offset=0, end_lineno=last)

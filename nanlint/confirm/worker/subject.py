@@ -55,6 +55,8 @@ class Subject:
     calling: Signature = field(default_factory=Signature)
     nested: bool = False
     """The flagged line is in a function that this one defines and perhaps returns."""
+    internal: bool = False
+    """Only called through something else, which may prepare its arguments."""
 
     @property
     def is_module(self) -> bool:
@@ -110,9 +112,23 @@ def _method(module: ModuleType, owner: type, method: str, *, nested: bool) -> Su
     raw = inspect.getattr_static(owner, method, None)
     if isinstance(raw, (staticmethod, classmethod)):
         bound = getattr(owner, method)
-        return Subject(module, function=bound, calling=signature_of(bound), nested=nested)
+        internal = issubclass(owner, torch.autograd.Function)
+        return Subject(module, function=bound, calling=signature_of(bound), nested=nested, internal=internal)
     calling = Signature() if isinstance(raw, property) or method == "__init__" else signature_of(raw, skip=1)
-    return Subject(module, owner=owner, method=method, building=signature_of(owner), calling=calling, nested=nested)
+    building = signature_of(owner)
+    _learn_from_method(building, raw, owner)
+    return Subject(module, owner=owner, method=method, building=building, calling=calling, nested=nested)
+
+
+def _learn_from_method(building: Signature, method: Any, owner: type) -> None:
+    """What a method does with an attribute is evidence on the constructor's parameter of that name."""
+    function = inspect.unwrap(method) if inspect.isfunction(method) else None
+    if function is None or not building.parameters:
+        return
+    own = _evidence(source_of(function), {"self"}, resolver_of(function, owner))["self"]
+    for name, uses in building.uses.items():
+        if name in own.parts:
+            uses.take(own.parts[name])
 
 
 def _concrete(module: ModuleType, owner: type, method: str) -> list[type]:

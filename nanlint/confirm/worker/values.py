@@ -213,7 +213,8 @@ def known_corner(spec: Spec, corner: str) -> str:
     """The corner that a tensor is made at: the ordinary one for a corner that its domain does not have."""
     if "values" in spec:
         return "values"
-    return corner if corner in corners_of(spec) else "normal"
+    known = INDEX_CORNERS if spec["domain"] == "index" else DOMAINS[spec["domain"]]
+    return corner if corner in known else "normal"
 
 
 def make_tensor(spec: Spec, corner: str, generator: torch.Generator) -> torch.Tensor:

@@ -1,0 +1,269 @@
+"""Code of strangers is run without a hook: missing packages, unknown objects, constructors that nobody can satisfy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("torch", reason="torch is not installed, so no code can be run")
+
+from nanlint.model.verdict import Verdict, VerdictKind
+from tests.confirm_projects import finding_at, verdicts_on, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def verdict_on(folder: Path, text: str, **hazard: str) -> Verdict:
+    """The verdict on the line that is marked with `# here`."""
+    return verdicts_on([finding_at(written(folder, text), **hazard)])[0]
+
+
+MISSING_BASE = """
+import torch
+from somewhere_else.models import PreTrainedModel, auto_docstring
+
+
+@auto_docstring(checkpoint="none")
+class Head(PreTrainedModel):
+    def __init__(self, config):
+        super().__init__(config)
+        self.project = torch.nn.Linear(config.hidden_size, 3)
+
+    @auto_docstring
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return self.project(x).sum() / mask.sum()  # here
+"""
+MIXED_BASES = """
+import abc
+
+import torch
+from somewhere_else import GenerationMixin, Registered
+
+
+class Head(torch.nn.Module, GenerationMixin, Registered, abc.ABC):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return x.sum() / mask.sum()  # here
+"""
+
+
+@pytest.mark.parametrize("text", [MISSING_BASE, MIXED_BASES], ids=["a model of a missing package", "mixed bases"])
+def test_a_class_whose_base_is_missing_is_run_as_the_module_it_is(tmp_path: Path, text: str) -> None:
+    verdict = verdict_on(tmp_path, text)
+    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "module")
+
+
+def test_what_fails_in_another_file_of_the_package_is_left_out(tmp_path: Path) -> None:
+    written(tmp_path, "", "package/__init__.py")
+    written(
+        tmp_path,
+        "import os\n\nWHERE = os.environ['NOT_SET_ANYWHERE']\n\n\ndef scale():\n    return 2.0\n",
+        "package/places.py",
+    )
+    text = """
+        import torch
+        from package.places import WHERE, scale
+
+
+        def mean(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            return scale() * x.sum() / mask.sum()  # here
+        """
+    verdict = verdicts_on([finding_at(written(tmp_path, text, "package/loss.py"))])[0]
+    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
+    assert "left out what failed at import" in (verdict.reason or "")
+
+
+def test_a_decorator_that_fails_is_left_out(tmp_path: Path) -> None:
+    text = """
+        import torch
+        import wrapped_elsewhere
+
+
+        class checked:
+            @wrapped_elsewhere.decorator
+            def __call__(self, wrapped, instance, args, kwargs):
+                return wrapped(*args, **kwargs)
+
+
+        class Loss(torch.nn.Module):
+            @checked()
+            def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+                return x.sum() / mask.sum()  # here
+        """
+    verdict = verdict_on(tmp_path, text)
+    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "module")
+
+
+def test_a_stub_computes_nothing_when_the_code_runs(tmp_path: Path) -> None:
+    text = """
+        import torch
+        from somewhere_else import score
+
+
+        def mean(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            return (x + score(x)).sum() / mask.sum()  # here
+        """
+    verdict = verdict_on(tmp_path, text)
+    assert verdict.kind is VerdictKind.NOT_RUNNABLE
+
+
+def test_a_configuration_of_the_repository_is_constructed(tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        """
+        from dataclasses import dataclass
+
+
+        @dataclass
+        class LossConfig:
+            weight: float
+            label: str = "loss"
+        """,
+        "settings.py",
+    )
+    text = """
+        import torch
+        from settings import LossConfig
+
+
+        def mean(x: torch.Tensor, mask: torch.Tensor, config: LossConfig) -> torch.Tensor:
+            return config.weight * x.sum() / mask.sum()  # here
+        """
+    verdict = verdict_on(tmp_path, text)
+    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
+
+
+TRAINER = """
+import torch
+
+
+class Trainer:
+    def __init__(self, run: str) -> None:
+        self.state = torch.load(run)
+        self.model = self.state["model"]
+
+    def loss(self, batch) -> torch.Tensor:
+        scores = self.model(batch["input_ids"]).logits
+        losses = scores.logsumexp(-1)
+        return (losses * batch["mask"]).sum() / batch["mask"].sum()  # here
+"""
+
+
+def test_a_method_whose_class_cannot_be_constructed_runs_on_a_shell(tmp_path: Path) -> None:
+    verdict = verdict_on(tmp_path, TRAINER)
+    assert (verdict.kind, verdict.level) == (VerdictKind.REACHABLE, "function")
+    assert "`Trainer` was not constructed" in (verdict.reason or "")
+
+
+def test_a_shell_of_an_abstract_class_has_what_its_properties_read(tmp_path: Path) -> None:
+    text = """
+        import abc
+        import torch
+
+
+        class Base(abc.ABC):
+            def __init__(self, path: str) -> None:
+                self._count = torch.load(path)
+
+            @property
+            def count(self) -> torch.Tensor:
+                return self._count
+
+            @abc.abstractmethod
+            def forward(self) -> None: ...
+
+            def mean(self, x: torch.Tensor) -> torch.Tensor:
+                return x.sum() / self.count.sum()  # here
+        """
+    verdict = verdict_on(tmp_path, text)
+    assert (verdict.kind, verdict.level) == (VerdictKind.REACHABLE, "function")
+
+
+def test_what_fails_after_the_flagged_line_does_not_matter(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        def train(x: torch.Tensor, mask: torch.Tensor, writer) -> None:
+            loss = x.sum() / mask.sum()  # here
+            raise RuntimeError("no such writer: " + repr(writer))
+        """
+    verdict = verdict_on(tmp_path, text)
+    assert (verdict.kind, verdict.level) == (VerdictKind.REACHABLE, "function")
+    assert "run up to this line" in (verdict.reason or "")
+
+
+def test_what_rests_on_a_value_of_a_stand_in_is_never_confirmed(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        def mean(x: torch.Tensor, output) -> torch.Tensor:
+            return x.sum() / output.num_valid_items.float().sum()  # here
+        """
+    verdict = verdict_on(tmp_path, text)
+    assert (verdict.kind, verdict.level) == (VerdictKind.REACHABLE, "function")
+    assert "stand-ins were given for `output`" in (verdict.reason or "")
+
+
+def test_an_argument_that_the_line_demands_is_given(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        def mean(x: torch.Tensor, start: torch.Tensor = None, end: torch.Tensor = None, how: str = "sum") -> torch.Tensor:
+            if start is None and end is None:
+                return x.sum()
+            if start is not None and end is not None and how == "mean":
+                return x.sum() / (end - start).sum()  # here
+            return x.mean()
+        """
+    verdict = verdict_on(tmp_path, text)
+    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
+
+
+def test_a_distribution_is_given_where_one_is_used(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        def error(policy, target: torch.Tensor) -> torch.Tensor:
+            return (policy.mean - target).abs() / (policy.log_prob(target).exp() * 0.0).sum()  # here
+        """
+    verdict = verdict_on(tmp_path, text)
+    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
+
+
+def test_shapes_that_belong_together_are_found(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        def mean(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+            if logits.shape[:-1] != labels.shape:
+                raise ValueError("logits and labels must have the same shape")
+            kept = labels[:, 1:] != 0
+            return (logits[:, 1:].logsumexp(-1) * kept).sum() / kept.sum()  # here
+        """
+    verdict = verdict_on(tmp_path, text)
+    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
+
+
+def test_a_broken_precondition_that_is_documented_is_told(tmp_path: Path) -> None:
+    text = '''
+        import torch
+
+
+        def mean(x: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
+            """The mean of what is kept.
+
+            Args:
+                x: the values.
+                kept: which of them count; must be non-empty.
+            """
+            return (x * kept.bool()).sum() / kept.bool().sum()  # here
+        '''
+    verdict = verdict_on(tmp_path, text)
+    assert verdict.kind is VerdictKind.CONFIRMED
+    assert "breaks a documented precondition: kept: which of them count; must be non-empty" in (verdict.reason or "")
