@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -67,7 +68,8 @@ def _tell(when: str, saved: dict[Path, Finding], *, expected: int) -> int:
 
 def exit_of(script: Path) -> int | str:
     """How a script ends: its exit code, or what it raises. One process runs all, so that torch is imported once."""
-    with contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         try:
             runpy.run_path(str(script), run_name="__main__")
         except SystemExit as end:
