@@ -95,7 +95,8 @@ class Need(NamedTuple):
     The sets hold operations by the op table's names, words, and kinds of number: `<huge>`, `<tiny>`, `<minute>`, `<near one>`,
     `<fraction>`. `[]` is a subscript that is neither a number nor a slice, `<root>` and `<inverse>` are powers by their
     exponent, `<own element>` divides by an element of itself, `<two bounds>` clamps between numbers, `<mask>` and `<eps>` are names
-    that speak of one, `<tensor>` shows that something is no number, `<computed>` is the result of any operation.
+    that speak of one, `<least>` is the least number of a format, `<tensor>` shows that something is no number, `<computed>` is the result of any
+    operation, `<anything>` is behind every operand: of a rule with that need, only what its operands rest on is worth knowing.
     """
 
     calls: frozenset[str]

@@ -11,6 +11,7 @@ from nanlint.rule import (
     Finding,
     Hazard,
     Iterator,
+    Need,
     Rule,
     Severity,
     show,
@@ -59,6 +60,7 @@ class ExpOverflow(Rule):
     severity = Severity.WARNING
     direction = Direction.BOTH
     calls = frozenset(OVERFLOW)
+    needs = (Need(calls, (frozenset({"<anything>"}),)),)
     yields_to = frozenset({"NAN202"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
+    Need,
     Rule,
     Severity,
     safe,
@@ -60,7 +61,7 @@ class LogSumExpByHand(Rule):
     direction = Direction.BOTH
     calls = EXPONENTIALS
     yields_to = frozenset({"NAN302"})
-    beside = frozenset({*LOGS, *QUOTIENTS})
+    needs = (Need(calls, (frozenset({"<anything>"}),), beside=frozenset({*LOGS, *QUOTIENTS})),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge what is made of one exponential."""

@@ -15,6 +15,8 @@ SOFTMAX = ("softmax", "log_softmax", "Softmax", "scores", "logits", "attn", "att
 CAST = re.compile(r"\.(to|type_as|type)\(|\.half\(")
 QUOTED = 24
 FORMATS = ("float16", "bfloat16", "float32", "float64")
+# The least number of these is beyond float16; that of a dtype which nobody knows is nobody's either.
+WIDE = frozenset({"float32", "float64", "bfloat16", "float", "double"})
 
 
 class MaskOverflow(Rule):
@@ -48,9 +50,11 @@ class MaskOverflow(Rule):
     dtypes = ("float16",)
     calls = frozenset({FILL, WHERE, PRODUCT, SUM})
     needs = (
-        Need(frozenset({FILL, WHERE}), (frozenset({"<huge>", "finfo"}),)),
-        Need(frozenset({PRODUCT}), (frozenset({"<huge>", "finfo"}), MASKS | {"<mask>"})),
-        Need(frozenset({SUM}), (frozenset({"finfo"}),)),
+        Need(frozenset({FILL, WHERE}), (frozenset({"<huge>"}),)),
+        Need(frozenset({FILL, WHERE}), (frozenset({"finfo"}), WIDE)),
+        Need(frozenset({PRODUCT}), (frozenset({"<huge>"}), MASKS | {"<mask>"})),
+        Need(frozenset({PRODUCT}), (frozenset({"finfo"}), WIDE, MASKS | {"<mask>"})),
+        Need(frozenset({SUM}), (frozenset({"<least>"}),)),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -58,3 +58,17 @@ def test_every_step_keeps_shape_and_elements_in_step(elements: list[float]) -> N
     for one in steps(witness(*elements, shape=(2, 2))):
         values = one.tensors[0][1]
         assert len(values.elements) == values.shape[0] * values.shape[1]
+
+
+def test_what_fails_because_two_tensors_are_equal_shrinks_together() -> None:
+    same = Values((2,), (1.5409, -0.2934))
+    start = Witness((("x", same), ("y", same), ("mask", Values((2,), (True, False), "mask"))))
+    smallest = shrink(start, lambda one: dict(one.tensors)["x"] == dict(one.tensors)["y"])
+    assert [values.elements for _, values in smallest.tensors] == [(0.0,), (0.0,), (False,)]
+
+
+def test_digits_that_two_tensors_share_are_dropped_from_both() -> None:
+    same = Values((1,), (1.5409,))
+    start = Witness((("x", same), ("y", same)))
+    smallest = shrink(start, lambda one: one.tensors[0][1] == one.tensors[1][1] and one.tensors[0][1].elements[0] > 1)
+    assert [values.elements for _, values in smallest.tensors] == [(2.0,), (2.0,)]

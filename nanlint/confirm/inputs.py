@@ -23,9 +23,10 @@ from nanlint.confirm.names import (
     is_fraction,
     words,
 )
+from nanlint.confirm.tensor_words import LOOKUPS
 
 if TYPE_CHECKING:
-    from nanlint.confirm.uses import Uses
+    from nanlint.confirm.evidence import Uses
 
 Spec = dict[str, Any]
 
@@ -99,6 +100,8 @@ def attribute(name: str, uses: Uses, rank: int = 2) -> list[Spec]:
     found = _by_parts(short, uses, rank, shaped) or _setting(short, uses)
     if found:
         return found
+    if uses.called and short in LOOKUPS:
+        return [{"kind": "object", "items": {}, "keys": {}, "result": tensor("value", rank)}, _ANY]
     if uses.called:
         return [_ANY, _IDENTITY, _LINEAR]
     return [shaped, value(2), value(0.5), value(None)]
@@ -117,13 +120,17 @@ def _setting(name: str, uses: Uses) -> list[Spec]:
     return _by_setting_name(name, uses) or _by_comparison(name, uses)
 
 
+_COMPUTED = re.compile(r"(states?|embeds?|embeddings?|hidden|outputs?|logits|loss|features)$")
+"""Names of what a network computes, and nobody sets."""
+
+
 def _by_setting_name(name: str, uses: Uses) -> list[Spec]:
     is_counted = is_count(name) and bool(words(name) & {"num", "n", "size", "dim", "count"})
     if SWITCHES.search(name.lower()):
         return list(_BOTH)
     if name.lower() in {"device", "dtype"}:
         return [{"kind": "device"} if name.lower() == "device" else {"kind": "dtype", "value": "float32"}]
-    if domain_of(name) in {"mask", "index", "length"} and not is_counted:
+    if (domain_of(name) in {"mask", "index", "length"} or _COMPUTED.search(name.lower())) and not is_counted:
         return []
     if is_fraction(name) and not uses.counted and not is_counted:
         return [value(fraction(name)), value(0), value(1.0)]
@@ -193,11 +200,11 @@ _ANNOTATIONS: tuple[tuple[str, Any], ...] = (
     (r"Literal\[", _literals),
     (r"Callable|\bModule\b", _module),
     (
-        r"^(Optional\[)?(List|list|Sequence|Iterable|Tuple|tuple)\[.*Tensor",
+        r"^(Optional\[)?(List|list|Sequence|Iterable|Tuple|tuple)\[.*Tensor\b",
         lambda _, __, ___, shaped: [{"kind": "list", "items": [shaped, shaped]}, shaped],
     ),
-    (r"(Dict|dict|Mapping)\[str,.*Tensor", _dict_of_tensors),
-    (r"Tensor|^(Float|Int|Bool)\[", _tensor_as_annotated),
+    (r"(Dict|dict|Mapping)\[str,.*Tensor\b", _dict_of_tensors),
+    (r"Tensor\b|^(Float|Int|Bool)\[", _tensor_as_annotated),
     (r"^(Optional\[)?bool\b", lambda *_: list(_BOTH)),
     (r"^(Optional\[)?int\b", _whole_number),
     (r"^(Optional\[)?float\b", lambda _, name, *__: [value(fraction(name))]),
@@ -224,12 +231,11 @@ def _is_axis(name: str, *, building: bool) -> bool:
 
 def _domain_by_use(name: str, uses: Uses) -> str:
     named = domain_of(name)
-    if named == "unit" and uses.indexes and words(name) & {"target", "targets"}:
+    is_open = named == "real" or (named == "unit" and bool(words(name) & {"target", "targets"}))
+    if uses.indexes and is_open:
         return "index"
     if named != "real":
         return ""
-    if uses.indexes:
-        return "index"
     return "mask" if uses.masks else ""
 
 

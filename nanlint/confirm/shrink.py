@@ -71,10 +71,12 @@ def _sums_to_one(values: Values) -> bool:
 def steps(witness: Witness) -> Iterator[Witness]:
     """Every proposal, the boldest first."""
     yield from smaller_sizes(witness)
+    yield from plain_together(witness)
     yield from plain_tensors(witness)
     yield from plain_elements(witness)
     yield from halved(witness)
     yield from rounded(witness)
+    yield from rounded_together(witness)
 
 
 def smaller_sizes(witness: Witness) -> Iterator[Witness]:
@@ -103,6 +105,18 @@ def _cut_at(values: Values, place: int, size: int, smaller: int) -> Values:
     if len(values.shape) <= place or values.shape[place] != size:
         return values
     return values.cut((*values.shape[:place], smaller, *values.shape[place + 1 :]))
+
+
+def plain_together(witness: Witness) -> Iterator[Witness]:
+    """Replace all numbers by 0 or by 1: what fails because two tensors are equal goes on to fail."""
+    if len(witness.tensors) > 1:
+        for number in (0, 1):
+            yield Witness(
+                tuple(
+                    (name, values if values.domain in _BOUNDED else _filled(values, number))
+                    for name, values in witness.tensors
+                )
+            )
 
 
 def plain_tensors(witness: Witness) -> Iterator[Witness]:
@@ -155,5 +169,21 @@ def rounded(witness: Witness) -> Iterator[Witness]:
         if values.domain in _BOUNDED:
             continue
         for digits in _ROUNDINGS:
-            elements = tuple(round(float(element), digits) + 0.0 for element in values.elements)
-            yield witness.replaced(name, Values(values.shape, elements, values.domain))
+            yield witness.replaced(name, _rounded(values, digits))
+
+
+def rounded_together(witness: Witness) -> Iterator[Witness]:
+    """Fewer digits, for all numbers."""
+    if len(witness.tensors) > 1:
+        for digits in _ROUNDINGS:
+            yield Witness(
+                tuple(
+                    (name, values if values.domain in _BOUNDED else _rounded(values, digits))
+                    for name, values in witness.tensors
+                )
+            )
+
+
+def _rounded(values: Values, digits: int) -> Values:
+    elements = tuple(round(float(element), digits) + 0.0 for element in values.elements)
+    return Values(values.shape, elements, values.domain)

@@ -112,3 +112,5 @@ OF_DISTRIBUTIONS = DISTRIBUTION | {
 """What a distribution has at all."""
 MAPPING = frozenset({"get", "keys", "items", "values", "pop", "update", "setdefault", "copy"})
 """What a dictionary is asked for."""
+LOOKUPS = frozenset({"get", "pop", "sample", "rsample"})
+"""Methods whose result has nothing to do with the shape of their arguments."""

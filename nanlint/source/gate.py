@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nanlint.source.kinds import ANYTHING
 from nanlint.source.outline import MODULE
 from nanlint.source.relevance import relevant_names
 from nanlint.source.slices import Slices
@@ -85,7 +86,7 @@ class Gate:
 
     def view(self, outline: Outline) -> View:
         """What of the file the rules need to see."""
-        everything = set[str]().union(*(chunk.words for chunk in outline.chunks.values()))
+        everything = {ANYTHING}.union(*(chunk.words for chunk in outline.chunks.values()))
         everything.update(name.rpartition(".")[2] for name in outline.imports.values())
         interests = [
             interest

@@ -14,6 +14,10 @@ OWN_ELEMENT = "<own element>"
 """A division by an element of what is divided: `x / x[0]`."""
 MASK, EPS = "<mask>", "<eps>"
 """Names that speak of a mask, or of an eps."""
+LEAST = "<least>"
+"""The least number of a format: `torch.finfo(dtype).min`."""
+ANYTHING = "<anything>"
+"""Is behind every operand."""
 ROOT, INVERSE = "<root>", "<inverse>"
 """A power whose exponent may be a fraction, and one whose exponent may be negative."""
 
@@ -49,6 +53,14 @@ def number_words(value: object) -> tuple[str, ...]:
         return (TINY, MINUTE, FRACTION)
     kind = HUGE if size >= SMALL else TINY if 0 < size <= 0.01 else NEAR_ONE if 0.99 <= size < 1 else ""
     return (kind, FRACTION) if isinstance(size, float) and size % 1 else (kind,)
+
+
+def is_least(node: ast.Attribute) -> bool:
+    """`torch.finfo(dtype).min`, or `info.min`."""
+    if node.attr != "min":
+        return False
+    whose = node.value.func if isinstance(node.value, ast.Call) else node.value
+    return "info" in str(getattr(whose, "attr", getattr(whose, "id", "")))
 
 
 def power_words(node: ast.BinOp | ast.Call | ast.AugAssign) -> tuple[str, ...]:

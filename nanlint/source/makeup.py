@@ -9,7 +9,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.source.kinds import EPS, HUGE, MASK, MINUTE, PICKED, PLAIN_INDEX, POWERS, number_words, power_words
+from nanlint.source.kinds import (
+    EPS,
+    HUGE,
+    LEAST,
+    MASK,
+    MINUTE,
+    PICKED,
+    PLAIN_INDEX,
+    POWERS,
+    is_least,
+    number_words,
+    power_words,
+)
 from nanlint.source.references import last_word
 from nanlint.source.words import OPERATOR_WORDS
 
@@ -65,12 +77,17 @@ class Makeup:
     def attribute(self, node: ast.Attribute) -> None:
         """`self.x` has its value elsewhere; of other attributes the word is all that is known."""
         self._word(node.attr)
+        if is_least(node):
+            self.words.add(LEAST)
         if isinstance(node.value, ast.Name):
             self._word(node.value.id)
             if node.value.id in SELVES:
                 self.names.add(OWN + node.attr)
         if isinstance(node.value, ast.Call):
-            self._word(last_word(node.value.func))  # finfo of `torch.finfo(dtype).min`
+            word = last_word(node.value.func)
+            self._word(word)
+            for given in node.value.args if word == "finfo" else ():  # the dtype of `torch.finfo(dtype).min`
+                self.add(given)
         if node.attr in _VIEWS:
             self.add(node.value)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.source.flows import Flows
+from nanlint.source.kinds import ANYTHING
 from nanlint.source.makeup import OWN, Makeup, operands_of
 from nanlint.source.outline import MODULE
 
@@ -58,7 +59,7 @@ class Slices:
         return words is None or not any(wanted.isdisjoint(words) for wanted in beneath)
 
     def _words_behind(self, home: str, operands: Sequence[ast.AST]) -> set[str]:
-        words: set[str] = set()
+        words = {ANYTHING}
         pending: list[_Place] = [(home, node) for node in operands]
         seen: set[object] = set(operands)
         while pending:

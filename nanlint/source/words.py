@@ -14,6 +14,7 @@ from nanlint.source.kinds import (
     BOUNDS,
     CLAMPS,
     HUGE,
+    LEAST,
     LONGEST_NUMBER,
     MINUTE,
     OWN_ELEMENT,
@@ -22,6 +23,7 @@ from nanlint.source.kinds import (
     POWERS,
     SMALL,
     has_two_bounds,
+    is_least,
     is_own_element,
     number_words,
     power_words,
@@ -123,6 +125,8 @@ def _enter_fields(to: _Collector, node: ast.AST) -> None:
 
 def _enter_attribute(to: _Collector, node: ast.Attribute) -> None:
     to.word(node.attr)
+    if node.attr == "min" and is_least(node):
+        to.word(LEAST)
     if node.ctx.__class__ is not ast.Load:
         to.store(node.attr)
     value = node.value

@@ -15,7 +15,7 @@ import traceback
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nanlint.confirm.uses import Uses
+from nanlint.confirm.evidence import Uses
 from nanlint.confirm.worker.guards import demands_on, inner_switches, switched
 from nanlint.confirm.worker.guesses import alternatives, mentioned, required, starts
 from nanlint.confirm.worker.moves import aligned, anyway, by_complaint, is_about_shapes, others, with_spec

@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.composites import children, replaced
+from nanlint.confirm.evidence import Uses
 from nanlint.confirm.inputs import COMMON_SHAPES, attribute, tensor, value
 from nanlint.confirm.names import count, fraction
-from nanlint.confirm.uses import Uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -221,7 +221,7 @@ def aligned(case: Json) -> Iterator[Json]:
         yield reshaped(case, lambda _, old, shape=shape: shape[: len(old)] if len(old) < len(shape) else old)  # type: ignore[misc] # same
     for name, old in list(shapes.items())[:_MOST_ALIGNED]:
         for shape in known[:_MOST_ALIGNED]:
-            for wanted in (shape, shape[:-1], [*shape[:1], *shape[2:]], shape[1:], shape[:1], shape[-1:]):
+            for wanted in (shape, shape[:-1], [*shape[:1], *shape[2:]], shape[1:], shape[1:-1], shape[:1], shape[-1:]):
                 if wanted != old:
                     yield _one_shape(case, name, lambda _, wanted=wanted: list(wanted))  # type: ignore[misc] # same
 

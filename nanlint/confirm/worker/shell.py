@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from nanlint.confirm.inputs import Parameter, value
-from nanlint.confirm.uses import Uses, uses_in
+from nanlint.confirm.uses import uses_in
 from nanlint.confirm.worker.subject import CannotRun, Signature, Subject, resolver_of, signature_of, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from nanlint.confirm.evidence import Uses
     from nanlint.confirm.inputs import Spec
 
 OWN = "self."

@@ -6,21 +6,22 @@ import ast
 import contextlib
 import inspect
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from nanlint.confirm.evidence import Function, Resolved, Uses
 from nanlint.confirm.inputs import Parameter
-from nanlint.confirm.uses import Function, Resolved, Uses, uses_in
+from nanlint.confirm.uses import uses_in
 from nanlint.confirm.worker.stub_objects import Stub
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
+    from nanlint.confirm.evidence import Resolve
     from nanlint.confirm.inputs import Spec
-    from nanlint.confirm.uses import Resolve
 
 
 class CannotRun(Exception):  # noqa: N818 - reads as a sentence where it is raised
@@ -116,8 +117,19 @@ def _method(module: ModuleType, owner: type, method: str, *, nested: bool) -> Su
         return Subject(module, function=bound, calling=signature_of(bound), nested=nested, internal=internal)
     calling = Signature() if isinstance(raw, property) or method == "__init__" else signature_of(raw, skip=1)
     building = signature_of(owner)
+    building.parameters = [_annotated(parameter, owner) for parameter in building.parameters]
     _learn_from_method(building, raw, owner)
     return Subject(module, owner=owner, method=method, building=building, calling=calling, nested=nested)
+
+
+def _annotated(parameter: Parameter, owner: type) -> Parameter:
+    """The parameter with the annotation that the class has for an attribute of its name, if it has none itself."""
+    if parameter.annotation:
+        return parameter
+    notes = (vars(base).get("__annotations__", {}).get(parameter.name) for base in owner.__mro__)
+    note = next((one for one in notes if one is not None), None)
+    text = note if isinstance(note, str) else getattr(note, "__name__", "")
+    return replace(parameter, annotation=text) if text else parameter
 
 
 def _learn_from_method(building: Signature, method: Any, owner: type) -> None:
