@@ -169,6 +169,8 @@ def test_a_stand_in_with_a_tensor_is_known_as_one() -> None:
         pytest.param("Args:\n    scale: probabilities, one per class.", [-1.0], True, id="no probability"),
         pytest.param("Args:\n    other: must be positive.", [0.0], False, id="another argument"),
         pytest.param("Divides by the scale, a positive habit.", [0.0], False, id="no demand"),
+        pytest.param("Args:\n    scale: count of true positives.", [0.0], False, id="another word"),
+        pytest.param("Args:\n    scale: log-probabilities of tokens.", [-1.0], False, id="logarithms of probabilities"),
     ],
 )
 def test_a_documented_precondition_is_broken_by_values_only(

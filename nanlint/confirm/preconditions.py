@@ -27,16 +27,16 @@ def _numbers(spec: Spec) -> list[float]:
 
 
 _BROKEN: tuple[tuple[str, Callable[[list[float]], bool]], ...] = (
-    (r"non-?empty|at least one|not be empty", lambda values: not any(values)),
-    (r"non-?zero|different from (zero|0)|not be (zero|0)", lambda values: 0.0 in values),
-    (r"non-?negative|(>=|≥|\\geq?) ?0\b", lambda values: any(value < 0 for value in values)),
+    (r"\bnon-?empty\b|\bat least one\b|\bnot be empty\b", lambda values: not any(values)),
+    (r"\bnon-?zero\b|\bdifferent from (zero|0)\b|\bnot be (zero|0)\b", lambda values: 0.0 in values),
+    (r"\bnon-?negative\b|(>=|≥|\\geq?) ?0\b", lambda values: any(value < 0 for value in values)),
     (
-        r"(strictly )?positive|greater than (zero|0)|larger than (zero|0)|> ?0\b",
+        r"\bpositive\b|\b(greater|larger) than (zero|0)\b|> ?0\b",
         lambda values: any(value <= 0 for value in values),
     ),
     (
-        r"probabilit|between (zero|0)(\.0)? and (one|1)|\[0(\.0*)?, ?1(\.0*)?\]|(in|from) (zero|0) to (one|1)|distribution",
-        lambda values: any(not 0 <= value <= 1 for value in values) or (len(values) > 1 and sum(values) == 0),
+        r"(?<!log)(?<!log[- ])\bprobabilit(y|ies)\b|\bbetween (zero|0)(\.0)? and (one|1)\b|\[0(\.0*)?, ?1(\.0*)?\]",
+        lambda values: any(not 0 <= value <= 1 for value in values),
     ),
 )
 """What a sentence may demand, and when values do not meet it; the special ones first."""
@@ -49,7 +49,7 @@ def broken_by(documented: str, arguments: Mapping[str, Any]) -> str:
             if not re.search(rf"\b{re.escape(name.rpartition('.')[2])}\b", sentence):
                 continue
             values = _numbers(spec)
-            if values and _is_broken(sentence, values):
+            if values and _is_broken(re.sub(rf"\b{re.escape(name)}\b", "it", sentence), values):
                 return sentence if len(sentence) <= _LONGEST else f"{sentence[:_LONGEST]}…"
     return ""
 

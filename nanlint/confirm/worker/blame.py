@@ -38,6 +38,9 @@ _UNDERFLOWING = frozenset({"torch.exp", "torch.exp2"})
 """Operations that are finite far below 0, and 0 there."""
 
 
+_AVERAGES = frozenset({"mean", "nanmean", "std", "var", "std_mean", "var_mean"})
+
+
 def names_of(operation: str) -> frozenset[str]:
     """The operations that torch runs for one of the op table."""
     last = operation.rpartition(".")[2].rstrip("_").removesuffix("Loss").lower()
@@ -51,6 +54,9 @@ def is_about(  # noqa: PLR0911 - guards, one by one
     source = tracer.events[last.forward] if last.forward is not None else last
     if target.get("anywhere"):
         return bool(source.place)
+    if source.operation in _AVERAGES and hazard is not None and not _is_named(source, hazard):
+        # The average of nothing: the finding is about values, and a slice that holds none is no value.
+        return "element" in hazard["zone"]
     flagged = [event.index for event in tracer.events if not event.backward and is_flagged(event, target)]
     runs_it = any(_is_named(tracer.events[index], hazard) for index in flagged)
     if is_flagged(last, target) or is_flagged(source, target):

@@ -1,4 +1,4 @@
-"""Calls that somebody wrote down: the user's `nanlint_inputs`, and the examples in docstrings.
+"""Calls that somebody wrote down: the user's `nanlint_inputs`, the examples in docstrings, the repository's own tests.
 
 A call that was supplied beats every guess: its shapes fit, and its values are ordinary. Its tensors become specs, so
 corners can be derived that keep shape, dtype and domain.
@@ -12,11 +12,13 @@ import importlib.util
 import inspect
 import os
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from nanlint.confirm.names import domain_of
+from nanlint.confirm.worker.call_sites import sessions_in
 from nanlint.confirm.worker.load import alarm
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ HOOKS_FILE = "nanlint_hooks.py"
 _MOST = 3
 """Calls of one source that are tried."""
 _SECONDS = 5
+_HARVEST_SECONDS = 6.0
 
 
 class Call:
@@ -114,10 +117,30 @@ def _matching(item: Any, subject: Subject) -> Call | None:
     return Call(subject.function, dict(arguments), HOOK) if same else None
 
 
+def harvested(subject: Subject, target: Json) -> list[Call]:
+    """The calls that the tests and examples of the repository make, as far as these run here."""
+    _, code = _code_of(subject)
+    name = subject.owner.__name__ if subject.owner is not None else getattr(code, "co_name", "")
+    if code is None or not name:
+        return []
+    calls: list[Call] = []
+    end = time.monotonic() + _HARVEST_SECONDS
+    for session in sessions_in(target["project"], name):
+        calls += _captured(session, subject, code)
+        if len(calls) >= _MOST or time.monotonic() > end:
+            break
+    return calls[:_MOST]
+
+
+def _code_of(subject: Subject) -> tuple[Any, Any]:
+    """What is called in the end, and its code; None for what is not written in Python."""
+    function = subject.function if subject.owner is None else getattr(subject.owner, subject.method, None)
+    return function, getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+
+
 def documented(subject: Subject) -> list[Call]:
     """The calls that the examples in the docstrings of function, method, class and module make."""
-    function = subject.function if subject.owner is None else getattr(subject.owner, subject.method, None)
-    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    function, code = _code_of(subject)
     if code is None:
         return []
     calls: list[Call] = []

@@ -183,8 +183,7 @@ def replay(job: Json) -> Json:
         return {"kind": "replayed", "bad": "hit" in answer, "error": "", "hit": answer.get("hit")}
     bench = bench_for(_subject_again(loaded, job), job)
     if "captured" in case:
-        calls = [*examples.supplied(bench.subject, job["target"]), *examples.documented(bench.subject)]
-        bench.captured = calls[case["captured"]]
+        bench.captured = _written_down(bench.subject, job)[case["captured"]]
     hit, outcome = judge(bench, case, job["target"])
     return {
         "kind": "replayed",
@@ -198,6 +197,13 @@ def replay(job: Json) -> Json:
 def proof(job: Json) -> Json:
     """What a saved script says of the code: whether it is finite."""
     return {"kind": "proof", "finite": bool(runpy.run_path(job["path"])["is_finite"]())}
+
+
+def _written_down(subject: Subject, job: Json) -> list[examples.Call]:
+    """The calls among which the case names one by its place."""
+    if job["case"].get("harvested"):
+        return examples.harvested(subject, job["target"])
+    return [*examples.supplied(subject, job["target"]), *examples.documented(subject)]
 
 
 def _subject_again(loaded: Loaded, job: Json) -> Subject:

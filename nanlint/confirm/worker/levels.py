@@ -24,6 +24,7 @@ from nanlint.confirm.worker.subject import CannotRun
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nanlint.confirm.worker.examples import Call
     from nanlint.confirm.worker.load import Loaded
     from nanlint.confirm.worker.subject import Subject
 
@@ -57,16 +58,18 @@ def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
     """The answer for a function or a module in one dtype: calls that somebody wrote down first, then found ones."""
     common: Json = {"level": subject.level, "dtype": dtype}
     for number, call in enumerate([*examples.supplied(subject, job["target"]), *examples.documented(subject)]):
-        bench = bench_for(subject, job)
-        bench.captured = call
-        case = {**_base(job, dtype), "call": call.specs(), "captured": number}
-        outcome, watch = watched(bench, case, job["target"])
-        if watch.reached and (not outcome.error or outcome.refused):
-            return _searched(bench, case, job) | common | {"inputs": call.source}
+        answer = _on_call(subject, call, {**_base(job, dtype), "captured": number}, job)
+        if answer is not None:
+            return answer | common
     bench = bench_for(subject, job)
     seconds = min(job["fit_seconds"], 0.4 * _left(job))
     fitted: Fit = fit(bench, job["target"], _base(job, dtype), Budget(job["fit_tries"], seconds))
     common |= {"fit_tries": fitted.tries}
+    if not fitted.reached and subject.level != "slice" and not job.get("shell"):
+        for number, call in enumerate(examples.harvested(subject, job["target"])):
+            answer = _on_call(subject, call, {**_base(job, dtype), "captured": number, "harvested": True}, job)
+            if answer is not None:
+                return answer | common
     if not fitted.reached and fitted.partial is not None:
         return _up_to(bench, fitted, job) | common
     if fitted.case is None:
@@ -76,6 +79,17 @@ def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
         return {"kind": "not-runnable", "reason": reason, "ran": True, **common}
     answer = _searched(bench, fitted.case, job) | common
     return _only_reachable(answer) | {"internal": True} if subject.internal else answer
+
+
+def _on_call(subject: Subject, call: Call, base: Json, job: Json) -> Json | None:
+    """The answer for a call that somebody wrote down; None if it does not run through the flagged line."""
+    bench = bench_for(subject, job)
+    bench.captured = call
+    case = {**base, "call": call.specs()}
+    outcome, watch = watched(bench, case, job["target"])
+    if not watch.reached or (outcome.error and not outcome.refused):
+        return None
+    return _searched(bench, case, job) | {"inputs": call.source}
 
 
 def _up_to(bench: Bench, fitted: Fit, job: Json) -> Json:
