@@ -305,3 +305,52 @@ def test_a_call_in_a_test_of_the_repository_is_taken_up(tmp_path: Path) -> None:
         """
     verdict = verdict_on(tmp_path, text)
     assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
+
+
+def test_an_average_of_nothing_is_not_what_a_root_is_blamed_for(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        def size(x: torch.Tensor) -> torch.Tensor:
+            part = x[:, 100:]
+            return part.pow(2).mean().sqrt()  # here
+        """
+    verdict = verdict_on(tmp_path, text, operation="torch.sqrt", operand="part.pow(2).mean()")
+    assert (verdict.kind, verdict.level) == (VerdictKind.NOT_REPRODUCED, "function")
+
+
+def test_a_protocol_is_filled_by_a_stand_in(tmp_path: Path) -> None:
+    text = """
+        from typing import Protocol
+
+        import torch
+
+
+        class Batch(Protocol):
+            returns: torch.Tensor
+
+
+        def mean(x: torch.Tensor, batch: Batch) -> torch.Tensor:
+            return x.sum() / batch.returns.sum()  # here
+        """
+    verdict = verdict_on(tmp_path, text)
+    assert (verdict.kind, verdict.level) == (VerdictKind.REACHABLE, "function")
+
+
+def test_an_autograd_function_is_reachable_through_its_callers_alone(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        class Angle(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
+                ctx.save_for_backward(query, key)
+                return torch.acos((query * key).sum(-1))  # here
+        """
+    verdict = verdict_on(
+        tmp_path, text, operation="torch.acos", operand="(query * key).sum(-1)", zone="outside [-1, 1]"
+    )
+    assert (verdict.kind, verdict.level) == (VerdictKind.REACHABLE, "function")
+    assert "called through `apply`" in (verdict.reason or "")

@@ -32,7 +32,7 @@ _NEWEST = 16
 _Layers = tuple[dict[str, Value], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # not frozen, as a Value is not
 class Env:
     """What each name holds here, what conditions have told, and the `with` regions around."""
 

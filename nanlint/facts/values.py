@@ -78,7 +78,8 @@ class _Nothing(enum.Enum):
 NOTHING = _Nothing.NOTHING
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+# Not frozen: nobody changes one, and freezing the tens of thousands that a run makes takes a fifteenth of its time.
+@dataclass(slots=True, eq=False)
 class Value:
     """What one expression evaluates to, as far as the source tells."""
 
