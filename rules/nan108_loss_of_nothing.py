@@ -58,9 +58,9 @@ class LossOfNothing(Rule):
         loss = total / (labels != -100).sum().clamp(min=1)
 
     ## Silent when
-    the reduction is "sum" or "none", or not known here; when `ignore_index` is not given (that labels of -100 occur is then
+    the reduction is "sum" or "none", or not known here; when `ignore_index` is not given, or is -100 by a default of which nothing else is made (that such labels occur is then
     nobody's word), or marks padding, as -1 and a pad id do: no sequence is padding alone; for the targets of a decoder, which end with a token of their own; when a condition on the way asks for the targets or the selection; when a NaN is replaced or looked for
-    behind it; under `no_grad` and in tests. An nn.CrossEntropyLoss is told of where it is made.
+    behind it; under `no_grad`, in evaluations and in tests. An nn.CrossEntropyLoss is told of where it is made.
 
     ## Fix
     Unsafe, for `cross_entropy` and `nll_loss` with `ignore_index`: the sum over the count of what is left, `clamp(min=1)`, is

@@ -46,7 +46,7 @@ class LogSumExpByHand(Rule):
 
     ## Silent when
     the maximum was subtracted first, under whatever name; when the exponent is known to stay where `exp` is neither inf
-    nor 0, as of a log-probability or of minus a distance; in tests and initialisation. `1 / (1 + exp(-x))` breaks in the
+    nor 0, as of a log-probability, of minus a distance or of a cosine; in tests and initialisation. `1 / (1 + exp(-x))` breaks in the
     backward alone, so it is silent where there is no gradient. It is of
     severity info, as are `log(exp(x) - 1)` and `log(exp(x) + eps)`, which are mostly given small numbers.
 
