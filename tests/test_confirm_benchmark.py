@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.confirm_real import Tally, chosen_of, how_of, level_of, line_of, page, reason_of, summary
+from benchmarks.realcode.reviews import FIELDS
 from nanlint.model.verdict import Verdict, VerdictKind
 from tests.confirm_projects import MEAN, finding_at, written
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nanlint.model import Finding
 
 
@@ -65,3 +66,14 @@ def test_the_page_counts_levels_verdicts_and_packages(tmp_path: Path) -> None:
     assert next(summary(tally)) == "2 findings: run at some level 2 (100%), whole function or module 1 (50%)"
     assert "| first-1.0 | 1 | 1 | 0 | 0 | 0 | 1 |" in lines
     assert "| no arguments were found with which it runs | 1 | 0 |" in lines
+
+
+def test_every_confirmed_finding_that_was_reviewed_is_right_or_breaks_a_precondition() -> None:
+    path = Path(__file__).parents[1] / "benchmarks" / "realcode" / "reviewed" / "confirmed.jsonl"
+    entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    odd = [
+        entry
+        for entry in entries
+        if tuple(entry) != FIELDS or entry["verdict"] not in {"right", "precondition"} or not entry["reason"].strip()
+    ]
+    assert (odd, len(entries) >= 30) == ([], True)

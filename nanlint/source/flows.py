@@ -20,7 +20,7 @@ from nanlint.source.references import last_word
 from nanlint.source.words import OPERATOR_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from nanlint.source.outline import Chunk
 
@@ -29,19 +29,33 @@ class Flows:
     """One chunk: its operations by their words, and what is handed to its names."""
 
     def __init__(self, chunk: Chunk) -> None:
-        self.operations: list[tuple[str, ast.AST]] = []
         self.values: dict[str, list[ast.AST]] = {}
         self.attributes: dict[str, list[ast.AST]] = {}
         self.results: list[ast.AST] = []
         self.tests: list[ast.AST] = []
+        self._chunk = chunk
+        self._operations: dict[str, list[ast.AST]] | None = None
         functions: list[str] = []
         for node in chunk.nodes:
-            _NOTE[node.__class__](self, node)
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            note = _NOTE.get(node.__class__)
+            if note is not None:
+                note(self, node)
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 functions.append(node.name)
         # A function inside the chunk returns what any of them returns.
         for name in functions:
             self.values.setdefault(name, []).extend(self.results)
+
+    @property
+    def operations(self) -> Mapping[str, Sequence[ast.AST]]:
+        """The operations of the chunk by their words; looked up where a rule's word stands, which it does in few."""
+        if self._operations is None:
+            self._operations = {}
+            for node in self._chunk.nodes:
+                words = _WORDS.get(node.__class__)
+                for word in words(node) if words is not None else ():
+                    self._operations.setdefault(word, []).append(node)
+        return self._operations
 
     def give(self, target: ast.AST | None, value: ast.AST | None) -> None:
         """Note that `value` may be in `target` from now on."""
@@ -57,35 +71,6 @@ class Flows:
         elif isinstance(target, (ast.Subscript, ast.Starred)):
             self.give(target.value, value)
 
-    def call(self, node: ast.Call) -> None:
-        """A call is an operation by its last word, unless it is one of Python's or numpy's."""
-        function = node.func
-        base = function.value if isinstance(function, ast.Attribute) else None
-        if isinstance(base, ast.Name) and base.id in OTHER_LIBRARIES:
-            return
-        word = last_word(function)
-        self.operations.append((word, node))
-        if word in POWERS:
-            self.operations += [(kind, node) for kind in power_words(node)]
-        elif word in CLAMPS and has_two_bounds(node):
-            self.operations.append((BOUNDS, node))
-
-    def pick(self, node: ast.Subscript) -> None:
-        """A selection by values is an operation, too."""
-        self.operations.append((PICKED, node))
-
-    def unary(self, node: ast.UnaryOp) -> None:
-        """So is an operator, and `-x` is no difference."""
-        self.operations.append((UNARY_WORDS.get(node.op.__class__, ""), node))
-
-    def operator(self, node: ast.BinOp) -> None:
-        """A power is one by its exponent, too."""
-        self.operations.append((OPERATOR_WORDS[node.op.__class__], node))
-        if isinstance(node.op, ast.Pow):
-            self.operations += [(kind, node) for kind in power_words(node)]
-        elif isinstance(node.op, ast.Div) and is_own_element(node):
-            self.operations.append((OWN_ELEMENT, node))
-
     def assignment(self, node: ast.Assign) -> None:
         """`a = b = value`."""
         for target in node.targets:
@@ -96,11 +81,7 @@ class Flows:
         self.give(node.target, node.value)
 
     def augmented(self, node: ast.AugAssign) -> None:
-        """`a += value` is an operation by two words, and the whole of it is in `a`."""
-        word = OPERATOR_WORDS[node.op.__class__]
-        self.operations += [(word, node), (f"{word}=", node)]
-        if isinstance(node.op, ast.Pow):
-            self.operations += [(kind, node) for kind in power_words(node)]
+        """The whole of `a += value` is in `a`."""
         self.give(node.target, node)
 
     def statement(self, node: ast.Expr) -> None:
@@ -152,35 +133,62 @@ class Flows:
             if default is not None:
                 self.values.setdefault(parameter.arg, []).append(default)
 
-    def nothing(self, node: ast.AST) -> None:
-        """A function inside the chunk: its own statements are noted one by one."""
-
 
 _NOTE: dict[type[ast.AST], Callable[..., None]] = {
     ast.AnnAssign: Flows.other_assignment,
     ast.Assert: Flows.test,
     ast.Assign: Flows.assignment,
     ast.AsyncFor: Flows.loop,
-    ast.AsyncFunctionDef: Flows.nothing,
     ast.AugAssign: Flows.augmented,
-    ast.BinOp: Flows.operator,
-    ast.Call: Flows.call,
     ast.Expr: Flows.statement,
     ast.For: Flows.loop,
-    ast.FunctionDef: Flows.nothing,
     ast.Match: Flows.match,
     ast.If: Flows.test,
     ast.IfExp: Flows.test,
     ast.NamedExpr: Flows.other_assignment,
     ast.Return: Flows.result,
-    ast.Subscript: Flows.pick,
-    ast.UnaryOp: Flows.unary,
     ast.While: Flows.test,
     ast.Yield: Flows.result,
     ast.YieldFrom: Flows.result,
     ast.arguments: Flows.parameters,
     ast.comprehension: Flows.loop,
     ast.withitem: Flows.context,
+}
+
+
+def _words_of_call(node: ast.Call) -> list[str]:
+    """A call is an operation by its last word, unless it is one of Python's or numpy's."""
+    function = node.func
+    base = function.value if isinstance(function, ast.Attribute) else None
+    if isinstance(base, ast.Name) and base.id in OTHER_LIBRARIES:
+        return []
+    word = last_word(function)
+    if word in POWERS:
+        return [word, *power_words(node)]
+    return [word, BOUNDS] if word in CLAMPS and has_two_bounds(node) else [word]
+
+
+def _words_of_operator(node: ast.BinOp) -> list[str]:
+    """A power is one by its exponent, too."""
+    word = OPERATOR_WORDS[node.op.__class__]
+    if isinstance(node.op, ast.Pow):
+        return [word, *power_words(node)]
+    return [word, OWN_ELEMENT] if isinstance(node.op, ast.Div) and is_own_element(node) else [word]
+
+
+def _words_of_augmented(node: ast.AugAssign) -> list[str]:
+    """`a += value` is an operation by two words."""
+    word = OPERATOR_WORDS[node.op.__class__]
+    return [word, f"{word}=", *(power_words(node) if isinstance(node.op, ast.Pow) else ())]
+
+
+_WORDS: dict[type[ast.AST], Callable[..., list[str]]] = {
+    ast.AugAssign: _words_of_augmented,
+    ast.BinOp: _words_of_operator,
+    ast.Call: _words_of_call,
+    # A selection by values is an operation, and so is an operator; `-x` is no difference.
+    ast.Subscript: lambda _: [PICKED],
+    ast.UnaryOp: lambda node: [UNARY_WORDS.get(node.op.__class__, "")],
 }
 
 

@@ -17,7 +17,7 @@ from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from nanlint.source.outline import Outline
 
@@ -41,10 +41,12 @@ class Slices:
         self._makeups: dict[ast.AST, Makeup] = {}
         self._words: dict[ast.AST, set[str] | None] = {}
         """Each operation -> the words behind its operands; None if there are too many."""
+        self._named: dict[tuple[str, str], set[str]] = {}
 
-    def places(self, name: str, operations: Collection[str], beneath: Sequence[frozenset[str]]) -> list[ast.AST]:
+    def places(self, name: str, operations: frozenset[str], beneath: Sequence[frozenset[str]]) -> list[ast.AST]:
         """Each of the `operations` in the chunk called `name` behind which there is a word of each set of `beneath`."""
-        places = [place for word, place in self.flows_of(name).operations if word in operations]
+        known = self.flows_of(name).operations
+        places = [place for word in known.keys() & operations for place in known[word]]
         if len(places) > MOST_PLACES:
             return places
         return [place for place in places if self._may_hold(name, place, beneath)]
@@ -60,20 +62,31 @@ class Slices:
 
     def _words_behind(self, home: str, operands: Sequence[ast.AST]) -> set[str]:
         words = {ANYTHING}
-        pending: list[_Place] = [(home, node) for node in operands]
-        seen: set[object] = set(operands)
-        while pending:
-            chunk, value = pending.pop()
-            makeup = self._makeup_of(value)
+        for makeup in map(self._makeup_of, operands):
             words |= makeup.words
             for name in makeup.names:
-                if (chunk, name) in seen:
-                    continue
-                seen.add((chunk, name))
-                for place in self._behind(chunk, name):
-                    if place[1] not in seen:
-                        seen.add(place[1])
-                        pending.append(place)
+                words |= self._words_of_name(home, name)
+        return words
+
+    def _words_of_name(self, home: str, name: str) -> set[str]:
+        """All words behind a name; the operands of a function have most names in common."""
+        start = _key(home, name)
+        if start in self._named:
+            return self._named[start]
+        words: set[str] = set()
+        pending, seen = [start], {start}
+        while pending:
+            key = pending.pop()
+            if key in self._named:
+                words |= self._named[key]
+                continue
+            for chunk, value in self._behind(*key):
+                makeup = self._makeup_of(value)
+                words |= makeup.words
+                further = {_key(chunk, each) for each in makeup.names} - seen
+                seen |= further
+                pending += further
+        self._named[start] = words
         return words
 
     def _behind(self, chunk: str, name: str) -> Iterator[_Place]:
@@ -115,3 +128,8 @@ class Slices:
                     made = self._shared.setdefault(chunk.owner.rpartition(".")[2], [])
                     made.extend((_NOWHERE, value) for value in flows.results)
         return self._shared
+
+
+def _key(chunk: str, name: str) -> tuple[str, str]:
+    """The attributes of an object are the same in all its methods."""
+    return (MODULE if name.startswith(OWN) and chunk != _NOWHERE else chunk), name
