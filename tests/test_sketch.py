@@ -42,7 +42,7 @@ async def f(a, /, b: int = 2, *c, d, e=-3, **g) -> list[int]:
     if a: ...
     elif b: return await c(*d, e=1, **f)
     else: yield from g
-    return [i async for i in j if k for l in m], {n: o for n in p}, {q for q in r}, (s for s in t), f"{u:>{v}}!", b"w", 1j, 1e999, u[1:2, ..., None, *v]
+    return [i async for i in j if k for l in m], {n: o for n in p}, {q for q in r}, (s for s in t), f"{u:>{v}}!", b"w", 1j, 1e999, u[1:2, ..., None]
 
 
 class A(B, metaclass=C):
