@@ -112,6 +112,7 @@ def test_a_function_that_calls_itself_is_read_once() -> None:
         pytest.param("eps", "self.eps + x", 1e-6, id="a name that promises a float"),
         pytest.param("num_heads", "x.view(self.num_heads)", 2, id="a count"),
         pytest.param("mode", "1 if self.mode == 'soft' else 2", "soft", id="a word it is compared with"),
+        pytest.param("_device_type", "torch.autocast(self._device_type)", "cpu", id="a text that is known by its name"),
         pytest.param("use_bias", "x if self.use_bias else 0", False, id="a switch"),
         pytest.param("quantile", "x if self.quantile < 1.0 else 0", 0.5, id="a number that is compared"),
     ],

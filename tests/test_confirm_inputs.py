@@ -38,6 +38,7 @@ def first(name: str, annotation: str = "", body: str = "pass", *, building: bool
         ("log_prob", "logprob"),
         ("logits", "real"),
         ("rho", "signed"),
+        ("sign", "signed"),
     ],
 )
 def test_a_name_promises_a_domain(name: str, domain: str) -> None:

@@ -354,3 +354,18 @@ def test_an_autograd_function_is_reachable_through_its_callers_alone(tmp_path: P
     )
     assert (verdict.kind, verdict.level) == (VerdictKind.REACHABLE, "function")
     assert "called through `apply`" in (verdict.reason or "")
+
+
+def test_values_are_kept_in_the_range_that_the_code_demands(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        def contrast(image: torch.Tensor) -> torch.Tensor:
+            if image.min() < 0:
+                raise ValueError("Expected values to be greater or equal to 0")
+            return image.std() / image.max()  # here
+        """
+    verdict = verdict_on(tmp_path, text)
+    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
+    assert "-" not in str((verdict.witness or {})["arguments"])

@@ -128,8 +128,8 @@ def _by_setting_name(name: str, uses: Uses) -> list[Spec]:
     is_counted = is_count(name) and bool(words(name) & {"num", "n", "size", "dim", "count"})
     if SWITCHES.search(name.lower()):
         return list(_BOTH)
-    if name.lower() in {"device", "dtype"}:
-        return [{"kind": "device"} if name.lower() == "device" else {"kind": "dtype", "value": "float32"}]
+    if name.lower().lstrip("_") in _PLAIN:
+        return [_PLAIN[name.lower().lstrip("_")]]
     if (domain_of(name) in {"mask", "index", "length"} or _COMPUTED.search(name.lower())) and not is_counted:
         return []
     if is_fraction(name) and not uses.counted and not is_counted:
@@ -150,6 +150,8 @@ def _by_comparison(name: str, uses: Uses) -> list[Spec]:
 _IDENTITY: Spec = {"kind": "module", "name": "identity"}
 _LINEAR: Spec = {"kind": "module", "name": "linear"}
 _ANY: Spec = {"kind": "module", "name": "any"}
+_PLAIN: dict[str, Spec] = {"device": {"kind": "device"}, "dtype": {"kind": "dtype", "value": "float32"}}
+_PLAIN |= {word: value(text) for word, text in TEXTS.items()}
 _BOTH = [value(False), value(True)]  # noqa: FBT003 - the two values there are
 
 
@@ -279,9 +281,7 @@ def _no_tensor(name: str, uses: Uses, *, building: bool) -> list[Spec]:
         return [value(-1), value(1)]
     if uses.tested and uses.numbers and not uses.attributes:
         return [value(number) for number in dict.fromkeys(uses.numbers)]
-    plain: dict[str, Spec] = {"device": {"kind": "device"}, "dtype": {"kind": "dtype", "value": "float32"}}
-    plain |= {word: value(text) for word, text in TEXTS.items()}
-    return [plain[name.lower()]] if name.lower() in plain else []
+    return [_PLAIN[name.lower()]] if name.lower() in _PLAIN else []
 
 
 def _for_constructor(name: str, uses: Uses, shaped: Spec) -> list[Spec]:

@@ -19,7 +19,7 @@ def words(name: str) -> set[str]:
 
 
 _DOMAINS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("signed", frozenset({"r", "rho", "corr", "correlation", "correlations", "cosine", "cosines"})),
+    ("signed", frozenset({"r", "rho", "sign", "signs", "corr", "correlation", "correlations", "cosine", "cosines"})),
     ("mask", frozenset({"mask", "masks", "keep", "valid", "pad", "padding"})),
     (
         "index",
@@ -128,6 +128,7 @@ TEXTS = {
     "padding_mode": "zeros",
     "mode": "bilinear",
     "norm_type": "layer",
+    "device_type": "cpu",
 }
 
 

@@ -116,6 +116,14 @@ def _redomained(case: Json, domain: str, only: Callable[[Json], bool] = lambda _
             yield changed
 
 
+def _in_unit(case: Json, _: re.Match[str]) -> Iterator[Json]:
+    """Values between 0 and 1 for all tensors that may have any: images, probabilities."""
+    changed = copy.deepcopy(case)
+    for _name, spec in leaves(changed):
+        spec["domain"] = "unit" if spec["domain"] == "real" else spec["domain"]
+    yield changed
+
+
 def by_complaint(case: Json, text: str) -> Iterator[Json]:
     """Moves that the error message asks for."""
     for pattern, answer in _COMPILED:
@@ -325,6 +333,7 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
         r"two bool tensors|bool tensor is not supported|Bool'|not implemented for 'Bool'|dtype.*Bool|for 'Long'|Long'|dtype: Got|dtype.*got Long",
         lambda case, _: _redomained(case, "real", lambda spec: spec["domain"] in {"mask", "index"}),
     ),
+    (r"greater (?:than )?or equal (?:to|than) 0|non-?negative|\[0(?:\.0)?, ?1(?:\.0)?\]|between 0 and 1", _in_unit),
     (r"(?:shape\[|size\()(-?\d)[\])] *(?:==|>=|>|!=|<|not in \(|in \() *(\d+)", _stated_size),
     (r"""\[((?:["'][\w*]+["'],? *)+)\]""", _of_pattern),
     (r"\[?(Bx\w+(?:x\w+)*)", _of_pattern),
