@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nanlint.confirm.composites import Spec
 
 _DEMANDING = re.compile(
-    r"\b(must|should|has to|have to|need(s)? to|expect(s|ed)?|assum(es|ed)|require(s|d)?|only|in the range|:math:)\b"
+    r"\b(must|should|has to|have to|need(s)? to|expect(s|ed)?|assum(es|ed)|require(s|d)?|in the range|:math:)\b"
 )
 _LONGEST = 160
 
