@@ -6,6 +6,8 @@ parses them when facts ask. The lines themselves are in the `table_*` modules.
 
 from __future__ import annotations
 
+from functools import cache
+
 from nanlint.ops import table_arithmetic, table_layers, table_structure
 
 FUNCTIONAL = "torch.nn.functional."
@@ -131,10 +133,13 @@ TENSOR_ONLY_METHODS = frozenset(METHODS).difference(SHARED_METHODS)
 """Methods that no value but a tensor has: a call of one is evidence that its receiver, if no module, is a tensor."""
 
 
+_OPERATORS_OF: dict[str, set[str]] = {}
+for _operator, _operation in (*OPERATORS.items(), *UNARY_OPERATORS.items()):
+    _OPERATORS_OF.setdefault(_operation, set()).add(_operator)
+
+
+@cache
 def spellings(canonical: str) -> frozenset[str]:
     """Every bare word the operation is written with: `log`, `log_`, `LogSoftmax`, `/`."""
     names = [canonical, *_SPELLINGS[canonical].split(), *_MODULE_NAMES.get(canonical, "").split()]
-    words = {name.rpartition(".")[2] for name in names}
-    for operators in (OPERATORS, UNARY_OPERATORS):
-        words.update(operator for operator, operation in operators.items() if operation == canonical)
-    return frozenset(words)
+    return frozenset({name.rpartition(".")[2] for name in names} | _OPERATORS_OF.get(canonical, set()))

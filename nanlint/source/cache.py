@@ -29,6 +29,9 @@ _STALE_SECONDS = 30 * 24 * 3600
 _TAG = "CACHEDIR.TAG"
 _TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Written by nanlint; safe to delete.\n"
 
+# Folders of nanlint without a say in what is found.
+_NO_MATTER = frozenset({"__pycache__", "confirm", "trace", "checkpoint", "report", "cli"})
+
 Entry = list[Any]
 """[time of last change, size, hash of the bytes, what was found]: the first three as of when it was checked."""
 
@@ -39,13 +42,23 @@ def engine_stamp(rule_folders: tuple[str, ...]) -> str:
 
     package = os.path.dirname(os.path.abspath(nanlint.__file__))
     stamp = blake2b(f"{nanlint.__version__} {sys.version_info[:2]}".encode(), digest_size=16)
-    for top in (package, *rule_folders):
-        for path, _, names in sorted(os.walk(top)):
-            for name in sorted(names):
-                if name.endswith(".py"):
-                    status = os.stat(os.path.join(path, name))
-                    stamp.update(f"{name} {status.st_mtime_ns} {status.st_size}".encode("utf-8", "surrogatepass"))
+    waiting = [package, *rule_folders]
+    while waiting:
+        for entry in _entries(waiting.pop()):
+            if entry.name.endswith(".py"):
+                status = entry.stat()
+                stamp.update(f"{entry.name} {status.st_mtime_ns} {status.st_size}".encode("utf-8", "surrogatepass"))
+            elif entry.name not in _NO_MATTER and entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
     return stamp.hexdigest()
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as listed:
+            return sorted(listed, key=lambda entry: entry.name)
+    except OSError:  # a folder that is not there is told of where its rules are read
+        return []
 
 
 def digest_of(data: bytes) -> str:
