@@ -351,7 +351,8 @@ def parameters(declared: cst.Parameters) -> list[cst.Param]:
 def _part_of_unknown(whole: Value) -> Value:
     """One of the sizes that `b, c, h, w = x.shape` unpacks, or something unknown."""
     is_shape = whole.kind in {Kind.TUPLE, Kind.NUMBER} and whole.range == COUNT
-    return Value(Kind.NUMBER, range=COUNT) if is_shape else Value()
+    # What is taken out of something without a gradient has none.
+    return Value(Kind.NUMBER, range=COUNT) if is_shape else Value(detached=whole.detached)
 
 
 def _callable_choice(value: Value) -> Value:

@@ -114,7 +114,7 @@ def subscript(evaluator: Evaluator, node: cst.Subscript) -> Value:
     if base.kind is Kind.TUPLE:
         return Value(Kind.NUMBER, range=base.range) if base.range == COUNT else UNKNOWN
     if base.kind is not Kind.TENSOR:
-        return UNKNOWN
+        return Value(detached=True) if base.detached else UNKNOWN
     call = evaluator.calls[node] = Call("subscript", node, Form.OPERATOR, {"input": node.value})
     return replace(part_of_tensor(call, base), range=_selected_range(evaluator, node))
 
