@@ -25,6 +25,9 @@ CHANGING = re.compile(
 )
 BETTER = re.compile(r"best|<|>|improv|lowest|highest|early|min_|max_", re.IGNORECASE)
 WEIGHTS = re.compile(r"model|net|state|dict|ckpt|check|weight|param|ema", re.IGNORECASE)
+# The state of these is no weight.
+BESIDE = re.compile(r"optim|sched|scaler", re.IGNORECASE)
+MODELS = re.compile(r"model|net|ckpt|check|weight|param|ema", re.IGNORECASE)
 ELSEWHERE = frozenset({"isnan", "isfinite", "isinf", "GradScaler", "detect_anomaly", "set_detect_anomaly"})
 
 
@@ -85,6 +88,8 @@ def _overwrites(save: Event, facts: Facts) -> bool:
     if save.call is None or save.call.function != "torch.save":
         return False
     what = facts.source_of(save.call.subject) if save.call.subject is not None else ""
+    if BESIDE.search(what) and not MODELS.search(what):
+        return False
     return WEIGHTS.search(what) is not None and bool(_file(save, facts))
 
 

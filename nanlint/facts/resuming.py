@@ -154,7 +154,15 @@ def spelled_out(node: cst.BaseExpression | None, flow: Flow, names: int = 3) -> 
         if not all(assigned) or not assigned:
             return ""
         texts += assigned
+    # The folder of a path that is joined may come from elsewhere; what is written of it here is told.
+    texts += [text_of(value) for name in _folders(node) for value in values_of(name, flow)]
     return " ".join(texts)
+
+
+def _folders(node: cst.BaseExpression) -> list[str]:
+    if not isinstance(node, cst.Call) or not (dotted_text(node.func) or "").endswith(".join"):
+        return []
+    return [arg.value.value for arg in node.args[:-1] if isinstance(arg.value, cst.Name)]
 
 
 def _plain_names(node: cst.BaseExpression) -> Iterator[str]:
