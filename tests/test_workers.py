@@ -26,9 +26,10 @@ needs_posix = pytest.mark.skipif(os.name != "posix", reason="signals and process
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are counted in /proc")
 
 
-def listen_to_ctrl_c() -> None:
-    """A test run that was started in the background of a script ignores SIGINT, and so would its children."""
+def listen_to_signals() -> None:
+    """A test run in the background of a script ignores SIGINT, one under `nohup` SIGHUP, and so would its children."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
@@ -219,7 +220,7 @@ def started(project: Project, *words: str) -> tuple[subprocess.Popen[str], set[i
     process = subprocess.Popen(
         [*COMMAND, "check", "--jobs", "3", "src", *words],
         cwd=project.folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True, preexec_fn=listen_to_ctrl_c,  # noqa: PLW1509 - this process has no threads
+        start_new_session=True, preexec_fn=listen_to_signals,  # noqa: PLW1509 - this process has no threads
     )  # fmt: skip
     deadline = time.monotonic() + 60
     while len(children_of(process.pid)) < 3:
@@ -263,7 +264,7 @@ def test_ctrl_c_while_files_are_fixed_leaves_every_file_whole(tmp_path: Path) ->
     fixed = text.replace("torch.log(", "torch.log1p(")
     process = subprocess.Popen(
         [*COMMAND, "check", "--no-cache", "--fix"], cwd=project.folder, env=environment(),
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=listen_to_ctrl_c,  # noqa: PLW1509 - this process has no threads
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=listen_to_signals,  # noqa: PLW1509 - this process has no threads
     )  # fmt: skip
     deadline = time.monotonic() + 60
     while not any(path.read_text() == fixed for path in project.folder.glob("*.py")):
