@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.table import table
 from tests.fix_proofs import Proof, proofs_of
 from tests.fix_shapes import SHAPES, write
-from tests.shape_proofs import fix, problem_with
+from tests.fixing import fixed
+from tests.shape_proofs import problem_with
 from tests.truth_running import FIXED, truth_of
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def generated_proofs(count: int, seed: int) -> Iterator[Proof]:
     for number in range(count):
         shape = SHAPES[number % len(SHAPES)]
         text = write(shape, chance.choice)
-        outcome = fix(text, shape.code)
+        outcome = fixed(text, shape.code)
         problem = problem_with(shape, text, outcome) if outcome.applied else ""
         for finding in outcome.applied:
             is_safe = finding.fix is not None and finding.fix.applicability.value == "safe"

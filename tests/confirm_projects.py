@@ -30,6 +30,19 @@ import torch
 def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     return (values * mask).sum() / mask.sum()  # here
 """
+LEARNED = """
+import torch
+
+
+class Contrast(torch.nn.Module):
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.project = torch.nn.Linear(dim, 4)
+        self.temperature = torch.nn.Parameter(torch.ones(()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.project(x) / self.temperature  # here
+"""
 
 
 def written(folder: Path, text: str, name: str = "model.py") -> Path:

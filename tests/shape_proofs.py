@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.engine.apply_fixes import Fixed, fix_text
 from nanlint.model import Applicability
-from nanlint.testing import findings_in
 from tests.fix_shapes import POSITIVE, SHARE
+from tests.fixing import fixed, parses
 
 if TYPE_CHECKING:
+    from nanlint.engine.apply_fixes import Fixed
     from nanlint.model import Finding
     from tests.fix_shapes import Shape
 
@@ -29,32 +28,13 @@ FLOORS = 1e-3
 BOUNDS = {"NAN106": 0.15}
 
 
-def parses(text: str) -> bool:
-    """Whether it is Python."""
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return False
-    return True
-
-
-def fix(text: str, code: str) -> Fixed:
-    """The text after all fixes of one rule."""
-    return fix_text(
-        text,
-        lambda draft: findings_in(draft, code),
-        lambda each: each.applicability is not Applicability.SHOW,
-        parses=parses,
-    )
-
-
 def problem_with(shape: Shape, text: str, outcome: Fixed) -> str:
     """What is wrong with the fixes of `text`; empty if nothing is."""
     if not parses(outcome.text):
         return "does not parse"
     if outcome.withdrawn or outcome.remaining:
         return "is found again"
-    if fix(outcome.text, shape.code).text != outcome.text:
+    if fixed(outcome.text, shape.code).text != outcome.text:
         return "is changed by a second run"
     if ("\r\n" in outcome.text) != ("\r\n" in text) or _comments(outcome.text) != _comments(text):
         return "lost a comment or its line ends"

@@ -20,24 +20,11 @@ from nanlint.confirm.replaying import is_finite_again
 from nanlint.confirm.repro import is_plain, save
 from nanlint.confirm.target import target_of
 from nanlint.errors import NanlintError
-from tests.confirm_projects import MEAN, finding_at, found_in, shared_harness, verdicts_on, written
+from tests.confirm_projects import LEARNED, MEAN, finding_at, found_in, shared_harness, verdicts_on, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LEARNED = """
-import torch
-
-
-class Contrast(torch.nn.Module):
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.project = torch.nn.Linear(dim, 4)
-        self.temperature = torch.nn.Parameter(torch.ones(()))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.project(x) / self.temperature  # here
-"""
 PLAIN, REPLAYED = "import torch", "from nanlint.confirm.replaying import is_finite_again"
 
 

@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="torch is not installed, so no code can be r
 
 from nanlint.engine.edits import apply_edits
 from nanlint.model.verdict import Plausibility, Verdict, VerdictKind
-from tests.confirm_projects import MEAN, finding_at, found_in, verdicts_on, written
+from tests.confirm_projects import LEARNED, MEAN, finding_at, found_in, verdicts_on, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,19 +36,6 @@ import torch
 
 def length(x: torch.Tensor) -> torch.Tensor:
     return x.pow(2).sum(-1).sqrt()  # here
-"""
-LEARNED = """
-import torch
-
-
-class Contrast(torch.nn.Module):
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.project = torch.nn.Linear(dim, 4)
-        self.temperature = torch.nn.Parameter(torch.ones(()))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.project(x) / self.temperature  # here
 """
 UNREACHABLE = """
 import torch

@@ -12,7 +12,8 @@ from tests.fix_shapes import SHAPES, Shape, write, written
 
 pytest.importorskip("torch", reason="torch is not installed, so nothing can be run")
 
-from tests.shape_proofs import fix, problem_with
+from tests.fixing import fixed
+from tests.shape_proofs import problem_with
 
 # A suppression, labels, and losses, parameters and optimizers that are made elsewhere: no function of one tensor.
 PROVEN_BY_FIXTURES = {"NAN001", "NAN108", "NAN109", "NAN208", "NAN209"}
@@ -31,7 +32,7 @@ def is_applied(found: object) -> bool:
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape.code} {shape.expression}")
 def test_every_shape_is_found_and_fixed(shape: Shape) -> None:
     text = plainly(shape)
-    outcome = fix(text, shape.code)
+    outcome = fixed(text, shape.code)
     assert outcome.applied, text
     assert problem_with(shape, text, outcome) == "", outcome.text
 
@@ -42,7 +43,7 @@ def test_a_fix_holds_on_generated_code(case: tuple[Shape, str]) -> None:
     shape, text = case
     found = findings_in(text, shape.code)
     assert found, f"{shape.code} does not see it:\n{text}"
-    outcome = fix(text, shape.code)
+    outcome = fixed(text, shape.code)
     if not any(is_applied(each) for each in found):
         assert outcome.text == text
         return

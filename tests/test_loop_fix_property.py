@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nanlint.engine.apply_fixes import fix_text
-from nanlint.model import Applicability
-from nanlint.testing import findings_in
+from tests.fixing import fixed
 
 pytest.importorskip("torch", reason="torch is not installed, so no loop can be run")
 
@@ -20,7 +17,6 @@ from nanlint.confirm.worker.loops import INF_LOSS, NAN_LOSS, drive
 
 if TYPE_CHECKING:
     from nanlint.confirm.worker.loops import Fault, Run
-    from nanlint.engine.apply_fixes import Fixed
 
 
 @dataclass(frozen=True)
@@ -83,23 +79,6 @@ def loops(draw: st.DrawFn) -> tuple[Mistake, str]:
     text = f"{preamble}\n\n{head}{renamed}{loop}{above}{body}"
     text = text.replace("    ", draw(st.sampled_from(["    ", "\t", "  "])))
     return mistake, text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
-
-
-def parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return False
-    return True
-
-
-def fixed(text: str, code: str) -> Fixed:
-    return fix_text(
-        text,
-        lambda draft: findings_in(draft, code),
-        lambda fix: fix.applicability is not Applicability.SHOW,
-        parses=parses,
-    )
 
 
 def driven(text: str, *faults: Fault) -> Run:

@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from nanlint.engine.apply_fixes import fix_text
 from nanlint.engine.checker import Checker
 from nanlint.engine.fix_paths import Document
 from nanlint.engine.fix_paths import fixed as fixed_document
-from nanlint.model import Applicability
 from nanlint.settings import Settings
 from nanlint.testing import findings_in
-
-if TYPE_CHECKING:
-    from nanlint.engine.apply_fixes import Fixed
+from tests.fixing import fixed
 
 HEAD = "import torch\nfrom torch.nn.utils import clip_grad_norm_\n\n\n"
-
-
-def parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return False
-    return True
-
-
-def fixed(text: str, code: str) -> Fixed:
-    return fix_text(
-        text,
-        lambda draft: findings_in(draft, code),
-        lambda fix: fix.applicability is not Applicability.SHOW,
-        parses=parses,
-    )
 
 
 def added(text: str, code: str) -> list[str]:

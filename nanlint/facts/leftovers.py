@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from nanlint.model import Edit, Span
@@ -69,10 +70,11 @@ def without_leftovers(before: str, after: str) -> str:
 def _functions(text: str) -> dict[str, ast.AST]:
     """The functions of a module by their names; of several with one name, each by how many came before it."""
     found: dict[str, ast.AST] = {}
+    before: Counter[str] = Counter()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            count = sum(name.partition("#")[0] == node.name for name in found)
-            found[f"{node.name}#{count}"] = node
+            found[f"{node.name}#{before[node.name]}"] = node
+            before[node.name] += 1
     return found
 
 

@@ -144,13 +144,6 @@ class LoopQuestions(CodeQuestions):
         """Whether the file trains with several processes, by the words it uses."""
         return is_distributed(self.outline)
 
-    def file_mentions(self, *words: str) -> bool:
-        """Whether one of these names or attributes occurs anywhere in the file."""
-        imported = {name.rpartition(".")[2] for name in self.outline.imports.values()}
-        return not imported.isdisjoint(words) or any(
-            not chunk.words.isdisjoint(words) for chunk in self.outline.chunks.values()
-        )
-
     def forget(self) -> None:
         """Let go of every tree."""
         super().forget()
