@@ -60,7 +60,7 @@ class StatisticsOfTooFew(Rule):
     severity = Severity.WARNING
     calls = SPREADS | AVERAGES
     needs = (
-        Need(SPREADS | AVERAGES, (frozenset({"[]"}), COMPARISONS)),
+        Need(SPREADS | AVERAGES, (frozenset({"[]"}), COMPARISONS), form="<selected>", where="no test"),
         Need(SPREADS, (BATCHES,)),
     )
 

@@ -5,27 +5,56 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from nanlint.facts.training_code import is_test, is_trained, may_train
 from nanlint.ops import table_arithmetic, table_structure
 from nanlint.ops.names import SIGNATURES, spellings
 from nanlint.rule import Need
 from nanlint.source.gate import Interest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from nanlint.rule import Rule
+    from nanlint.source.outline import Chunk, Outline
 
+
+def _is_no_test(chunk: Chunk, outline: Outline) -> bool:
+    del outline
+    return not is_test(chunk)
+
+
+_WHERE: Mapping[str, Callable[[Chunk, Outline], bool] | None] = {
+    "": None,
+    "no test": _is_no_test,
+    "may train": lambda chunk, outline: not is_test(chunk) and may_train(chunk, outline),
+    "trained": lambda chunk, outline: not is_test(chunk) and is_trained(chunk, outline),
+}
+"""What a need can ask of the function around, by its names."""
 TENSOR, COMPUTED = "<tensor>", "<computed>"
 """Stand for whatever shows that a value is a tensor and not a number of Python's, and for the result of any operation."""
 
 
-def interests(rule: Rule, *, shows_info: bool = True) -> Iterator[Interest]:
-    """What `rule` looks for before it can fire."""
+def interests(rule: Rule, *, shows_info: bool = True, yielding: frozenset[str] = frozenset()) -> Iterator[Interest]:
+    """What `rule` looks for before it can fire. What is not shown matters to the rules that are `yielding` to this one."""
     for need in rule.needs or (Need(rule.calls, beside=rule.beside),):
-        if need.only_info and not shows_info:
+        is_shown = shows_info or not need.only_info
+        if not is_shown and not yielding:
             continue
-        beneath = tuple(_words(each) for each in need.beneath)
-        yield Interest(_words(need.calls), _words(need.beside), beneath, rule=rule.code)
+        yield Interest(
+            _words(need.calls),
+            _words(need.beside),
+            tuple(_words(each) for each in need.beneath),
+            rule=rule.code,
+            along=tuple(_words(each) for each in need.along),
+            unless=need.unless,
+            where=_WHERE[need.where],
+            made_by=_words(need.made_by),
+            above=_words(need.above),
+            form=need.form,
+            spread=need.spread,
+            but=need.but,
+            yielding=frozenset() if is_shown else yielding,
+        )
     if rule.comparisons:
         yield Interest(rule.comparisons, rule.beside, rule=rule.code)
     if rule.loops:

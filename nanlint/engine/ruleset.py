@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.engine.interests import carrying_words, interests
@@ -44,9 +45,22 @@ class Ruleset:
             for key in rule.settings:
                 self.by_setting.setdefault(key, []).append(rule)
 
+    @cached_property
+    def full_gate(self) -> Gate:
+        """As `gate`, and lets through what is not shown as well: a comment may be there for it."""
+        if self.mildest is Severity.INFO:
+            return self.gate
+        return Gate((each for rule in self.rules.values() for each in interests(rule)), carrying_words())
+
+    def gate_for(self, *, suppressions: bool) -> Gate:
+        """The gate of a file, with comments in it that keep findings out or without."""
+        return self.full_gate if suppressions else self.gate
+
     def _interests(self, rule: Rule) -> Iterator[Interest]:
         # Who gave the rule a severity of its own sees all of it.
-        return interests(rule, shows_info=self.mildest is Severity.INFO or rule.code in self.severities)
+        shows_info = self.mildest is Severity.INFO or rule.code in self.severities
+        yielding = (code for code, other in self.rules.items() if rule.code in other.yields_to)
+        return interests(rule, shows_info=shows_info, yielding=frozenset(yielding))
 
     def without(self, codes: frozenset[str]) -> Ruleset:
         """The same rules less those with `codes`, as per-file-ignores ask for."""

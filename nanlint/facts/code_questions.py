@@ -20,7 +20,7 @@ from nanlint.facts.imports import global_imports, line_for_import
 from nanlint.facts.leftovers import leftovers
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
-from nanlint.facts.training_code import is_inference, is_surely_trained, is_trained, may_train
+from nanlint.facts.training_code import is_inference, is_surely_trained, is_test, is_trained, may_train
 from nanlint.facts.values import Form, Kind
 from nanlint.model import Edit, Span
 
@@ -101,8 +101,7 @@ class CodeQuestions(Reach):
 
     def is_test(self) -> bool:
         """Whether the function at hand is a test, or a method of a test class."""
-        chunk = self.outline.chunks[self._current]
-        return chunk.name.startswith("test_") or chunk.owner.rpartition(".")[2].startswith("Test")
+        return is_test(self.outline.chunks[self._current])
 
     def may_train(self) -> bool:
         """Whether a backward may pass through the code at hand, by its names: not in metrics, schedulers, data sets."""

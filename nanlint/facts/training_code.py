@@ -50,6 +50,11 @@ _LOSSES = frozenset({"loss", "losses", "criterion"})
 _NETWORKS = ("torch.nn", "torch.autograd")
 
 
+def is_test(chunk: Chunk) -> bool:
+    """Whether the chunk is a test, or a method of a test class."""
+    return chunk.name.startswith("test_") or chunk.owner.rpartition(".")[2].startswith("Test")
+
+
 def may_train(chunk: Chunk, outline: Outline) -> bool:
     """Whether a backward may pass through the chunk."""
     if chunk.name == MODULE:

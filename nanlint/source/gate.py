@@ -11,16 +11,17 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nanlint.source.kinds import ANYTHING
+from nanlint.source.fitting import Fitting
+from nanlint.source.kinds import ANYTHING, BY_NAME
 from nanlint.source.outline import MODULE
 from nanlint.source.relevance import relevant_names
 from nanlint.source.slices import Slices
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from nanlint.source.outline import Outline
+    from nanlint.source.outline import Chunk, Outline
 
 # A file that names none of these is no PyTorch code, gated or not.
 TORCH_AND_KIN = re.compile(rb"torch|lightning|accelerate|deepspeed")
@@ -53,6 +54,29 @@ class Interest:
     """Whether the rule then looks at the other chunks of the file, too."""
     rule: str = ""
     """Who needs it."""
+    along: tuple[frozenset[str], ...] = ()
+    """Of each set there is one in the same chunk."""
+    unless: frozenset[str] = frozenset()
+    """None of these is in the same chunk."""
+    where: Callable[[Chunk, Outline], bool] | None = None
+    """What must be true of the chunk by its names."""
+    made_by: frozenset[str] = frozenset()
+    """One of these made an operand."""
+    above: frozenset[str] = frozenset()
+    """One of these made what is divided."""
+    form: str = ""
+    """The form that the operation must have."""
+    spread: str = ""
+    """Behind which operands the sets of `beneath` are: "one" has all, "another" each, "every" one any; "" for anywhere."""
+    but: frozenset[str] = frozenset()
+    """Forms of the operation that do not count."""
+    yielding: frozenset[str] = frozenset()
+    """The rules that are silent where this one fires. If there are some, it matters only where one of them may fire."""
+
+    @property
+    def is_about_places(self) -> bool:
+        """Whether something is asked of the operations themselves, so that only what they rest on matters."""
+        return bool(self.beneath or self.made_by or self.above or self.form or self.but)
 
 
 def is_of_another_library(outline: Outline) -> bool:
@@ -86,7 +110,7 @@ class Gate:
 
     def view(self, outline: Outline) -> View:
         """What of the file the rules need to see."""
-        everything = {ANYTHING}.union(*(chunk.words for chunk in outline.chunks.values()))
+        everything = {ANYTHING, *BY_NAME}.union(*(chunk.words for chunk in outline.chunks.values()))
         everything.update(name.rpartition(".")[2] for name in outline.imports.values())
         interests = [
             interest
@@ -115,12 +139,18 @@ class View:
         self._roots: dict[str, list[ast.AST]] = {}
         """Each chunk -> the operations that rules look at there."""
         self._is_open = False
-        for words, each in spelled:
+        fitting = Fitting(self._slices, names.of)
+        # Those that matter beside others come last.
+        for words, each in sorted(spelled, key=lambda one: bool(one[1].yielding)):
             holding = {name for word in words for name in holders.get(word, ())}
             self._is_open = self._is_open or (each.is_about_all and bool(holding))
             for name in holding:
-                if each.beneath:
-                    places = self._slices.places(name, words, each.beneath)
+                if not fitting.is_at(outline.chunks[name], outline, each) or (
+                    each.yielding and each.yielding.isdisjoint(self._rules.get(name, ()))
+                ):
+                    continue
+                if each.is_about_places:
+                    places = fitting.places(name, words, each)
                     if not places:
                         continue
                     self._roots.setdefault(name, []).extend(places)

@@ -52,12 +52,12 @@ class Slices:
         return [place for place in places if self._may_hold(name, place, beneath)]
 
     def _may_hold(self, home: str, place: ast.AST, beneath: Sequence[frozenset[str]]) -> bool:
-        if place not in self._words:
+        if beneath and place not in self._words:
             try:
                 self._words[place] = self._words_behind(home, operands_of(place))
             except RecursionError:
                 self._words[place] = None
-        words = self._words[place]
+        words = self._words.get(place)
         return words is None or not any(wanted.isdisjoint(words) for wanted in beneath)
 
     def _words_behind(self, home: str, operands: Sequence[ast.AST]) -> set[str]:
@@ -88,6 +88,31 @@ class Slices:
                 pending += further
         self._named[start] = words
         return words
+
+    def given_to(self, home: str, name: str) -> Iterator[_Place]:
+        """Everything that may be in a name or an attribute (`self.x`) that is read in the chunk called `home`."""
+        return self._behind(*_key(home, name))
+
+    def is_imported(self, name: str) -> bool:
+        """Whether an import binds the name."""
+        return name in self._outline.imports
+
+    def meaning_of(self, name: str) -> str:
+        """The last word of what was imported under a name; the name itself if nothing was."""
+        return self._outline.imports.get(name, name).rpartition(".")[2]
+
+    def is_bound(self, home: str, name: str) -> bool:
+        """Whether a name of Python's own means something else here."""
+        is_given = next(self.given_to(home, name), None) is not None
+        return is_given or name in self._outline.imports or bool(self._outline.stars)
+
+    def words_of(self, home: str, node: ast.AST) -> set[str]:
+        """The words behind `node`, which stands in the chunk called `home`."""
+        return self._words_behind(home, [node])
+
+    def words_of_each(self, home: str, place: ast.AST) -> list[set[str]]:
+        """The words behind each of the operands of an operation."""
+        return [self._words_behind(home, [operand]) for operand in operands_of(place)]
 
     def _behind(self, chunk: str, name: str) -> Iterator[_Place]:
         """Everything that may flow into a name or an attribute, or is returned by the function called so."""
