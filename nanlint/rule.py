@@ -124,6 +124,8 @@ class Need(NamedTuple):
     but: frozenset[str] = frozenset()
     """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<no diagonal>` is an einsum without one,
     `<filled>` makes what a call in the file fills."""
+    not_named: tuple[str, ...] = ()
+    """The rule is silent in functions whose names contain one of these."""
     where: Literal["", "no test", "may train", "trained"] = ""
     """What the function must be by its names, as facts judge them."""
 

@@ -74,7 +74,7 @@ class LossOfNothing(Rule):
     direction = Direction.FORWARD
     calls = frozenset(IGNORING) | frozenset(CLASSES) | AVERAGING
     needs = (
-        Need(calls, (frozenset({"[]"}), COMPARISONS), form="<selected>", where="no test"),
+        Need(calls, along=(COMPARISONS | {"torch.isin"},), form="<selected>", where="no test"),
         Need(calls, (frozenset({"ignore_index"}),), where="no test"),
     )
 

@@ -47,6 +47,7 @@ def interests(rule: Rule, *, shows_info: bool = True, yielding: frozenset[str] =
             rule=rule.code,
             along=tuple(_words(each) for each in need.along),
             unless=need.unless,
+            not_named=need.not_named,
             where=_WHERE[need.where],
             made_by=_words(need.made_by),
             above=_words(need.above),

@@ -23,6 +23,7 @@ from nanlint.facts.relations import same
 from nanlint.facts.training_code import is_inference, is_surely_trained, is_test, is_trained, may_train
 from nanlint.facts.values import Form, Kind
 from nanlint.model import Edit, Span
+from nanlint.source.filled import Filled, filled_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,7 @@ class CodeQuestions(Reach):
         super().__init__(text, outline, path, view)
         self._current = ""
         self._spelled: dict[str, str] | None = None
-        self._filled: initialising.Filled | None = None
+        self._filled: Filled | None = None
 
     def enter(self, qualname: str) -> ParsedChunk:
         """Make `qualname` the chunk that the questions are about."""
@@ -144,7 +145,7 @@ class CodeQuestions(Reach):
         if initialising.is_plainly_filled(name, self._lines):
             return ""
         if self._filled is None:
-            self._filled = initialising.filled_in(self.outline.tree)
+            self._filled = filled_in(ast.walk(self.outline.tree))
         return "" if self._filled.everything or name in self._filled.names else name
 
     def positional(self, call: Call) -> list[cst.BaseExpression]:

@@ -33,7 +33,7 @@ class Fitting:
 
     def is_at(self, chunk: Chunk, outline: Outline, interest: Interest) -> bool:
         """Whether what the interest asks of a chunk as a whole is true of it."""
-        if not interest.unless.isdisjoint(chunk.words):
+        if not interest.unless.isdisjoint(chunk.words) or any(part in chunk.name for part in interest.not_named):
             return False
         if any(chunk.words.isdisjoint(self._all_names(each)) for each in interest.along):
             return False

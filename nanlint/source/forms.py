@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.source.kinds import (
     EPS_ADDED,
+    FILLED,
     LATE_EPS,
     NO_DIAGONAL,
     PLAIN_INDEX,
@@ -98,6 +99,21 @@ class Forms:
             self._may_be_eps(home, eps) and any(map(_is_called, self._choices(home, value)))
             for value, eps in (terms, terms[::-1])
         )
+
+    def is_filled(self, home: str, place: ast.AST) -> bool:
+        """`self.weight = nn.Parameter(torch.empty(n))`, and `nn.init.zeros_(module.weight)` anywhere in the file."""
+        if not isinstance(place, ast.Call) or (isinstance(place.func, ast.Attribute) and _is_own(place.func)):
+            return True
+        memory = place.args[0] if place.args else None
+        if isinstance(memory, ast.Call) and memory.args and "experts" in ast.unparse(memory.args[0]):
+            return True
+        nodes = self._slices.nodes_of(home)
+        kept = [
+            node.targets[0] if isinstance(node, ast.Assign) else node.target
+            for node in nodes
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value and place in ast.walk(node.value)
+        ]
+        return bool(kept) and self._slices.is_filled(last_word(kept[0]))
 
     def _is_library(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and self._slices.is_imported(node.id)
@@ -189,6 +205,7 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     SELECTED: Forms.is_of_selected,
     EPS_ADDED: Forms.is_of_sum_with_eps,
     LATE_EPS: Forms.is_late_eps,
+    FILLED: Forms.is_filled,
 }
 
 

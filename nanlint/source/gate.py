@@ -58,6 +58,8 @@ class Interest:
     """Of each set there is one in the same chunk."""
     unless: frozenset[str] = frozenset()
     """None of these is in the same chunk."""
+    not_named: tuple[str, ...] = ()
+    """None of these is in the name of the chunk."""
     where: Callable[[Chunk, Outline], bool] | None = None
     """What must be true of the chunk by its names."""
     made_by: frozenset[str] = frozenset()

@@ -19,7 +19,9 @@ LOG_RATIO = "<log ratio>"
 """A name that speaks of a log-probability, or of the logarithm of a ratio."""
 LOW = "<low>"
 """A number far below 0 that is written so: `-1e9`."""
-BY_NAME = frozenset({MASK, EPS, LOG_RATIO, LOW})
+INHERITED = "<inherited>"
+"""An attribute of the object that nothing in the file sets: a class above may, in another file."""
+BY_NAME = frozenset({MASK, EPS, LOG_RATIO, LOW, INHERITED})
 """Words that only slices find, since only these look at names and signs."""
 LEAST = "<least>"
 """The least number of a format: `torch.finfo(dtype).min`."""

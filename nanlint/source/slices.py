@@ -8,15 +8,16 @@ of the file, is behind that name.
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
+from nanlint.source.filled import Filled, filled_in
 from nanlint.source.flows import Flows
-from nanlint.source.kinds import ANYTHING
+from nanlint.source.kinds import ANYTHING, INHERITED
 from nanlint.source.makeup import OWN, Makeup, operands_of
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator, Sequence
 
     from nanlint.source.outline import Outline
@@ -37,6 +38,7 @@ class Slices:
         self._outline = outline
         self._through = through
         self._flows: dict[str, Flows] = {}
+        self._filled: Filled | None = None
         self._shared: dict[str, list[_Place]] | None = None
         self._makeups: dict[ast.AST, Makeup] = {}
         self._words: dict[ast.AST, set[str] | None] = {}
@@ -86,12 +88,25 @@ class Slices:
                 further = {_key(chunk, each) for each in makeup.names} - seen
                 seen |= further
                 pending += further
+        if not words and start[1].startswith(OWN):
+            words.add(INHERITED)
         self._named[start] = words
         return words
 
     def given_to(self, home: str, name: str) -> Iterator[_Place]:
         """Everything that may be in a name or an attribute (`self.x`) that is read in the chunk called `home`."""
         return self._behind(*_key(home, name))
+
+    def nodes_of(self, home: str) -> Sequence[ast.AST]:
+        """The operations and assignments of a chunk."""
+        return self._outline.chunks[home].nodes
+
+    def is_filled(self, name: str) -> bool:
+        """Whether a call in the file fills what is kept under this name."""
+        if self._filled is None:
+            nodes = (node for chunk in self._outline.chunks.values() for node in chunk.nodes)
+            self._filled = filled_in(node for node in nodes if isinstance(node, ast.Call))
+        return self._filled.everything or name in self._filled.names
 
     def is_imported(self, name: str) -> bool:
         """Whether an import binds the name."""
