@@ -120,9 +120,10 @@ class Need(NamedTuple):
     every one; anywhere if nothing is said."""
     form: str = ""
     """The form that the operation must have: `<selected>` has an operand `x[index]`, `<eps added>` one `x + eps`, `<late eps>` adds an
-    eps to the result of a call."""
+    eps to the result of a call, `<huge constant>` has an operand that is one."""
     but: frozenset[str] = frozenset()
-    """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<no diagonal>` is an einsum without one,
+    """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<floored>` any
+    number above 0, `<number added>` any number as a term, `<no diagonal>` is an einsum without one,
     `<filled>` makes what a call in the file fills."""
     not_named: tuple[str, ...] = ()
     """The rule is silent in functions whose names contain one of these."""

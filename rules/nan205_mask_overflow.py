@@ -17,7 +17,7 @@ QUOTED = 24
 # The words of such constants, of what is below 0, and of masks.
 HUGE, LEAST, NAMED = frozenset({"<huge>"}), frozenset({"finfo"}), MASKS | {"<mask>"}
 BELOW = frozenset({"<low>", "torch.neg", "torch.sub"})
-CASTS = frozenset({"to", "type_as", "type", "half"})
+CASTS, CONSTANT = frozenset({"to", "type_as", "type", "half"}), "<huge constant>"
 FORMATS = ("float16", "bfloat16", "float32", "float64")
 # The least number of these is beyond float16; that of a dtype which nobody knows is nobody's either.
 WIDE = frozenset({"float32", "float64", "bfloat16", "float", "double"})
@@ -54,16 +54,11 @@ class MaskOverflow(Rule):
     dtypes = ("float16",)
     calls = frozenset({FILL, WHERE, PRODUCT, SUM})
     needs = (
-        Need(frozenset({FILL, WHERE}), (HUGE, BELOW), spread="one", where="no test"),
-        Need(frozenset({FILL, WHERE}), (LEAST, WIDE), where="no test"),
-        Need(
-            frozenset({PRODUCT}), (HUGE, CASTS, NAMED), spread="another", along=(frozenset(SOFTMAX),), where="no test"
-        ),
-        Need(
-            frozenset({PRODUCT}), (LEAST, WIDE, NAMED), spread="another", along=(frozenset(SOFTMAX),), where="no test"
-        ),
-        Need(frozenset({PRODUCT}), (HUGE, NAMED), spread="another", only_info=True, where="no test"),
-        Need(frozenset({PRODUCT}), (LEAST, WIDE, NAMED), spread="another", only_info=True, where="no test"),
+        Need(frozenset({FILL, WHERE}), (HUGE, BELOW), spread="one", form=CONSTANT, where="no test"),
+        Need(frozenset({FILL, WHERE}), (LEAST, WIDE), form=CONSTANT, where="no test"),
+        Need(frozenset({PRODUCT}), (HUGE, CASTS, NAMED), along=(frozenset(SOFTMAX),), form=CONSTANT, where="no test"),
+        Need(frozenset({PRODUCT}), (LEAST, WIDE, NAMED), along=(frozenset(SOFTMAX),), form=CONSTANT, where="no test"),
+        Need(frozenset({PRODUCT}), (HUGE | LEAST, NAMED), only_info=True, form=CONSTANT, where="no test"),
         Need(frozenset({SUM}), (frozenset({"<least>"}),), spread="every", where="no test"),
     )
 

@@ -44,7 +44,7 @@ class MisplacedEps(Rule):
     needs = (
         Need(frozenset({SUM}), (LOGARITHMS | {ROOT, INVERSE_ROOT, "<root>"},), form="<late eps>", where="no test"),
         Need(frozenset({RELU}), (frozenset({SUM}),), form="<eps added>", where="no test"),
-        Need(frozenset(DIVISIONS), made_by=CLAMPS | PRODUCTS, but=frozenset({"<raised>"}), where="no test"),
+        Need(frozenset(DIVISIONS), made_by=CLAMPS | PRODUCTS, but=frozenset({"<floored>"}), where="no test"),
     )
     yields_to = frozenset({"NAN102"})
 

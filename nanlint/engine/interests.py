@@ -30,8 +30,14 @@ _WHERE: Mapping[str, Callable[[Chunk, Outline], bool] | None] = {
     "trained": lambda chunk, outline: not is_test(chunk) and is_trained(chunk, outline),
 }
 """What a need can ask of the function around, by its names."""
-TENSOR, COMPUTED = "<tensor>", "<computed>"
-"""Stand for whatever shows that a value is a tensor and not a number of Python's, and for the result of any operation."""
+TENSOR, COMPUTED, BOUNDED = "<tensor>", "<computed>", "<bounded>"
+"""Stand for whatever shows that a value is a tensor and not a number of Python's, for the result of any operation, and for that of
+one of which something may be known though nothing is of its operands."""
+# Of what is moved, added and subtracted nothing is known but what is known of the operands.
+_TELLING_NOTHING = (
+    "torch.add", "torch.sub", "torch.neg", "torch.reshape", "torch.Tensor.view", "torch.unsqueeze", "torch.squeeze", "torch.transpose",
+    "torch.permute", "torch.Tensor.contiguous", "torch.Tensor.float", "torch.Tensor.double", "torch.Tensor.expand", "torch.detach",
+)  # fmt: skip
 
 
 def interests(rule: Rule, *, shows_info: bool = True, yielding: frozenset[str] = frozenset()) -> Iterator[Interest]:
@@ -70,6 +76,8 @@ def _words(names: Iterable[str]) -> frozenset[str]:
             words |= _tensor_words()
         elif name == COMPUTED:
             words |= _computed_words()
+        elif name == BOUNDED:
+            words |= _computed_words().difference(*map(spellings, _TELLING_NOTHING))
         elif name in SIGNATURES:
             words |= spellings(name)
         else:

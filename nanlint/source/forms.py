@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.source.kinds import (
     EPS_ADDED,
     FILLED,
+    FLOORED,
+    HUGE,
+    HUGE_CONSTANT,
     LATE_EPS,
     NO_DIAGONAL,
-    PLAIN_INDEX,
+    NUMBER_ADDED,
     RAISED,
     SELECTED,
     SMALLEST_IN_HALF,
@@ -33,10 +36,28 @@ _Place = tuple[str, ast.AST]
 
 _DEEPEST = 8
 _LARGEST_EPS = 0.01
+_LEAST = 5e-324
+
+
+class _Numbers(NamedTuple):
+    """From one number to another."""
+
+    least: float
+    largest: float
+
+
+_IN_HALF = _Numbers(SMALLEST_IN_HALF, _LARGEST_EPS)
+_ABOVE_ZERO = _Numbers(_LEAST, _LARGEST_EPS)
+_ANY_NUMBER = _Numbers(float("-inf"), float("inf"))
+
 _EPS = re.compile(r"(^|_)(eps|epsilon)($|_)", re.IGNORECASE)
 _SMALL = re.compile(r"eps|tiny|smooth|jitter", re.IGNORECASE)
-_FLOORS = frozenset({"clamp", "clip", "clamp_min"})
+_FLOORS = frozenset({"clamp", "clip", "clamp_min", "clamp_", "clip_", "clamp_min_"})
 _ADD = frozenset({"add", "add_"})
+_CONSTANTS = frozenset(
+    {"float", "int", "tensor", "full", "full_like", "new_tensor", "new_full", "as_tensor", "scalar_tensor"}
+)
+HUGE_WORDS = frozenset({HUGE, "finfo"})
 _NUMBERS = frozenset({"float", "int", "max", "min", "abs"})
 # What is above 0 before them is above 0 after them.
 _KEEP_ABOVE = frozenset(
@@ -61,10 +82,22 @@ class Forms:
 
     def is_of_raised(self, home: str, place: ast.AST) -> bool:
         """`torch.sqrt(x + 1e-6)`."""
+        return self._is_of(place, lambda node: self._is_raised(home, node, _IN_HALF))
+
+    def is_of_floored(self, home: str, place: ast.AST) -> bool:
+        """`a / x.clamp(min=1e-12)`."""
+        return self._is_of(place, lambda node: self._is_raised(home, node, _ABOVE_ZERO))
+
+    def is_of_sum_with_number(self, home: str, place: ast.AST) -> bool:
+        """`a / (x.sum() + 1)`."""
+        return self._is_of(place, lambda node: self._is_raised(home, node, _ANY_NUMBER))
+
+    def _is_of(self, place: ast.AST, test: Callable[[ast.AST], bool]) -> bool:
+        """Whether `test` holds for what the operation breaks on."""
         operands = operands_of(place)
         if len(operands) > 1 and self._is_library(operands[0]):
             operands = operands[1:]
-        return bool(operands) and self._is_raised(home, operands[0], _DEEPEST)
+        return bool(operands) and test(operands[0])
 
     def is_without_diagonal(self, home: str, place: ast.AST) -> bool:
         """`torch.einsum("bij,bjk->bik", a, b)`."""
@@ -79,7 +112,7 @@ class Forms:
     def is_of_selected(self, home: str, place: ast.AST) -> bool:
         """`loss(scores[mask], labels)`, or under a name."""
         return any(
-            isinstance(node, ast.Subscript) and not isinstance(node.slice, (*PLAIN_INDEX, ast.Tuple))
+            isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Constant, ast.Slice, ast.Tuple))
             for operand in operands_of(place)
             for node in self._choices(home, operand)
         )
@@ -95,9 +128,20 @@ class Forms:
     def is_late_eps(self, home: str, place: ast.AST) -> bool:
         """`torch.sqrt(x) + eps`, or `x ** 0.5 + eps`."""
         terms = _terms(place)
+        if any(isinstance(term, (ast.Tuple, ast.List)) for term in terms):
+            return False
         return not terms or any(
             self._may_be_eps(home, eps) and any(map(_is_called, self._choices(home, value)))
             for value, eps in (terms, terms[::-1])
+        )
+
+    def is_with_huge_constant(self, home: str, place: ast.AST) -> bool:
+        """`scores.masked_fill(mask, -1e9)`, or under a name."""
+        return any(
+            not HUGE_WORDS.isdisjoint(self._slices.words_of(home, node))
+            for operand in operands_of(place)
+            for node in self._choices(home, operand)
+            if not isinstance(node, (ast.Call, ast.Subscript)) or last_word(getattr(node, "func", node)) in _CONSTANTS
         )
 
     def is_filled(self, home: str, place: ast.AST) -> bool:
@@ -118,18 +162,18 @@ class Forms:
     def _is_library(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and self._slices.is_imported(node.id)
 
-    def _is_raised(self, home: str, node: ast.AST, depth: int) -> bool:
-        """Whether an eps was added to `node`, or it was clamped to one, whichever way it came here."""
+    def _is_raised(self, home: str, node: ast.AST, by: _Numbers, depth: int = _DEEPEST) -> bool:
+        """Whether such a number was added to `node`, or it was clamped to one, whichever way it came here."""
         if isinstance(node, ast.Name):
             given = list(self._given(home, node)) if depth else []
-            return bool(given) and all(self._is_raised(chunk, value, depth - 1) for chunk, value in given)
+            return bool(given) and all(self._is_raised(chunk, value, by, depth - 1) for chunk, value in given)
         if isinstance(node, ast.BinOp):
-            return any(self._is_eps(home, term, depth) for term in _terms(node))
+            return any(self._is_one(home, term, by) for term in _terms(node))
         if isinstance(node, ast.Subscript):
-            return self._is_raised(home, node.value, depth)
-        return isinstance(node, ast.Call) and self._is_raised_by_call(home, node, depth)
+            return self._is_raised(home, node.value, by, depth)
+        return isinstance(node, ast.Call) and self._is_raised_by_call(home, node, by, depth)
 
-    def _is_raised_by_call(self, home: str, node: ast.Call, depth: int) -> bool:
+    def _is_raised_by_call(self, home: str, node: ast.Call, by: _Numbers, depth: int) -> bool:
         if not isinstance(node.func, ast.Attribute):
             return False
         receiver, given = node.func.value, node.args
@@ -138,43 +182,43 @@ class Forms:
         if self._is_library(receiver) and given:
             receiver, given = given[0], given[1:]
         if node.func.attr in _KEEP_ABOVE:
-            return self._is_raised(home, receiver, depth)
+            return self._is_raised(home, receiver, by, depth)
         bound = next((keyword.value for keyword in node.keywords if keyword.arg == "min"), given[0] if given else None)
         # A bound of which nothing is known may be anything.
-        return node.func.attr in _FLOORS and _number(bound) >= SMALLEST_IN_HALF
+        return node.func.attr in _FLOORS and max(by.least, _LEAST) <= _number(bound)
 
-    def _is_eps(self, home: str, node: ast.AST, depth: int) -> bool:
-        """Whether `node` is a small number above 0, or is called an eps and nothing in the file says that it is none."""
+    def _is_one(self, home: str, node: ast.AST, by: _Numbers) -> bool:
+        """Whether `node` is such a number, or is called an eps and nothing in the file says that it is none."""
         if isinstance(node, ast.Constant):
-            return SMALLEST_IN_HALF <= _number(node) <= _LARGEST_EPS
-        return _EPS.search(last_word(node)) is not None and self._is_setting(home, node, depth)
+            return isinstance(node.value, (int, float)) and by.least <= node.value <= by.largest
+        return _EPS.search(last_word(node)) is not None and self._is_setting(home, node, by, _DEEPEST)
 
-    def _is_setting(self, home: str, node: ast.AST, depth: int) -> bool:
-        """Whether `node` is given numbers above 0 alone, and things of which nothing is known here, as `config.eps`."""
+    def _is_setting(self, home: str, node: ast.AST, by: _Numbers, depth: int) -> bool:
+        """Whether `node` is given such numbers alone, and things of which nothing is known here, as `config.eps`."""
         if isinstance(node, ast.Constant):
-            return not isinstance(node.value, (int, float)) or node.value >= SMALLEST_IN_HALF
+            return not isinstance(node.value, (int, float)) or node.value >= by.least
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):  # float | None
-            return all(self._is_setting(home, part, depth) for part in (node.left, node.right))
+            return all(self._is_setting(home, part, by, depth) for part in (node.left, node.right))
         if last_word(node) in {"float", "int", "Tensor"} or (isinstance(node, ast.Attribute) and not _is_own(node)):
             return True
         if not isinstance(node, (ast.Name, ast.Attribute)):
             return isinstance(node, ast.Subscript) and last_word(node.value) == "Optional"
         given = list(self._given(home, node)) if depth else []
-        return bool(given) and all(self._is_setting(chunk, value, depth - 1) for chunk, value in given)
+        return bool(given) and all(self._is_setting(chunk, value, by, depth - 1) for chunk, value in given)
 
     def _may_be_eps(self, home: str, node: ast.AST) -> bool:
         """Whether `node` may be a small number, or is called one; nobody knows here what another file gives."""
+        return _SMALL.search(last_word(node)) is not None or any(
+            self._is_small(home, choice) for choice in self._choices(home, node)
+        )
+
+    def _is_small(self, home: str, node: ast.AST) -> bool:
         if isinstance(node, ast.Constant):
             return 0 < _number(node) <= _LARGEST_EPS
-        if isinstance(node, (ast.BinOp, ast.UnaryOp)):
-            parts = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
-            return all(isinstance(part, ast.Constant) or self._may_be_eps(home, part) for part in parts)
-        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in _NUMBERS):
-            return False
-        if _SMALL.search(last_word(node)) or self._is_library(node):
-            return True
-        is_given = next(self._given(home, node), None) is not None
-        return not is_given or TINY in self._slices.words_of(home, node)
+        if isinstance(node, (ast.Name, ast.Attribute)) and last_word(node) != "Tensor":
+            return self._is_library(node) or (isinstance(node, ast.Attribute) and _is_own(node))
+        is_call = isinstance(node, ast.Call) and last_word(node.func) not in _NUMBERS
+        return not is_call and not isinstance(node, ast.Subscript) and TINY in self._slices.words_of(home, node)
 
     def _choices(self, home: str, node: ast.AST) -> Iterator[ast.AST]:
         """What `node` may be: itself, what its name is given, either side of a choice, any part of a tuple."""
@@ -186,8 +230,8 @@ class Forms:
             seen.add(current)
             if isinstance(current, _CHOICES):
                 pending += [(chunk, child) for child in ast.iter_child_nodes(current)]
-            elif isinstance(current, (ast.Name, ast.Attribute)):
-                pending += self._given(chunk, current)
+            elif given := list(self._given(chunk, current)):
+                pending += given
             else:
                 yield current
 
@@ -201,11 +245,14 @@ class Forms:
 
 _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     RAISED: Forms.is_of_raised,
+    FLOORED: Forms.is_of_floored,
+    NUMBER_ADDED: Forms.is_of_sum_with_number,
     NO_DIAGONAL: Forms.is_without_diagonal,
     SELECTED: Forms.is_of_selected,
     EPS_ADDED: Forms.is_of_sum_with_eps,
     LATE_EPS: Forms.is_late_eps,
     FILLED: Forms.is_filled,
+    HUGE_CONSTANT: Forms.is_with_huge_constant,
 }
 
 

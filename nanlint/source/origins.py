@@ -82,7 +82,7 @@ class Origins:
     def _before_call(self, home: str, node: ast.Call, words: set[str]) -> Iterator[_Place]:
         function = node.func
         receiver = function.value if isinstance(function, ast.Attribute) else None
-        if isinstance(receiver, ast.Name) and receiver.id in OTHER_LIBRARIES:
+        if receiver is not None and _root(receiver) in OTHER_LIBRARIES:
             return
         word = last_word(function)
         if receiver is None and word in _PYTHONS_OWN and not self._slices.is_bound(home, word):
@@ -94,3 +94,10 @@ class Origins:
         # A function of the file, or one under another name, may hand its arguments on.
         if is_own or word in _THROUGH:
             yield from ((home, part) for part in operands_of(node))
+
+
+def _root(node: ast.AST) -> str:
+    """`np` of `np.linalg.norm`; "" of what is no chain of names."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""

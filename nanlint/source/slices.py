@@ -8,7 +8,6 @@ of the file, is behind that name.
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from nanlint.source.filled import Filled, filled_in
@@ -18,6 +17,7 @@ from nanlint.source.makeup import OWN, Makeup, operands_of
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterator, Sequence
 
     from nanlint.source.outline import Outline
@@ -105,7 +105,7 @@ class Slices:
         """Whether a call in the file fills what is kept under this name."""
         if self._filled is None:
             nodes = (node for chunk in self._outline.chunks.values() for node in chunk.nodes)
-            self._filled = filled_in(node for node in nodes if isinstance(node, ast.Call))
+            self._filled = filled_in(nodes)
         return self._filled.everything or name in self._filled.names
 
     def is_imported(self, name: str) -> bool:
