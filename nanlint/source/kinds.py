@@ -21,7 +21,9 @@ LOW = "<low>"
 """A number far below 0 that is written so: `-1e9`."""
 INHERITED = "<inherited>"
 """An attribute of the object that nothing in the file sets: a class above may, in another file."""
-BY_NAME = frozenset({MASK, EPS, LOG_RATIO, LOW, INHERITED})
+UNPACKED = ""
+"""The name of arguments that `**` hands on."""
+BY_NAME = frozenset({MASK, EPS, LOG_RATIO, LOW, INHERITED, UNPACKED})
 """Words that only slices find, since only these look at names and signs."""
 LEAST = "<least>"
 """The least number of a format: `torch.finfo(dtype).min`."""
