@@ -123,7 +123,7 @@ class Need(NamedTuple):
     eps to the result of a call, `<huge constant>` has an operand that is one."""
     but: frozenset[str] = frozenset()
     """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<floored>` any
-    number above 0, `<number added>` any number as a term, `<no diagonal>` is an einsum without one,
+    number above 0, `<number added>` any number as a term, `<learned>` is given the sum or the norm of what a model makes by its name, `<no diagonal>` is an einsum without one,
     `<filled>` makes what something in the file fills, `<own called>` calls an attribute of the object."""
     not_named: tuple[str, ...] = ()
     """The rule is silent in functions whose names contain one of these."""

@@ -78,6 +78,7 @@ def test_what_is_divided_has_a_maker_too() -> None:
         ("return x.clamp(min=1e-4).sqrt()", True),
         ("return torch.clamp(x, 1e-4).sqrt()", True),
         ("return (x + 1e-6).view(-1)[0].sqrt()", True),
+        ("return torch.hypot(x + 1e-6, y).sqrt()", False),
         ("return x.sqrt()", False),
         ("return (x + 1).sqrt()", False),
         ("return (x + 1e-12).sqrt()", False),
@@ -93,6 +94,27 @@ def test_what_is_divided_has_a_maker_too() -> None:
 )
 def test_an_eps_under_the_root_is_seen(body: str, is_raised: bool) -> None:  # noqa: FBT001 - a table of cases
     assert is_kept(body, "sqrt", but=frozenset({"<raised>"})) is not is_raised
+
+
+def test_of_a_call_with_several_operands_nobody_knows_which_one_breaks_it() -> None:
+    assert is_kept("return torch.div(x + 1e-6, y)", "div", but=frozenset({"<raised>"}))
+    assert not is_kept("return torch.pow(x + 1e-6, 0.5)", "pow", but=frozenset({"<raised>"}))
+
+
+@pytest.mark.parametrize(
+    ("body", "is_learned"),
+    [
+        ("return y / weights.sum(-1, keepdim=True)", True),
+        ("n = torch.linalg.norm(self.query_states)\n    return y / n[:, None]", True),
+        ("return y / x.sum()", False),
+        ("return y / weights.grad.norm()", False),
+        ("return y / image_weights.max()", False),
+        ("return y / (weights > 0).sum()", False),
+        ("return y / (x + weights.sum())", False),
+    ],
+)
+def test_what_a_model_makes_is_known_by_its_name(body: str, is_learned: bool) -> None:  # noqa: FBT001 - a table of cases
+    assert is_kept(body, "/", but=frozenset({"<learned>"})) is not is_learned
 
 
 def test_an_eps_of_the_object_is_what_the_file_sets_it_to() -> None:

@@ -14,8 +14,8 @@ import libcst as cst
 from nanlint.facts.context import ancestors
 from nanlint.facts.naming import loop_source_of, words_of
 from nanlint.facts.relations import same
-from nanlint.facts.telling_names import BINS, LENGTHS, LETTERS, MASKS, OCCURRING, PROBABILITIES, RANDOM, SEQUENCES
 from nanlint.facts.values import UNKNOWN, Kind, Value
+from nanlint.source.telling_names import BINS, LENGTHS, LETTERS, MASKS, OCCURRING, PROBABILITIES, RANDOM, SEQUENCES
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:

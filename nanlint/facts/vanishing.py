@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts import telling_names as named
 from nanlint.facts.counting import Chance, are_of_one_thing, behind, emptiness, is_of_shares
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
@@ -20,6 +19,7 @@ from nanlint.facts.relations import same
 from nanlint.facts.silence import CARRYING, DIFFERENCES, measured_from, silence
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.zeros import reaches_zero
+from nanlint.source import telling_names as named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nanlint.source.kinds import (
     EPS_ADDED,
@@ -17,15 +17,18 @@ from nanlint.source.kinds import (
     HUGE,
     HUGE_CONSTANT,
     LATE_EPS,
+    LEARNED,
     NO_DIAGONAL,
     NUMBER_ADDED,
     OWN_CALLED,
+    POWERS,
     RAISED,
     SELECTED,
-    SMALLEST_IN_HALF,
     TINY,
 )
-from nanlint.source.makeup import OWN, SELVES, operands_of
+from nanlint.source.makeup import operands_of
+from nanlint.source.measures import is_measure_of_learned, without_views
+from nanlint.source.raised import ABOVE_ZERO, ANY_NUMBER, IN_HALF, LARGEST_EPS, Raised, is_own, number, terms
 from nanlint.source.references import last_word
 
 if TYPE_CHECKING:
@@ -33,38 +36,17 @@ if TYPE_CHECKING:
 
     from nanlint.source.slices import Slices
 
-_Place = tuple[str, ast.AST]
-
-_DEEPEST = 8
-_LARGEST_EPS = 0.01
-_LEAST = 5e-324
-
-
-class _Numbers(NamedTuple):
-    """From one number to another."""
-
-    least: float
-    largest: float
-
-
-_IN_HALF = _Numbers(SMALLEST_IN_HALF, _LARGEST_EPS)
-_ABOVE_ZERO = _Numbers(_LEAST, _LARGEST_EPS)
-_ANY_NUMBER = _Numbers(float("-inf"), float("inf"))
-
-_EPS = re.compile(r"(^|_)(eps|epsilon)($|_)", re.IGNORECASE)
 _SMALL = re.compile(r"eps|tiny|smooth|jitter", re.IGNORECASE)
-_FLOORS = frozenset({"clamp", "clip", "clamp_min", "clamp_", "clip_", "clamp_min_"})
 _ADD = frozenset({"add", "add_"})
 _CONSTANTS = frozenset(
     {"float", "int", "tensor", "full", "full_like", "new_tensor", "new_full", "as_tensor", "scalar_tensor"}
 )
 HUGE_WORDS = frozenset({HUGE, "finfo"})
 _NUMBERS = frozenset({"float", "int", "max", "min", "abs"})
-# What is above 0 before them is above 0 after them.
-_KEEP_ABOVE = frozenset(
+_COMPARING = frozenset(
     {
-        "view", "reshape", "flatten", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "clone", "expand", "expand_as",
-        "float", "double", "half", "bfloat16", "to", "type_as", "repeat", "sqrt", "detach",
+        "==", "!=", "<", "<=", ">", ">=", "eq", "ne", "lt", "le", "gt", "ge", "isin", "greater", "less", "greater_equal", "less_equal",
+        "not_equal",
     }
 )  # fmt: skip
 # Whatever is in them may be what is meant.
@@ -76,6 +58,7 @@ class Forms:
 
     def __init__(self, slices: Slices) -> None:
         self._slices = slices
+        self._raised = Raised(slices)
 
     def has(self, form: str, home: str, place: ast.AST) -> bool:
         """Whether an operation in the chunk called `home` is written in this form."""
@@ -83,21 +66,40 @@ class Forms:
 
     def is_of_raised(self, home: str, place: ast.AST) -> bool:
         """`torch.sqrt(x + 1e-6)`."""
-        return self._is_of(place, lambda node: self._is_raised(home, node, _IN_HALF))
+        return self._is_of(place, lambda node: self._raised.is_raised(home, node, IN_HALF))
 
     def is_of_floored(self, home: str, place: ast.AST) -> bool:
         """`a / x.clamp(min=1e-12)`."""
-        return self._is_of(place, lambda node: self._is_raised(home, node, _ABOVE_ZERO))
+        return self._is_of(place, lambda node: self._raised.is_raised(home, node, ABOVE_ZERO))
 
     def is_of_sum_with_number(self, home: str, place: ast.AST) -> bool:
         """`a / (x.sum() + 1)`."""
-        return self._is_of(place, lambda node: self._is_raised(home, node, _ANY_NUMBER))
+        return self._is_of(place, lambda node: self._raised.is_raised(home, node, ANY_NUMBER))
+
+    def is_of_learned(self, home: str, place: ast.AST) -> bool:
+        """`x / weights.sum()`, where nothing is compared, so that nothing is counted either."""
+        if self._slices.holds(home, _COMPARING):
+            return False
+        return self._is_of(place, lambda node: self._is_measure_of_learned(home, node))
+
+    def _is_measure_of_learned(self, home: str, node: ast.AST, depth: int = 4) -> bool:
+        choices = list(self._choices(home, node))
+        for choice in choices:
+            inner = without_views(choice, self._raised.is_library)
+            if isinstance(inner, ast.Name) and inner is not choice and depth:
+                if not self._is_measure_of_learned(home, inner, depth - 1):
+                    return False
+            elif not is_measure_of_learned(inner, self._raised.is_library):
+                return False
+        return bool(choices) and not any("grad" in word.lower() for word in self._slices.words_of(home, node))
 
     def _is_of(self, place: ast.AST, test: Callable[[ast.AST], bool]) -> bool:
-        """Whether `test` holds for what the operation breaks on."""
+        """Whether `test` holds for what the operation breaks on; nobody knows here which that is of a call with several."""
         operands = operands_of(place)
-        if len(operands) > 1 and self._is_library(operands[0]):
-            operands = operands[1:]
+        if isinstance(place, ast.Call):
+            operands = [operand for operand in operands if not self._raised.is_library(operand)]
+            if len(operands) > 1 and last_word(place.func) not in POWERS:
+                return False
         return bool(operands) and test(operands[0])
 
     def is_without_diagonal(self, home: str, place: ast.AST) -> bool:
@@ -122,18 +124,18 @@ class Forms:
         """`relu(x + eps)`, as it is written."""
         return any(
             (isinstance(node, ast.Call) and last_word(node.func) in _ADD)
-            or any(self._may_be_eps(home, term) for term in _terms(node))
+            or any(self._may_be_eps(home, term) for term in terms(node))
             for node in operands_of(place)
         )
 
     def is_late_eps(self, home: str, place: ast.AST) -> bool:
         """`torch.sqrt(x) + eps`, or `x ** 0.5 + eps`."""
-        terms = _terms(place)
-        if any(isinstance(term, (ast.Tuple, ast.List)) for term in terms):
+        both = terms(place)
+        if any(isinstance(term, (ast.Tuple, ast.List)) for term in both):
             return False
-        return not terms or any(
+        return not both or any(
             self._may_be_eps(home, eps) and any(map(_is_called, self._choices(home, value)))
-            for value, eps in (terms, terms[::-1])
+            for value, eps in (both, both[::-1])
         )
 
     def is_with_huge_constant(self, home: str, place: ast.AST) -> bool:
@@ -148,7 +150,7 @@ class Forms:
     def is_call_of_own(self, home: str, place: ast.AST) -> bool:
         """`self.layer(x)`."""
         del home
-        return isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and _is_own(place.func)
+        return isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and is_own(place.func)
 
     def is_filled(self, home: str, place: ast.AST) -> bool:
         """`self.weight = nn.Parameter(torch.empty(n))`, and `nn.init.zeros_(module.weight)` anywhere in the file."""
@@ -165,53 +167,6 @@ class Forms:
         ]
         return bool(kept) and self._slices.is_filled(last_word(kept[0]))
 
-    def _is_library(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.Name) and self._slices.is_imported(node.id)
-
-    def _is_raised(self, home: str, node: ast.AST, by: _Numbers, depth: int = _DEEPEST) -> bool:
-        """Whether such a number was added to `node`, or it was clamped to one, whichever way it came here."""
-        if isinstance(node, ast.Name):
-            given = list(self._given(home, node)) if depth else []
-            return bool(given) and all(self._is_raised(chunk, value, by, depth - 1) for chunk, value in given)
-        if isinstance(node, ast.BinOp):
-            return any(self._is_one(home, term, by) for term in _terms(node))
-        if isinstance(node, ast.Subscript):
-            return self._is_raised(home, node.value, by, depth)
-        return isinstance(node, ast.Call) and self._is_raised_by_call(home, node, by, depth)
-
-    def _is_raised_by_call(self, home: str, node: ast.Call, by: _Numbers, depth: int) -> bool:
-        if not isinstance(node.func, ast.Attribute):
-            return False
-        receiver, given = node.func.value, node.args
-        if isinstance(receiver, ast.Name) and receiver.id in SELVES:
-            return False
-        if self._is_library(receiver) and given:
-            receiver, given = given[0], given[1:]
-        if node.func.attr in _KEEP_ABOVE:
-            return self._is_raised(home, receiver, by, depth)
-        bound = next((keyword.value for keyword in node.keywords if keyword.arg == "min"), given[0] if given else None)
-        # A bound of which nothing is known may be anything.
-        return node.func.attr in _FLOORS and max(by.least, _LEAST) <= _number(bound)
-
-    def _is_one(self, home: str, node: ast.AST, by: _Numbers) -> bool:
-        """Whether `node` is such a number, or is called an eps and nothing in the file says that it is none."""
-        if isinstance(node, ast.Constant):
-            return isinstance(node.value, (int, float)) and by.least <= node.value <= by.largest
-        return _EPS.search(last_word(node)) is not None and self._is_setting(home, node, by, _DEEPEST)
-
-    def _is_setting(self, home: str, node: ast.AST, by: _Numbers, depth: int) -> bool:
-        """Whether `node` is given such numbers alone, and things of which nothing is known here, as `config.eps`."""
-        if isinstance(node, ast.Constant):
-            return not isinstance(node.value, (int, float)) or node.value >= by.least
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):  # float | None
-            return all(self._is_setting(home, part, by, depth) for part in (node.left, node.right))
-        if last_word(node) in {"float", "int", "Tensor"} or (isinstance(node, ast.Attribute) and not _is_own(node)):
-            return True
-        if not isinstance(node, (ast.Name, ast.Attribute)):
-            return isinstance(node, ast.Subscript) and last_word(node.value) == "Optional"
-        given = list(self._given(home, node)) if depth else []
-        return bool(given) and all(self._is_setting(chunk, value, by, depth - 1) for chunk, value in given)
-
     def _may_be_eps(self, home: str, node: ast.AST, depth: int = 2) -> bool:
         """Whether `node` may be a small number, or is called one; nobody knows here what another file gives."""
         return _SMALL.search(last_word(node)) is not None or any(
@@ -220,14 +175,14 @@ class Forms:
 
     def _is_small(self, home: str, node: ast.AST, depth: int) -> bool:
         if isinstance(node, ast.Constant):
-            return 0 < _number(node) <= _LARGEST_EPS
+            return 0 < number(node) <= LARGEST_EPS
         if isinstance(node, (ast.BinOp, ast.UnaryOp)):
             parts = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
             others = [part for part in parts if not isinstance(part, ast.Constant)]
             return depth == 0 or all(self._may_be_eps(home, part, depth - 1) for part in others)
         if isinstance(node, (ast.Name, ast.Attribute)):
-            is_inherited = isinstance(node, ast.Attribute) and _is_own(node)
-            return is_inherited or (self._is_library(node) and last_word(node) != "Tensor")
+            is_inherited = isinstance(node, ast.Attribute) and is_own(node)
+            return is_inherited or (self._raised.is_library(node) and last_word(node) != "Tensor")
         is_item = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
         is_number = isinstance(node, ast.Call) and last_word(node.func) in _NUMBERS
         return (is_item or is_number) and TINY in self._slices.words_of(home, node)
@@ -242,23 +197,17 @@ class Forms:
             seen.add(current)
             if isinstance(current, _CHOICES):
                 pending += [(chunk, child) for child in ast.iter_child_nodes(current)]
-            elif given := list(self._given(chunk, current)):
+            elif given := list(self._raised.given(chunk, current)):
                 pending += given
             else:
                 yield current
-
-    def _given(self, home: str, node: ast.AST) -> Iterator[_Place]:
-        """What a name, or an attribute of the object, is given in this file."""
-        if isinstance(node, ast.Name):
-            yield from self._slices.given_to(home, node.id)
-        elif isinstance(node, ast.Attribute) and _is_own(node):
-            yield from self._slices.given_to(home, OWN + node.attr)
 
 
 _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     RAISED: Forms.is_of_raised,
     FLOORED: Forms.is_of_floored,
     NUMBER_ADDED: Forms.is_of_sum_with_number,
+    LEARNED: Forms.is_of_learned,
     NO_DIAGONAL: Forms.is_without_diagonal,
     SELECTED: Forms.is_of_selected,
     EPS_ADDED: Forms.is_of_sum_with_eps,
@@ -267,25 +216,8 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     OWN_CALLED: Forms.is_call_of_own,
     HUGE_CONSTANT: Forms.is_with_huge_constant,
 }
-DEAR = frozenset({FILLED, HUGE_CONSTANT, NUMBER_ADDED, FLOORED})
+DEAR = frozenset({LEARNED, FILLED, HUGE_CONSTANT, NUMBER_ADDED, FLOORED})
 """Forms that are told by more than a few names."""
-
-
-def _is_own(node: ast.Attribute) -> bool:
-    return isinstance(node.value, ast.Name) and node.value.id in SELVES
-
-
-def _number(node: ast.AST | None) -> float:
-    """The number that is written; 0 for anything else."""
-    value = node.value if isinstance(node, ast.Constant) else 0
-    return value if isinstance(value, (int, float)) else 0
-
-
-def _terms(node: ast.AST) -> list[ast.AST]:
-    """Both terms of a sum that is written with an operator."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return [node.left, node.right]
-    return [node.target, node.value] if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) else []
 
 
 def _is_called(node: ast.AST) -> bool:

@@ -112,6 +112,10 @@ class Slices:
         """The operations and assignments of a chunk."""
         return self._outline.chunks[home].nodes
 
+    def holds(self, home: str, words: frozenset[str]) -> bool:
+        """Whether one of `words` is in a chunk."""
+        return not words.isdisjoint(self._outline.chunks[home].words)
+
     def is_filled(self, name: str) -> bool:
         """Whether a call in the file fills what is kept under this name."""
         if self._filled is None:
