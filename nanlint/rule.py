@@ -113,6 +113,8 @@ class Need(NamedTuple):
     """The rule is silent in functions in which one of these words occurs."""
     made_by: frozenset[str] = frozenset()
     """One of these made an operand, through names, views and plain arithmetic, but no clamp and no other function."""
+    named: frozenset[str] = frozenset()
+    """One of these words is in the name that an operand goes by, as it is written."""
     above: frozenset[str] = frozenset()
     """As `made_by`, of what is divided."""
     spread: Literal["", "one", "another", "every"] = ""
@@ -127,8 +129,8 @@ class Need(NamedTuple):
     `<filled>` makes what something in the file fills, `<own called>` calls an attribute of the object."""
     not_named: tuple[str, ...] = ()
     """The rule is silent in functions whose names contain one of these."""
-    where: Literal["", "no test", "may train", "trained"] = ""
-    """What the function must be by its names, as facts judge them."""
+    where: Literal["", "no test", "may train", "trained", "sets elements"] = ""
+    """What the function must be by its names, as facts judge them; or it has an assignment to `x[index]`."""
 
 
 class Rule:

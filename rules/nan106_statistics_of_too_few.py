@@ -61,7 +61,7 @@ class StatisticsOfTooFew(Rule):
     calls = SPREADS | AVERAGES
     needs = (
         Need(SPREADS | AVERAGES, along=(COMPARISONS | {"torch.isin"},), form="<selected>", where="no test"),
-        Need(SPREADS, (BATCHES,), where="no test"),
+        Need(SPREADS, named=BATCHES, where="no test"),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

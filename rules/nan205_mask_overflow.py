@@ -17,6 +17,7 @@ QUOTED = 24
 # The words of such constants, of what is below 0, and of masks.
 HUGE, LEAST, NAMED = frozenset({"<huge>"}), frozenset({"finfo"}), MASKS | {"<mask>"}
 BELOW = frozenset({"<low>", "torch.neg", "torch.sub"})
+PLANES = frozenset({FILL, WHERE, PRODUCT, "torch.full", "torch.full_like", "new_full"})
 CASTS, CONSTANT = frozenset({"to", "type_as", "type", "half"}), "<huge constant>"
 FORMATS = ("float16", "bfloat16", "float32", "float64")
 # The least number of these is beyond float16; that of a dtype which nobody knows is nobody's either.
@@ -59,7 +60,7 @@ class MaskOverflow(Rule):
         Need(frozenset({PRODUCT}), (HUGE, CASTS, NAMED), along=(frozenset(SOFTMAX),), form=CONSTANT, where="no test"),
         Need(frozenset({PRODUCT}), (LEAST, WIDE, NAMED), along=(frozenset(SOFTMAX),), form=CONSTANT, where="no test"),
         Need(frozenset({PRODUCT}), (HUGE | LEAST, NAMED), only_info=True, form=CONSTANT, where="no test"),
-        Need(frozenset({SUM}), (frozenset({"<least>"}),), spread="every", where="no test"),
+        Need(frozenset({SUM}), (frozenset({"<least>"}),), spread="every", made_by=PLANES, where="no test"),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -44,7 +44,7 @@ class TinyTemperature(Rule):
     severity = Severity.WARNING
     calls = frozenset({DIV})
     needs = (
-        Need(frozenset({DIV}), (WORDS,), where="no test"),
+        Need(frozenset({DIV}), named=WORDS, where="no test"),
         Need(frozenset({DIV}), (frozenset({"<tiny>"}),), beside=frozenset({"half", "float16"}), only_info=True),
     )
 

@@ -75,8 +75,10 @@ class NanHidden(Rule):
     direction = Direction.LOOP
     calls = REPLACING | AVERAGING | ASKING | FRESH | {"torch.clamp"}
     needs = (
-        Need(REPLACING | AVERAGING | ASKING, where="may train"),
-        Need(REPLACING | AVERAGING | ASKING, along=(frozenset({"backward", "grad"}),), where="no test"),
+        Need(REPLACING | AVERAGING, where="may train"),
+        Need(REPLACING | AVERAGING, along=(frozenset({"backward", "grad"}),), where="no test"),
+        Need(ASKING, along=(FRESH,), where="no test"),
+        Need(ASKING, where="sets elements"),
         Need(frozenset({"torch.clamp"}), (CLAMPED,), where="no test"),
     )
 

@@ -200,6 +200,28 @@ def test_a_parameter_is_filled_by_its_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "is_named"),
+    [
+        ("return x / softmax_temp", True),
+        ("return x / self.temp.clamp(min=1)", True),
+        ("return x / y['temp']", True),
+        ("for t in temp_steps:\n        x = x / t", True),
+        ("t = temp * 2\n    return x / t", False),
+        ("return temp / x", False),
+        ("return x / template", False),
+    ],
+)
+def test_an_operand_goes_by_a_name(body: str, is_named: bool) -> None:  # noqa: FBT001 - a table of cases
+    assert is_kept(body, "/", named=frozenset({"temp"})) is is_named
+
+
+def test_what_is_made_longer_is_no_sum() -> None:
+    for body in ("return x + (y,)", "return [x] + y", "x += [y for y in x]"):
+        assert not is_kept(body, "+", named=frozenset({"x", "y"}))
+    assert is_kept("return x + y", "+", named=frozenset({"x"}))
+
+
+@pytest.mark.parametrize(
     ("spread", "body", "is_so"),
     [
         ("one", "return (x.log() * y.exp()) + 1", True),
@@ -229,6 +251,13 @@ def test_a_need_can_ask_for_the_function_around() -> None:
     }  # fmt: skip
     rule: type[Rule] = type("Logs", (Rule,), {"code": "ONE", "needs": (Need(frozenset({"torch.log"}), **asked),)})
     assert Gate(interests(rule()), carrying_words()).chunks(outline(dedent(code))) == ["loss"]
+
+
+def test_a_function_is_asked_whether_it_sets_elements() -> None:
+    code = "def f(x): x[x.isnan()] = 0\ndef g(x): return x[x.isnan()]\n"
+    needs = (Need(frozenset({"torch.isnan"}), where="sets elements"),)
+    rule: type[Rule] = type("Asks", (Rule,), {"code": "ONE", "needs": needs})
+    assert Gate(interests(rule()), carrying_words()).chunks(outline(code)) == ["f"]
 
 
 @pytest.mark.parametrize(("where", "names"), [("may train", ["f", "loss"]), ("trained", ["loss"])])

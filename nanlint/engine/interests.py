@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -23,9 +24,15 @@ def _is_no_test(chunk: Chunk, outline: Outline) -> bool:
     return not is_test(chunk)
 
 
+def _sets_elements(node: ast.AST) -> bool:
+    """`x[index] = value`."""
+    return isinstance(node, ast.Assign) and any(isinstance(target, ast.Subscript) for target in node.targets)
+
+
 _WHERE: Mapping[str, Callable[[Chunk, Outline], bool] | None] = {
     "": None,
     "no test": _is_no_test,
+    "sets elements": lambda chunk, _: any(map(_sets_elements, chunk.nodes)),
     "may train": lambda chunk, outline: not is_test(chunk) and may_train(chunk, outline),
     "trained": lambda chunk, outline: not is_test(chunk) and is_trained(chunk, outline),
 }
@@ -57,6 +64,7 @@ def interests(rule: Rule, *, shows_info: bool = True, yielding: frozenset[str] =
             where=_WHERE[need.where],
             made_by=_words(need.made_by),
             above=_words(need.above),
+            named=need.named,
             form=need.form,
             spread=need.spread,
             but=need.but,

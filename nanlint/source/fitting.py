@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from nanlint.source.forms import DEAR, Forms
 from nanlint.source.makeup import operands_of
+from nanlint.source.measures import words_in
 from nanlint.source.origins import Origins
+from nanlint.source.references import last_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -50,16 +52,18 @@ class Fitting:
         """Each operation of the chunk called `name` that the interest is about; what costs the most is asked last."""
         forms = {interest.form, *interest.but} - {""}
         cheap, dear = forms - DEAR, forms & DEAR
-        is_cheap = partial(self._has_forms, name, interest, cheap) if cheap else None
+        is_cheap = partial(self._is_meant, name, interest, cheap) if cheap or interest.named else None
         found = self._slices.places(name, words, interest.beneath, is_cheap)
         if dear:
-            found = list(filter(partial(self._has_forms, name, interest, dear), found))
+            found = list(filter(partial(self._is_meant, name, interest, dear), found))
         if not (interest.made_by or interest.above or interest.spread):
             return found
         return [place for place in found if self._fits(name, place, interest)]
 
-    def _has_forms(self, name: str, interest: Interest, forms: Collection[str], place: ast.AST) -> bool:
+    def _is_meant(self, name: str, interest: Interest, forms: Collection[str], place: ast.AST) -> bool:
         """Whether the operation has, of these forms, that which it must have and none of those that it must not have."""
+        if interest.named and interest.named.isdisjoint(self._words_written(name, operands_of(place))):
+            return False
         try:
             return all(self._forms.has(form, name, place) is (form == interest.form) for form in forms)
         except RecursionError:
@@ -74,6 +78,19 @@ class Fitting:
             )
         except RecursionError:
             return True
+
+    def _words_written(self, name: str, operands: Sequence[ast.AST]) -> set[str]:
+        """The words of all names in `operands`; what a loop takes out of something goes by that as well."""
+        words: set[str] = set()
+        for operand in operands:
+            for inner in ast.walk(operand):
+                words |= words_in(_written(inner))
+                if isinstance(inner, ast.Name):
+                    sources = self._slices.loop_sources(name).get(inner.id, ())
+                    words |= {
+                        word for source in sources for each in ast.walk(source) for word in words_in(_written(each))
+                    }
+        return words
 
     def _are_made_by(self, name: str, operands: Sequence[ast.AST], makers: _Words) -> bool:
         return not makers or not self._origins.of(name, operands).isdisjoint(self._all_names(makers))
@@ -104,3 +121,10 @@ def _divided(place: ast.AST) -> Sequence[ast.AST]:
     if isinstance(place, ast.BinOp):
         return [place.left]
     return [place.target] if isinstance(place, ast.AugAssign) else operands_of(place)
+
+
+def _written(node: ast.AST) -> str:
+    """A name, an attribute or a text."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    return last_word(node)

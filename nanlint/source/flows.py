@@ -20,7 +20,7 @@ from nanlint.source.references import last_word
 from nanlint.source.words import OPERATOR_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nanlint.source.outline import Chunk
 
@@ -168,9 +168,15 @@ def _words_of_call(node: ast.Call) -> list[str]:
     return [word, BOUNDS] if word in CLAMPS and has_two_bounds(node) else [word]
 
 
+# A sum with one of these is longer, and no number.
+_JOINED = (ast.Tuple, ast.List, ast.ListComp, ast.JoinedStr)
+
+
 def _words_of_operator(node: ast.BinOp) -> list[str]:
     """A power is one by its exponent, too."""
     word = OPERATOR_WORDS[node.op.__class__]
+    if isinstance(node.op, ast.Add) and (isinstance(node.left, _JOINED) or isinstance(node.right, _JOINED)):
+        return []
     if isinstance(node.op, ast.Pow):
         return [word, *power_words(node)]
     return [word, OWN_ELEMENT] if isinstance(node.op, ast.Div) and is_own_element(node) else [word]
@@ -178,6 +184,8 @@ def _words_of_operator(node: ast.BinOp) -> list[str]:
 
 def _words_of_augmented(node: ast.AugAssign) -> list[str]:
     """`a += value` is an operation by two words."""
+    if isinstance(node.op, ast.Add) and isinstance(node.value, _JOINED):
+        return []
     word = OPERATOR_WORDS[node.op.__class__]
     return [word, f"{word}=", *(power_words(node) if isinstance(node.op, ast.Pow) else ())]
 
@@ -190,6 +198,17 @@ _WORDS: dict[type[ast.AST], Callable[..., list[str]]] = {
     ast.Subscript: lambda _: [PICKED],
     ast.UnaryOp: lambda node: [UNARY_WORDS.get(node.op.__class__, "")],
 }
+
+
+def loop_sources(nodes: Iterable[ast.AST]) -> dict[str, list[ast.AST]]:
+    """Each name that a loop or a comprehension sets -> what it runs over."""
+    found: dict[str, list[ast.AST]] = {}
+    for node in nodes:
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+            for inner in ast.walk(node.target):
+                if isinstance(inner, ast.Name):
+                    found.setdefault(inner.id, []).append(node.iter)
+    return found
 
 
 _TENSOR = ast.Name("Tensor", ast.Load())

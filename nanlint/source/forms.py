@@ -78,8 +78,6 @@ class Forms:
 
     def is_of_learned(self, home: str, place: ast.AST) -> bool:
         """`x / weights.sum()`, where nothing is compared, so that nothing is counted either."""
-        if self._slices.holds(home, _COMPARING):
-            return False
         return self._is_of(place, lambda node: self._is_measure_of_learned(home, node))
 
     def _is_measure_of_learned(self, home: str, node: ast.AST, depth: int = 4) -> bool:
@@ -89,9 +87,14 @@ class Forms:
             if isinstance(inner, ast.Name) and inner is not choice and depth:
                 if not self._is_measure_of_learned(home, inner, depth - 1):
                     return False
-            elif not is_measure_of_learned(inner, self._raised.is_library):
+            elif not is_measure_of_learned(inner, self._raised.is_library) or self._may_count(home, inner):
                 return False
         return bool(choices) and not any("grad" in word.lower() for word in self._slices.words_of(home, node))
+
+    def _may_count(self, home: str, measure: ast.AST) -> bool:
+        return (
+            isinstance(measure, ast.Call) and last_word(measure.func) == "sum" and self._slices.holds(home, _COMPARING)
+        )
 
     def _is_of(self, place: ast.AST, test: Callable[[ast.AST], bool]) -> bool:
         """Whether `test` holds for what the operation breaks on; nobody knows here which that is of a call with several."""

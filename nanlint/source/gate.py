@@ -66,6 +66,8 @@ class Interest:
     """One of these made an operand."""
     above: frozenset[str] = frozenset()
     """One of these made what is divided."""
+    named: frozenset[str] = frozenset()
+    """One of these words is in the name that an operand goes by."""
     form: str = ""
     """The form that the operation must have."""
     spread: str = ""
@@ -83,7 +85,7 @@ class Interest:
     @property
     def is_about_places(self) -> bool:
         """Whether something is asked of the operations themselves, so that only what they rest on matters."""
-        return bool(self.beneath or self.made_by or self.above or self.form or self.but)
+        return bool(self.beneath or self.named or self.made_by or self.above or self.form or self.but)
 
 
 def is_of_another_library(outline: Outline) -> bool:

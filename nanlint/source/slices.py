@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.source.filled import Filled, filled_in
-from nanlint.source.flows import Flows
+from nanlint.source.flows import Flows, loop_sources
 from nanlint.source.kinds import ANYTHING, INHERITED
 from nanlint.source.makeup import OWN, Makeup, operands_of
 from nanlint.source.outline import MODULE
@@ -38,6 +38,7 @@ class Slices:
         self._outline = outline
         self._through = through
         self._flows: dict[str, Flows] = {}
+        self._loops: dict[str, dict[str, list[ast.AST]]] = {}
         self._filled: Filled | None = None
         self._shared: dict[str, list[_Place]] | None = None
         self._makeups: dict[ast.AST, Makeup] = {}
@@ -111,6 +112,12 @@ class Slices:
     def nodes_of(self, home: str) -> Sequence[ast.AST]:
         """The operations and assignments of a chunk."""
         return self._outline.chunks[home].nodes
+
+    def loop_sources(self, home: str) -> dict[str, list[ast.AST]]:
+        """Each name that a loop or a comprehension of the chunk sets -> what it runs over."""
+        if home not in self._loops:
+            self._loops[home] = loop_sources(self.nodes_of(home))
+        return self._loops[home]
 
     def holds(self, home: str, words: frozenset[str]) -> bool:
         """Whether one of `words` is in a chunk."""
