@@ -88,10 +88,10 @@ class Skeleton:
 
 def _functions_of(text: str) -> Iterator[FunctionText]:
     line, counted = 1, 0
-    for first, define, end, indent in _stretches(text):
+    for first, define, following, indent in _stretches(text):
         if not text.startswith(_FUNCTION, define + len(indent)):
             continue
-        whole = text[first:end]
+        whole = text[first:following]
         # A line at the margin may stand in a text that goes on, and imports in a function count for the whole file.
         if whole.count('"""') % 2 or whole.count("'''") % 2 or "import" in whole or not whole.isascii():
             continue
