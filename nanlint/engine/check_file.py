@@ -6,10 +6,10 @@ import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanlint.digest import digest_of
 from nanlint.engine import suppress
 from nanlint.engine.ruleset import Ruleset
 from nanlint.model import FileError, Finding, Span
-from nanlint.source.cache import digest_of
 from nanlint.source.config_words import LARGEST_CONFIG, is_training_config, states_settings
 from nanlint.source.discover import kind_of
 from nanlint.source.gate import TORCH_AND_KIN, is_of_another_library

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from nanlint.digest import digest_of
 from nanlint.engine.check_file import FileResult, check_bytes, check_path
 from nanlint.engine.rulebook import rulebook
 from nanlint.engine.ruleset import Ruleset
 from nanlint.model import FileError, Severity
-from nanlint.source.cache import digest_of
 from nanlint.source.config_words import is_something_else, is_training_config, states_settings
 from nanlint.source.gate import TORCH_AND_KIN
 from nanlint.source.mentions import mentions_suppression

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from nanlint.digest import digest_of
+
 SeverityName = Literal["error", "warning", "info"]
 SEVERITIES: tuple[str, ...] = get_args(SeverityName)
 
@@ -98,8 +100,6 @@ class Settings:
 
     def fingerprint(self) -> str:
         """The same text for settings that give the same findings in every file, another text otherwise."""
-        from hashlib import blake2b  # noqa: PLC0415 - settings are read by runs that never need a hash
-
         said = (
             sorted(self.select),
             sorted(self.extend_select),
@@ -112,7 +112,7 @@ class Settings:
             _canonical(self.rules),
             self.local_rules,
         )
-        return blake2b(repr(said).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        return digest_of(repr(said).encode("utf-8", "surrogatepass"))
 
     def ignored_for(self, path: str) -> tuple[str, ...]:
         """The selectors that per-file-ignores switches off in `path`.

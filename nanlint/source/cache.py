@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import Any
 
 import nanlint
+from nanlint.digest import digest_of
 
 FOLDER = ".nanlint_cache"
 
@@ -38,19 +39,17 @@ Entry = list[Any]
 
 def engine_stamp(rule_folders: tuple[str, ...]) -> str:
     """Changes when nanlint, the rules in `rule_folders` or the Python grammar change."""
-    from hashlib import blake2b  # noqa: PLC0415 - a run without a cache needs no hash
-
     package = os.path.dirname(os.path.abspath(nanlint.__file__))
-    stamp = blake2b(f"{nanlint.__version__} {sys.version_info[:2]}".encode(), digest_size=16)
+    parts = [f"{nanlint.__version__} {sys.version_info[:2]}"]
     waiting = [package, *rule_folders]
     while waiting:
         for entry in _entries(waiting.pop()):
             if entry.name.endswith(".py"):
                 status = entry.stat()
-                stamp.update(f"{entry.name} {status.st_mtime_ns} {status.st_size}".encode("utf-8", "surrogatepass"))
+                parts.append(f"{entry.name} {status.st_mtime_ns} {status.st_size}")
             elif entry.name not in _NO_MATTER and entry.is_dir(follow_symlinks=False):
                 waiting.append(entry.path)
-    return stamp.hexdigest()
+    return digest_of("\n".join(parts).encode("utf-8", "surrogatepass"))
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
@@ -59,13 +58,6 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
             return sorted(listed, key=lambda entry: entry.name)
     except OSError:  # a folder that is not there is told of where its rules are read
         return []
-
-
-def digest_of(data: bytes) -> str:
-    """The hash by which the content of a file is known."""
-    from hashlib import blake2b  # noqa: PLC0415 - as above
-
-    return blake2b(data, digest_size=16).hexdigest()
 
 
 class Cache:
