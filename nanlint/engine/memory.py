@@ -10,12 +10,11 @@ next time without the file having changed.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nanlint.engine.check_file import FileResult
+from nanlint import model
+from nanlint.engine.file_result import FileResult
 from nanlint.engine.rulebook import rules_folder
-from nanlint.model import Finding
 from nanlint.source.cache import Cache, digest_at, engine_stamp
 
 if TYPE_CHECKING:
@@ -90,7 +89,9 @@ class Memory:
             if any(self._digest_of(other) != digest for other, digest in consulted.items()):
                 return None
             return FileResult(
-                [replace(Finding.from_json(entry), path=path) for entry in findings], quiet=int(quiet), noqa=bool(noqa)
+                [model.Finding.from_json({**entry, "path": path}) for entry in findings],
+                quiet=int(quiet),
+                noqa=bool(noqa),
             )
         except (TypeError, ValueError, KeyError, AttributeError):
             return None

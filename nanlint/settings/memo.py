@@ -37,7 +37,7 @@ def recall(memo: str, config: str, data: bytes) -> tuple[bool, dict[str, Any] | 
         if config not in files or any(digest_of(_bytes(path, config, data)) != seen for path, seen in files.items()):
             return False, None
         # A checkout may change its fields without changing its version.
-        if values is not None and not values.keys() <= Settings.__dataclass_fields__.keys():
+        if values is not None and not values.keys() <= set(Settings._fields):
             return False, None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False, None

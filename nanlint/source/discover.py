@@ -20,7 +20,7 @@ import re
 import stat
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from nanlint.model import FileError
+from nanlint import model
 from nanlint.settings.finder import CONFIG_NAMES
 from nanlint.settings.globs import GlobSet, compile_glob
 from nanlint.settings.paths import nearest_name, shown_path, with_slashes
@@ -28,6 +28,7 @@ from nanlint.settings.paths import nearest_name, shown_path, with_slashes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from nanlint.model import FileError
     from nanlint.settings import Settings, SettingsFinder
     from nanlint.source.gitignore import Ignores
 
@@ -229,7 +230,7 @@ class _Search:
         return known
 
     def _error(self, absolute: str, message: str) -> None:
-        self.errors[absolute] = FileError(shown_path(absolute), None, message)
+        self.errors[absolute] = model.FileError(shown_path(absolute), None, message)
 
 
 def _kept(folder: _Folder, entries: Iterable[os.DirEntry[str]]) -> Iterator[tuple[os.DirEntry[str], bool]]:
