@@ -27,7 +27,7 @@ def code_of(cards: Cards, file_sizes: dict[str, int]) -> str:
     """A module that holds `cards` as `CARDS`, and the sizes of the rule files that they were made of as `SIZES`."""
     sets: dict[frozenset[str], str] = {}
     body = _code(cards, sets)
-    lines = [f"{name} = frozenset({sorted(words)!r})" for words, name in sets.items()]
+    lines = [f"{name} = frozenset({tuple(sorted(words))!r})" for words, name in sets.items()]
     return "\n".join([_HEAD, *lines, f"SIZES = {dict(sorted(file_sizes.items()))!r}", f"CARDS = {body}", ""])
 
 
