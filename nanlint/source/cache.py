@@ -85,6 +85,13 @@ class Cache:
             self._changed[path] = [settled(mtime_ns), *entry[1:]]
         return entry[3]
 
+    def digest_at(self, path: str) -> str:
+        """The hash of any file as it is now; one that was checked with this time and size is not read for it."""
+        entry = self._entries.get(path)
+        if type(entry) is list and len(entry) == 4 and _is_unchanged(path, entry):
+            return str(entry[2])
+        return digest_at(path)
+
     def store(self, path: str, mtime_ns: int, size: int, found: tuple[str, Any]) -> None:
         """Remember the hash of the bytes that were checked and what was found in them.
 
@@ -143,6 +150,14 @@ def _load(path: str) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, RecursionError):
         return {}
     return entries if isinstance(entries, dict) else {}
+
+
+def _is_unchanged(path: str, entry: Entry) -> bool:
+    try:
+        now = os.stat(path)
+    except OSError:
+        return False
+    return entry[:2] == [now.st_mtime_ns, now.st_size]
 
 
 def digest_at(path: str) -> str:
