@@ -56,6 +56,14 @@ class Checker:
             on_one_file(file.path, lambda: check_path(file.path, self.ruleset_for(file), is_named=file.is_named))
         )
 
+    def prepare(self) -> int:
+        """Load what the first file with something for the rules would load: libcst, facts, and the rules, which are counted."""
+        from importlib import import_module  # noqa: PLC0415 - for large runs only
+
+        for name in ("nanlint.engine.run_rules", "nanlint.facts.module_facts"):
+            import_module(name)
+        return sum(len(ruleset.rules) for _, ruleset in self._rulesets.values())
+
     def check_bytes(self, file: FoundFile, data: bytes) -> FileResult:
         """What is found in `data`, which came through stdin under the file's name."""
         return _result(on_one_file(file.path, lambda: check_bytes(data, file.path, self.ruleset_for(file))))
