@@ -10,7 +10,7 @@ from nanlint.source.outline import outline
 def _renames(text: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for chunk in outline(text).chunks.values():
-        for name, sources in chunk.renames:
+        for name, sources in chunk.contents.renames:
             found.setdefault(name, set()).update(sources)
     return found
 

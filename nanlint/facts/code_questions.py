@@ -124,7 +124,7 @@ class CodeQuestions(Reach):
         """Whether one of these names or attributes occurs in a method of the class at hand, or here outside of one."""
         owner = self.outline.chunks[self._current].owner
         beside = [chunk for chunk in self.outline.chunks.values() if owner and chunk.owner == owner]
-        return self.mentions(*words) or any(not chunk.words.isdisjoint(words) for chunk in beside)
+        return self.mentions(*words) or any(chunk.mentions(words) for chunk in beside)
 
     def mentions(self, *words: str) -> bool:
         """Whether one of these names or attributes occurs in the chunk at hand."""
@@ -248,7 +248,7 @@ class CodeQuestions(Reach):
     def _can_import_torch(self) -> bool:
         """Whether the file uses parts of torch, and could import all of it: `with_import` does."""
         chunks = self.outline.chunks.values()
-        is_free = TORCH not in (self._spelled or {}) and not any(TORCH in chunk.bound for chunk in chunks)
+        is_free = TORCH not in (self._spelled or {}) and not any(chunk.mentions((TORCH,)) and TORCH in chunk.bound for chunk in chunks)
         has_parts = any(dotted.startswith(f"{TORCH}.") for dotted in (self._spelled or {}).values())
         return is_free and has_parts and line_for_import(self.outline.tree.body) > 0
 

@@ -56,7 +56,7 @@ def _assigned(constructor: Chunk) -> set[str]:
 def _settings(constructor: Chunk) -> list[tuple[str, ast.expr | None]]:
     """Every attribute that an assignment names, with its value; None where that is a part of something."""
     found: list[tuple[str, ast.expr | None]] = []
-    for node in constructor.nodes:
+    for node in constructor.contents.nodes:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 value = node.value if isinstance(target, ast.Attribute) else None

@@ -78,6 +78,11 @@ class Env:
             env = env.bind(name, Value())
         return env
 
+    def attributes_told_of(self, owner: str) -> set[str]:
+        """The attributes of an object that conditions speak of."""
+        attribute = re.compile(rf"(?<![\w.]){re.escape(owner)}\.(\w+)")
+        return {name for text in self.guards for name in attribute.findall(text)}
+
     def untold(self, names: Iterable[str]) -> Env:
         """The environment after what conditions have told of these names may have changed."""
         stale = [re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)") for name in names]

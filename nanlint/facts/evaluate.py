@@ -189,13 +189,15 @@ class Evaluator:
             return
         held = self.env.get(owner)
         if self.env.guards and held is not None and held.kind is Kind.INSTANCE:
-            set_later = {
-                attribute for name in self.reach.lineage(held.name) for attribute in self.reach.set_later(name)
-            }
-            self.env = self.env.untold(f"{owner}.{attribute}" for attribute in set_later)
+            lineage = self.reach.lineage(held.name)
+            self.env = self.env.untold(
+                f"{owner}.{attribute}"
+                for attribute in self.env.attributes_told_of(owner)
+                if any(self.reach.sets_later(name, attribute) for name in lineage)
+            )
         for attribute in sorted(self._attributes.get(owner, ())):
             of_this_file = held is not None and held.kind is Kind.INSTANCE
-            if not of_this_file or attribute in self.reach.set_later(held.name):  # type: ignore[union-attr]
+            if not of_this_file or self.reach.sets_later(held.name, attribute):  # type: ignore[union-attr]
                 self.env = self.env.bind(f"{owner}.{attribute}", Value())
         self.env = self.env.bind(f"{owner}.{ANY_ATTRIBUTE}", Value())
 

@@ -74,7 +74,10 @@ class Neighbours:
         if module not in _reaches:
             # Nobody asks more of another file than what its functions return and its names hold.
             _reaches[module] = self._facts(module.text, module.outline, view=View(module.outline))
-        return question(_reaches[module], symbol.name)
+        try:
+            return question(_reaches[module], symbol.name)
+        except SyntaxError:  # in a function that was not read before
+            return None
 
     def _resolve(self, dotted: str, folder: str, hops: int) -> Symbol | None:
         for path, rest in self._candidates(dotted, folder):
@@ -145,7 +148,7 @@ def _read(path: str) -> Module | None:
     try:
         data = read_bytes(path)
         text = decode(data, path).text
-        return Module(path, text, outline(text, path), digest_of(data))
+        return Module(path, text, outline(text, path, only_headers=True), digest_of(data))
     except (UnreadableSource, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

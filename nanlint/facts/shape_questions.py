@@ -84,7 +84,7 @@ class ShapeQuestions(RangeQuestions):
 
     def file_mentions(self, *words: str) -> bool:
         """Whether one of these names or attributes occurs anywhere in the file."""
-        return any(not chunk.words.isdisjoint(words) for chunk in self.outline.chunks.values())
+        return any(chunk.mentions(words) for chunk in self.outline.chunks.values())
 
     def user_of(self, node: cst.BaseExpression) -> Call | None:
         """The operation that `node` is an operand of, as it is written; None if there is none around it."""

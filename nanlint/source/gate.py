@@ -103,8 +103,8 @@ class View:
     ) -> None:
         self._outline = outline
         self._slices = Slices(outline, through)
-        names = OtherNames(outline)
-        spelled = [(names.of(each.words), each) for each in interests]
+        names = OtherNames(outline) if interests else None
+        spelled = [(names.of(each.words), each) for each in interests] if names is not None else []
         holders = _holders(outline, frozenset().union(*(words for words, _ in spelled)))
         self._rules: dict[str, set[str]] = {}
         """Each kept chunk -> the rules that could fire there."""
@@ -191,7 +191,7 @@ class OtherNames:
         for local, dotted in outline.imports.items():
             self._named_after.setdefault(dotted.rpartition(".")[2], []).append(local)
         for chunk in outline.chunks.values():
-            for target, sources in chunk.renames:
+            for target, sources in chunk.contents.renames:
                 for source in sources:
                     self._named_after.setdefault(source, []).append(target)
 

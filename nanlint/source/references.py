@@ -33,6 +33,8 @@ def _refer(value: ast.expr, note: Callable[[str], None]) -> None:
 
 def _refer_to_result(call: ast.Call, note: Callable[[str], None]) -> None:
     word = last_word(call.func)
+    if word in _DATA:
+        return
     # Classes are capitalised; so are the containers (Sequential, ModuleList) whose arguments are looked into.
     if not (word[:1].isupper() or word == "partial"):
         note(f"{word}()")
@@ -48,6 +50,9 @@ def last_word(node: ast.AST) -> str:
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
 
+
+# What is made of these is never called.
+_DATA = frozenset({"Parameter", "UninitializedParameter", "Buffer", "Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
 
 # What an expression chooses among, or holds.
 _HOLDERS: dict[type[ast.expr], Callable[[Any], Iterable[ast.expr]]] = {

@@ -33,8 +33,6 @@ from nanlint.source.references import references
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nanlint.source.outline import Chunk
-
 OPERATOR_WORDS = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -64,9 +62,29 @@ OPERATOR_WORDS = {
 Import = ast.Import | ast.ImportFrom
 
 
-def collect(node: ast.AST, chunk: Chunk, note_import: Callable[[Import], None]) -> None:
-    """Add what is in `node` to `chunk`; a function's own name belongs to the chunk around it."""
-    collector = _Collector(chunk, note_import)
+class Contents:
+    """What a chunk holds: its words, and what its operations and slices are made of."""
+
+    __slots__ = ("bound", "nodes", "renames", "stored_attributes", "words")
+
+    def __init__(self) -> None:
+        self.words: set[str] = set()
+        """Every name, attribute and operator that occurs in it."""
+        self.bound: set[str] = set()
+        """Names that it binds itself (parameters, assignments), which therefore hide imports."""
+        self.stored_attributes: set[str] = set()
+        """Attributes that it assigns (`self.x = ...`)."""
+        self.renames: list[tuple[str, frozenset[str]]] = []
+        """Name or attribute -> words of the function or class it becomes another name for (`f = torch.log`).
+
+        A function that returns one is in here as `name()`."""
+        self.nodes: list[ast.AST] = []
+        """Its operations, and whatever hands a value to a name: what slices are made of."""
+
+
+def collect(node: ast.AST, contents: Contents, function: str, note_import: Callable[[Import], None]) -> None:
+    """Add what is in `node` to the contents of the chunk called `function`, whose own name belongs to the chunk around it."""
+    collector = _Collector(contents, function, note_import)
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         _enter_fields(collector, node)
     else:
@@ -82,13 +100,13 @@ class _Collector:
 
     __slots__ = ("bind", "function", "note", "note_import", "rename", "store", "word")
 
-    def __init__(self, chunk: Chunk, note_import: Callable[[Import], None]) -> None:
-        self.function = chunk.name
-        self.word = chunk.words.add
-        self.bind = chunk.bound.add
-        self.store = chunk.stored_attributes.add
-        self.rename = chunk.renames.append
-        self.note = chunk.nodes.append
+    def __init__(self, contents: Contents, function: str, note_import: Callable[[Import], None]) -> None:
+        self.function = function
+        self.word = contents.words.add
+        self.bind = contents.bound.add
+        self.store = contents.stored_attributes.add
+        self.rename = contents.renames.append
+        self.note = contents.nodes.append
         self.note_import = note_import
 
 
