@@ -34,7 +34,7 @@ HEAVY = {
 }
 
 # What only runs import that have something to look into.
-FOR_A_CLOSER_LOOK = {"rules", "nanlint.rule", "nanlint.ops.names", "nanlint.model.finding"}
+FOR_A_CLOSER_LOOK = {"rules", "nanlint.rule", "nanlint.ops.names", "nanlint.model.finding", "dataclasses", "inspect"}
 
 # What no run on named files needs that has a cache.
 FOR_OTHER_RUNS = {"hashlib", "zlib", "nanlint.source.gitignore"}

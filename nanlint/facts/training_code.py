@@ -90,7 +90,9 @@ def is_trained(chunk: Chunk, outline: Outline) -> bool:
     # A distance by itself may as well belong to an assignment or a search.
     if not function.isdisjoint(_DISTANCES) and _is_about_networks(outline):
         return True
-    return not chunk.owner and any(_is_loss(other) and other.mentions((chunk.name,)) for other in outline.chunks.values())
+    return not chunk.owner and any(
+        _is_loss(other) and other.mentions((chunk.name,)) for other in outline.chunks.values()
+    )
 
 
 def is_surely_trained(chunk: Chunk, outline: Outline) -> bool:

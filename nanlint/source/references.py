@@ -52,7 +52,9 @@ def last_word(node: ast.AST) -> str:
 
 
 # What is made of these is never called.
-_DATA = frozenset({"Parameter", "UninitializedParameter", "Buffer", "Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
+_DATA = frozenset(
+    {"Parameter", "UninitializedParameter", "Buffer", "Tensor", "FloatTensor", "LongTensor", "BoolTensor"}
+)
 
 # What an expression chooses among, or holds.
 _HOLDERS: dict[type[ast.expr], Callable[[Any], Iterable[ast.expr]]] = {
