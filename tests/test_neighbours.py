@@ -42,6 +42,7 @@ def make_project(tmp_path: Path) -> Path:
         "app/parts/__init__.py": "from .helpers import EPS, shares\n",
         "app/parts/helpers.py": HELPERS,
         "app/broken.py": "def (",
+        "app/half.py": "def bad(x):\n    a = 1\n    b = = 2\n    return x\n\n\ndef good(x):\n    a = 0\n    b = 2\n    return a + b\n",
         "flat.py": "TOP = 3.0\n",
     }.items():
         path = tmp_path / name
@@ -70,6 +71,7 @@ def revealed(facts: ModuleFacts) -> str:
         ("from app.parts import EPS", "EPS", "[1e-06, 1e-06]"),
         ("from app import SHOWN", "SHOWN", "[1e-06, 1e-06]"),
         ("from flat import TOP", "TOP", "[3, 3]"),
+        ("from .half import good", "good(x)", "[2, 2]"),
         ("from .parts.helpers import shares", "shares(x)", "[0, 1]"),
         ("from .parts import shares as p", "p(x)", "[0, 1]"),
         ("import app.parts.helpers as helpers", "helpers.shares(x)", "[0, 1]"),
@@ -85,6 +87,7 @@ def test_a_constant_or_helper_of_the_project_is_known(root: Path, imported: str,
         ("from .missing import EPS", "EPS"),
         ("from .parts.helpers import MISSING", "MISSING"),
         ("from .broken import EPS", "EPS"),
+        ("from .half import bad", "bad(x)"),
         ("from elsewhere import EPS", "EPS"),
         ("from .....above import EPS", "EPS"),
         ("from .parts.helpers import again", "again(x)"),

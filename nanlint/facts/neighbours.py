@@ -33,7 +33,7 @@ _HIGHEST = 8
 _MOST_HOPS = 5
 # A module with more bytes than this is generated, or data.
 _LARGEST = 1_000_000
-_MOST_MODULES = 24
+_MOST_MODULES = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)

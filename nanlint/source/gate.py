@@ -103,9 +103,10 @@ class View:
     ) -> None:
         self._outline = outline
         self._slices = Slices(outline, through)
+        # Without interests nothing is read that nobody asks for.
         names = OtherNames(outline) if interests else None
         spelled = [(names.of(each.words), each) for each in interests] if names is not None else []
-        holders = _holders(outline, frozenset().union(*(words for words, _ in spelled)))
+        holders = _holders(outline, frozenset().union(*(words for words, _ in spelled))) if spelled else {}
         self._rules: dict[str, set[str]] = {}
         """Each kept chunk -> the rules that could fire there."""
         self._whole: set[str] = set()
