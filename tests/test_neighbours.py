@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from nanlint.cli.main import main
 from nanlint.facts.module_facts import ModuleFacts
 from nanlint.source.outline import outline
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HELPERS = """
 import torch
@@ -148,3 +145,22 @@ def test_a_remembered_result_is_stale_when_a_neighbour_changed_or_went(
         main(["check", "train.py", "--select", "NAN401", "--output-format", "concise"])
         found.append("NAN401" in capsys.readouterr().out)
     assert found == [False, True, True, False, False]
+
+
+def test_a_neighbour_that_was_checked_itself_is_known_by_time_and_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("limits.py", "CLIP = 1e6\n"), ("train.py", STEP)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        os.utime(tmp_path / name, (1_600_000_000, 1_600_000_000))
+    command = ["check", ".", "--select", "NAN401", "--output-format", "concise"]
+    first = main(command), capsys.readouterr().out
+    assert "NAN401" in first[1]
+
+    def missing(path: str) -> str:
+        assert not Path(path).exists(), f"{path} was read"
+        return ""
+
+    monkeypatch.setattr("nanlint.source.cache.digest_at", missing)
+    assert (main(command), capsys.readouterr().out) == first

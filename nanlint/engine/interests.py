@@ -19,7 +19,7 @@ TENSOR, COMPUTED = "<tensor>", "<computed>"
 """Stand for whatever shows that a value is a tensor and not a number of Python's, and for the result of any operation."""
 
 
-def interests(rule: Rule, *, shows_info: bool = True) -> Iterator[Interest]:
+def interests(rule: Rule | type[Rule], *, shows_info: bool = True) -> Iterator[Interest]:
     """What `rule` looks for before it can fire."""
     for need in rule.needs or (Need(rule.calls, beside=rule.beside),):
         if need.only_info and not shows_info:

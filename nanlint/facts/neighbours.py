@@ -14,7 +14,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.source.cache import digest_of, settled
+from nanlint.digest import digest_of
+from nanlint.source.cache import settled
 from nanlint.source.gate import View
 from nanlint.source.outline import MODULE, Outline, outline
 from nanlint.source.read import UnreadableSource, decode, read_bytes

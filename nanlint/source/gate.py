@@ -8,8 +8,7 @@ test over real packages compares a gated run with an ungated one.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.source.kinds import ANYTHING
 from nanlint.source.outline import MODULE
@@ -39,8 +38,7 @@ _OTHERS = frozenset({"numpy", "jax", "tensorflow", "mlx", "cupy", "paddle"})
 _ANYTHING = (frozenset[bytes](), frozenset[bytes]())
 
 
-@dataclass(frozen=True, slots=True)
-class Interest:
+class Interest(NamedTuple):
     """What one rule needs to find in a chunk before it could fire: one of `words`, and one of `beside` in the file.
 
     With `beneath`, a word of each of its sets must be behind the operands of one of the operations called `words`.

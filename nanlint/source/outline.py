@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import gc
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nanlint.source.skeleton import FunctionText, Skeleton
@@ -79,18 +78,20 @@ class Chunk:
         return self.mentions((attribute,)) and attribute in self.contents.stored_attributes
 
 
-@dataclass(slots=True)
 class Outline:
     """One file: its chunks by qualified name, and what its import statements bind."""
 
-    tree: ast.Module
-    """The syntax tree; functions in it may lack their bodies if only headers were read."""
-    chunks: dict[str, Chunk] = field(default_factory=dict)
-    classes: dict[str, ast.ClassDef] = field(default_factory=dict)
-    imports: dict[str, str] = field(default_factory=dict)
-    """Local name -> dotted name, wherever in the file the import stands; relative ones keep their dots."""
-    stars: list[str] = field(default_factory=list)
-    """Modules whose names are all imported by `from m import *`."""
+    __slots__ = ("chunks", "classes", "imports", "stars", "tree")
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
+        """The syntax tree; functions in it may lack their bodies if only headers were read."""
+        self.chunks: dict[str, Chunk] = {}
+        self.classes: dict[str, ast.ClassDef] = {}
+        self.imports: dict[str, str] = {}
+        """Local name -> dotted name, wherever in the file the import stands; relative ones keep their dots."""
+        self.stars: list[str] = []
+        """Modules whose names are all imported by `from m import *`."""
 
 
 def outline(text: str, path: str = "<string>", *, only_headers: bool = False) -> Outline:
