@@ -39,6 +39,9 @@ class Kind(enum.Enum):
     NONE = "none"
     DTYPE = "dtype"
 
+    # Enum's own asks for the hash of the name.
+    __hash__ = object.__hash__
+
 
 class Form(enum.Enum):
     """How a call is written: `torch.log(x)`, `x.log()`, `a / b`, or `self.softmax(x)` with an nn.Module."""
@@ -49,7 +52,8 @@ class Form(enum.Enum):
     MODULE = "module"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+# Not frozen: nobody changes one, and freezing the tens of thousands that a run makes takes a fifteenth of its time.
+@dataclass(slots=True, eq=False)
 class Call:
     """One operation, whatever its spelling. `function` is the op table's name, else the dotted name, else `.method`."""
 
@@ -78,8 +82,7 @@ class _Nothing(enum.Enum):
 NOTHING = _Nothing.NOTHING
 
 
-# Not frozen: nobody changes one, and freezing the tens of thousands that a run makes takes a fifteenth of its time.
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # not frozen, as a Call is not
 class Value:
     """What one expression evaluates to, as far as the source tells."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from nanlint.model import Span
 from nanlint.source.parse import ParsedChunk, is_elsewhere, parse_chunk
 from nanlint.source.sketch_expressions import (
     AUGMENTED,
@@ -23,14 +24,27 @@ from nanlint.source.sketch_expressions import (
     sketched_if_any,
     sketched_parameters,
 )
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nanlint.source.outline import Chunk
 
-# Places in a sketch say what comes first, and nothing else.
 _NUMBERS = range(1, 1 << 60)
+
+
+class Sketch(ParsedChunk):
+    """A sketched chunk. Places in it say what is part of what, and nothing else: nobody writes the code out for them."""
+
+    __slots__ = ()
+
+    def locate(self, nodes: Iterable[cst.CSTNode]) -> None:
+        """Give each node a place of its own, and the places of those below it."""
+        places = {node: number for number, node in enumerate(walk(self.module), 1)}
+        for node in nodes:
+            if node in places:
+                self._spans[node] = Span(1, places[node], 1, places[node] + sum(1 for _ in walk(node)))
 
 
 def sketch_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
@@ -41,7 +55,7 @@ def sketch_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
         body = sketcher.chunk(chunk.node)
     except (Unsketchable, RecursionError):
         return parse_chunk(chunk, lines)
-    return ParsedChunk(chunk, cst.Module(body), tuple(body), _NUMBERS)
+    return Sketch(chunk, cst.Module(body), tuple(body), _NUMBERS)
 
 
 _line, _indented = maker(cst.SimpleStatementLine, "body", "leading_lines"), maker(cst.IndentedBlock, "body")
