@@ -6,7 +6,6 @@ not, a wider one is tried, and then none. So the passes over one body are three 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -58,5 +57,5 @@ def begin_with(expectation: Expected, env: Env) -> Env:
     for name, reach in expectation.items():
         held = env.get(name)
         if held is not None:
-            env = env.bind(name, replace(held, range=reach))
+            env = env.bind(name, held.but(range=reach))
     return env

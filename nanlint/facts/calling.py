@@ -108,7 +108,7 @@ def _from_python(call: Call, given: tuple[Value, ...], evaluator: Evaluator) -> 
         return as_float(given[0], call.node)
     if call.function == "super" and not given:
         parent = evaluator.parent_object()
-        return replace(parent, made_by=call) if parent is not None else None
+        return parent.but(made_by=call) if parent is not None else None
     if call.function in {"abs", "max", "min"} and isinstance(call.node, cst.Call):
         return python_result(call, call.node, given)
     fallback = None
@@ -118,4 +118,4 @@ def _from_python(call: Call, given: tuple[Value, ...], evaluator: Evaluator) -> 
         fallback = given[1]
     if fallback is None or fallback.constant is NOTHING:
         return None
-    return join(Value(Kind.UNKNOWN, call, call), replace(fallback, assumed=True))
+    return join(Value(Kind.UNKNOWN, call, call), fallback.but(assumed=True))

@@ -6,7 +6,6 @@ nothing is imported or run.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -129,7 +128,7 @@ class Evaluator:
         if base.made_by is not None and base.made_by.function == "torch.finfo" and base.made_by.subject is not None:
             return literals.limit(self.values.get(base.made_by.subject, UNKNOWN), name, base.made_by.node)
         if name in ATTRIBUTES and base.kind is Kind.TENSOR:
-            return replace(base, same_as=base.identity, detached=base.detached or name == "data")
+            return base.but(same_as=base.identity, detached=base.detached or name == "data")
         return None
 
     def range_of(self, node: cst.BaseExpression | None) -> Interval:
@@ -180,7 +179,7 @@ class Evaluator:
         text = dotted_text(target)
         held = self.env.get(text) if text is not None else None
         if text is not None and held is not None and held.detached is not detached:
-            self.env = self.env.bind(text, replace(held, detached=detached, same_as=held.identity))
+            self.env = self.env.bind(text, held.but(detached=detached, same_as=held.identity))
 
     def _forget_attributes(self, call: Call) -> None:
         """A method that nobody knows may have set any attribute of its object; one of this file sets what it sets."""
@@ -248,7 +247,7 @@ class Evaluator:
         outer = self.env
         self.env = self.under(test, holds=holds)
         value = self.evaluate(node)
-        self.env = replace(self.env, guards=outer.guards)
+        self.env = self.env.told_as(outer)
         return value
 
     def _walrus(self, node: cst.NamedExpr) -> Value:
@@ -324,7 +323,7 @@ class Evaluator:
         if attribute:
             self._attributes.setdefault(owner, set()).add(attribute)
         if attribute == "data" and isinstance(target, cst.Attribute):
-            self.change(target.value, replace(value, detached=False))
+            self.change(target.value, value.but(detached=False))
         if attribute == "requires_grad" and isinstance(target, cst.Attribute):
             self._set_gradient(target.value, detached=value.constant is False)
         self.env = self.env.bind(text, value)

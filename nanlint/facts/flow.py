@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -106,7 +105,7 @@ class Flow(Evaluator):
                 annotated_kind(parameter.annotation.annotation) if parameter.annotation is not None else Kind.UNKNOWN
             )
             kind = Kind.NUMBER if stated is Kind.NUMBER else Kind.UNKNOWN
-            return replace(default, kind=kind, assumed=True, same_as=None)
+            return default.but(kind=kind, assumed=True, same_as=None)
         # What the data set states is not trained.
         detached = not _STATED.isdisjoint(parameter.name.value.lower().split("_"))
         if parameter.annotation is not None:
@@ -287,13 +286,13 @@ class Flow(Evaluator):
         self._breaks, self._continues = outer
         # What follows `while True` is reached by break alone, and a break passes the `else` by.
         reached = not endless and self._meet([*rounds, (True, before)])
-        self.env = replace(self.env, regions=before.regions)
+        self.env = self.env.in_regions_of(before)
         if isinstance(node, cst.While):
             self.env = self.under(node.test, holds=False, anew=True)
         if node.orelse is not None:
             reached = self._statement(node.orelse) and reached
         goes_on = self._meet([(reached, self.env), *breaks])
-        self.env = replace(self.env, regions=before.regions)
+        self.env = self.env.in_regions_of(before)
         return goes_on
 
     def _changed_unseen(self, node: cst.For | cst.While) -> set[str]:
@@ -319,7 +318,7 @@ class Flow(Evaluator):
         return test.constant is not NOTHING and bool(test.constant) and not test.assumed
 
     def _with(self, node: cst.With) -> bool:
-        outer = self.env.regions
+        outer = self.env
         for item in node.items:
             value = self.evaluate(item.item)
             region = self.calls.get(item.item) or value.made_by
@@ -328,7 +327,7 @@ class Flow(Evaluator):
             if item.asname is not None:
                 self.bind_target(item.asname.name, value)
         goes_on = self._statement(node.body)
-        self.env = replace(self.env, regions=outer)
+        self.env = self.env.in_regions_of(outer)
         return goes_on
 
     def _try(self, node: cst.Try | cst.TryStar) -> bool:

@@ -17,6 +17,7 @@ from nanlint.ops.interval import EVERYTHING, INF, Interval
 if TYPE_CHECKING:
     from nanlint.ops.formats import Format
 
+_ZERO, _NOT_ZERO = Interval(0.0, 0.0), replace(EVERYTHING, nonzero=True)
 Read = Callable[[cst.BaseExpression], float | None]
 """The constant that an expression is, if it is one."""
 
@@ -50,7 +51,7 @@ def bounds(test: cst.BaseExpression, *, holds: bool, read: Read) -> Iterator[Bou
 
 def _truth(test: cst.BaseExpression, *, holds: bool, read: Read) -> Iterator[Bound]:
     """A bare value as a condition: not 0 if it holds. `mask.any()` holds if the mask's sum is at least 1."""
-    yield Bound(test, replace(EVERYTHING, nonzero=True) if holds else Interval(0.0, 0.0))
+    yield Bound(test, _NOT_ZERO if holds else _ZERO)
     name, subject = _asked_of_all(test)
     if subject is None:
         return
@@ -185,7 +186,7 @@ _STRETCHES: Mapping[type[cst.CSTNode], Callable[[float], Interval]] = {
     cst.LessThan: _below,
     cst.LessThanEqual: lambda limit: Interval(-INF, limit, minus_inf=True),
     cst.Equal: lambda limit: Interval(limit, limit),
-    cst.NotEqual: lambda limit: replace(EVERYTHING, nonzero=limit == 0),
+    cst.NotEqual: lambda limit: _NOT_ZERO if limit == 0 else EVERYTHING,
 }
 _MIRRORED: Mapping[type[cst.CSTNode], type[cst.CSTNode]] = {
     cst.GreaterThan: cst.LessThan,

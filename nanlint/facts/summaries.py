@@ -6,7 +6,6 @@ A function is interpreted once, with its defaults. A call that gives such an arg
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -99,8 +98,7 @@ def as_returned(value: Value, chunk: Chunk, call: Call | None) -> Value:
 
 def without_ranges(value: Value) -> Value:
     """The same thing, with nothing known of the numbers in it."""
-    return replace(
-        value,
+    return value.but(
         range=FINITE,
         parts=tuple(without_ranges(part) for part in value.parts),
         choices=tuple(without_ranges(choice) for choice in value.choices),

@@ -7,7 +7,7 @@ object hold the same value, and `is` answers "was it touched in between?".
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nanlint.ops.interval import FINITE, Interval
@@ -112,6 +112,28 @@ class Value:
     same_as: object = None
     """Set on a value that is another one under a guard; `identity` then is that of the other."""
 
+    def but(self, **changes: object) -> Value:
+        """The same in all but this. In half the time of `dataclasses.replace`, which asks what the fields are."""
+        made = Value(
+            self.kind,
+            self.made_by,
+            self.origin,
+            self.constant,
+            self.parts,
+            self.range,
+            self.dtype,
+            self.learnable,
+            self.detached,
+            self.name,
+            self.choices,
+            self.assumed,
+            self.node,
+            self.same_as,
+        )
+        for name, value in changes.items():
+            setattr(made, name, value)
+        return made
+
     @property
     def identity(self) -> object:
         """Equal for two reads of one binding, guarded or not."""
@@ -157,12 +179,12 @@ def join(first: Value, second: Value) -> Value:
     same_call = first.made_by if first.made_by is second.made_by else None
     # 1 and True, 0.0 and -0.0 compare equal and are not the same constant.
     same_origin = first.origin if first.origin is second.origin else None
-    same_constant = first.constant if repr(first.constant) == repr(second.constant) else NOTHING
+    is_same = first.constant is second.constant or repr(first.constant) == repr(second.constant)
     return Value(
         same_kind,
         same_call,
         same_origin,
-        same_constant,
+        first.constant if is_same else NOTHING,
         range=first.range.join(second.range),
         dtype=first.dtype if first.dtype == second.dtype else "",
         learnable=first.learnable or second.learnable,
@@ -194,5 +216,5 @@ def without_defaults(value: Value) -> Value:
     if value.choices:
         return joined([without_defaults(choice) for choice in value.choices])
     if value.kind is Kind.TUPLE and value.parts:
-        return replace(value, parts=tuple(without_defaults(part) for part in value.parts))
-    return replace(value, constant=NOTHING, range=FINITE, assumed=False, node=None) if value.assumed else value
+        return value.but(parts=tuple(without_defaults(part) for part in value.parts))
+    return value.but(constant=NOTHING, range=FINITE, assumed=False, node=None) if value.assumed else value
