@@ -18,7 +18,7 @@ _CONTAINERS = frozenset(
 
 def annotated_kind(annotation: cst.BaseExpression) -> Kind:
     """`torch.Tensor`, `Tensor | None`, `Optional[Tensor]`, `Float[Tensor, "b n"]`: a tensor. `int`, `float`: a number."""
-    words = {inner.value for inner in walk(annotation) if isinstance(inner, cst.Name)}
+    words = {inner.value for inner in walk(annotation) if type(inner) is cst.Name}
     if isinstance(annotation, cst.SimpleString):
         words = set(re.findall(r"\w+", annotation.raw_value))
     if words & _TENSORS and not words & _CONTAINERS:

@@ -31,6 +31,8 @@ class Outcome(NamedTuple):
 
 def outcome(node: cst.Call, function: Value, given: tuple[Value, ...], evaluator: Evaluator) -> Outcome:
     """The call that `node` is and what it returns, `function` being what is called."""
+    if not function.choices and function.kind is not Kind.NONE:
+        return _applied(node, function, given, evaluator)
     # None cannot be called, so `f = None` on another path says nothing here.
     callable_ones = [choice for choice in function.possible if choice.kind is not Kind.NONE] or [UNKNOWN]
     outcomes = [_applied(node, choice, given, evaluator) for choice in callable_ones]

@@ -44,9 +44,9 @@ def bind_call(node: cst.Call, dotted: str | None, is_no_tensor: Callable[[cst.Ba
         function = CANONICAL.get(dotted, dotted)
         arguments = _bound(function, node.args)
         return Call(function, node, Form.FUNCTION, arguments if arguments is not None else _loose(node.args))
-    if isinstance(node.func, cst.Attribute):
+    if type(node.func) is cst.Attribute:
         return _bind_method(node, node.func, is_no_tensor)
-    if isinstance(node.func, cst.Name):
+    if type(node.func) is cst.Name:
         return Call(node.func.value, node, Form.FUNCTION, _loose(node.args))
     return None
 
@@ -55,7 +55,7 @@ def _bind_method(node: cst.Call, func: cst.Attribute, is_no_tensor: Callable[[cs
     name, receiver = func.attr.value, func.value
     function = METHODS.get(name)
     # `self.log(...)` is a method of the user's class, whatever tensors can do.
-    on_self = isinstance(receiver, cst.Name) and receiver.value in {"self", "cls"}
+    on_self = type(receiver) is cst.Name and receiver.value in {"self", "cls"}
     if function is not None and not on_self and not is_no_tensor(receiver):
         arguments = _bound(function, node.args, receiver)
         if arguments is not None:
@@ -68,8 +68,8 @@ def bind_operator(node: cst.BinaryOperation) -> Call | None:
     function = OPERATORS.get(_OPERATOR_SIGNS.get(type(node.operator), ""))
     if function is None:
         return None
-    first, second = (parameter.name for parameter in PARAMETERS[function][:2])
-    return Call(function, node, Form.OPERATOR, {first: node.left, second: node.right})
+    first, second = PARAMETERS[function][:2]
+    return Call(function, node, Form.OPERATOR, {first.name: node.left, second.name: node.right})
 
 
 def bind_augmented(node: cst.AugAssign) -> Call | None:
@@ -77,9 +77,9 @@ def bind_augmented(node: cst.AugAssign) -> Call | None:
     function = OPERATORS.get(_AUGMENTED_SIGNS.get(type(node.operator), ""))
     if function is None:
         return None
-    first, second = (parameter.name for parameter in PARAMETERS[function][:2])
+    first, second = PARAMETERS[function][:2]
     statement = cast("cst.BaseExpression", node)
-    return Call(function, statement, Form.OPERATOR, {first: node.target, second: node.value})
+    return Call(function, statement, Form.OPERATOR, {first.name: node.target, second.name: node.value})
 
 
 def module_call(node: cst.Call, module: Value) -> Call | None:
@@ -141,10 +141,17 @@ def _bound(
     function: str, args: Sequence[cst.Arg], receiver: cst.BaseExpression | None = None
 ) -> dict[str, cst.BaseExpression] | None:
     """Arguments by parameter name; None when they do not fit the signature (then it is some other function)."""
-    if function not in SIGNATURES or any(arg.star for arg in args):
+    if function not in SIGNATURES:
         return None
-    positional = [arg.value for arg in args if arg.keyword is None]
-    keywords = {arg.keyword.value: arg.value for arg in args if arg.keyword is not None}
+    positional: list[cst.BaseExpression] = []
+    keywords: dict[str, cst.BaseExpression] = {}
+    for arg in args:
+        if arg.star:
+            return None
+        if arg.keyword is None:
+            positional.append(arg.value)
+        else:
+            keywords[arg.keyword.value] = arg.value
     binding = bind(function, positional, keywords, receiver)
     return binding.arguments if binding is not None else None
 

@@ -103,26 +103,24 @@ def _note_target(target: cst.CSTNode, found: set[str]) -> None:
 
 
 def _changes_its_receiver(method: str) -> bool:
-    if f".{method}" in _GROWING:
-        return True
-    return method.endswith("_") and not method.endswith("__") and method not in _KEEP_VALUES
+    if method.endswith("_"):
+        return not method.endswith("__") and method not in _KEEP_VALUES
+    return f".{method}" in _GROWING
 
 
 def changed_by(call: Call) -> Iterator[cst.BaseExpression]:
     """What `call` changes in place: `x` in `x.clamp_(0)`, `x /= 2`, `nn.init.zeros_(x)` and `F.relu(x, inplace=True)`."""
     node: cst.CSTNode = call.node
-    if isinstance(node, cst.AugAssign):
+    if type(node) is cst.AugAssign:
         yield node.target
     if call.function in _GROWING and call.receiver is not None:
         yield call.receiver
-    if not isinstance(node, cst.Call):
+    if type(node) is not cst.Call:
         return
-    word = node.func.attr.value if isinstance(node.func, cst.Attribute) else dotted_text(node.func) or ""
+    word = node.func.attr.value if type(node.func) is cst.Attribute else dotted_text(node.func) or ""
     inplace = call.arguments.get("inplace")
     subject = call.subject if call.receiver is None else call.receiver
-    if subject is not None and (
-        _changes_its_receiver(word) or (isinstance(inplace, cst.Name) and inplace.value == "True")
-    ):
+    if subject is not None and (_changes_its_receiver(word) or (type(inplace) is cst.Name and inplace.value == "True")):
         yield subject
     if "out" in call.arguments:
         yield call.arguments["out"]

@@ -100,10 +100,9 @@ class Env:
 
     def guarded_by(self, bounds: Iterable[Bound]) -> Env:
         """The environment where a condition has said this."""
-        guards, kinds = self.guards, self.guarded_kinds
+        guards, kinds = dict(self.guards), self.guarded_kinds
         for bound in bounds:
             if type(bound.node) in _GUARDABLE:
-                guards = dict(self.guards) if guards is self.guards else guards
                 kinds = kinds if type(bound.node) in kinds else kinds | {type(bound.node)}
                 text = text_of(bound.node)
                 before = guards.get(text)

@@ -72,10 +72,11 @@ class Evaluator:
 
     def record(self, node: cst.BaseExpression, value: Value) -> Value:
         """Remember `value` as that of `node`, with what conditions have told about it."""
-        if self.env.guards:
-            value = self.env.guarded(node, value)
+        env = self.env
+        if env.guards:
+            value = env.guarded(node, value)
         self.values[node] = value
-        self.envs[node] = self.env
+        self.envs[node] = env
         return value
 
     def evaluate_below(self, node: cst.CSTNode) -> None:
@@ -108,7 +109,7 @@ class Evaluator:
         held = self.env.get(text) if text is not None else None
         if held is not None:
             return held
-        if base.kind in {Kind.INSTANCE, Kind.CLASS} and self.is_relevant(text):
+        if (base.kind is Kind.INSTANCE or base.kind is Kind.CLASS) and self.is_relevant(text):
             # What was made here is of its class; `self` may be of one below.
             found = self.reach.attribute_value(base.name, name, exact=base.made_by is not None)
             # The constructor's defaults hold for an object that was made without arguments.
@@ -139,7 +140,7 @@ class Evaluator:
 
     def _call(self, node: cst.Call) -> Value:
         function = self.evaluate(node.func)
-        given = tuple(self.evaluate(argument.value) for argument in node.args)
+        given = tuple([self.evaluate(argument.value) for argument in node.args])
         call, value = outcome(node, function, given, self)
         if call is not None:
             self.calls[node] = call
@@ -153,8 +154,11 @@ class Evaluator:
 
     def _change_arguments(self, node: cst.Call, function: Value) -> None:
         """A function of this file may change in place what it is given; `setattr` sets an attribute."""
+        is_setting = function.kind is Kind.REFERENCE and function.name == "setattr"
+        if function.kind is not Kind.FUNCTION and not is_setting:
+            return
         given = [argument.value for argument in node.args if argument.keyword is None and not argument.star]
-        if function.kind is Kind.REFERENCE and function.name == "setattr" and len(given) == 3:
+        if is_setting and len(given) == 3:
             owner, name = dotted_text(given[0]), self.values[given[1]].constant
             if owner is not None and isinstance(name, str):
                 self.env = self.env.bind(f"{owner}.{name}", self.values[given[2]])
@@ -305,12 +309,12 @@ class Evaluator:
 
     def bind_target(self, target: cst.BaseExpression, value: Value) -> None:
         """Assign `value` to a name, an attribute, an element, or to each part of a tuple."""
-        if isinstance(target, (cst.Tuple, cst.List)):
+        if type(target) is cst.Tuple or type(target) is cst.List:
             known = value.parts if len(value.parts) == len(target.elements) else ()
             for position, element in enumerate(target.elements):
                 self.bind_target(element.value, known[position] if known else _part_of_unknown(value))
             return
-        if isinstance(target, cst.Subscript):
+        if type(target) is cst.Subscript:
             # x[mask] = 0 changes what x holds.
             self.evaluate(target)
             self.change(target.value, self._with_elements(target, value))
@@ -356,6 +360,8 @@ def _part_of_unknown(whole: Value) -> Value:
 
 def _callable_choice(value: Value) -> Value:
     """What a value must be if an attribute of it is read: not the None of another path."""
+    if not value.choices:
+        return value
     others = [choice for choice in value.choices if choice.kind is not Kind.NONE]
     return others[0] if len(others) == 1 else value
 

@@ -154,7 +154,7 @@ class Flow(Evaluator):
         """Interpret statements in order; False when control does not reach their end."""
         # No all(): its generator would cost a further level of Python's stack at every level of nesting.
         for index, statement in enumerate(body):
-            if isinstance(statement, cst.FunctionDef):
+            if type(statement) is cst.FunctionDef:
                 self._following = body[index + 1 :]
             if not self._statement(statement):
                 return False

@@ -26,8 +26,8 @@ _BITWISE = frozenset({"torch.bitwise_and", "torch.bitwise_or"})
 def binary(evaluator: Evaluator, node: cst.BinaryOperation) -> Value:
     """`a + b * c - d`: the value of the whole; that of each left part is recorded."""
     chain = [node]
-    while isinstance(chain[-1].left, cst.BinaryOperation):
-        chain.append(chain[-1].left)
+    while type(left := chain[-1].left) is cst.BinaryOperation:
+        chain.append(left)
     value = evaluator.evaluate(chain[-1].left)
     for inner in reversed(chain):
         value = _operated(evaluator, inner, value, evaluator.evaluate(inner.right))
