@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.names import dotted_text
-from nanlint.source.walk import walk
+from nanlint.source.walk import node_children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nanlint.facts.values import Call
 
@@ -22,7 +22,6 @@ _BINDING: frozenset[type[cst.CSTNode]] = frozenset(
     }
 )  # fmt: skip
 """Most nodes are none of these, and libcst's classes are abstract ones, of which isinstance asks far more than `type` does."""
-_CHANGING: frozenset[type[cst.CSTNode]] = frozenset({cst.AugAssign, cst.AssignTarget, cst.Call})
 # Their names end like those of methods that change a tensor's values, and they change none.
 _KEEP_VALUES = frozenset(
     {"requires_grad_", "share_memory_", "clip_grad_norm_", "clip_grad_value_", "unscale_", "apply_"}
@@ -33,10 +32,27 @@ _GROWING = frozenset({".append", ".extend", ".insert", ".pop", ".remove", ".clea
 _LIBRARIES = frozenset({"torch", "F", "nn", "init", "functional"})
 
 
+def binding_in(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """What may assign a name or change what it holds, inside `node`; in no order."""
+    found: list[cst.CSTNode] = []
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if type(inner) in _BINDING:
+            found.append(inner)
+        waiting += node_children(inner)
+    return found
+
+
 def assigned_in(node: cst.CSTNode) -> set[str]:
     """Every name or attribute that something inside `node` assigns, grows or changes in place."""
+    return assigned_by(binding_in(node))
+
+
+def assigned_by(binding: Iterable[cst.CSTNode]) -> set[str]:
+    """Every name or attribute that one of these assigns, grows or changes in place."""
     found: set[str] = set()
-    for inner in _those_of(_BINDING, node):
+    for inner in binding:
         if isinstance(inner, _ASSIGNING):
             _note_target(inner.target, found)
         elif isinstance(inner, (cst.WithItem, cst.ExceptHandler, cst.ExceptStarHandler)):
@@ -56,10 +72,10 @@ def assigned_in(node: cst.CSTNode) -> set[str]:
     return found
 
 
-def changed_in(node: cst.CSTNode) -> set[str]:
-    """Every name or attribute that something inside `node` changes in place, so that its other names change with it."""
+def changed_by_any(binding: Iterable[cst.CSTNode]) -> set[str]:
+    """Every name or attribute that one of these changes in place, so that its other names change with it."""
     found: set[str] = set()
-    for inner in _those_of(_CHANGING, node):
+    for inner in binding:
         if isinstance(inner, cst.AugAssign) or (
             isinstance(inner, cst.AssignTarget) and isinstance(inner.target, cst.Subscript)
         ):
@@ -67,10 +83,6 @@ def changed_in(node: cst.CSTNode) -> set[str]:
         elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute):
             _note_changed(inner, inner.func, found)
     return found
-
-
-def _those_of(kinds: frozenset[type[cst.CSTNode]], node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    return (inner for inner in walk(node) if type(inner) in kinds)
 
 
 def _note_changed(call: cst.Call, func: cst.Attribute, found: set[str]) -> None:

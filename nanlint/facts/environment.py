@@ -132,6 +132,8 @@ class Env:
             return self
         layers = self.layers
         for name in _differing(self.layers, other.layers):
+            if self.get(name) is other.get(name) and name not in self.guards and name not in other.guards:
+                continue
             here, there = self._told(name), other._told(name)
             if here is not there:
                 layers = _with(layers, name, _either(here, there, may_lack=new_object or "." not in name))

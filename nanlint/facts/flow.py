@@ -16,7 +16,7 @@ from nanlint.facts import operators
 from nanlint.facts.accumulators import Expected, begin_with, expected, kept
 from nanlint.facts.aliases import other_names_of
 from nanlint.facts.annotations import annotated_kind
-from nanlint.facts.changes import assigned_in, changed_in
+from nanlint.facts.changes import assigned_by, assigned_in, binding_in, changed_by_any
 from nanlint.facts.environment import Env
 from nanlint.facts.evaluate import Evaluator, parameters
 from nanlint.facts.imports import bindings
@@ -267,7 +267,8 @@ class Flow(Evaluator):
     def _loop(self, node: cst.For | cst.While) -> bool:
         if isinstance(node, cst.For):
             self.evaluate(node.iter)
-        before, assigned, hidden = self.env, assigned_in(node), self._changed_unseen(node)
+        binding = binding_in(node)
+        before, assigned, hidden = self.env, assigned_by(binding), self._changed_unseen(node, changed_by_any(binding))
         touched = assigned | hidden
         outer = self._breaks, self._continues
         expectation: Expected | None = expected(node, assigned - hidden, before)
@@ -295,9 +296,8 @@ class Flow(Evaluator):
         self.env = self.env.in_regions_of(before)
         return goes_on
 
-    def _changed_unseen(self, node: cst.For | cst.While) -> set[str]:
+    def _changed_unseen(self, node: cst.For | cst.While, changed: set[str]) -> set[str]:
         """The names whose content a round may change under another name."""
-        changed = changed_in(node)
         found: set[str] = set()
         for name in changed:
             others = other_names_of(name, self.env, self.values)

@@ -12,6 +12,7 @@ import libcst as cst
 
 from nanlint.facts.values import Kind, Value
 from nanlint.ops.interval import FINITE
+from nanlint.source.below import all_below, nodes_below
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -53,7 +54,7 @@ def _yields(node: ast.AST) -> bool:
         if isinstance(current, (ast.Yield, ast.YieldFrom)):
             return True
         if not isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            waiting.extend(ast.iter_child_nodes(current))
+            waiting += nodes_below(current)
     return False
 
 
@@ -67,7 +68,7 @@ def changed_parameters(chunk: Chunk) -> tuple[int, ...]:
     changed: set[str] = set()
     own: set[str] = set()
     for statement in node.body:
-        changed |= {name for inner in ast.walk(statement) for name in _changed_by(inner)} - own
+        changed |= {name for inner in all_below(statement) for name in _changed_by(inner)} - own
         targets = statement.targets if isinstance(statement, ast.Assign) else ()
         own |= {target.id for target in targets if isinstance(target, ast.Name)}
     return tuple(place for place, name in enumerate(declared[1:] if is_method else declared) if name in changed)
@@ -75,14 +76,15 @@ def changed_parameters(chunk: Chunk) -> tuple[int, ...]:
 
 def _changed_by(node: ast.AST) -> Iterator[str]:
     """`x` of `x.zero_()`, `x += 1`, `x[0] = 1` and `x.t().add_(1)`."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        word = node.func.attr
-        targets = [node.func.value] if word.endswith("_") and not word.endswith(("__", "requires_grad_")) else []
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Call):
+        word = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if word.endswith("_") and not word.endswith(("__", "requires_grad_")):
+            targets = [node.func.value]  # type: ignore[attr-defined] # a word is that of an attribute
     elif isinstance(node, ast.AugAssign):
         targets = [node.target]
-    else:
-        assigned = node.targets if isinstance(node, ast.Assign) else ()
-        targets = [target for target in assigned if isinstance(target, ast.Subscript)]
+    elif isinstance(node, ast.Assign):
+        targets = [target for target in node.targets if isinstance(target, ast.Subscript)]
     for target in targets:
         while isinstance(target, (ast.Attribute, ast.Subscript, ast.Call)):
             target = target.func if isinstance(target, ast.Call) else target.value  # noqa: PLW2901 - down to the name
