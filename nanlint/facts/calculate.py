@@ -213,11 +213,12 @@ def _transferred(
 
 def range_of_constant(constant: object) -> Interval:
     """The one value that a literal is; FINITE for what is no number."""
-    if isinstance(constant, bool):
-        return point(float(constant))
-    if isinstance(constant, (int, float)):
-        try:
-            return point(float(constant))
-        except OverflowError:
-            return FINITE
-    return FINITE
+    if not isinstance(constant, (bool, int, float)):
+        return FINITE
+    try:
+        return _single(float(constant))
+    except OverflowError:
+        return FINITE
+
+
+_single = lru_cache(maxsize=1024)(point)

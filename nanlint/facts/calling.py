@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
 
 NO_TENSOR = frozenset(Kind) - {Kind.UNKNOWN, Kind.TENSOR}
+_OF_THE_PROJECT = frozenset({Kind.REFERENCE, Kind.CLASS, Kind.FUNCTION, Kind.INSTANCE})
+_PYTHON = frozenset({"float", "super", "abs", "max", "min", "getattr", ".get", ".pop"})
 # So far back an array is looked for.
 _DEEPEST = 6
 
@@ -59,10 +61,11 @@ def _applied(node: cst.Call, function: Value, given: tuple[Value, ...], evaluato
     if call is None:
         # Something without a name is called, such as a lambda on the spot.
         return Outcome(None, function.parts[0] if function.kind is Kind.FUNCTION and function.parts else Value())
-    is_relevant = evaluator.is_relevant(dotted_text(node.func))
     call = _of_two_tensors(call, evaluator)
-    known = _from_the_project(function, call, evaluator) if is_relevant else None
-    known = known or _from_python(call, given, evaluator)
+    may_be_known = function.kind in _OF_THE_PROJECT and evaluator.is_relevant(dotted_text(node.func))
+    known = _from_the_project(function, call, evaluator) if may_be_known else None
+    if known is None and call.function in _PYTHON:
+        known = _from_python(call, given, evaluator)
     return Outcome(call, known if known is not None else value_made_by(call, evaluator, given))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 import libcst as cst
@@ -65,21 +66,31 @@ def _bind_method(node: cst.Call, func: cst.Attribute, is_no_tensor: Callable[[cs
 
 def bind_operator(node: cst.BinaryOperation) -> Call | None:
     """The operation behind `a / b`, as the op table names it."""
-    function = OPERATORS.get(_OPERATOR_SIGNS.get(type(node.operator), ""))
-    if function is None:
+    operation = _operation(type(node.operator))
+    if operation is None:
         return None
-    first, second = PARAMETERS[function][:2]
-    return Call(function, node, Form.OPERATOR, {first.name: node.left, second.name: node.right})
+    function, first, second = operation
+    return Call(function, node, Form.OPERATOR, {first: node.left, second: node.right})
 
 
 def bind_augmented(node: cst.AugAssign) -> Call | None:
     """The operation behind `a /= b`. Its node is the whole statement."""
-    function = OPERATORS.get(_AUGMENTED_SIGNS.get(type(node.operator), ""))
+    operation = _operation(type(node.operator))
+    if operation is None:
+        return None
+    function, first, second = operation
+    statement = cast("cst.BaseExpression", node)
+    return Call(function, statement, Form.OPERATOR, {first: node.target, second: node.value})
+
+
+@cache
+def _operation(sign: type[cst.CSTNode]) -> tuple[str, str, str] | None:
+    """What the op table calls an operator, and its two operands."""
+    function = OPERATORS.get(_OPERATOR_SIGNS.get(sign) or _AUGMENTED_SIGNS.get(sign, ""))
     if function is None:
         return None
     first, second = PARAMETERS[function][:2]
-    statement = cast("cst.BaseExpression", node)
-    return Call(function, statement, Form.OPERATOR, {first.name: node.target, second.name: node.value})
+    return function, first.name, second.name
 
 
 def module_call(node: cst.Call, module: Value) -> Call | None:

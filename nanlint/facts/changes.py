@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
     from nanlint.facts.values import Call
 
-_ASSIGNING = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor)
+_ASSIGNING: frozenset[type[cst.CSTNode]] = frozenset(
+    {cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor, cst.Del}
+)
 _BINDING: frozenset[type[cst.CSTNode]] = frozenset(
     {
         *_ASSIGNING, cst.WithItem, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchAs, cst.MatchStar, cst.MatchMapping,
-        cst.Call, cst.FunctionDef, cst.ClassDef, cst.Del,
+        cst.Call, cst.FunctionDef, cst.ClassDef,
     }
 )  # fmt: skip
 """Most nodes are none of these, and libcst's classes are abstract ones, of which isinstance asks far more than `type` does."""
@@ -53,8 +55,10 @@ def assigned_by(binding: Iterable[cst.CSTNode]) -> set[str]:
     """Every name or attribute that one of these assigns, grows or changes in place."""
     found: set[str] = set()
     for inner in binding:
-        if isinstance(inner, _ASSIGNING):
-            _note_target(inner.target, found)
+        if type(inner) in _ASSIGNING:
+            _note_target(inner.target, found)  # type: ignore[attr-defined] # each of these has one
+        elif type(inner) is cst.Call:
+            _note_changed(inner, found)
         elif isinstance(inner, (cst.WithItem, cst.ExceptHandler, cst.ExceptStarHandler)):
             name = inner.asname if isinstance(inner, cst.WithItem) else inner.name
             if name is not None:
@@ -63,12 +67,8 @@ def assigned_by(binding: Iterable[cst.CSTNode]) -> set[str]:
             found.add(inner.name.value)
         elif isinstance(inner, cst.MatchMapping) and inner.rest is not None:
             found.add(inner.rest.value)
-        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute):
-            _note_changed(inner, inner.func, found)
         elif isinstance(inner, (cst.FunctionDef, cst.ClassDef)):
             found.add(inner.name.value)
-        elif isinstance(inner, cst.Del):
-            _note_target(inner.target, found)
     return found
 
 
@@ -76,17 +76,18 @@ def changed_by_any(binding: Iterable[cst.CSTNode]) -> set[str]:
     """Every name or attribute that one of these changes in place, so that its other names change with it."""
     found: set[str] = set()
     for inner in binding:
-        if isinstance(inner, cst.AugAssign) or (
-            isinstance(inner, cst.AssignTarget) and isinstance(inner.target, cst.Subscript)
-        ):
+        if type(inner) is cst.Call:
+            _note_changed(inner, found)
+        elif type(inner) is cst.AugAssign or (type(inner) is cst.AssignTarget and type(inner.target) is cst.Subscript):
             _note_target(inner.target, found)
-        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute):
-            _note_changed(inner, inner.func, found)
     return found
 
 
-def _note_changed(call: cst.Call, func: cst.Attribute, found: set[str]) -> None:
+def _note_changed(call: cst.Call, found: set[str]) -> None:
     """`x` of `x.mul_(2)`, `torch.neg_(x)`, `F.relu(x, inplace=True)` and `torch.add(x, y, out=x)`."""
+    func = call.func
+    if type(func) is not cst.Attribute:
+        return
     in_place = _changes_its_receiver(func.attr.value)
     for argument in call.args:
         word = argument.keyword.value if argument.keyword is not None else ""
@@ -103,12 +104,12 @@ def _note_changed(call: cst.Call, func: cst.Attribute, found: set[str]) -> None:
 
 
 def _note_target(target: cst.CSTNode, found: set[str]) -> None:
-    if isinstance(target, (cst.Tuple, cst.List)):
+    if type(target) is cst.Tuple or type(target) is cst.List:
         for element in target.elements:
             _note_target(element.value, found)
-    elif isinstance(target, cst.Subscript):
+    elif type(target) is cst.Subscript:
         _note_target(target.value, found)
-    elif isinstance(target, cst.BaseExpression):
+    else:
         text = dotted_text(target)
         if text:
             found.add(text)

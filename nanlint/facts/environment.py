@@ -16,6 +16,7 @@ import libcst as cst
 
 from nanlint.facts.dtypes import format_of
 from nanlint.facts.guards import Bound, stored, tightened
+from nanlint.facts.names import dotted_text
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import INF, Interval
@@ -113,6 +114,10 @@ class Env:
     def guarded(self, node: cst.BaseExpression, value: Value) -> Value:
         """The value of `node` with what conditions have told about it."""
         if type(node) not in self.guarded_kinds:
+            return value
+        # Mostly no guard begins as the expression does, and its whole text need not be written.
+        start = dotted_text(node.func) if type(node) is cst.Call else None
+        if start is not None and not any(text.startswith(start) for text in self.guards):
             return value
         bound = self.guards.get(text_of(node))
         return value if bound is None else _under(value, bound)

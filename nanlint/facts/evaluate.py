@@ -65,10 +65,12 @@ class Evaluator:
     def evaluate(self, node: cst.BaseExpression) -> Value:
         """The value of `node` here and now; its parts are recorded on the way."""
         handler = _HANDLERS.get(type(node))
-        if handler is None:
+        if handler is not None:
+            value = handler(self, node)
+        else:
             self.evaluate_below(node)
-            return self.record(node, UNKNOWN)
-        return self.record(node, handler(self, node))
+            value = UNKNOWN
+        return self.record(node, value)
 
     def record(self, node: cst.BaseExpression, value: Value) -> Value:
         """Remember `value` as that of `node`, with what conditions have told about it."""

@@ -106,7 +106,10 @@ def subscript(evaluator: Evaluator, node: cst.Subscript) -> Value:
     """An element of a known tuple, or a part of a tensor."""
     base = evaluator.evaluate(node.value)
     for element in node.slice:
-        evaluator.evaluate_below(element)
+        if type(element.slice) is cst.Index:
+            evaluator.evaluate(element.slice.value)
+        else:
+            evaluator.evaluate_below(element.slice)
     index = _index_of(evaluator, node)
     if base.parts and index is not None and -len(base.parts) <= index < len(base.parts):
         return base.parts[index]
@@ -136,10 +139,10 @@ def _index_of(evaluator: Evaluator, node: cst.Subscript) -> int | None:
 
 def comparison(evaluator: Evaluator, node: cst.Comparison) -> Value:
     """A truth value, or a mask where a tensor is compared."""
-    evaluator.evaluate_below(node)
+    operands = [evaluator.evaluate(node.left)]
+    operands += [evaluator.evaluate(target.comparator) for target in node.comparisons]
     evaluator.comparisons.append(node)
-    operands = [node.left, *(target.comparator for target in node.comparisons)]
-    tensor = any(evaluator.values.get(operand, UNKNOWN).kind is Kind.TENSOR for operand in operands)
+    tensor = any(value.kind is Kind.TENSOR for value in operands)
     call = Call("comparison", node, Form.OPERATOR, {"input": node.left})
     return Value(Kind.TENSOR if tensor else Kind.UNKNOWN, call, call, range=BOOLEAN, dtype="bool", detached=True)
 

@@ -152,7 +152,7 @@ class Value:
     @property
     def number(self) -> float | None:
         """The constant, if it is a real number (a bool is none)."""
-        if isinstance(self.constant, bool) or not isinstance(self.constant, (int, float)):
+        if self.constant is NOTHING or isinstance(self.constant, bool) or not isinstance(self.constant, (int, float)):
             return None
         try:
             return float(self.constant)

@@ -55,9 +55,10 @@ def sketch_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
         body = sketcher.chunk(chunk.node)
     except (Unsketchable, RecursionError):
         return parse_chunk(chunk, lines)
-    return Sketch(chunk, cst.Module(body), tuple(body), _NUMBERS)
+    return Sketch(chunk, _module(body), tuple(body), _NUMBERS)
 
 
+_module = maker(cst.Module, "body")
 _line, _indented = maker(cst.SimpleStatementLine, "body", "leading_lines"), maker(cst.IndentedBlock, "body")
 _assign, _target = maker(cst.Assign, "targets", "value"), maker(cst.AssignTarget, "target")
 _expr, _return = maker(cst.Expr, "value"), maker(cst.Return, "value")
