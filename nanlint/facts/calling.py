@@ -12,12 +12,12 @@ from nanlint.facts.calls import bind_call, module_call
 from nanlint.facts.literals import as_float
 from nanlint.facts.names import dotted_text
 from nanlint.facts.python_functions import python_result
-from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value, join, joined, without_defaults
+from nanlint.facts.values import KINDS, NOTHING, UNKNOWN, Call, Form, Kind, Value, join, joined, without_defaults
 
 if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
 
-NO_TENSOR = frozenset(Kind) - {Kind.UNKNOWN, Kind.TENSOR}
+NO_TENSOR = KINDS - {Kind.UNKNOWN, Kind.TENSOR}
 _OF_THE_PROJECT = frozenset({Kind.REFERENCE, Kind.CLASS, Kind.FUNCTION, Kind.INSTANCE})
 _PYTHON = frozenset({"float", "super", "abs", "max", "min", "getattr", ".get", ".pop"})
 # So far back an array is looked for.
