@@ -102,15 +102,13 @@ _BINDS: Mapping[type[ast.AST], int] = {
     ast.MatMult: 12, ast.USub: _SIGN, ast.UAdd: _SIGN, ast.Invert: _SIGN, ast.Pow: _POWER, ast.Await: 15,
 }  # fmt: skip
 """How tightly each operator binds."""
+_LOOSE = frozenset({ast.BinOp, ast.BoolOp, ast.UnaryOp, *_BINDS})
+"""What can need parentheses around it."""
 
 
 def sketched(node: ast.expr) -> Any:
     """The expression for libcst's eyes; raises Unsketchable."""
-    try:
-        make = _EXPRESSIONS[node.__class__]
-    except KeyError:
-        raise Unsketchable from None
-    return make(node)
+    return _EXPRESSIONS[node.__class__](node)
 
 
 def sketched_if_any(node: ast.expr | None) -> Any:
@@ -120,9 +118,9 @@ def sketched_if_any(node: ast.expr | None) -> Any:
 
 def _within(node: ast.expr, tightness: int) -> Any:
     """The expression, in parentheses where it stands beside an operator that binds more tightly than its own."""
-    made = sketched(node)
-    kind = getattr(node, "op", node).__class__
-    if _BINDS.get(kind, _ATOM) < tightness:
+    kind = node.__class__
+    made = _EXPRESSIONS[kind](node)
+    if kind in _LOOSE and _BINDS[getattr(node, "op", node).__class__] < tightness:
         type(made).lpar.__set__(made, _OPEN)
         type(made).rpar.__set__(made, _CLOSED)
     return made
@@ -155,7 +153,9 @@ def _comparison_of(node: ast.Compare) -> Any:
 
 def _call_of(node: ast.Call) -> Any:
     args = [
-        _arg(sketched(arg.value), None, "*") if arg.__class__ is ast.Starred else _arg(sketched(arg), None, "")
+        _arg(sketched(arg.value), None, "*")
+        if arg.__class__ is ast.Starred
+        else _arg(_EXPRESSIONS[arg.__class__](arg), None, "")
         for arg in node.args
     ]
     for keyword in node.keywords:
@@ -246,31 +246,44 @@ def _parameter(arg: ast.arg, default: object, star: str = "") -> Any:
     return _param(name(arg.arg), annotation(sketched(arg.annotation)) if arg.annotation else None, default, star)
 
 
-_EXPRESSIONS: Mapping[type[ast.AST], Callable[[Any], Any]] = {
-    ast.Name: lambda node: name(node.id),
-    ast.Attribute: lambda node: _attribute(_within(node.value, _ATOM), name(node.attr)),
-    ast.Call: _call_of,
-    ast.Constant: _constant_of,
-    ast.BinOp: _binary_of,
-    ast.UnaryOp: _unary_of,
-    ast.BoolOp: _boolean_of,
-    ast.Compare: _comparison_of,
-    ast.Subscript: _subscript_of,
-    ast.Tuple: lambda node: _tuple(_elements(node.elts)),
-    ast.List: lambda node: _list(_elements(node.elts)),
-    ast.Set: lambda node: _set(_elements(node.elts)),
-    ast.Dict: _dictionary_of,
-    ast.IfExp: lambda node: _conditional(
-        _within(node.test, _BINDS[ast.Or]), _within(node.body, _BINDS[ast.Or]), _within(node.orelse, _BINDS[ast.IfExp])
-    ),
-    ast.Lambda: lambda node: _lambda(sketched_parameters(node.args), _within(node.body, 1)),
-    ast.NamedExpr: lambda node: _walrus(sketched(node.target), _within(node.value, 1), _OPEN, _CLOSED),
-    ast.Await: lambda node: _await(_within(node.value, _ATOM)),
-    ast.Yield: lambda node: _yield(sketched_if_any(node.value)),
-    ast.YieldFrom: lambda node: _yield(_from(sketched(node.value))),
-    ast.ListComp: lambda node: _list_comp(sketched(node.elt), _clauses(node.generators)),
-    ast.SetComp: lambda node: _set_comp(sketched(node.elt), _clauses(node.generators)),
-    ast.GeneratorExp: lambda node: _generator(sketched(node.elt), _clauses(node.generators)),
-    ast.DictComp: lambda node: _dictionary_comp(sketched(node.key), sketched(node.value), _clauses(node.generators)),
-    ast.JoinedStr: _formatted_of,
-}
+class _Makers(dict[type[ast.AST], "Callable[[Any], Any]"]):
+    """How each kind of expression is made."""
+
+    def __missing__(self, _: type[ast.AST]) -> Callable[[Any], Any]:
+        raise Unsketchable
+
+
+_EXPRESSIONS = _Makers(
+    {
+        ast.Name: lambda node: name(node.id),
+        ast.Attribute: lambda node: _attribute(_within(node.value, _ATOM), name(node.attr)),
+        ast.Call: _call_of,
+        ast.Constant: _constant_of,
+        ast.BinOp: _binary_of,
+        ast.UnaryOp: _unary_of,
+        ast.BoolOp: _boolean_of,
+        ast.Compare: _comparison_of,
+        ast.Subscript: _subscript_of,
+        ast.Tuple: lambda node: _tuple(_elements(node.elts)),
+        ast.List: lambda node: _list(_elements(node.elts)),
+        ast.Set: lambda node: _set(_elements(node.elts)),
+        ast.Dict: _dictionary_of,
+        ast.IfExp: lambda node: _conditional(
+            _within(node.test, _BINDS[ast.Or]),
+            _within(node.body, _BINDS[ast.Or]),
+            _within(node.orelse, _BINDS[ast.IfExp]),
+        ),
+        ast.Lambda: lambda node: _lambda(sketched_parameters(node.args), _within(node.body, 1)),
+        ast.NamedExpr: lambda node: _walrus(sketched(node.target), _within(node.value, 1), _OPEN, _CLOSED),
+        ast.Await: lambda node: _await(_within(node.value, _ATOM)),
+        ast.Yield: lambda node: _yield(sketched_if_any(node.value)),
+        ast.YieldFrom: lambda node: _yield(_from(sketched(node.value))),
+        ast.ListComp: lambda node: _list_comp(sketched(node.elt), _clauses(node.generators)),
+        ast.SetComp: lambda node: _set_comp(sketched(node.elt), _clauses(node.generators)),
+        ast.GeneratorExp: lambda node: _generator(sketched(node.elt), _clauses(node.generators)),
+        ast.DictComp: lambda node: _dictionary_comp(
+            sketched(node.key), sketched(node.value), _clauses(node.generators)
+        ),
+        ast.JoinedStr: _formatted_of,
+    }
+)
