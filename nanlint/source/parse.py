@@ -59,7 +59,8 @@ class ParsedChunk:
             while waiting:
                 node = waiting.pop()
                 below = node_children(node)
-                self._parents.update(dict.fromkeys(below, node))
+                for child in below:
+                    self._parents[child] = node
                 waiting += below
         return self._parents
 
