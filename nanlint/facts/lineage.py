@@ -16,6 +16,7 @@ class Classes:
 
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
+        self._lineages: dict[str, list[str]] = {}
         self._below: dict[str, list[str]] | None = None
         """Class -> the classes that are made from it."""
         self._set_later: dict[tuple[str, str], bool] = {}
@@ -23,6 +24,11 @@ class Classes:
 
     def lineage(self, class_name: str) -> list[str]:
         """A class and the classes above it, as far as they are of this file."""
+        if class_name not in self._lineages:
+            self._lineages[class_name] = self._find_lineage(class_name)
+        return self._lineages[class_name]
+
+    def _find_lineage(self, class_name: str) -> list[str]:
         found: list[str] = []
         waiting = [class_name]
         while waiting:

@@ -99,7 +99,7 @@ class ShapeQuestions(RangeQuestions):
     def asks_dtype(self, node: cst.CSTNode) -> bool:
         """Whether `node` stands in a branch that a condition on dtypes decides: `if x.dtype == torch.float16:`."""
         tests = (around.test for around in self.parents_of(node) if isinstance(around, (cst.If, cst.IfExp)))
-        return any(word in self.source_of(test) for test in tests for word in ("dtype", "float16", "half"))
+        return any(word in text for text in map(self.source_of, tests) for word in ("dtype", "float16", "half"))
 
     def is_named_elsewhere(self, node: cst.BaseExpression) -> bool:
         """Whether the name that `node` is stands in the chunk once more."""
