@@ -107,6 +107,28 @@ class Need(NamedTuple):
     """One of these is anywhere in the file."""
     only_info: bool = False
     """Whether what comes of it is `info`, which is not looked for unless it is shown."""
+    along: tuple[frozenset[str], ...] = ()
+    """Of each set there is one in the same function."""
+    unless: frozenset[str] = frozenset()
+    """The rule is silent in functions in which one of these words occurs."""
+    made_by: frozenset[str] = frozenset()
+    """One of these made an operand, through names, views and plain arithmetic, but no clamp and no other function."""
+    above: frozenset[str] = frozenset()
+    """As `made_by`, of what is divided."""
+    spread: Literal["", "one", "another", "every"] = ""
+    """Behind which operands the sets of `beneath` must be: all of them behind one, the last behind another than the first, each behind
+    every one; anywhere if nothing is said."""
+    form: str = ""
+    """The form that the operation must have: `<selected>` has an operand `x[index]`, `<eps added>` one `x + eps`, `<late eps>` adds an
+    eps to the result of a call, `<huge constant>` has an operand that is one."""
+    but: frozenset[str] = frozenset()
+    """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<floored>` any
+    number above 0, `<number added>` any number as a term, `<no diagonal>` is an einsum without one,
+    `<filled>` makes what a call in the file fills."""
+    not_named: tuple[str, ...] = ()
+    """The rule is silent in functions whose names contain one of these."""
+    where: Literal["", "no test", "may train", "trained"] = ""
+    """What the function must be by its names, as facts judge them."""
 
 
 class Rule:

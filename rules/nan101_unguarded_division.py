@@ -5,16 +5,17 @@ from __future__ import annotations
 from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
 
 DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
+DIVISIONS, GUARDED = frozenset({DIV, RECIPROCAL, "<inverse>"}), frozenset({"<number added>"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
 NORMALIZE = "torch.nn.functional.normalize"
 # What is built or initialised is the same in every run: what fails there fails at once.
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
-NANS = ("nan", "nansum", "nanmean", "nanmedian", "nan_to_num")
+NANS = frozenset({"nan", "nansum", "nanmean", "nanmedian", "nan_to_num"})
 EVIDENCE = frozenset(
     {"abs", "amax", "bincount", "count_nonzero", "max", "mean", "median", "norm", "quantile", "square", "std", "sum", "var",
      "vector_norm"}
 )  # fmt: skip
-COUNT, QUOTED = "count", 34
+ORDINARY, COUNT, QUOTED = EVIDENCE - {"abs", "square"}, "count", 34
 
 
 class UnguardedDivision(Rule):
@@ -47,12 +48,10 @@ class UnguardedDivision(Rule):
     name = "unguarded-division"
     severity = Severity.WARNING
     calls = frozenset({DIV, RECIPROCAL, POWER})
-    needs = (
-        Need(calls - {POWER} | {"<inverse>"}, (EVIDENCE,)),
-        Need(calls - {POWER} | {"<inverse>"}, (frozenset({"torch.sqrt"}), frozenset({POWER}))),
-        Need(calls - {POWER} | {"<inverse>"}, (frozenset({"torch.sub"}),), only_info=True),
-        Need(frozenset({"<own element>"}), only_info=True),
-    )
+    needs = (Need(DIVISIONS, made_by=ORDINARY, but=GUARDED, unless=NANS, not_named=BUILDING, where="no test"),
+             Need(DIVISIONS, (frozenset({"abs"}), frozenset({"torch.add"})), made_by=frozenset({"abs"}), where="no test"),
+             Need(DIVISIONS, (EVIDENCE | {"torch.sqrt", "torch.sub"},), only_info=True, where="no test"),
+             Need(frozenset({"<own element>"}), only_info=True, where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -26,10 +26,10 @@ TOLD_ELSEWHERE = frozenset(
 )
 UNDERFLOWING = {"torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"}
 PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", "torch.einsum"})
-DIFFERENCE, SUM, PRODUCT = "torch.sub", "torch.add", "torch.mul"
+DIFFERENCE, SUM, PRODUCT, RELU = "torch.sub", "torch.add", "torch.mul", "torch.relu"
 PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities", "pred"})
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
-RELU = "torch.relu"
+OFTEN_ZERO = CLAMPS | {RELU, PRODUCT, DIFFERENCE, "torch.pow", "torch.square", "torch.abs", "torch.sum", "torch.mean", "torch.median", "torch.max", "torch.amax", "torch.std", "torch.var", "torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.count_nonzero", "torch.nansum", "torch.bincount", "torch.nn.functional.one_hot", "torch.nn.functional.gumbel_softmax"}  # fmt: skip
 QUOTED = 50
 
 
@@ -64,7 +64,9 @@ class LogOfZero(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = frozenset(LOGARITHMS)
-    needs = (Need(frozenset(LOGARITHMS), (frozenset({"<computed>"}),)),)
+    needs = (Need(calls, made_by=OFTEN_ZERO, but=frozenset({"<raised>"}), where="may train"),
+             Need(frozenset({"torch.log1p"}), (frozenset({"<computed>"}),), where="may train"),
+             Need(calls, (frozenset({"<computed>"}),), only_info=True, where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -76,7 +78,6 @@ class LogOfZero(Rule):
         if not reason or _is_meant(call, inner, facts) or facts.is_mended(call.node):
             return
         origin = facts.origin_of(inner)
-        is_ordinary = _is_ordinary(inner, edge, facts)
         yield self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(inner, QUOTED)}` {reason}",
@@ -84,7 +85,7 @@ class LogOfZero(Rule):
             hazard=Hazard(call.function, facts.source_of(inner), str(edge)),
             # relu's own backward is 0 at 0, whatever comes in.
             direction=Direction.FORWARD if origin is not None and origin.function == RELU else self.direction,
-            severity=Severity.ERROR if is_ordinary else Severity.INFO,
+            severity=Severity.ERROR if _is_ordinary(inner, edge, facts) else Severity.INFO,
         )
 
 

@@ -22,6 +22,7 @@ INF = float("inf")
 # A bound so close below 0 is our own caution about the last digits.
 ROUNDING = 1e-4
 SIGNED = frozenset({"torch.cos", "torch.sin", "torch.tanh", "torch.erf", "torch.cosine_similarity"})
+RAISED = frozenset({"<raised>"})
 QUOTED = 50
 
 
@@ -55,8 +56,8 @@ class RootOfNegative(Rule):
     direction = Direction.BOTH
     calls = frozenset({SQRT, RSQRT, POWER})
     needs = (
-        Need(frozenset({SQRT, RSQRT}), (SIGNED | {DIFFERENCE},)),
-        Need(frozenset({"<root>"}), (SIGNED | {DIFFERENCE}, frozenset({"<tensor>"}))),
+        Need(frozenset({SQRT, RSQRT}), (SIGNED | {DIFFERENCE},), but=RAISED, where="may train"),
+        Need(frozenset({"<root>"}), (SIGNED | {DIFFERENCE}, frozenset({"<tensor>"})), but=RAISED, where="may train"),
     )
     yields_to = frozenset({"NAN210", "NAN302"})
 

@@ -60,8 +60,8 @@ class StatisticsOfTooFew(Rule):
     severity = Severity.WARNING
     calls = SPREADS | AVERAGES
     needs = (
-        Need(SPREADS | AVERAGES, (frozenset({"[]"}), COMPARISONS)),
-        Need(SPREADS, (BATCHES,)),
+        Need(SPREADS | AVERAGES, along=(COMPARISONS | {"torch.isin"},), form="<selected>", where="no test"),
+        Need(SPREADS, (BATCHES,), where="no test"),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

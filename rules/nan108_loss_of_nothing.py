@@ -74,8 +74,8 @@ class LossOfNothing(Rule):
     direction = Direction.FORWARD
     calls = frozenset(IGNORING) | frozenset(CLASSES) | AVERAGING
     needs = (
-        Need(calls, (frozenset({"[]"}), COMPARISONS)),
-        Need(calls, (frozenset({"ignore_index"}),)),
+        Need(calls, along=(COMPARISONS | {"torch.isin"},), form="<selected>", where="no test"),
+        Need(calls, (frozenset({"ignore_index"}),), where="no test"),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ TINY, SMALLEST, LARGEST_EPS = frozenset({"eps", "epsilon", "reg"}), 0.05, 0.2
 SAMPLING = ("torch.multinomial", "torch.isinf", "torch.isfinite")
 WIDE, AMPLIFIED = frozenset({"bfloat16", "float32", "float64"}), "is amplified without bound"
 LOG_SPACE = "stay in log space: logsumexp for the sum of products, and a difference for the quotient"
-QUOTED = 26
+ANY, TESTS, QUOTED = (frozenset({"<anything>"}),), frozenset({"torch.lt", "torch.le", "torch.gt", "torch.ge"}), 26
 
 
 class ExpOverflow(Rule):
@@ -60,7 +60,9 @@ class ExpOverflow(Rule):
     severity = Severity.WARNING
     direction = Direction.BOTH
     calls = frozenset(OVERFLOW)
-    needs = (Need(calls, (frozenset({"<anything>"}),)),)
+    needs = (Need(calls, (frozenset({"<bounded>", "<log ratio>"}),), where="no test"),
+             Need(calls, ANY, along=(TESTS | {"torch.multinomial"},), where="no test"),
+             Need(frozenset({"torch.div"}), made_by=PRODUCTS, along=(calls,), where="no test"), Need(calls, ANY, only_info=True))  # fmt: skip
     yields_to = frozenset({"NAN202"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ from nanlint.rule import (
 )
 
 EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
+TOTALS = frozenset({"torch.sum", "torch.mean"})
 LOGS, QUOTIENTS = ("torch.log", "torch.log1p"), ("torch.div", "torch.reciprocal")
 # exp is inf from here on, and 0 below that.
 OVERFLOW = {"float16": 11.09, "float64": 709.78}
@@ -61,7 +62,9 @@ class LogSumExpByHand(Rule):
     direction = Direction.BOTH
     calls = EXPONENTIALS
     yields_to = frozenset({"NAN302"})
-    needs = (Need(calls, (frozenset({"<anything>"}),), beside=frozenset({*LOGS, *QUOTIENTS})),)
+    needs = (Need(frozenset(LOGS), (calls | TOTALS,), along=(calls,), not_named=("init",), where="no test"),
+             Need(frozenset({"torch.div"}), above=calls, not_named=("init",), where="no test"),
+             Need(calls, (frozenset({"<anything>"}),), only_info=True, along=(frozenset({*LOGS, *QUOTIENTS}),), where="no test"))  # fmt: skip
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge what is made of one exponential."""

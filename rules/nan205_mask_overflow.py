@@ -14,6 +14,10 @@ MASKS = frozenset({"mask", "masks", "masked", "pad", "padding", "invalid", "keep
 SOFTMAX = ("softmax", "log_softmax", "Softmax", "scores", "logits", "attn", "attention_mask", "attn_mask")
 CAST = re.compile(r"\.(to|type_as|type)\(|\.half\(")
 QUOTED = 24
+# The words of such constants, of what is below 0, and of masks.
+HUGE, LEAST, NAMED = frozenset({"<huge>"}), frozenset({"finfo"}), MASKS | {"<mask>"}
+BELOW = frozenset({"<low>", "torch.neg", "torch.sub"})
+CASTS, CONSTANT = frozenset({"to", "type_as", "type", "half"}), "<huge constant>"
 FORMATS = ("float16", "bfloat16", "float32", "float64")
 # The least number of these is beyond float16; that of a dtype which nobody knows is nobody's either.
 WIDE = frozenset({"float32", "float64", "bfloat16", "float", "double"})
@@ -50,11 +54,12 @@ class MaskOverflow(Rule):
     dtypes = ("float16",)
     calls = frozenset({FILL, WHERE, PRODUCT, SUM})
     needs = (
-        Need(frozenset({FILL, WHERE}), (frozenset({"<huge>"}),)),
-        Need(frozenset({FILL, WHERE}), (frozenset({"finfo"}), WIDE)),
-        Need(frozenset({PRODUCT}), (frozenset({"<huge>"}), MASKS | {"<mask>"})),
-        Need(frozenset({PRODUCT}), (frozenset({"finfo"}), WIDE, MASKS | {"<mask>"})),
-        Need(frozenset({SUM}), (frozenset({"<least>"}),)),
+        Need(frozenset({FILL, WHERE}), (HUGE, BELOW), spread="one", form=CONSTANT, where="no test"),
+        Need(frozenset({FILL, WHERE}), (LEAST, WIDE), form=CONSTANT, where="no test"),
+        Need(frozenset({PRODUCT}), (HUGE, CASTS, NAMED), along=(frozenset(SOFTMAX),), form=CONSTANT, where="no test"),
+        Need(frozenset({PRODUCT}), (LEAST, WIDE, NAMED), along=(frozenset(SOFTMAX),), form=CONSTANT, where="no test"),
+        Need(frozenset({PRODUCT}), (HUGE | LEAST, NAMED), only_info=True, form=CONSTANT, where="no test"),
+        Need(frozenset({SUM}), (frozenset({"<least>"}),), spread="every", where="no test"),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

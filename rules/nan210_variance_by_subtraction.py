@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOTS = frozenset({"torch.sqrt", "torch.rsqrt", "torch.log", "torch.log2", "torch.log10", "torch.reciprocal"})
+LESS, SQUARES = frozenset({"torch.sub"}), frozenset({"torch.mul", "torch.pow", "torch.square"})
 POWER, QUOTIENT, DIFFERENCE, SUM, MEAN = "torch.pow", "torch.div", "torch.sub", "torch.add", "torch.mean"
 AVERAGES = frozenset({MEAN, "torch.sum", "torch.nanmean", QUOTIENT, "torch.matmul", "torch.einsum"})
 # With an eps it takes values beyond any ordinary size in float64.
@@ -51,7 +52,7 @@ class VarianceBySubtraction(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = ROOTS | {POWER, QUOTIENT}
-    needs = (Need(ROOTS | {QUOTIENT, "<root>", "<inverse>"}, (frozenset({DIFFERENCE}), AVERAGES)),)
+    needs = (Need(ROOTS | {QUOTIENT, "<root>", "<inverse>"}, (LESS, AVERAGES, SQUARES), made_by=LESS, where="no test"),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one operation that a variance of 0 or below breaks."""

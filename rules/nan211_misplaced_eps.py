@@ -42,9 +42,9 @@ class MisplacedEps(Rule):
     severity = Severity.WARNING
     calls = frozenset({SUM, RELU, *DIVISIONS})
     needs = (
-        Need(frozenset({SUM}), (LOGARITHMS | {ROOT, INVERSE_ROOT, "<root>"}, frozenset({"<tiny>", "<eps>"}))),
-        Need(frozenset({RELU}), (frozenset({SUM}),)),
-        Need(frozenset(DIVISIONS), (CLAMPS | PRODUCTS,)),
+        Need(frozenset({SUM}), (LOGARITHMS | {ROOT, INVERSE_ROOT, "<root>"},), form="<late eps>", where="no test"),
+        Need(frozenset({RELU}), (frozenset({SUM}),), form="<eps added>", where="no test"),
+        Need(frozenset(DIVISIONS), made_by=CLAMPS | PRODUCTS, but=frozenset({"<floored>"}), where="no test"),
     )
     yields_to = frozenset({"NAN102"})
 

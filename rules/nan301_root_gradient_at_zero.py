@@ -33,6 +33,7 @@ NEVER_NEGATIVE = frozenset(
         "diff", "cumsum", "prod", "real", "zeros", "zeros_like", "full",
     )
 )  # fmt: skip
+RAISED = frozenset({"<raised>"})
 QUOTED = 36
 
 
@@ -69,9 +70,11 @@ class RootGradientAtZero(Rule):
     direction = Direction.BACKWARD
     calls = frozenset({SQRT, RSQRT, POWER, HYPOT})
     needs = (
-        Need(frozenset({SQRT, RSQRT}), (NEVER_NEGATIVE,)),
-        Need(frozenset({HYPOT})),
-        Need(frozenset({"<root>"}), (NEVER_NEGATIVE,)),
+        Need(frozenset({SQRT, RSQRT}), (NEVER_NEGATIVE,), but=RAISED, where="trained"),
+        Need(frozenset({HYPOT}), where="trained"),
+        Need(frozenset({"<root>"}), (NEVER_NEGATIVE, frozenset({"<tensor>"})), but=RAISED, where="trained"),
+        Need(frozenset({SQRT, RSQRT, "<root>"}), (NEVER_NEGATIVE,), but=RAISED, where="may train", only_info=True),
+        Need(frozenset({HYPOT}), where="may train", only_info=True),
     )
     yields_to = frozenset({"NAN103", "NAN204", "NAN210", "NAN211"})
 

@@ -55,8 +55,9 @@ class InfTimesMask(Rule):
     direction = Direction.FORWARD
     calls = frozenset({PRODUCT, DIFFERENCE})
     needs = (
-        Need(frozenset({PRODUCT}), (TESTS | MASKS | COMPARISONS | {"<mask>"}, TESTS | INFINITE)),
-        Need(frozenset({DIFFERENCE}), (PEAKS, INFINITE)),
+        Need(frozenset({PRODUCT}), (TESTS,), where="no test"),
+        Need(frozenset({PRODUCT}), (MASKS | COMPARISONS | {"<mask>"}, INFINITE), where="no test"),
+        Need(frozenset({DIFFERENCE}), (PEAKS, INFINITE), where="no test"),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

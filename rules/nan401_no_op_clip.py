@@ -5,7 +5,21 @@ from __future__ import annotations
 import math
 import re
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Iterator, Rule, Severity, Value, unsafe
+from nanlint.rule import (
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Iterator,
+    Need,
+    Rule,
+    Severity,
+    Value,
+    unsafe,
+)
 
 # Where each function takes its bound: by name, or as its second or only positional argument.
 BOUNDS = {
@@ -56,6 +70,7 @@ class NoOpClip(Rule):
     severity = Severity.WARNING
     direction = Direction.LOOP
     calls = frozenset(BOUNDS)
+    needs = (Need(calls, (frozenset({"<anything>"}),), where="no test"),)
     options = {"max-norm": 1e3}  # noqa: RUF012 - declared as a ClassVar in Rule
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -74,7 +74,11 @@ class NanHidden(Rule):
     severity = Severity.WARNING
     direction = Direction.LOOP
     calls = REPLACING | AVERAGING | ASKING | FRESH | {"torch.clamp"}
-    needs = (Need(REPLACING | AVERAGING | ASKING), Need(frozenset({"torch.clamp"}), (CLAMPED,)))
+    needs = (
+        Need(REPLACING | AVERAGING | ASKING, where="may train"),
+        Need(REPLACING | AVERAGING | ASKING, along=(frozenset({"backward", "grad"}),), where="no test"),
+        Need(frozenset({"torch.clamp"}), (CLAMPED,), where="no test"),
+    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one call that can put a number in the place of NaN."""

@@ -33,7 +33,7 @@ class EinsumDiagonal(Rule):
     severity = Severity.WARNING
     direction = Direction.BOTH
     calls = frozenset({"torch.einsum"})
-    needs = (Need(calls, (frozenset({"<anything>"}),)),)
+    needs = (Need(calls, (frozenset({"<anything>"}),), but=frozenset({"<no diagonal>"}), where="no test"),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one einsum whose equation is written out."""

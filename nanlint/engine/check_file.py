@@ -116,7 +116,7 @@ def check_text(text: str, path: str, ruleset: Ruleset) -> FileResult:
     data = text.encode("utf-8", "surrogatepass")
     markers = mentions_suppression(data)
     is_torch = TORCH_AND_KIN.search(data) is not None
-    relevant = is_torch and (not ruleset.gated or ruleset.gate.admits(data))
+    relevant = is_torch and (not ruleset.gated or ruleset.gate_for(suppressions=markers).admits(data))
     configured = ruleset.judges_settings and states_settings(data, is_torch=is_torch)
     if not (relevant or markers or configured):
         return FileResult()
@@ -152,7 +152,8 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> Fi
         return FileResult(errors=[_not_python(error, path)])
     result = FileResult()
     is_ours = holds.operations and not is_of_another_library(plan)
-    view = ruleset.gate.view(plan) if is_ours and ruleset.gated else None
+    gate = ruleset.gate_for(suppressions=holds.suppressions)
+    view = gate.view(plan) if is_ours and ruleset.gated else None
     names = view.chunks if view is not None else list(plan.chunks) if is_ours else []
     if names:
         from nanlint.engine.run_rules import run_rules  # noqa: PLC0415 - libcst is loaded here

@@ -15,17 +15,35 @@ if TYPE_CHECKING:
 
     from nanlint.rule import Rule
 
-TENSOR, COMPUTED = "<tensor>", "<computed>"
-"""Stand for whatever shows that a value is a tensor and not a number of Python's, and for the result of any operation."""
+TENSOR, COMPUTED, BOUNDED = "<tensor>", "<computed>", "<bounded>"
+"""Stand for whatever shows that a value is a tensor and not a number of Python's, for the result of any operation, and for that of
+one of which something may be known though nothing is of its operands."""
+# Of what is moved, added and subtracted nothing is known but what is known of the operands.
+_TELLING_NOTHING = (
+    "torch.add", "torch.sub", "torch.neg", "torch.reshape", "torch.Tensor.view", "torch.unsqueeze", "torch.squeeze", "torch.transpose",
+    "torch.permute", "torch.Tensor.contiguous", "torch.Tensor.float", "torch.Tensor.double", "torch.Tensor.expand", "torch.detach",
+)  # fmt: skip
 
 
-def interests(rule: Rule | type[Rule], *, shows_info: bool = True) -> Iterator[Interest]:
+def interests(rule: Rule | type[Rule]) -> Iterator[Interest]:
     """What `rule` looks for before it can fire."""
     for need in rule.needs or (Need(rule.calls, beside=rule.beside),):
-        if need.only_info and not shows_info:
-            continue
-        beneath = tuple(_words(each) for each in need.beneath)
-        yield Interest(_words(need.calls), _words(need.beside), beneath, rule=rule.code)
+        yield Interest(
+            _words(need.calls),
+            _words(need.beside),
+            tuple(_words(each) for each in need.beneath),
+            rule=rule.code,
+            is_info=need.only_info,
+            along=tuple(_words(each) for each in need.along),
+            unless=need.unless,
+            not_named=need.not_named,
+            where=need.where,
+            made_by=_words(need.made_by),
+            above=_words(need.above),
+            form=need.form,
+            spread=need.spread,
+            but=need.but,
+        )
     if rule.comparisons:
         yield Interest(rule.comparisons, rule.beside, rule=rule.code)
     if rule.loops:
@@ -40,6 +58,8 @@ def _words(names: Iterable[str]) -> frozenset[str]:
             words |= _tensor_words()
         elif name == COMPUTED:
             words |= _computed_words()
+        elif name == BOUNDED:
+            words |= _computed_words().difference(*map(spellings, _TELLING_NOTHING))
         elif name in SIGNATURES:
             words |= spellings(name)
         else:

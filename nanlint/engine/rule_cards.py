@@ -32,9 +32,8 @@ class RuleCard(NamedTuple):
     preview: bool
     options: Mapping[str, Option]
     judges_settings: bool
+    yields_to: frozenset[str]
     interests: tuple[Interest, ...]
-    interests_without_info: tuple[Interest, ...]
-    """Those that are left where findings of severity `info` are not shown."""
 
 
 class Cards(NamedTuple):
@@ -55,8 +54,8 @@ def cards_of(rules: Iterable[type[Rule]]) -> Cards:
             preview=rule.preview,
             options=rule.options,
             judges_settings=bool(rule.settings),
+            yields_to=rule.yields_to,
             interests=tuple(interests(rule)),
-            interests_without_info=tuple(interests(rule, shows_info=False)),
         )
         for rule in rules
     }

@@ -9,7 +9,7 @@ from nanlint.model import Severity
 from nanlint.source.gate import Gate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from nanlint.engine.rule_cards import RuleCard
     from nanlint.engine.rulebook import Selection
@@ -33,10 +33,25 @@ class Ruleset:
         interests = (interest for card in selection.cards for interest in self._interests(card))
         self.gate = Gate(interests, selection.book.carrying_words)
 
-    def _interests(self, card: RuleCard) -> tuple[Interest, ...]:
+    def _interests(self, card: RuleCard) -> Iterator[Interest]:
         # Who gave the rule a severity of its own sees all of it.
         shows_info = self.mildest is Severity.INFO or card.code in self.severities
-        return card.interests if shows_info else card.interests_without_info
+        yielding = frozenset(other.code for other in self._selection.cards if card.code in other.yields_to)
+        for interest in card.interests:
+            if shows_info or not interest.is_info:
+                yield interest
+            elif yielding:
+                yield interest._replace(yielding=yielding)
+
+    @cached_property
+    def _full_gate(self) -> Gate:
+        """As `gate`, and lets through what is not shown as well: a comment may be there for it."""
+        interests = (interest for card in self._selection.cards for interest in card.interests)
+        return Gate(interests, self._selection.book.carrying_words)
+
+    def gate_for(self, *, suppressions: bool) -> Gate:
+        """The gate of a file, with comments in it that keep findings out or without."""
+        return self._full_gate if suppressions else self.gate
 
     @cached_property
     def rules(self) -> dict[str, Rule]:

@@ -20,9 +20,10 @@ from nanlint.facts.imports import global_imports, line_for_import
 from nanlint.facts.leftovers import leftovers
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
-from nanlint.facts.training_code import is_inference, is_surely_trained, is_trained, may_train
 from nanlint.facts.values import Form, Kind
 from nanlint.model import Edit, Span
+from nanlint.source.filled import Filled, filled_in
+from nanlint.source.training_code import is_inference, is_surely_trained, is_test, is_trained, may_train
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,7 @@ class CodeQuestions(Reach):
         super().__init__(text, outline, path, view)
         self._current = ""
         self._spelled: dict[str, str] | None = None
-        self._filled: initialising.Filled | None = None
+        self._filled: Filled | None = None
 
     def enter(self, qualname: str) -> ParsedChunk:
         """Make `qualname` the chunk that the questions are about."""
@@ -101,8 +102,7 @@ class CodeQuestions(Reach):
 
     def is_test(self) -> bool:
         """Whether the function at hand is a test, or a method of a test class."""
-        chunk = self.outline.chunks[self._current]
-        return chunk.name.startswith("test_") or chunk.owner.rpartition(".")[2].startswith("Test")
+        return is_test(self.outline.chunks[self._current])
 
     def may_train(self) -> bool:
         """Whether a backward may pass through the code at hand, by its names: not in metrics, schedulers, data sets."""
@@ -145,7 +145,7 @@ class CodeQuestions(Reach):
         if initialising.is_plainly_filled(name, self._lines):
             return ""
         if self._filled is None:
-            self._filled = initialising.filled_in(self.outline.tree)
+            self._filled = filled_in(ast.walk(self.outline.tree))
         return "" if self._filled.everything or name in self._filled.names else name
 
     def positional(self, call: Call) -> list[cst.BaseExpression]:

@@ -8,90 +8,27 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import libcst as cst
+
+from nanlint.source.references import last_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nanlint.source.outline import Outline
 
-_FILLS = re.compile(
-    r"(^|_)(init|initiali[sz]e|initiali[sz]er|fill|reset|xavier|kaiming|glorot|normal|uniform|zeros?|ones|constant|orthogonal|eye|dirac|copy|load|assign)(_|$)"
-    r"|[a-z]_$|^(Init|init)"
-)
-_EVERYTHING = frozenset({"parameters", "named_parameters", "state_dict"})
-# What only takes a parameter in, or makes it.
-_NO_FILL = frozenset(
-    {"register_parameter", "register_buffer", "Parameter", "requires_grad_", "super", "append", "ParameterList"}
-)
 # A module of these is empty on purpose until a checkpoint is loaded into it.
 _LOAD_ONLY = re.compile(
     r"weight_loader|load_weights|inference|quant|int8|int4|fp8|4bit|8bit|nf4|awq|gptq", re.IGNORECASE
 )
 
 
-@dataclass(slots=True)
-class Filled:
-    """What a file fills: names of parameters, or all that there are."""
-
-    names: set[str] = field(default_factory=set)
-    everything: bool = False
-
-
 def is_plainly_filled(name: str, lines: Iterable[str]) -> bool:
     """Whether one line fills a parameter of this name: the usual case, told without a walk over the whole file."""
     around = re.compile(rf"(?:init\w*|fill|reset)\w*[.(].*\b{name}\b|\b{name}\b[\w.]*\.\w+_\(")
     return any(name in line and around.search(line) for line in lines)
-
-
-def filled_in(tree: ast.AST) -> Filled:
-    """What the code of a file fills, by name."""
-    filled = Filled()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            _by_call(node, filled)
-        elif isinstance(node, ast.Assign | ast.AugAssign):
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                # `self.weight[0] = 1` and `self.weight.data = x` write into it, `self.weight = x` makes another one.
-                if isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target.attr == "data"):
-                    filled.names |= set(_names(target))
-        elif isinstance(node, ast.For) and any(_is_fill(inner) for inner in ast.walk(node)):
-            filled.names |= set(_names(node.iter))
-            filled.everything = filled.everything or not _EVERYTHING.isdisjoint(_names(node.iter))
-    return filled
-
-
-def _by_call(node: ast.Call, filled: Filled) -> None:
-    if not _is_fill(node):
-        return
-    given: Iterable[ast.expr] = (*node.args, *(keyword.value for keyword in node.keywords))
-    filled.names |= {name for part in (node.func, *given) for name in _names(part)}
-    if any(
-        isinstance(inner, ast.Call) and _last(inner.func) == "getattr" for part in given for inner in ast.walk(part)
-    ):
-        filled.everything = True
-
-
-def _is_fill(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    name = _last(node.func)
-    return name not in _NO_FILL and _FILLS.search(name) is not None
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _names(node: ast.AST) -> Iterator[str]:
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Attribute):
-            yield inner.attr
-        elif isinstance(inner, ast.Name):
-            yield inner.id
 
 
 def name_of(around: Iterable[cst.CSTNode]) -> str:
@@ -128,7 +65,7 @@ def is_own_module(lineage: list[str], inner: cst.ClassDef | None, outline: Outli
     if inner is not None:
         code = cst.Module([])
         bases += [ast.parse(code.code_for_node(base.value), mode="eval").body for base in inner.bases]
-    return all(_is_of_torch(base, outline) or _last(base) in outline.classes for base in bases)
+    return all(_is_of_torch(base, outline) or last_word(base) in outline.classes for base in bases)
 
 
 def _said(class_name: str, outline: Outline) -> Iterator[str]:

@@ -41,7 +41,7 @@ def decorators(chunk: Chunk) -> Iterator[str]:
 
 def tells_its_result(chunk: Chunk, of_this_file: Container[str], *, may_yield: bool = True) -> bool:
     """Whether a call of the function gives what its return statements say: no generator, nothing unknown wrapped around it."""
-    if not any(isinstance(node, ast.Return) for node in chunk.nodes):
+    if not any(isinstance(node, ast.Return) for node in chunk.contents.nodes):
         return False
     around = list(decorators(chunk))
     if not all(word in _TRANSPARENT and word not in of_this_file for word in around):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.source.kinds import ANYTHING
+from nanlint.source.fitting import Fitting
+from nanlint.source.kinds import ANYTHING, BY_NAME
 from nanlint.source.outline import MODULE
 from nanlint.source.relevance import relevant_names
 from nanlint.source.slices import Slices
@@ -51,6 +52,33 @@ class Interest(NamedTuple):
     """Whether the rule then looks at the other chunks of the file, too."""
     rule: str = ""
     """Who needs it."""
+    is_info: bool = False
+    """Whether what comes of it is `info`."""
+    along: tuple[frozenset[str], ...] = ()
+    """Of each set there is one in the same chunk."""
+    unless: frozenset[str] = frozenset()
+    """None of these is in the same chunk."""
+    not_named: tuple[str, ...] = ()
+    """None of these is in the name of the chunk."""
+    where: str = ""
+    """What must be true of the chunk by its names."""
+    made_by: frozenset[str] = frozenset()
+    """One of these made an operand."""
+    above: frozenset[str] = frozenset()
+    """One of these made what is divided."""
+    form: str = ""
+    """The form that the operation must have."""
+    spread: str = ""
+    """Behind which operands the sets of `beneath` are: "one" has all, "another" each, "every" one any; "" for anywhere."""
+    but: frozenset[str] = frozenset()
+    """Forms of the operation that do not count."""
+    yielding: frozenset[str] = frozenset()
+    """The rules that are silent where this one fires. If there are some, it matters only where one of them may fire."""
+
+    @property
+    def is_about_places(self) -> bool:
+        """Whether something is asked of the operations themselves, so that only what they rest on matters."""
+        return bool(self.beneath or self.made_by or self.above or self.form or self.but)
 
 
 def is_of_another_library(outline: Outline) -> bool:
@@ -84,7 +112,7 @@ class Gate:
 
     def view(self, outline: Outline) -> View:
         """What of the file the rules need to see."""
-        everything = {ANYTHING}.union(*(chunk.words for chunk in outline.chunks.values()))
+        everything = {ANYTHING, *BY_NAME}.union(*(chunk.words for chunk in outline.chunks.values()))
         everything.update(name.rpartition(".")[2] for name in outline.imports.values())
         interests = [
             interest
@@ -103,10 +131,6 @@ class View:
     ) -> None:
         self._outline = outline
         self._slices = Slices(outline, through)
-        # Without interests nothing is read that nobody asks for.
-        names = OtherNames(outline) if interests else None
-        spelled = [(names.of(each.words), each) for each in interests] if names is not None else []
-        holders = _holders(outline, frozenset().union(*(words for words, _ in spelled))) if spelled else {}
         self._rules: dict[str, set[str]] = {}
         """Each kept chunk -> the rules that could fire there."""
         self._whole: set[str] = set()
@@ -114,20 +138,34 @@ class View:
         self._roots: dict[str, list[ast.AST]] = {}
         """Each chunk -> the operations that rules look at there."""
         self._is_open = False
-        for words, each in spelled:
+        # Without interests nothing is read that nobody asks for.
+        if interests:
+            self._keep_for(interests)
+        self.chunks = sorted(self._rules, key=lambda name: (outline.chunks[name].first_line, name))
+        self._relevant: dict[str, frozenset[str] | None] = {}
+
+    def _keep_for(self, interests: Sequence[Interest]) -> None:
+        names = OtherNames(self._outline)
+        spelled = [(names.of(each.words), each) for each in interests]
+        holders = _holders(self._outline, frozenset().union(*(words for words, _ in spelled)))
+        fitting = Fitting(self._slices, names.of)
+        # Those that matter beside others come last.
+        for words, each in sorted(spelled, key=lambda one: bool(one[1].yielding)):
             holding = {name for word in words for name in holders.get(word, ())}
             self._is_open = self._is_open or (each.is_about_all and bool(holding))
             for name in holding:
-                if each.beneath:
-                    places = self._slices.places(name, words, each.beneath)
+                if not fitting.is_at(self._outline.chunks[name], self._outline, each) or (
+                    each.yielding and each.yielding.isdisjoint(self._rules.get(name, ()))
+                ):
+                    continue
+                if each.is_about_places:
+                    places = fitting.places(name, words, each)
                     if not places:
                         continue
                     self._roots.setdefault(name, []).extend(places)
                 else:
                     self._whole.add(name)
                 self._rules.setdefault(name, set()).add(each.rule)
-        self.chunks = sorted(self._rules, key=lambda name: (outline.chunks[name].first_line, name))
-        self._relevant: dict[str, frozenset[str] | None] = {}
 
     def rules_at(self, chunk: str) -> Collection[str]:
         """The codes of the rules that could fire in a chunk."""

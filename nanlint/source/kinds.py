@@ -6,6 +6,7 @@ A rule about an eps need not look where there is no small number, one about root
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 HUGE, TINY, MINUTE, NEAR_ONE, FRACTION = "<huge>", "<tiny>", "<minute>", "<near one>", "<fraction>"
 PICKED = "[]"
@@ -14,6 +15,14 @@ OWN_ELEMENT = "<own element>"
 """A division by an element of what is divided: `x / x[0]`."""
 MASK, EPS = "<mask>", "<eps>"
 """Names that speak of a mask, or of an eps."""
+LOG_RATIO = "<log ratio>"
+"""A name that speaks of a log-probability, or of the logarithm of a ratio."""
+LOW = "<low>"
+"""A number far below 0 that is written so: `-1e9`."""
+INHERITED = "<inherited>"
+"""An attribute of the object that nothing in the file sets: a class above may, in another file."""
+BY_NAME = frozenset({MASK, EPS, LOG_RATIO, LOW, INHERITED})
+"""Words that only slices find, since only these look at names and signs."""
 LEAST = "<least>"
 """The least number of a format: `torch.finfo(dtype).min`."""
 ANYTHING = "<anything>"
@@ -27,11 +36,26 @@ CLAMPS = frozenset({"clamp", "clamp_", "clip", "clip_"})
 POWERS = frozenset({"pow", "pow_", "float_power", "float_power_"})
 PLAIN_INDEX = (ast.Constant, ast.Slice, ast.UnaryOp)
 
+RAISED = "<raised>"
+"""A form: the operand has an eps in it, `x + 1e-6` or `x.clamp(min=1e-6)`, that float16 holds too."""
+FLOORED, NUMBER_ADDED = "<floored>", "<number added>"
+"""Forms: the same with an eps that float16 does not hold, and with any number that is added."""
+NO_DIAGONAL = "<no diagonal>"
+"""A form: the equation of an einsum is written out, and no operand has a letter twice."""
+FILLED = "<filled>"
+"""A form: what is made is kept under a name that a call in the file fills, or is meant for experts."""
+HUGE_CONSTANT = "<huge constant>"
+"""A form: an operand is a number that float16 does not hold, or the least of a format, here or under a name."""
+SELECTED = "<selected>"
+"""A form: an operand is, under a name maybe, `x[index]` with an index that is no number and no slice."""
+EPS_ADDED, LATE_EPS = "<eps added>", "<late eps>"
+"""Forms: an operand is a sum with an eps; an eps is added to the result of a call."""
+
 # float16 ends soon after.
 SMALL = 60_000
 LONGEST_NUMBER = 12
-# Below it, a number is 0 in float16, or nearly.
-_SMALLEST_IN_HALF = 1e-7
+SMALLEST_IN_HALF = 1e-7
+"""Below it, a number is 0 in float16, or nearly."""
 _INFINITY = float("inf")
 
 
@@ -49,10 +73,24 @@ def number_words(value: object) -> tuple[str, ...]:
     if not isinstance(value, (int, float)):
         return ()
     size = abs(value)
-    if 0 < size < _SMALLEST_IN_HALF:
+    if 0 < size < SMALLEST_IN_HALF:
         return (TINY, MINUTE, FRACTION)
     kind = HUGE if size >= SMALL else TINY if 0 < size <= 0.01 else NEAR_ONE if 0.99 <= size < 1 else ""
     return (kind, FRACTION) if isinstance(size, float) and size % 1 else (kind,)
+
+
+@lru_cache(maxsize=4096)
+def name_words(name: str) -> tuple[str, ...]:
+    """What a name speaks of."""
+    lowered = name.lower()
+    words = []
+    if "mask" in lowered:
+        words.append(MASK)
+    if "eps" in lowered or "reg" in lowered.split("_"):
+        words.append(EPS)
+    if "log" in lowered and ("logp" in lowered or "prob" in lowered or "ratio" in lowered or "neglog" in lowered):
+        words.append(LOG_RATIO)
+    return tuple(words)
 
 
 def is_least(node: ast.Attribute) -> bool:

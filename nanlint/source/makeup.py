@@ -10,15 +10,15 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.source.kinds import (
-    EPS,
     HUGE,
     LEAST,
-    MASK,
+    LOW,
     MINUTE,
     PICKED,
     PLAIN_INDEX,
     POWERS,
     is_least,
+    name_words,
     number_words,
     power_words,
 )
@@ -33,8 +33,8 @@ OWN = "self."
 SELVES = frozenset({"self", "cls"})
 # Whatever they are imported as by habit: no operation of theirs is one of torch's.
 OTHER_LIBRARIES = frozenset({"math", "np", "numpy", "jnp", "tf"})
-# Attributes of a tensor that hold its values.
-_VIEWS = frozenset({"data", "values", "T", "mT", "H", "mH", "real", "imag", "grad"})
+VIEWS = frozenset({"data", "values", "T", "mT", "H", "mH", "real", "imag", "grad"})
+"""Attributes of a tensor that hold its values."""
 UNARY_WORDS: dict[type[ast.AST], str] = {ast.USub: "neg", ast.Invert: "~", ast.UAdd: "positive"}
 """`-x` is no difference."""
 
@@ -56,7 +56,7 @@ class Makeup:
             self.names.add(node.id)  # type: ignore[attr-defined] # mypy does not narrow by __class__
             self._word(node.id)  # type: ignore[attr-defined]
         elif kind is ast.Constant:
-            self.words.update(number_words(node.value))  # type: ignore[attr-defined]
+            self._constant(node.value)  # type: ignore[attr-defined]
         elif kind in _ADD:
             _ADD[kind](self, node)
         else:
@@ -64,11 +64,12 @@ class Makeup:
 
     def _word(self, word: str) -> None:
         self.words.add(word)
-        lowered = word.lower()
-        if "mask" in lowered:
-            self.words.add(MASK)
-        if "eps" in lowered:
-            self.words.add(EPS)
+        self.words.update(name_words(word))
+
+    def _constant(self, value: object) -> None:
+        self.words.update(number_words(value))
+        if isinstance(value, str) and value.startswith("-"):  # float("-1e9")
+            self.words.add(LOW)
 
     def _parts(self, node: ast.AST) -> None:
         for child in ast.iter_child_nodes(node):
@@ -88,7 +89,7 @@ class Makeup:
             self._word(word)
             for given in node.value.args if word == "finfo" else ():  # the dtype of `torch.finfo(dtype).min`
                 self.add(given)
-        if node.attr in _VIEWS:
+        if node.attr in VIEWS:
             self.add(node.value)
 
     def call(self, node: ast.Call) -> None:
@@ -122,6 +123,8 @@ class Makeup:
         """`-x` is made of x, and -1 is a number."""
         if not isinstance(node.operand, ast.Constant):
             self.words.add(UNARY_WORDS.get(node.op.__class__, ""))
+        elif HUGE in number_words(node.operand.value):
+            self.words.add(LOW)
         self.add(node.operand)
 
     def comparison(self, node: ast.Compare) -> None:
@@ -142,6 +145,8 @@ class Makeup:
         if not isinstance(node.slice, PLAIN_INDEX):
             self.words.add(PICKED)
             self.add(node.slice)
+        elif isinstance(node.slice, ast.Constant) and node.slice.value.__class__ is str:
+            self.words.update(name_words(node.slice.value))  # `batch["log_probs"]`
 
 
 _ADD: dict[type[ast.AST], Callable[..., None]] = {

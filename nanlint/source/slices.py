@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.source.filled import Filled, filled_in
 from nanlint.source.flows import Flows
-from nanlint.source.kinds import ANYTHING
+from nanlint.source.kinds import ANYTHING, INHERITED
 from nanlint.source.makeup import OWN, Makeup, operands_of
 from nanlint.source.outline import MODULE
 
@@ -37,6 +38,7 @@ class Slices:
         self._outline = outline
         self._through = through
         self._flows: dict[str, Flows] = {}
+        self._filled: Filled | None = None
         self._shared: dict[str, list[_Place]] | None = None
         self._makeups: dict[ast.AST, Makeup] = {}
         self._words: dict[ast.AST, set[str] | None] = {}
@@ -52,12 +54,12 @@ class Slices:
         return [place for place in places if self._may_hold(name, place, beneath)]
 
     def _may_hold(self, home: str, place: ast.AST, beneath: Sequence[frozenset[str]]) -> bool:
-        if place not in self._words:
+        if beneath and place not in self._words:
             try:
                 self._words[place] = self._words_behind(home, operands_of(place))
             except RecursionError:
                 self._words[place] = None
-        words = self._words[place]
+        words = self._words.get(place)
         return words is None or not any(wanted.isdisjoint(words) for wanted in beneath)
 
     def _words_behind(self, home: str, operands: Sequence[ast.AST]) -> set[str]:
@@ -86,8 +88,46 @@ class Slices:
                 further = {_key(chunk, each) for each in makeup.names} - seen
                 seen |= further
                 pending += further
+        if not words and start[1].startswith(OWN):
+            words.add(INHERITED)
         self._named[start] = words
         return words
+
+    def given_to(self, home: str, name: str) -> Iterator[_Place]:
+        """Everything that may be in a name or an attribute (`self.x`) that is read in the chunk called `home`."""
+        return self._behind(*_key(home, name))
+
+    def nodes_of(self, home: str) -> Sequence[ast.AST]:
+        """The operations and assignments of a chunk."""
+        return self._outline.chunks[home].contents.nodes
+
+    def is_filled(self, name: str) -> bool:
+        """Whether a call in the file fills what is kept under this name."""
+        if self._filled is None:
+            nodes = (node for chunk in self._outline.chunks.values() for node in chunk.contents.nodes)
+            self._filled = filled_in(nodes)
+        return self._filled.everything or name in self._filled.names
+
+    def is_imported(self, name: str) -> bool:
+        """Whether an import binds the name."""
+        return name in self._outline.imports
+
+    def meaning_of(self, name: str) -> str:
+        """The last word of what was imported under a name; the name itself if nothing was."""
+        return self._outline.imports.get(name, name).rpartition(".")[2]
+
+    def is_bound(self, home: str, name: str) -> bool:
+        """Whether a name of Python's own means something else here."""
+        is_given = next(self.given_to(home, name), None) is not None
+        return is_given or name in self._outline.imports or bool(self._outline.stars)
+
+    def words_of(self, home: str, node: ast.AST) -> set[str]:
+        """The words behind `node`, which stands in the chunk called `home`."""
+        return self._words_behind(home, [node])
+
+    def words_of_each(self, home: str, place: ast.AST) -> list[set[str]]:
+        """The words behind each of the operands of an operation."""
+        return [self._words_behind(home, [operand]) for operand in operands_of(place)]
 
     def _behind(self, chunk: str, name: str) -> Iterator[_Place]:
         """Everything that may flow into a name or an attribute, or is returned by the function called so."""

@@ -50,6 +50,20 @@ _LOSSES = frozenset({"loss", "losses", "criterion"})
 _NETWORKS = ("torch.nn", "torch.autograd")
 
 
+def is_test(chunk: Chunk) -> bool:
+    """Whether the chunk is a test, or a method of a test class."""
+    return chunk.name.startswith("test_") or chunk.owner.rpartition(".")[2].startswith("Test")
+
+
+def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
+    """Whether the chunk is what a need asks for by its names: "no test", "may train" or "trained"; "" for anything."""
+    if not kind:
+        return True
+    if is_test(chunk):
+        return False
+    return kind == "no test" or (is_trained if kind == "trained" else may_train)(chunk, outline)
+
+
 def may_train(chunk: Chunk, outline: Outline) -> bool:
     """Whether a backward may pass through the chunk."""
     if chunk.name == MODULE:

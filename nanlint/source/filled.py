@@ -1,0 +1,75 @@
+"""What the code of a file fills, by name: `nn.init.zeros_(self.bias)`, `weight.copy_(x)`, a loop over all parameters."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from nanlint.source.references import last_word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_FILLS = re.compile(
+    r"(^|_)(init|initiali[sz]e|initiali[sz]er|fill|reset|xavier|kaiming|glorot|normal|uniform|zeros?|ones|constant|orthogonal|eye|dirac|copy|load|assign)(_|$)"
+    r"|[a-z]_$|^(Init|init)"
+)
+_EVERYTHING = frozenset({"parameters", "named_parameters", "state_dict"})
+# What only takes a parameter in, or makes it.
+_NO_FILL = frozenset(
+    {"register_parameter", "register_buffer", "Parameter", "requires_grad_", "super", "append", "ParameterList"}
+)
+
+
+class Filled:
+    """What a file fills: names of parameters, or all that there are."""
+
+    __slots__ = ("everything", "names")
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.everything = False
+
+
+def filled_in(nodes: Iterable[ast.AST]) -> Filled:
+    """What `nodes` fill, by name."""
+    filled = Filled()
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            _by_call(node, filled)
+        elif isinstance(node, ast.Assign | ast.AugAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                # `self.weight[0] = 1` and `self.weight.data = x` write into it, `self.weight = x` makes another one.
+                if isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target.attr == "data"):
+                    filled.names |= set(_names(target))
+        elif isinstance(node, ast.For) and any(_is_fill(inner) for inner in ast.walk(node)):
+            filled.names |= set(_names(node.iter))
+            filled.everything = filled.everything or not _EVERYTHING.isdisjoint(_names(node.iter))
+    return filled
+
+
+def _by_call(node: ast.Call, filled: Filled) -> None:
+    if not _is_fill(node):
+        return
+    given: Iterable[ast.expr] = (*node.args, *(keyword.value for keyword in node.keywords))
+    filled.names |= {name for part in (node.func, *given) for name in _names(part)}
+    if any(
+        isinstance(inner, ast.Call) and last_word(inner.func) == "getattr" for part in given for inner in ast.walk(part)
+    ):
+        filled.everything = True
+
+
+def _is_fill(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    name = last_word(node.func)
+    return name not in _NO_FILL and _FILLS.search(name) is not None
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute):
+            yield inner.attr
+        elif isinstance(inner, ast.Name):
+            yield inner.id

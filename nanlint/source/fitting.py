@@ -1,0 +1,90 @@
+"""Which of the operations that a rule looks for can be what it is about: by the chunk, by their operands, by their form."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanlint.source.forms import Forms
+from nanlint.source.makeup import operands_of
+from nanlint.source.origins import Origins
+from nanlint.source.training_code import is_of_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nanlint.source.gate import Interest
+    from nanlint.source.outline import Chunk, Outline
+    from nanlint.source.slices import Slices
+
+_Words = frozenset[str]
+
+ONE, EVERY = "one", "every"
+
+
+class Fitting:
+    """The narrower tests of interests, on one file."""
+
+    def __init__(self, slices: Slices, other_names: Callable[[_Words], _Words]) -> None:
+        self._slices = slices
+        self._origins = Origins(slices)
+        self._forms = Forms(slices)
+        self._other_names = other_names
+        self._spelled: dict[_Words, _Words] = {}
+
+    def is_at(self, chunk: Chunk, outline: Outline, interest: Interest) -> bool:
+        """Whether what the interest asks of a chunk as a whole is true of it."""
+        if not interest.unless.isdisjoint(chunk.words) or any(part in chunk.name for part in interest.not_named):
+            return False
+        if any(chunk.words.isdisjoint(self._all_names(each)) for each in interest.along):
+            return False
+        return is_of_kind(interest.where, chunk, outline)
+
+    def places(self, name: str, words: _Words, interest: Interest) -> list[ast.AST]:
+        """Each operation of the chunk called `name` that the interest is about."""
+        found = self._slices.places(name, words, interest.beneath)
+        if not (interest.made_by or interest.above or interest.spread or interest.form or interest.but):
+            return found
+        return [place for place in found if self._fits(name, place, interest)]
+
+    def _fits(self, name: str, place: ast.AST, interest: Interest) -> bool:
+        try:
+            return (
+                not any(self._forms.has(form, name, place) for form in interest.but)
+                and (not interest.form or self._forms.has(interest.form, name, place))
+                and self._are_made_by(name, operands_of(place), interest.made_by)
+                and self._are_made_by(name, _divided(place), interest.above)
+                and self._are_spread(name, place, interest)
+            )
+        except RecursionError:
+            return True
+
+    def _are_made_by(self, name: str, operands: Sequence[ast.AST], makers: _Words) -> bool:
+        return not makers or not self._origins.of(name, operands).isdisjoint(self._all_names(makers))
+
+    def _are_spread(self, name: str, place: ast.AST, interest: Interest) -> bool:
+        """Whether the words are behind the right operands; of a call, nobody knows here which they are."""
+        if not interest.spread or (interest.spread != ONE and isinstance(place, ast.Call)):
+            return True
+        operands = self._slices.words_of_each(name, place)
+        holders = [
+            {number for number, words in enumerate(operands) if not words.isdisjoint(wanted)}
+            for wanted in interest.beneath
+        ]
+        if interest.spread == ONE:
+            return bool(set.intersection(*holders))
+        if interest.spread == EVERY:
+            return all(len(each) == len(operands) for each in holders)
+        return len(holders[0] | holders[-1]) > 1
+
+    def _all_names(self, words: _Words) -> _Words:
+        if words not in self._spelled:
+            self._spelled[words] = self._other_names(words)
+        return self._spelled[words]
+
+
+def _divided(place: ast.AST) -> Sequence[ast.AST]:
+    """What a division divides; of a call, nobody knows here which of its operands that is."""
+    if isinstance(place, ast.BinOp):
+        return [place.left]
+    return [place.target] if isinstance(place, ast.AugAssign) else operands_of(place)
