@@ -12,7 +12,7 @@ import ast
 import gc
 from typing import TYPE_CHECKING
 
-from nanlint.source.skeleton import HiddenFunction, Skeleton
+from nanlint.source.skeleton import FunctionText, Skeleton
 from nanlint.source.words import Contents, collect
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Chunk:
 
     __slots__ = ("_contents", "_hidden", "_node", "first_line", "last_line", "name", "owner")
 
-    def __init__(self, node: Node, name: str, owner: str, last_line: int, hidden: HiddenFunction | None = None) -> None:
+    def __init__(self, node: Node, name: str, owner: str, last_line: int, hidden: FunctionText | None = None) -> None:
         self.name = name
         self.owner = owner
         self.first_line = first_line(node) if isinstance(node, ast.stmt) else 1
@@ -105,7 +105,8 @@ def outline(text: str, path: str = "<string>", *, only_headers: bool = False) ->
     try:
         if only_headers:
             skeleton = Skeleton(text)
-            found = _Reading(text, ast.parse(skeleton.text, path), skeleton.hidden)
+            hidden = {function.line: function for function in skeleton.functions}
+            found = _Reading(text, ast.parse(skeleton.without(skeleton.functions), path), hidden)
             if not found.hidden:
                 return found.result
             # What was taken for a function stands in a text.
@@ -118,7 +119,7 @@ def outline(text: str, path: str = "<string>", *, only_headers: bool = False) ->
 class _Reading:
     """The way from a tree to its outline."""
 
-    def __init__(self, text: str, tree: ast.Module, hidden: dict[int, HiddenFunction]) -> None:
+    def __init__(self, text: str, tree: ast.Module, hidden: dict[int, FunctionText]) -> None:
         self.hidden = hidden
         """What was cut out and not met yet."""
         self.result = Outline(tree)
