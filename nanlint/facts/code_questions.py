@@ -248,9 +248,7 @@ class CodeQuestions(Reach):
     def _can_import_torch(self) -> bool:
         """Whether the file uses parts of torch, and could import all of it: `with_import` does."""
         chunks = self.outline.chunks.values()
-        is_free = TORCH not in (self._spelled or {}) and not any(
-            chunk.mentions((TORCH,)) and TORCH in chunk.bound for chunk in chunks
-        )
+        is_free = TORCH not in (self._spelled or {}) and not any(chunk.binds(TORCH) for chunk in chunks)
         has_parts = any(dotted.startswith(f"{TORCH}.") for dotted in (self._spelled or {}).values())
         return is_free and has_parts and line_for_import(self.outline.tree.body) > 0
 

@@ -71,11 +71,18 @@ class Chunk:
 
     def mentions(self, words: Collection[str]) -> bool:
         """Whether one of `words` occurs in it."""
-        return (self._hidden is None or self._hidden.may_mention(words)) and not self.words.isdisjoint(words)
+        return self._may_mention(words) and not self.words.isdisjoint(words)
+
+    def binds(self, name: str) -> bool:
+        """Whether it gives this name a meaning of its own, which hides an import."""
+        return self._may_mention((name,)) and name in self.contents.bound
 
     def stores(self, attribute: str) -> bool:
         """Whether it assigns such an attribute (`self.x = ...`)."""
-        return self.mentions((attribute,)) and attribute in self.contents.stored_attributes
+        return self._may_mention((attribute,)) and attribute in self.contents.stored_attributes
+
+    def _may_mention(self, words: Collection[str]) -> bool:
+        return self._hidden is None or self._hidden.may_mention(words)
 
 
 class Outline:
