@@ -15,7 +15,7 @@ from nanlint.engine.file_result import FileResult
 from nanlint.engine.rulebook import rulebook
 from nanlint.engine.ruleset import Ruleset
 from nanlint.source.config_words import is_something_else, is_training_config, states_settings
-from nanlint.source.gate import TORCH_AND_KIN
+from nanlint.source.gate import is_about_torch
 from nanlint.source.mentions import mentions_suppression
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Checker:
             return self.ruleset_for(file).judges_settings and is_training_config(data)
         if mentions_suppression(data) or not _is_plain_text(data):
             return True
-        ruleset, is_torch = self.ruleset_for(file), TORCH_AND_KIN.search(data) is not None
+        ruleset, is_torch = self.ruleset_for(file), is_about_torch(data)
         if is_torch and ruleset.gate.admits(data):
             return True
         return ruleset.judges_settings and states_settings(data, is_torch=is_torch)

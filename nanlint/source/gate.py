@@ -7,7 +7,6 @@ test over real packages compares a gated run with an ungated one.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.source.fitting import Fitting
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 
     from nanlint.source.outline import Outline
 
-# A file that names none of these is no PyTorch code, gated or not.
-TORCH_AND_KIN = re.compile(rb"torch|lightning|accelerate|deepspeed")
+_TORCH_AND_KIN = (b"torch", b"lightning", b"accelerate", b"deepspeed")
 
 # Whether a byte can be part of a name; the letters outside ASCII can.
 _JOINS = [byte > 127 or byte == ord("_") or chr(byte).isalnum() for byte in range(256)]
@@ -79,6 +77,11 @@ class Interest(NamedTuple):
     def is_about_places(self) -> bool:
         """Whether something is asked of the operations themselves, so that only what they rest on matters."""
         return bool(self.beneath or self.made_by or self.above or self.form or self.but)
+
+
+def is_about_torch(data: bytes) -> bool:
+    """Whether a file may be PyTorch code, gated or not: it names torch or what is built on it."""
+    return any(word in data for word in _TORCH_AND_KIN)
 
 
 def is_of_another_library(outline: Outline) -> bool:
