@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanlint.source.fitting import Fitting
 from nanlint.source.kinds import ANYTHING, BY_NAME
 from nanlint.source.outline import MODULE
+from nanlint.source.references import references, renamed, result_of
 from nanlint.source.relevance import relevant_names
 from nanlint.source.slices import Slices
 
@@ -230,19 +231,27 @@ class OtherNames:
     def __init__(self, outline: Outline) -> None:
         self._named_after: dict[str, list[str]] = {}
         """A word -> the names that become another one for it."""
+        self._given: dict[str, list[str | Sequence[ast.AST]]] = {}
+        """The result of a function (`f()`) -> what it is assigned to."""
         for local, dotted in outline.imports.items():
             self._named_after.setdefault(dotted.rpartition(".")[2], []).append(local)
         for chunk in outline.chunks.values():
-            for target, sources in chunk.contents.renames:
-                for source in sources:
-                    self._named_after.setdefault(source, []).append(target)
+            for targets, value in chunk.contents.renames:
+                result = result_of(value)
+                if result:
+                    self._given.setdefault(result, []).append(targets)
+                    continue
+                for source in references(value):
+                    self._named_after.setdefault(source, []).extend(renamed(targets))
 
     def of(self, words: frozenset[str]) -> frozenset[str]:
         """`words` and all other names for them."""
         found = set(words)
         pending = [word for word in words if word in self._named_after]
         while pending:
-            for name in self._named_after.get(pending.pop(), ()):
+            word = pending.pop()
+            given = (name for targets in self._given.get(word, ()) for name in renamed(targets))
+            for name in (*self._named_after.get(word, ()), *given):
                 # What a renamed function returns may be a wanted one too: `make = lambda: nn.Sigmoid()`, then `act = make()`.
                 for more in (name, f"{name}()"):
                     if more not in found:

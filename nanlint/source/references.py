@@ -6,7 +6,34 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+
+Rename = tuple["str | Sequence[ast.AST]", ast.expr]
+"""The targets of an assignment, or the name of a function that returns something, and what it is."""
+
+NO_REFERENCES = frozenset({ast.BinOp, ast.Compare, ast.Constant, ast.JoinedStr, ast.UnaryOp})
+"""Expressions that are no function or class, and hold none."""
+
+
+def renamed(targets: str | Sequence[ast.AST]) -> Iterator[str]:
+    """The names of an assignment's targets, attributes by their last word; `f()` for what the function f returns."""
+    if isinstance(targets, str):
+        yield f"{targets}()"
+        return
+    for target in targets:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            yield from renamed(target.elts)
+        elif isinstance(target, (ast.Starred, ast.Subscript)):
+            yield from renamed((target.value,))
+        elif isinstance(target, (ast.Name, ast.Attribute)):
+            yield last_word(target)
+
+
+def result_of(value: ast.expr) -> str:
+    """`f()` if `value` is what a function f returns; "" for anything else, such as what a class constructs."""
+    word = last_word(value.func) if isinstance(value, ast.Call) else ""
+    return f"{word}()" if word and not _is_class(word) else ""
 
 
 def references(value: ast.expr) -> frozenset[str]:
@@ -35,13 +62,17 @@ def _refer_to_result(call: ast.Call, note: Callable[[str], None]) -> None:
     word = last_word(call.func)
     if word in _DATA:
         return
-    # Classes are capitalised; so are the containers (Sequential, ModuleList) whose arguments are looked into.
-    if not (word[:1].isupper() or word == "partial"):
+    if not _is_class(word):
         note(f"{word}()")
         return
     note(word)
     for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
         _refer(argument, note)
+
+
+def _is_class(word: str) -> bool:
+    """Classes are capitalised; so are the containers (Sequential, ModuleList) whose arguments are looked into."""
+    return word[:1].isupper() or word == "partial"
 
 
 def last_word(node: ast.AST) -> str:
