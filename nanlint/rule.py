@@ -124,7 +124,7 @@ class Need(NamedTuple):
     but: frozenset[str] = frozenset()
     """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<floored>` any
     number above 0, `<number added>` any number as a term, `<no diagonal>` is an einsum without one,
-    `<filled>` makes what a call in the file fills."""
+    `<filled>` makes what something in the file fills, `<own called>` calls an attribute of the object."""
     not_named: tuple[str, ...] = ()
     """The rule is silent in functions whose names contain one of these."""
     where: Literal["", "no test", "may train", "trained"] = ""

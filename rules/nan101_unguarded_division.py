@@ -48,7 +48,7 @@ class UnguardedDivision(Rule):
     name = "unguarded-division"
     severity = Severity.WARNING
     calls = frozenset({DIV, RECIPROCAL, POWER})
-    needs = (Need(DIVISIONS, made_by=ORDINARY, but=GUARDED, unless=NANS, not_named=BUILDING, where="no test"),
+    needs = (Need(DIVISIONS, (ORDINARY,), made_by=ORDINARY, but=GUARDED, unless=NANS, not_named=BUILDING, where="no test"),
              Need(DIVISIONS, (frozenset({"abs"}), frozenset({"torch.add"})), made_by=frozenset({"abs"}), where="no test"),
              Need(DIVISIONS, (EVIDENCE | {"torch.sqrt", "torch.sub"},), only_info=True, where="no test"),
              Need(frozenset({"<own element>"}), only_info=True, where="no test"))  # fmt: skip

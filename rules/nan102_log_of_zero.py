@@ -64,7 +64,7 @@ class LogOfZero(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = frozenset(LOGARITHMS)
-    needs = (Need(calls, made_by=OFTEN_ZERO, but=frozenset({"<raised>"}), where="may train"),
+    needs = (Need(calls, (OFTEN_ZERO,), made_by=OFTEN_ZERO, but=frozenset({"<raised>"}), where="may train"),
              Need(frozenset({"torch.log1p"}), (frozenset({"<computed>"}),), where="may train"),
              Need(calls, (frozenset({"<computed>"}),), only_info=True, where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN302"})

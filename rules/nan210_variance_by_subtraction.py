@@ -15,7 +15,7 @@ POWER, QUOTIENT, DIFFERENCE, SUM, MEAN = "torch.pow", "torch.div", "torch.sub", 
 AVERAGES = frozenset({MEAN, "torch.sum", "torch.nanmean", QUOTIENT, "torch.matmul", "torch.einsum"})
 # With an eps it takes values beyond any ordinary size in float64.
 NARROW = ("float16", "bfloat16", "float32")
-QUOTED = 45
+QUOTED, BROKEN = 45, ROOTS | {QUOTIENT, "<root>", "<inverse>"}
 
 
 class Variance(NamedTuple):
@@ -52,7 +52,7 @@ class VarianceBySubtraction(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = ROOTS | {POWER, QUOTIENT}
-    needs = (Need(ROOTS | {QUOTIENT, "<root>", "<inverse>"}, (LESS, AVERAGES, SQUARES), made_by=LESS, where="no test"),)
+    needs = (Need(BROKEN, (LESS, AVERAGES, SQUARES), along=(AVERAGES,), made_by=LESS, where="no test"),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one operation that a variance of 0 or below breaks."""

@@ -8,7 +8,7 @@ SUM, RELU, ROOT, INVERSE_ROOT, POWER = "torch.add", "torch.relu", "torch.sqrt", 
 LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
 DIVISIONS = {"torch.div": "other", "torch.reciprocal": "input"}
 CLAMPS, PRODUCTS = frozenset({"torch.clamp", "torch.clamp_min"}), frozenset({"torch.matmul", "torch.bmm"})
-QUOTED, LEAST_IN_HALF = 30, 1e-7
+BREAKING, LATE, QUOTED, LEAST_IN_HALF = LOGARITHMS | {ROOT, INVERSE_ROOT, "<root>"}, CLAMPS | PRODUCTS, 30, 1e-7
 
 
 class MisplacedEps(Rule):
@@ -42,9 +42,9 @@ class MisplacedEps(Rule):
     severity = Severity.WARNING
     calls = frozenset({SUM, RELU, *DIVISIONS})
     needs = (
-        Need(frozenset({SUM}), (LOGARITHMS | {ROOT, INVERSE_ROOT, "<root>"},), form="<late eps>", where="no test"),
+        Need(frozenset({SUM}), (BREAKING,), along=(BREAKING,), form="<late eps>", where="no test"),
         Need(frozenset({RELU}), (frozenset({SUM}),), form="<eps added>", where="no test"),
-        Need(frozenset(DIVISIONS), made_by=CLAMPS | PRODUCTS, but=frozenset({"<floored>"}), where="no test"),
+        Need(frozenset(DIVISIONS), (LATE,), along=(LATE,), made_by=LATE, but=frozenset({"<floored>"}), where="no test"),
     )
     yields_to = frozenset({"NAN102"})
 

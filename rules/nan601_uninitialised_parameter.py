@@ -47,8 +47,8 @@ class UninitialisedParameter(Rule):
     dtypes = ("float16", "bfloat16", "float32", "float64")
     calls = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", *JOINS})
     needs = (
-        Need(calls - JOINS, (EMPTY | BY_SIZE,), but=frozenset({"<filled>"}), where="no test"),
-        Need(JOINS, (EMPTY,), where="no test"),
+        Need(calls - JOINS, (EMPTY | BY_SIZE,), but=frozenset({"<filled>", "<own called>"}), where="no test"),
+        Need(JOINS, (EMPTY,), along=(EMPTY,), where="no test"),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

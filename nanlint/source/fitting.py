@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
-from nanlint.source.forms import Forms
+from nanlint.source.forms import DEAR, Forms
 from nanlint.source.makeup import operands_of
 from nanlint.source.origins import Origins
 from nanlint.source.training_code import is_of_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from nanlint.source.gate import Interest
     from nanlint.source.outline import Chunk, Outline
@@ -31,6 +32,7 @@ class Fitting:
         self._forms = Forms(slices)
         self._other_names = other_names
         self._spelled: dict[_Words, _Words] = {}
+        self._where: dict[tuple[str, int, str], bool] = {}
 
     def is_at(self, chunk: Chunk, outline: Outline, interest: Interest) -> bool:
         """Whether what the interest asks of a chunk as a whole is true of it."""
@@ -38,21 +40,34 @@ class Fitting:
             return False
         if any(chunk.words.isdisjoint(self._all_names(each)) for each in interest.along):
             return False
-        return is_of_kind(interest.where, chunk, outline)
+        key = interest.where, chunk.first_line, chunk.name
+        if key not in self._where:
+            self._where[key] = is_of_kind(interest.where, chunk, outline)
+        return self._where[key]
 
     def places(self, name: str, words: _Words, interest: Interest) -> list[ast.AST]:
-        """Each operation of the chunk called `name` that the interest is about."""
-        found = self._slices.places(name, words, interest.beneath)
-        if not (interest.made_by or interest.above or interest.spread or interest.form or interest.but):
+        """Each operation of the chunk called `name` that the interest is about; what costs the most is asked last."""
+        forms = {interest.form, *interest.but} - {""}
+        cheap, dear = forms - DEAR, forms & DEAR
+        is_cheap = partial(self._has_forms, name, interest, cheap) if cheap else None
+        found = self._slices.places(name, words, interest.beneath, is_cheap)
+        if dear:
+            found = list(filter(partial(self._has_forms, name, interest, dear), found))
+        if not (interest.made_by or interest.above or interest.spread):
             return found
         return [place for place in found if self._fits(name, place, interest)]
+
+    def _has_forms(self, name: str, interest: Interest, forms: Collection[str], place: ast.AST) -> bool:
+        """Whether the operation has, of these forms, that which it must have and none of those that it must not have."""
+        try:
+            return all(self._forms.has(form, name, place) is (form == interest.form) for form in forms)
+        except RecursionError:
+            return True
 
     def _fits(self, name: str, place: ast.AST, interest: Interest) -> bool:
         try:
             return (
-                not any(self._forms.has(form, name, place) for form in interest.but)
-                and (not interest.form or self._forms.has(interest.form, name, place))
-                and self._are_made_by(name, operands_of(place), interest.made_by)
+                self._are_made_by(name, operands_of(place), interest.made_by)
                 and self._are_made_by(name, _divided(place), interest.above)
                 and self._are_spread(name, place, interest)
             )

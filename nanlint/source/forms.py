@@ -19,6 +19,7 @@ from nanlint.source.kinds import (
     LATE_EPS,
     NO_DIAGONAL,
     NUMBER_ADDED,
+    OWN_CALLED,
     RAISED,
     SELECTED,
     SMALLEST_IN_HALF,
@@ -144,10 +145,15 @@ class Forms:
             if not isinstance(node, (ast.Call, ast.Subscript)) or last_word(getattr(node, "func", node)) in _CONSTANTS
         )
 
+    def is_call_of_own(self, home: str, place: ast.AST) -> bool:
+        """`self.layer(x)`."""
+        del home
+        return isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and _is_own(place.func)
+
     def is_filled(self, home: str, place: ast.AST) -> bool:
         """`self.weight = nn.Parameter(torch.empty(n))`, and `nn.init.zeros_(module.weight)` anywhere in the file."""
-        if not isinstance(place, ast.Call) or (isinstance(place.func, ast.Attribute) and _is_own(place.func)):
-            return True
+        if not isinstance(place, ast.Call):
+            return False
         memory = place.args[0] if place.args else None
         if isinstance(memory, ast.Call) and memory.args and "experts" in ast.unparse(memory.args[0]):
             return True
@@ -206,19 +212,25 @@ class Forms:
         given = list(self._given(home, node)) if depth else []
         return bool(given) and all(self._is_setting(chunk, value, by, depth - 1) for chunk, value in given)
 
-    def _may_be_eps(self, home: str, node: ast.AST) -> bool:
+    def _may_be_eps(self, home: str, node: ast.AST, depth: int = 2) -> bool:
         """Whether `node` may be a small number, or is called one; nobody knows here what another file gives."""
         return _SMALL.search(last_word(node)) is not None or any(
-            self._is_small(home, choice) for choice in self._choices(home, node)
+            self._is_small(home, choice, depth) for choice in self._choices(home, node)
         )
 
-    def _is_small(self, home: str, node: ast.AST) -> bool:
+    def _is_small(self, home: str, node: ast.AST, depth: int) -> bool:
         if isinstance(node, ast.Constant):
             return 0 < _number(node) <= _LARGEST_EPS
-        if isinstance(node, (ast.Name, ast.Attribute)) and last_word(node) != "Tensor":
-            return self._is_library(node) or (isinstance(node, ast.Attribute) and _is_own(node))
-        is_call = isinstance(node, ast.Call) and last_word(node.func) not in _NUMBERS
-        return not is_call and not isinstance(node, ast.Subscript) and TINY in self._slices.words_of(home, node)
+        if isinstance(node, (ast.BinOp, ast.UnaryOp)):
+            parts = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
+            others = [part for part in parts if not isinstance(part, ast.Constant)]
+            return depth == 0 or all(self._may_be_eps(home, part, depth - 1) for part in others)
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            is_inherited = isinstance(node, ast.Attribute) and _is_own(node)
+            return is_inherited or (self._is_library(node) and last_word(node) != "Tensor")
+        is_item = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
+        is_number = isinstance(node, ast.Call) and last_word(node.func) in _NUMBERS
+        return (is_item or is_number) and TINY in self._slices.words_of(home, node)
 
     def _choices(self, home: str, node: ast.AST) -> Iterator[ast.AST]:
         """What `node` may be: itself, what its name is given, either side of a choice, any part of a tuple."""
@@ -252,8 +264,11 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     EPS_ADDED: Forms.is_of_sum_with_eps,
     LATE_EPS: Forms.is_late_eps,
     FILLED: Forms.is_filled,
+    OWN_CALLED: Forms.is_call_of_own,
     HUGE_CONSTANT: Forms.is_with_huge_constant,
 }
+DEAR = frozenset({FILLED, HUGE_CONSTANT, NUMBER_ADDED, FLOORED})
+"""Forms that are told by more than a few names."""
 
 
 def _is_own(node: ast.Attribute) -> bool:

@@ -75,6 +75,11 @@ class Interest(NamedTuple):
     """The rules that are silent where this one fires. If there are some, it matters only where one of them may fire."""
 
     @property
+    def of_the_file(self) -> tuple[frozenset[str], ...]:
+        """Sets of words of each of which there must be one in the file."""
+        return self.beside, *self.beneath, *self.along, self.made_by, self.above
+
+    @property
     def is_about_places(self) -> bool:
         """Whether something is asked of the operations themselves, so that only what they rest on matters."""
         return bool(self.beneath or self.made_by or self.above or self.form or self.but)
@@ -121,8 +126,7 @@ class Gate:
         interests = [
             interest
             for interest in self._interests
-            if not any(everything.isdisjoint(words) for words in (interest.beside, *interest.beneath) if words)
-            or outline.stars
+            if not any(everything.isdisjoint(words) for words in interest.of_the_file if words) or outline.stars
         ]
         return View(outline, interests, self._through)
 

@@ -18,7 +18,7 @@ from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from nanlint.source.outline import Outline
 
@@ -45,12 +45,23 @@ class Slices:
         """Each operation -> the words behind its operands; None if there are too many."""
         self._named: dict[tuple[str, str], set[str]] = {}
 
-    def places(self, name: str, operations: frozenset[str], beneath: Sequence[frozenset[str]]) -> list[ast.AST]:
-        """Each of the `operations` in the chunk called `name` behind which there is a word of each set of `beneath`."""
+    def places(
+        self,
+        name: str,
+        operations: frozenset[str],
+        beneath: Sequence[frozenset[str]],
+        is_meant: Callable[[ast.AST], bool] | None = None,
+    ) -> list[ast.AST]:
+        """Each of the `operations` in the chunk called `name` behind which there is a word of each set of `beneath`.
+
+        Those that are not meant are not looked behind, which costs the most.
+        """
         known = self.flows_of(name).operations
         places = [place for word in known.keys() & operations for place in known[word]]
         if len(places) > MOST_PLACES:
             return places
+        if is_meant is not None:
+            places = list(filter(is_meant, places))
         return [place for place in places if self._may_hold(name, place, beneath)]
 
     def _may_hold(self, home: str, place: ast.AST, beneath: Sequence[frozenset[str]]) -> bool:
