@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
 from nanlint.facts.values import NOTHING, Call, Form, Kind, Value
 from nanlint.ops.names import CANONICAL, METHODS, OPERATORS, SIGNATURES
-from nanlint.ops.signatures import MODULES, PARAMETERS, bind, bind_to
+from nanlint.ops.signatures import MODULES, PARAMETERS, Binding, bind, bind_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+# No keyword is called so.
+_RECEIVER = "."
 _OPERATOR_SIGNS: Mapping[type[cst.CSTNode], str] = {
     cst.Add: "+",
     cst.Subtract: "-",
@@ -154,16 +156,23 @@ def _bound(
     """Arguments by parameter name; None when they do not fit the signature (then it is some other function)."""
     if function not in SIGNATURES:
         return None
-    positional: list[cst.BaseExpression] = []
-    keywords: dict[str, cst.BaseExpression] = {}
-    for arg in args:
+    given: dict[int | str, cst.BaseExpression] = {} if receiver is None else {_RECEIVER: receiver}
+    for position, arg in enumerate(args):
         if arg.star:
             return None
-        if arg.keyword is None:
-            positional.append(arg.value)
-        else:
-            keywords[arg.keyword.value] = arg.value
-    binding = bind(function, positional, keywords, receiver)
+        given[position if arg.keyword is None else arg.keyword.value] = arg.value
+    plan = _plan(function, tuple(given))
+    return {name: given[place] for name, place in plan.items()} if plan is not None else None
+
+
+# Most calls of an operation are written alike.
+@lru_cache(maxsize=4096)
+def _plan(function: str, given: tuple[int | str, ...]) -> dict[str, int | str] | None:
+    """Which argument each parameter is: its position, its keyword, or the receiver; None when they do not fit."""
+    positional = [place for place in given if isinstance(place, int)]
+    keywords = {place: place for place in given if isinstance(place, str) and place != _RECEIVER}
+    receiver = _RECEIVER if _RECEIVER in given else None
+    binding: Binding[int | str] | None = bind(function, positional, keywords, receiver)
     return binding.arguments if binding is not None else None
 
 

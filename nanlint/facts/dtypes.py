@@ -80,8 +80,7 @@ _WIDTH = {"bool": 0, "int": 1, "float16": 2, "bfloat16": 2, "float32": 3, "float
 
 def dtype_named(dotted: str) -> str:
     """`torch.float16` and `torch.half` -> float16; empty for what is no dtype."""
-    module, _, word = dotted.rpartition(".")
-    return _WORDS.get(word, "") if module == "torch" else ""
+    return _WORDS.get(dotted[len("torch.") :], "") if dotted.startswith("torch.") else ""
 
 
 def dtype_made_by(call: Call, given_values: Mapping[str, Value], evaluator: Evaluator) -> str:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 ANY_ATTRIBUTE = "*"
 """`x.*` is bound anew whenever attributes of x may have changed."""
 
+# What may be read off a value of any making.
+_PARTS = {"shape", "ndim", "values", "indices", *ATTRIBUTES}
 # Nothing of the project is in there.
 _OTHERS = ("torch.", "math.", "numpy.")
 
@@ -106,11 +108,13 @@ class Evaluator:
         return held if held is not None else self.reach.global_value(node.value, self.parsed.chunk)
 
     def _attribute(self, node: cst.Attribute) -> Value:
-        base = _callable_choice(self.evaluate(node.value))
+        base = self.evaluate(node.value)
+        if base.choices:
+            base = _callable_choice(base)
         name = node.attr.value
         if base.kind is Kind.REFERENCE:
             return literals.imported_constant(f"{base.name}.{name}", node)
-        part = self._part_of(base, name)
+        part = self._part_of(base, name) if name in _PARTS or base.made_by is not None else None
         if part is not None:
             return part
         text = dotted_text(node)
@@ -370,8 +374,6 @@ def _part_of_unknown(whole: Value) -> Value:
 
 def _callable_choice(value: Value) -> Value:
     """What a value must be if an attribute of it is read: not the None of another path."""
-    if not value.choices:
-        return value
     others = [choice for choice in value.choices if choice.kind is not Kind.NONE]
     return others[0] if len(others) == 1 else value
 
