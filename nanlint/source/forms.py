@@ -59,6 +59,8 @@ _CONSTANTS = frozenset(
     {"float", "int", "tensor", "full", "full_like", "new_tensor", "new_full", "as_tensor", "scalar_tensor"}
 )
 HUGE_WORDS = frozenset({HUGE, "finfo"})
+ASKED_OF_FORMS = HUGE_WORDS | {TINY}
+"""The words that are looked for behind an expression to tell its form."""
 _NUMBERS = frozenset({"float", "int", "max", "min", "abs"})
 # What is above 0 before them is above 0 after them.
 _KEEP_ABOVE = frozenset(

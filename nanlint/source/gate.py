@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.source.fitting import Fitting
+from nanlint.source.forms import ASKED_OF_FORMS
 from nanlint.source.kinds import ANYTHING, BY_NAME
+from nanlint.source.makeup import Telling
 from nanlint.source.outline import MODULE
 from nanlint.source.references import references, renamed, result_of
 from nanlint.source.relevance import relevant_names
@@ -104,6 +106,8 @@ class Gate:
     def __init__(self, interests: Iterable[Interest], through: frozenset[str] = frozenset()) -> None:
         self._through = through
         self._interests = tuple(interest for interest in interests if interest.words)
+        asked = (words for interest in self._interests for words in interest.beneath)
+        self._telling = Telling(ASKED_OF_FORMS.union(*asked))
         self._quick = {(_in_bytes(interest.words), _in_bytes(interest.beside)) for interest in self._interests}
 
     def admits(self, data: bytes) -> bool:
@@ -128,17 +132,21 @@ class Gate:
             for interest in self._interests
             if not any(everything.isdisjoint(words) for words in interest.of_the_file if words) or outline.stars
         ]
-        return View(outline, interests, self._through)
+        return View(outline, interests, self._through, self._telling)
 
 
 class View:
     """The part of one file that the rules need to see: some of its chunks, and of each the names that matter there."""
 
     def __init__(
-        self, outline: Outline, interests: Sequence[Interest] = (), through: frozenset[str] = frozenset()
+        self,
+        outline: Outline,
+        interests: Sequence[Interest] = (),
+        through: frozenset[str] = frozenset(),
+        telling: Telling | None = None,
     ) -> None:
         self._outline = outline
-        self._slices = Slices(outline, through)
+        self._slices = Slices(outline, through, telling)
         self._rules: dict[str, set[str]] = {}
         """Each kept chunk -> the rules that could fire there."""
         self._whole: set[str] = set()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nanlint.source.filled import Filled, filled_in
 from nanlint.source.flows import Flows
 from nanlint.source.kinds import ANYTHING, INHERITED
-from nanlint.source.makeup import OWN, Makeup, operands_of
+from nanlint.source.makeup import OWN, Makeup, Telling, operands_of
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
@@ -34,9 +34,10 @@ _CALLED, _NOWHERE = frozenset({"forward", "__call__"}), ""
 class Slices:
     """The slices of one file's operations, computed where they are asked for."""
 
-    def __init__(self, outline: Outline, through: frozenset[str]) -> None:
+    def __init__(self, outline: Outline, through: frozenset[str], telling: Telling | None = None) -> None:
         self._outline = outline
         self._through = through
+        self._telling = telling if telling is not None else Telling()
         self._flows: dict[str, Flows] = {}
         self._filled: Filled | None = None
         self._shared: dict[str, list[_Place]] | None = None
@@ -87,6 +88,7 @@ class Slices:
         if start in self._named:
             return self._named[start]
         words: set[str] = set()
+        is_given = False
         pending, seen = [start], {start}
         while pending:
             key = pending.pop()
@@ -94,12 +96,13 @@ class Slices:
                 words |= self._named[key]
                 continue
             for chunk, value in self._behind(*key):
+                is_given = True
                 makeup = self._makeup_of(value)
                 words |= makeup.words
                 further = {_key(chunk, each) for each in makeup.names} - seen
                 seen |= further
                 pending += further
-        if not words and start[1].startswith(OWN):
+        if not is_given and start[1].startswith(OWN):
             words.add(INHERITED)
         self._named[start] = words
         return words
@@ -151,10 +154,11 @@ class Slices:
     def _makeup_of(self, node: ast.AST) -> Makeup:
         known = self._makeups.get(node)
         if known is None:
-            known = self._makeups[node] = Makeup(self._through)
+            known = self._makeups[node] = Makeup(self._through, self._telling)
             known.add(node)
             imports = self._outline.imports
-            known.words.update(imports[name].rpartition(".")[2] for name in known.names & imports.keys())
+            for name in known.names & imports.keys():
+                known.words.update(self._telling[imports[name].rpartition(".")[2]])
         return known
 
     def flows_of(self, name: str) -> Flows:
