@@ -14,7 +14,7 @@ from nanlint.source.forms import ASKED_OF_FORMS
 from nanlint.source.kinds import ANYTHING, BY_NAME
 from nanlint.source.makeup import Telling
 from nanlint.source.outline import MODULE
-from nanlint.source.references import references, renamed, result_of
+from nanlint.source.references import references, renamed
 from nanlint.source.relevance import relevant_names
 from nanlint.source.slices import Slices
 
@@ -241,29 +241,29 @@ class OtherNames:
     """Local names under which a word can be called: import aliases, `f = torch.log`, `self.act = nn.Sigmoid()`."""
 
     def __init__(self, outline: Outline) -> None:
-        self._named_after: dict[str, list[str]] = {}
-        """A word -> the names that become another one for it."""
+        self._imported: dict[str, list[str]] = {}
+        """A word -> the names under which it is imported."""
         self._given: dict[str, list[str | Sequence[ast.AST]]] = {}
-        """The result of a function (`f()`) -> what it is assigned to."""
+        """A word, or the result of a function (`f()`) -> what it is assigned to."""
         for local, dotted in outline.imports.items():
-            self._named_after.setdefault(dotted.rpartition(".")[2], []).append(local)
+            self._imported.setdefault(dotted.rpartition(".")[2], []).append(local)
+        given = self._given
         for chunk in outline.chunks.values():
             for targets, value in chunk.contents.renames:
-                result = result_of(value)
-                if result:
-                    self._given.setdefault(result, []).append(targets)
-                    continue
                 for source in references(value):
-                    self._named_after.setdefault(source, []).extend(renamed(targets))
+                    if source in given:
+                        given[source].append(targets)
+                    else:
+                        given[source] = [targets]
 
     def of(self, words: frozenset[str]) -> frozenset[str]:
         """`words` and all other names for them."""
         found = set(words)
-        pending = [word for word in words if word in self._named_after]
+        pending = [word for word in words if word in self._given or word in self._imported]
         while pending:
             word = pending.pop()
             given = (name for targets in self._given.get(word, ()) for name in renamed(targets))
-            for name in (*self._named_after.get(word, ()), *given):
+            for name in (*self._imported.get(word, ()), *given):
                 # What a renamed function returns may be a wanted one too: `make = lambda: nn.Sigmoid()`, then `act = make()`.
                 for more in (name, f"{name}()"):
                     if more not in found:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 
 Rename = tuple["str | Sequence[ast.AST]", ast.expr]
@@ -30,17 +30,21 @@ def renamed(targets: str | Sequence[ast.AST]) -> Iterator[str]:
             yield last_word(target)
 
 
-def result_of(value: ast.expr) -> str:
-    """`f()` if `value` is what a function f returns; "" for anything else, such as what a class constructs."""
-    word = last_word(value.func) if isinstance(value, ast.Call) else ""
-    return f"{word}()" if word and not _is_class(word) else ""
-
-
-def references(value: ast.expr) -> frozenset[str]:
+def references(value: ast.expr) -> Collection[str]:
     """The last words of the functions and classes that `value` can be, hold or construct; `f()` for what f returns."""
+    # Nine of ten are one of these.
+    kind = value.__class__
+    if kind is ast.Name:
+        return (value.id,)  # type: ignore[attr-defined] # mypy does not narrow by __class__
+    if kind is ast.Attribute:
+        return (value.attr,)  # type: ignore[attr-defined]
+    if kind is ast.Call:
+        word = last_word(value.func)  # type: ignore[attr-defined]
+        if not _is_class(word):
+            return (f"{word}()",)
     found: set[str] = set()
     _refer(value, found.add)
-    return frozenset(found)
+    return found
 
 
 def _refer(value: ast.expr, note: Callable[[str], None]) -> None:
