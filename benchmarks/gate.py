@@ -25,7 +25,7 @@ from nanlint.engine.interests import interests
 from nanlint.facts.module_facts import ModuleFacts
 from nanlint.rule import Rule
 from nanlint.settings import Settings
-from nanlint.source.gate import TORCH_AND_KIN, Gate
+from nanlint.source.gate import Gate, is_about_torch
 from nanlint.source.outline import outline
 from nanlint.source.read import UnreadableSource, read_source
 
@@ -66,7 +66,7 @@ def compare(path: Path) -> Comparison:
     except UnreadableSource:
         return Comparison()
     result = Comparison(1, text.count("\n"))
-    if TORCH_AND_KIN.search(text.encode("utf-8", "surrogatepass")) is None:
+    if not is_about_torch(text.encode("utf-8", "surrogatepass")):
         return result
     try:
         result.findings, result.differences = compare_findings(text, str(path))

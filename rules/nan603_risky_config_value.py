@@ -50,7 +50,7 @@ class RiskyConfigValue(Rule):
     the value is computed, interpolated or taken from elsewhere; a rate is not known to be Adam's, or is a factor of a schedule
     (noam); a temperature is one for sampling (beside `top_p`, in a section for generation), or below 1e-3, which is a factor; an
     `eps` of a layer is one that is published (1e-12 and above). A clip bound of 0 or below, which most code takes for "off" and torch for gradients of 0 or uphill,
-    is info, and so is a warm-up of 0. Set `max-norm` and `max-rate` to other limits.
+    is info, and so are one of up to ten times `max-norm`, which some methods publish, and a warm-up of 0. Set `max-norm` and `max-rate` to other limits.
 
     ## Fix
     Sketch: a usual value.
@@ -83,8 +83,11 @@ class RiskyConfigValue(Rule):
         bound = setting.number
         if bound is None or setting.owner in JUDGED_AT_THE_CALL:
             return
-        if bound >= float(self.option("max-norm")):
-            yield self._risky(setting, "lets every smaller gradient pass unclipped", "1.0")
+        most = float(self.option("max-norm"))
+        if bound >= most:
+            # Methods of reinforcement learning publish bounds of a thousand, against explosions alone.
+            severity = Severity.INFO if bound < 10 * most else None
+            yield self._risky(setting, "lets every smaller gradient pass unclipped", "1.0", severity)
         elif bound <= 0:
             reason = "turns gradients uphill" if bound < 0 else "makes every gradient 0"
             yield self._risky(setting, f"{reason} where it is not taken for off", "1.0", Severity.INFO)

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-INSTALLED = ("nanlint", "rules", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
+INSTALLED = ("nanlint", "rules", "hatch_build.py", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
 
 
 def copy_checkout(target: Path) -> Path:

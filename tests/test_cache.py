@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nanlint.digest import digest_of
 from nanlint.engine.check_paths import Plan, Run
 from nanlint.source import cache as cache_module
-from nanlint.source.cache import Cache, digest_of, engine_stamp, made_by_us
+from nanlint.source.cache import Cache, engine_stamp, made_by_us
 from tests.project import (
     CLEAN,
     COMMAND,

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from nanlint.cli.main import main
 from nanlint.facts.module_facts import ModuleFacts
 from nanlint.source.outline import outline
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HELPERS = """
 import torch
@@ -45,6 +42,7 @@ def make_project(tmp_path: Path) -> Path:
         "app/parts/__init__.py": "from .helpers import EPS, shares\n",
         "app/parts/helpers.py": HELPERS,
         "app/broken.py": "def (",
+        "app/half.py": "def bad(x):\n    a = 1\n    b = = 2\n    return x\n\n\ndef good(x):\n    a = 0\n    b = 2\n    return a + b\n",
         "flat.py": "TOP = 3.0\n",
     }.items():
         path = tmp_path / name
@@ -73,6 +71,7 @@ def revealed(facts: ModuleFacts) -> str:
         ("from app.parts import EPS", "EPS", "[1e-06, 1e-06]"),
         ("from app import SHOWN", "SHOWN", "[1e-06, 1e-06]"),
         ("from flat import TOP", "TOP", "[3, 3]"),
+        ("from .half import good", "good(x)", "[2, 2]"),
         ("from .parts.helpers import shares", "shares(x)", "[0, 1]"),
         ("from .parts import shares as p", "p(x)", "[0, 1]"),
         ("import app.parts.helpers as helpers", "helpers.shares(x)", "[0, 1]"),
@@ -88,6 +87,7 @@ def test_a_constant_or_helper_of_the_project_is_known(root: Path, imported: str,
         ("from .missing import EPS", "EPS"),
         ("from .parts.helpers import MISSING", "MISSING"),
         ("from .broken import EPS", "EPS"),
+        ("from .half import bad", "bad(x)"),
         ("from elsewhere import EPS", "EPS"),
         ("from .....above import EPS", "EPS"),
         ("from .parts.helpers import again", "again(x)"),
@@ -145,3 +145,22 @@ def test_a_remembered_result_is_stale_when_a_neighbour_changed_or_went(
         main(["check", "train.py", "--select", "NAN401", "--output-format", "concise"])
         found.append("NAN401" in capsys.readouterr().out)
     assert found == [False, True, True, False, False]
+
+
+def test_a_neighbour_that_was_checked_itself_is_known_by_time_and_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("limits.py", "CLIP = 1e6\n"), ("train.py", STEP)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        os.utime(tmp_path / name, (1_600_000_000, 1_600_000_000))
+    command = ["check", ".", "--select", "NAN401", "--output-format", "concise"]
+    first = main(command), capsys.readouterr().out
+    assert "NAN401" in first[1]
+
+    def missing(path: str) -> str:
+        assert not Path(path).exists(), f"{path} was read"
+        return ""
+
+    monkeypatch.setattr("nanlint.source.cache.digest_at", missing)
+    assert (main(command), capsys.readouterr().out) == first

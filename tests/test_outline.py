@@ -52,7 +52,8 @@ def test_decorators_belong_to_their_function() -> None:
 
 
 def test_a_method_knows_the_attributes_it_sets() -> None:
-    assert outline(TEXT).chunks["A.g"].stored_attributes == {"value"}
+    assert outline(TEXT).chunks["A.g"].stores("value")
+    assert not outline(TEXT).chunks["A.g"].stores("g")
 
 
 def test_a_name_defined_twice_keeps_every_definition() -> None:

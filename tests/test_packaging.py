@@ -30,6 +30,13 @@ RULE_FILES = sorted(path.name for path in (ROOT / "rules").glob("*.py"))
 BAD = "import torch\n\n\ndef loss(x: torch.Tensor) -> torch.Tensor:\n    return torch.log(torch.softmax(x, dim=-1))\n"
 WHERE = "from nanlint.engine.rulebook import rules_folder; print(rules_folder())"
 
+SAME_CARDS = """
+from nanlint.engine.rule_cards import cards_of, ready_cards
+from nanlint.engine.rulebook import rulebook, rules_folder
+
+assert ready_cards(rules_folder()) == cards_of(rulebook().rules.values())
+"""
+
 # Tests that share a built wheel run in one process, so that it is built once.
 builds = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
@@ -92,7 +99,7 @@ class TestTheFourConditions:
     @pytest.mark.xdist_group("wheel")
     def test_the_wheel_holds_every_rule_file(self, wheel: zipfile.ZipFile) -> None:
         shipped = sorted(Path(name).name for name in wheel.namelist() if name.startswith("nanlint/rules/"))
-        assert shipped == RULE_FILES
+        assert shipped == ["_cards.py", *RULE_FILES]
 
     def test_a_checkout_uses_its_own_rules(self, tmp_path: Path) -> None:
         copy = copy_checkout(tmp_path / "copy")
@@ -162,6 +169,9 @@ class TestAFreshInstall:
         rules = json.loads(run(installed.with_name("nanlint"), "rules", "--json", cwd=tmp_path))
         names = [f"{rule['code'].lower()}_{rule['name'].replace('-', '_')}.py" for rule in rules]
         assert sorted(names) == RULE_FILES
+
+    def test_it_learns_from_cards_what_its_rules_look_for(self, installed: Path, tmp_path: Path) -> None:
+        run(installed, "-c", SAME_CARDS, cwd=tmp_path)
 
     def test_it_is_a_module_too(self, installed: Path, tmp_path: Path) -> None:
         assert run(installed, "-m", "nanlint", "--version", cwd=tmp_path) == f"nanlint {nanlint.__version__}\n"

@@ -198,7 +198,7 @@ def test_the_schema_tells_right_from_wrong(text: str, valid: bool) -> None:  # n
 
 def test_every_setting_can_be_written_described_and_has_the_default_we_run_with() -> None:
     properties = json.loads(schema_text())["properties"]
-    ours = {kebab_case(name) for name in Settings.__dataclass_fields__} - {"root", "config", "sources"}
+    ours = {kebab_case(name) for name in Settings._fields} - {"root", "config", "sources"}
     stated = {key: entry.get("default") for key, entry in properties.items() if key not in ("extend", "output-format")}
     defaults = json.loads(json.dumps({key: getattr(Settings(), key.replace("-", "_")) for key in stated}))
     assert (

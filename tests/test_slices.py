@@ -14,12 +14,14 @@ from nanlint.source.outline import outline
 from nanlint.source.slices import MOST_PLACES
 
 
-def kept(code: str, operation: str, *beneath: str, beside: str = "") -> list[str]:
+def kept(code: str, operation: str, *beneath: str, beside: str = "", fewer_levels: int = 0) -> list[str]:
     """The functions of `code` in which each of `beneath` is behind an operand of `operation`."""
     interest = Interest(
         frozenset({operation}), frozenset({beside} - {""}), tuple(frozenset({word}) for word in beneath)
     )
-    return Gate([interest], carrying_words()).chunks(outline(dedent(code)))
+    plan = outline(dedent(code))
+    sys.setrecursionlimit(sys.getrecursionlimit() - fewer_levels)
+    return Gate([interest], carrying_words()).chunks(plan)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +143,8 @@ def test_what_is_too_deep_or_too_much_to_follow_is_kept() -> None:
     sys.setrecursionlimit(RECURSION_LIMIT)
     try:
         terms = " + ".join(["x"] * 1400)
-        assert kept(f"def f(x):\n    y = x.sum()\n    return 1 / ({terms})", "/", "sum") == ["f"]
+        code = f"def f(x):\n    y = x.sum()\n    return 1 / ({terms})"
+        assert kept(code, "/", "sum", fewer_levels=1000) == ["f"]
     finally:
         sys.setrecursionlimit(limit)
     lines = "".join(f"    y{number} = 1 / x\n" for number in range(MOST_PLACES + 1))

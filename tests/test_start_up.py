@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from nanlint.engine.rule_cards import READY, cards_of, sizes
+from nanlint.engine.rulebook import rulebook, rules_folder
+from nanlint.engine.write_cards import code_of
+from tests.checkout import ROOT
 from tests.project import CLEAN, LOG, Project, environment
 
 if TYPE_CHECKING:
@@ -27,6 +32,12 @@ HEAVY = {
     "tempfile",
     "rules",
 }
+
+# What only runs import that have something to look into.
+FOR_A_CLOSER_LOOK = {"rules", "nanlint.rule", "nanlint.ops.names", "nanlint.model.finding", "dataclasses", "inspect"}
+
+# What no run on named files needs that has a cache.
+FOR_OTHER_RUNS = {"hashlib", "zlib", "nanlint.source.gitignore"}
 
 PROBE = """
 import sys
@@ -62,13 +73,31 @@ def project(tmp_path: Path) -> Project:
 
 def imported(project: Project, *words: str) -> tuple[int, set[str]]:
     """The exit code of a run in a fresh interpreter, and which of the heavy modules it imported."""
+    code, names = imported_by(project, environment(), *words)
+    return code, HEAVY & names
+
+
+def imported_by(project: Project, environ: dict[str, str], *words: str) -> tuple[int, set[str]]:
+    """The exit code of a run in a fresh interpreter, and all modules that it imported; every rule is `rules`."""
     command = [sys.executable, "-c", PROBE, "check", *words]
     done = subprocess.run(
-        command, cwd=project.folder, env=environment(), capture_output=True, text=True, check=True, timeout=120
+        command, cwd=project.folder, env=environ, capture_output=True, text=True, check=True, timeout=120
     )
     code, *names = done.stderr.split()
-    rules = {"rules" for name in names if name.startswith(("nanlint.rules.", "nanlint_local_rules"))}
-    return int(code), HEAVY & {*names, *rules}
+    rules = {"rules" for name in names if name.startswith(("nanlint.rules.nan", "nanlint_local_rules"))}
+    return int(code), {*names, *rules}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment in which nanlint is imported as from a wheel: rules inside the package, with their cards."""
+    site = tmp_path_factory.mktemp("site")
+    junk = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "nanlint", site / "nanlint", ignore=junk)
+    shutil.copytree(ROOT / "rules", site / "nanlint" / "rules", ignore=junk)
+    cards = code_of(cards_of(rulebook().rules.values()), sizes(rules_folder()))
+    (site / "nanlint" / "rules" / READY).write_text(cards, encoding="utf-8")
+    return environment({"PYTHONPATH": str(site)})
 
 
 def test_a_clean_run_imports_nothing_heavy(tmp_path: Path) -> None:
@@ -98,3 +127,20 @@ def test_a_run_that_remembers_everything_imports_nothing_heavy_even_with_finding
     outcomes = [imported(project, "a.py", "b.py") for _ in range(3)]
     # The first run makes the cache folder, the second remembers the judged settings there, the third profits.
     assert (outcomes[0][1] >= {"libcst", "pydantic", "rules"}, outcomes[2]) == (True, (1, set()))
+
+
+def test_an_installed_run_in_which_nothing_is_kept_loads_no_rule(installed: dict[str, str], tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write("model.py", MODEL)
+    code, names = imported_by(project, installed, "model.py")
+    assert (code, names & (HEAVY | FOR_A_CLOSER_LOOK | FOR_OTHER_RUNS)) == (0, set())
+    assert "ast" in names
+
+
+def test_an_installed_run_loads_its_rules_when_there_is_something_to_find(
+    installed: dict[str, str], tmp_path: Path
+) -> None:
+    project = Project(tmp_path)
+    project.write("model.py", MODEL + "\n\ndef loss(x):\n    return torch.log(torch.softmax(x, dim=-1))\n")
+    code, names = imported_by(project, installed, "model.py")
+    assert (code, names & {"rules", "libcst"}) == (1, {"rules", "libcst"})

@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from nanlint.source.outline import outline
+from nanlint.source.references import references, renamed
 
 
 def _renames(text: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for chunk in outline(text).chunks.values():
-        for name, sources in chunk.renames:
-            found.setdefault(name, set()).update(sources)
-    return found
+        for targets, value in chunk.contents.renames:
+            for name in renamed(targets):
+                found.setdefault(name, set()).update(references(value))
+    return {name: sources for name, sources in found.items() if sources}
 
 
 def test_names_attributes_keywords_and_operators_are_words() -> None:

@@ -15,10 +15,11 @@ import pytest
 
 from nanlint.engine.check_paths import Checker, Plan, Run
 from nanlint.engine.workers import cores, run_in_workers
+from nanlint.settings import Settings
 from tests.project import BROKEN, CLEAN, COMMAND, LOG, SQRT, Project, environment
 
 if TYPE_CHECKING:
-    from nanlint.engine.check_file import FileResult
+    from nanlint.engine.file_result import FileResult
 
 START_METHODS = ["spawn", *(["fork"] if sys.platform == "linux" else [])]
 
@@ -63,6 +64,19 @@ def test_every_task_gets_its_answer_once(start_method: str, jobs: int) -> None:
 
 def test_no_tasks_need_no_workers() -> None:
     assert list(run_in_workers([], square, jobs=3)) == []
+
+
+@pytest.mark.parametrize("start_method", START_METHODS)
+def test_what_every_worker_needs_is_loaded_once_where_they_share_it(start_method: str) -> None:
+    loaded: list[str] = []
+    list(run_in_workers(range(4), square, jobs=2, start_method=start_method, before_fork=lambda: loaded.append("all")))
+    assert loaded == (["all"] if start_method == "fork" else [])
+
+
+def test_a_checker_that_is_prepared_has_its_rules_loaded() -> None:
+    checker = Checker(gated=True)
+    ruleset = checker.ruleset(Settings(select=("NAN1",)))
+    assert checker.prepare() == len(ruleset.codes) > 5
 
 
 @pytest.mark.parametrize("start_method", START_METHODS)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from nanlint.cli.terminal import wants_colour
@@ -51,7 +50,7 @@ def _print_statistics(report: Report, options: argparse.Namespace, out: TextIO) 
     from nanlint.report import render_statistics  # noqa: PLC0415 - for this option only
 
     render_statistics(report, out, colour=wants_colour(options.color, out))
-    render(replace(report, findings=()), "concise", out, closing=False)
+    render(report._replace(findings=()), "concise", out, closing=False)
     if not options.quiet:
         out.write(f"{closing_line(report)}\n")
 

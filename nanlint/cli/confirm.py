@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from nanlint.cli.check_options import plan_of
@@ -71,7 +70,7 @@ def _narrowed(report: Report, places: dict[str, set[Place]]) -> Report:
         return report
     wanted = {shown_path(path): asked for path, asked in places.items()}
     kept = (one for one in report.findings if one.path not in wanted or any(_is_at(one, at) for at in wanted[one.path]))
-    return replace(report, findings=tuple(kept))
+    return report._replace(findings=tuple(kept))
 
 
 def _without_finding(report: Report, places: dict[str, set[Place]]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from nanlint.engine.baseline import Baseline, write
@@ -34,4 +33,4 @@ def with_baseline(
     if stale and not options.quiet:
         gone = "1 known finding is gone" if stale == 1 else f"{stale} known findings are gone"
         err.write(f"{path}: {gone}; --write-baseline takes them out\n")
-    return replace(report, findings=tuple(new), summary=replace(report.summary, known=known))
+    return report._replace(findings=tuple(new), summary=report.summary._replace(known=known))

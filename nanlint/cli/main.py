@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn, Protocol, TextIO, cast
 
 import nanlint
+from nanlint.engine.collector import without_collector
 from nanlint.errors import ExitCode, NanlintError, UsageError
 from nanlint.nearest import did_you_mean
 
@@ -42,6 +43,9 @@ examples:
 
 exit codes: 0 nothing found, 1 findings, 2 the run itself failed
 """
+
+# They run or load what others made. For all else the collector would only look at what was imported, again and again.
+_WITH_COLLECTOR = frozenset({"trace", "checkpoint", "confirm"})
 
 INTERRUPTED = 130
 """What a shell expects of a program that Ctrl-C ended."""
@@ -122,6 +126,13 @@ def _run(argv: list[str], out: TextIO, err: TextIO) -> int:
     command = argv[0] if argv and not argv[0].startswith("-") else ""
     if command and command not in _SUMMARIES:
         raise UsageError(f"there is no command `{command}`{_meant(command)} (see nanlint --help)")
+    if command in _WITH_COLLECTOR:
+        return _obey(command, argv, out, err)
+    with without_collector():
+        return _obey(command, argv, out, err)
+
+
+def _obey(command: str, argv: list[str], out: TextIO, err: TextIO) -> int:
     try:
         options = parser(command).parse_args(argv)
     except SystemExit as stop:  # argparse has printed the help

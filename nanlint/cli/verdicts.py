@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from nanlint.cli.running_options import running_options
@@ -46,7 +45,7 @@ def with_verdicts(report: Report, session: Run, options: argparse.Namespace, err
     findings = tuple(verdicts.get(id(finding), finding) for finding in report.findings)
     if options.confirmed_only:
         findings = tuple(finding for finding in findings if is_confirmed(finding))
-    return replace(report, findings=findings)
+    return report._replace(findings=findings)
 
 
 def _absolute(path: str) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanlint import model
+from nanlint.digest import digest_of
 from nanlint.engine import suppress
+from nanlint.engine.file_result import FileResult
 from nanlint.engine.ruleset import Ruleset
-from nanlint.model import FileError, Finding, Span
-from nanlint.source.cache import digest_of
 from nanlint.source.config_words import LARGEST_CONFIG, is_training_config, states_settings
 from nanlint.source.discover import kind_of
-from nanlint.source.gate import TORCH_AND_KIN, is_of_another_library
+from nanlint.source.gate import is_about_torch, is_of_another_library
 from nanlint.source.mentions import mentions_suppression
 from nanlint.source.outline import outline
 from nanlint.source.read import UnreadableSource, decode, read_bytes
@@ -20,6 +20,7 @@ from nanlint.source.read import UnreadableSource, decode, read_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from nanlint.model import FileError, Finding
     from nanlint.source.notebook import Notebook
 
 __all__ = ["FileResult", "Ruleset", "check_bytes", "check_notebook", "check_path", "check_text", "in_cell"]
@@ -28,30 +29,12 @@ __all__ = ["FileResult", "Ruleset", "check_bytes", "check_notebook", "check_path
 RECURSION_LIMIT = 3000
 
 
-@dataclass(slots=True)
-class FileResult:
-    """What checking one file gave: what the cache stores and the report shows."""
-
-    findings: list[Finding] = field(default_factory=list)
-    errors: list[FileError] = field(default_factory=list)
-    quiet: int = 0
-    """How many findings a suppression kept out."""
-    noqa: bool = False
-    """Whether a `# noqa` that names our codes kept one out."""
-    digest: str = ""
-    """The hash of the bytes that were checked; empty if they could not be read, or do not tell everything."""
-    consulted: dict[str, str] = field(default_factory=dict)
-    """The other files that were looked at or looked for -> the hashes of their bytes, "" for none."""
-    has_company: bool = False
-    """Whether other files were looked at, too."""
-
-
 def check_path(path: str, ruleset: Ruleset, *, is_named: bool = True) -> FileResult:
     """Check the file at `path`; one that cannot be read is an error in the result."""
     try:
         data = read_bytes(path)
     except UnreadableSource as error:
-        return FileResult(errors=[FileError(path, error.line, error.message)])
+        return FileResult(errors=[model.FileError(path, error.line, error.message)])
     return check_bytes(data, path, ruleset, is_named=is_named)
 
 
@@ -66,7 +49,7 @@ def check_bytes(data: bytes, path: str, ruleset: Ruleset, *, is_named: bool = Tr
         else:
             result = check_text(decode(data, path).text, path, ruleset)
     except UnreadableSource as error:
-        return FileResult(errors=[FileError(path, error.line, error.message)])
+        return FileResult(errors=[model.FileError(path, error.line, error.message)])
     result.digest = digest_of(data)
     return result
 
@@ -84,6 +67,8 @@ def check_notebook(data: bytes, path: str, ruleset: Ruleset) -> FileResult:
 
 def in_cell(finding: Finding, notebook: Notebook) -> Finding:
     """The finding with its place, and the places of its fix, told within the cell."""
+    from dataclasses import replace  # noqa: PLC0415 - a run that finds nothing needs no dataclasses
+
     cell, span = notebook.locate(finding.span)
     fix = finding.fix
     if fix is not None:
@@ -95,8 +80,8 @@ def _error_in_cell(error: FileError, notebook: Notebook) -> FileError:
     """An error has no cell of its own, and a line of the joined cells is nobody's: both go into the message."""
     if error.line is None or not notebook.cells:
         return error
-    cell, span = notebook.locate(Span(error.line, 1, error.line, 1))
-    return FileError(error.path, None, f"cell {cell}, line {span.line}: {error.message}")
+    cell, span = notebook.locate(model.Span(error.line, 1, error.line, 1))
+    return model.FileError(error.path, None, f"cell {cell}, line {span.line}: {error.message}")
 
 
 def _check_config(data: bytes, path: str, ruleset: Ruleset, *, is_named: bool) -> FileResult:
@@ -130,9 +115,9 @@ def check_text(text: str, path: str, ruleset: Ruleset) -> FileResult:
         return _check_config_text(text, path, ruleset)
     data = text.encode("utf-8", "surrogatepass")
     markers = mentions_suppression(data)
-    is_torch = TORCH_AND_KIN.search(data) is not None
+    is_torch = is_about_torch(data)
     relevant = is_torch and (not ruleset.gated or ruleset.gate_for(suppressions=markers).admits(data))
-    configured = bool(ruleset.by_setting) and states_settings(data, is_torch=is_torch)
+    configured = ruleset.judges_settings and states_settings(data, is_torch=is_torch)
     if not (relevant or markers or configured):
         return FileResult()
     limit = sys.getrecursionlimit()
@@ -155,7 +140,8 @@ def _check_config_text(text: str, path: str, ruleset: Ruleset) -> FileResult:
     from nanlint.engine.check_config import check_config_text  # noqa: PLC0415 - few runs meet a training config
 
     outcome = check_config_text(text, path, ruleset)
-    result = FileResult(outcome.findings, outcome.errors, has_company=outcome.has_company)
+    result = FileResult(outcome.findings, outcome.errors)
+    result.has_company = outcome.has_company
     return _without_suppressed(result, text, path, ruleset)
 
 
@@ -191,8 +177,8 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> Fi
 def _without_suppressed(result: FileResult, text: str, path: str, ruleset: Ruleset) -> FileResult:
     """The result with what is left to report, complaints about comments included."""
     found = sorted(result.findings, key=lambda finding: finding.sort_key)
-    judged = suppress.apply(found, text, active=frozenset(ruleset.rules), known=ruleset.known)
-    unused = [finding for finding in judged.unused if finding.code in ruleset.rules]
+    judged = suppress.apply(found, text, active=ruleset.codes, known=ruleset.known)
+    unused = [finding for finding in judged.unused if finding.code in ruleset.codes]
     result.findings = ruleset.shown(_stamped([*judged.kept, *unused], path, ruleset))
     result.quiet = judged.quiet
     if judged.quiet and "noqa" in text.lower():
@@ -206,13 +192,13 @@ def _not_python(error: Exception, path: str) -> FileError:
     """The one clear line for a file that Python itself cannot read."""
     version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     if isinstance(error, SyntaxError):
-        return FileError(path, error.lineno, f"not valid {version}: {error.msg}; the file was not checked")
+        return model.FileError(path, error.lineno, f"not valid {version}: {error.msg}; the file was not checked")
     if isinstance(error, ValueError):
-        return FileError(path, None, f"not valid {version}: {error}; the file was not checked")
-    return FileError(path, None, "nested too deeply to be read; the file was not checked")
+        return model.FileError(path, None, f"not valid {version}: {error}; the file was not checked")
+    return model.FileError(path, None, "nested too deeply to be read; the file was not checked")
 
 
 def _stamped(findings: Iterable[Finding], path: str, ruleset: Ruleset) -> Iterator[Finding]:
     """The findings with the file's name, and with the severity that the user gave to their rule."""
     for finding in findings:
-        yield replace(finding, path=path, severity=ruleset.severities.get(finding.code, finding.severity))
+        yield finding.told_of(path, ruleset.severities.get(finding.code, finding.severity))

@@ -11,19 +11,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.engine.check_file import FileResult
+from nanlint import model
 from nanlint.engine.checker import Checker
 from nanlint.engine.collector import without_collector
+from nanlint.engine.file_result import FileResult
 from nanlint.engine.memory import Memory
 from nanlint.engine.rulebook import RuleInfos
 from nanlint.engine.source_lines import SourceLines
-from nanlint.model import FileError, Finding, Report, Summary
 from nanlint.settings import SettingsFinder
 from nanlint.settings.finder import CONFIG_NAMES
 from nanlint.source.cache import FOLDER
 from nanlint.source.discover import Discovery, FoundFile, discover
+
+if TYPE_CHECKING:
+    from nanlint.model import Finding, Report
 
 __all__ = ["Checker", "Plan", "Progress", "Run"]
 
@@ -34,12 +37,11 @@ Progress = Callable[[int, int], None]
 """Told how many files are done and how many there are."""
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """What the command line asks of a run, apart from settings."""
 
     paths: Sequence[str] = ()
-    overrides: Mapping[str, object] = field(default_factory=dict)
+    overrides: Mapping[str, object] = {}
     config: str | None = None
     isolated: bool = False
     jobs: int = 0
@@ -130,7 +132,7 @@ class Run:
 
         # The largest first, so that no worker is left alone with one at the end.
         ordered = sorted(files, key=lambda file: -file.size)
-        for file, answer in run_in_workers(ordered, self.checker, jobs=jobs):
+        for file, answer in run_in_workers(ordered, self.checker, jobs=jobs, before_fork=self.checker.prepare):
             yield file, answer if answer is not None else _died(file)
 
     def _jobs(self, files: list[FoundFile]) -> int:
@@ -152,10 +154,10 @@ class Run:
         found = [results[file.path] for file in discovery.files]
         findings = [finding for result in found for finding in result.findings]
         errors = [*discovery.errors, *(error for result in found for error in result.errors)]
-        return Report(
+        return model.Report(
             findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
             errors=tuple(sorted(errors, key=lambda error: (error.path, error.line or 0))),
-            summary=Summary(
+            summary=model.Summary(
                 files=sum(_counts(file, results[file.path]) for file in discovery.files),
                 fixed=self.fixed,
                 suppressed=sum(result.quiet for result in found),
@@ -178,7 +180,7 @@ def _died(file: FoundFile) -> FileResult:
     message = (
         "the process that checked this file died (out of memory, or a crash in a native library); it was not checked"
     )
-    return FileResult(errors=[FileError(file.path, None, message)])
+    return FileResult(errors=[model.FileError(file.path, None, message)])
 
 
 def _named_folder(plan: Plan) -> str:

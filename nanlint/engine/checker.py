@@ -8,18 +8,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nanlint.engine.check_file import FileResult, check_bytes, check_path
+from nanlint import model
+from nanlint.digest import digest_of
+from nanlint.engine.check_file import check_bytes, check_path
+from nanlint.engine.file_result import FileResult
 from nanlint.engine.rulebook import rulebook
 from nanlint.engine.ruleset import Ruleset
-from nanlint.model import FileError, Severity
-from nanlint.source.cache import digest_of
 from nanlint.source.config_words import is_something_else, is_training_config, states_settings
-from nanlint.source.gate import TORCH_AND_KIN
+from nanlint.source.gate import is_about_torch
 from nanlint.source.mentions import mentions_suppression
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nanlint.model import FileError
     from nanlint.settings import Settings
     from nanlint.source.discover import FoundFile
 
@@ -34,7 +36,7 @@ def on_one_file(path: str, work: Callable[[], Outcome]) -> Outcome | FileError:
         if os.environ.get("NANLINT_RAISE"):
             raise
         reason = f"{type(error).__name__}: {error}"
-        return FileError(path, None, f"nanlint failed on this file ({reason}); please report it")
+        return model.FileError(path, None, f"nanlint failed on this file ({reason}); please report it")
 
 
 class Checker:
@@ -53,6 +55,14 @@ class Checker:
         return _result(
             on_one_file(file.path, lambda: check_path(file.path, self.ruleset_for(file), is_named=file.is_named))
         )
+
+    def prepare(self) -> int:
+        """Load what the first file with something for the rules would load: libcst, facts, and the rules, which are counted."""
+        from importlib import import_module  # noqa: PLC0415 - for large runs only
+
+        for name in ("nanlint.engine.run_rules", "nanlint.facts.module_facts"):
+            import_module(name)
+        return sum(len(ruleset.rules) for _, ruleset in self._rulesets.values())
 
     def check_bytes(self, file: FoundFile, data: bytes) -> FileResult:
         """What is found in `data`, which came through stdin under the file's name."""
@@ -73,27 +83,21 @@ class Checker:
 
     def _may_find_something(self, file: FoundFile, data: bytes) -> bool:
         if file.kind == "config":
-            return bool(self.ruleset_for(file).by_setting) and is_training_config(data)
+            return self.ruleset_for(file).judges_settings and is_training_config(data)
         if mentions_suppression(data) or not _is_plain_text(data):
             return True
-        ruleset, is_torch = self.ruleset_for(file), TORCH_AND_KIN.search(data) is not None
+        ruleset, is_torch = self.ruleset_for(file), is_about_torch(data)
         if is_torch and ruleset.gate.admits(data):
             return True
-        return bool(ruleset.by_setting) and states_settings(data, is_torch=is_torch)
+        return ruleset.judges_settings and states_settings(data, is_torch=is_torch)
 
     def ruleset(self, settings: Settings) -> Ruleset:
         """The rules that `settings` select, ready to run; wrong selectors and options are an error."""
         # All files of a folder share one settings object, so its identity will do.
         known = self._rulesets.get(id(settings))
         if known is None:
-            book = rulebook(settings.local_rules)
-            ruleset = Ruleset(
-                book.select(settings),
-                known=book.names,
-                gated=self.gated,
-                severities=book.severities(settings),
-                mildest=Severity(settings.severity),
-            )
+            selection = rulebook(settings.local_rules).select(settings)
+            ruleset = Ruleset(selection, gated=self.gated, mildest=model.Severity(settings.severity))
             known = self._rulesets[id(settings)] = settings, ruleset
         return known[1]
 
@@ -110,7 +114,7 @@ class Checker:
 
 
 def _result(outcome: FileResult | FileError) -> FileResult:
-    return FileResult(errors=[outcome]) if isinstance(outcome, FileError) else outcome
+    return outcome if isinstance(outcome, FileResult) else FileResult(errors=[outcome])
 
 
 def _is_plain_text(data: bytes) -> bool:

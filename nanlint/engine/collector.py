@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_COLLECT_EVERY = 200
+# Going through all that is known of other files takes as long as checking one, and files leave a few closures each.
+_COLLECT_EVERY = 1000
 
 
 @contextmanager

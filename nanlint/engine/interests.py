@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 from functools import cache
 from typing import TYPE_CHECKING
 
-from nanlint.facts.training_code import is_test, is_trained, may_train
 from nanlint.ops import table_arithmetic, table_structure
 from nanlint.ops.names import SIGNATURES, spellings
 from nanlint.rule import Need
 from nanlint.source.gate import Interest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from nanlint.rule import Rule
-    from nanlint.source.outline import Chunk, Outline
 
-
-def _is_no_test(chunk: Chunk, outline: Outline) -> bool:
-    del outline
-    return not is_test(chunk)
-
-
-def _sets_elements(node: ast.AST) -> bool:
-    """`x[index] = value`."""
-    return isinstance(node, ast.Assign) and any(isinstance(target, ast.Subscript) for target in node.targets)
-
-
-_WHERE: Mapping[str, Callable[[Chunk, Outline], bool] | None] = {
-    "": None,
-    "no test": _is_no_test,
-    "sets elements": lambda chunk, _: any(map(_sets_elements, chunk.nodes)),
-    "may train": lambda chunk, outline: not is_test(chunk) and may_train(chunk, outline),
-    "trained": lambda chunk, outline: not is_test(chunk) and is_trained(chunk, outline),
-}
-"""What a need can ask of the function around, by its names."""
 TENSOR, COMPUTED, BOUNDED = "<tensor>", "<computed>", "<bounded>"
 """Stand for whatever shows that a value is a tensor and not a number of Python's, for the result of any operation, and for that of
 one of which something may be known though nothing is of its operands."""
@@ -47,28 +25,25 @@ _TELLING_NOTHING = (
 )  # fmt: skip
 
 
-def interests(rule: Rule, *, shows_info: bool = True, yielding: frozenset[str] = frozenset()) -> Iterator[Interest]:
-    """What `rule` looks for before it can fire. What is not shown matters to the rules that are `yielding` to this one."""
+def interests(rule: Rule | type[Rule]) -> Iterator[Interest]:
+    """What `rule` looks for before it can fire."""
     for need in rule.needs or (Need(rule.calls, beside=rule.beside),):
-        is_shown = shows_info or not need.only_info
-        if not is_shown and not yielding:
-            continue
         yield Interest(
             _words(need.calls),
             _words(need.beside),
             tuple(_words(each) for each in need.beneath),
             rule=rule.code,
+            is_info=need.only_info,
             along=tuple(_words(each) for each in need.along),
             unless=need.unless,
             not_named=need.not_named,
-            where=_WHERE[need.where],
+            where=need.where,
             made_by=_words(need.made_by),
             above=_words(need.above),
             named=need.named,
             form=need.form,
             spread=need.spread,
             but=need.but,
-            yielding=frozenset() if is_shown else yielding,
         )
     if rule.comparisons:
         yield Interest(rule.comparisons, rule.beside, rule=rule.code)

@@ -10,13 +10,12 @@ next time without the file having changed.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nanlint.engine.check_file import FileResult
+from nanlint import model
+from nanlint.engine.file_result import FileResult
 from nanlint.engine.rulebook import rules_folder
-from nanlint.model import Finding
-from nanlint.source.cache import Cache, digest_at, engine_stamp
+from nanlint.source.cache import Cache, engine_stamp
 
 if TYPE_CHECKING:
     from nanlint.settings import Settings
@@ -43,8 +42,9 @@ class Memory:
 
     def recall(self, file: FoundFile) -> FileResult | None:
         """What was found in the file as it is now; None if that is not known."""
-        found = self._cache(file.settings).look_up(self._absolute(file), file.mtime_ns, file.size)
-        result = None if found is None else self._thawed(found, file.path)
+        cache = self._cache(file.settings)
+        found = cache.look_up(self._absolute(file), file.mtime_ns, file.size)
+        result = None if found is None else self._thawed(found, file.path, cache)
         self.recalled += result is not None
         return result
 
@@ -78,7 +78,7 @@ class Memory:
             self._stamps[local_rules] = engine_stamp((rules_folder(), *local_rules))
         return self._stamps[local_rules]
 
-    def _thawed(self, found: Any, path: str) -> FileResult | None:
+    def _thawed(self, found: Any, path: str, cache: Cache) -> FileResult | None:
         """The inverse of `_frozen`; None for what it never wrote, or what rests on other files that have changed since.
 
         `path` is how the file is called this time.
@@ -87,18 +87,20 @@ class Memory:
             return FileResult()
         try:
             findings, quiet, noqa, consulted = found
-            if any(self._digest_of(other) != digest for other, digest in consulted.items()):
+            if any(self._digest_at(other, cache) != digest for other, digest in consulted.items()):
                 return None
             return FileResult(
-                [replace(Finding.from_json(entry), path=path) for entry in findings], quiet=int(quiet), noqa=bool(noqa)
+                [model.Finding.from_json({**entry, "path": path}) for entry in findings],
+                quiet=int(quiet),
+                noqa=bool(noqa),
             )
         except (TypeError, ValueError, KeyError, AttributeError):
             return None
 
-    def _digest_of(self, path: str) -> str:
+    def _digest_at(self, path: str, cache: Cache) -> str:
         # Many files import from one.
         if path not in self._digests:
-            self._digests[path] = digest_at(path)
+            self._digests[path] = cache.digest_at(path)
         return self._digests[path]
 
 

@@ -5,24 +5,22 @@ same goes for classes: one that begins with an underscore is a base of others.
 """
 
 # pathlib is not imported on a clean run.
-# ruff: noqa: PTH118, PTH119, PTH208
+# ruff: noqa: PTH118, PTH208
 
 from __future__ import annotations
 
 import os
-import sys
 from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
-from types import ModuleType
 from typing import TYPE_CHECKING
 
+from nanlint.engine.rule_modules import imported
 from nanlint.errors import RuleContractError
 from nanlint.model import Severity
 from nanlint.rule import Need, Rule
 from nanlint.settings.paths import shown_path
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from types import ModuleType
 
 
 @cache
@@ -32,40 +30,8 @@ def rules_in_folder(folder: str, package: str) -> tuple[tuple[type[Rule], str], 
         names = sorted(os.listdir(folder))
     except OSError as error:
         raise RuleContractError(f"{shown_path(folder)}: cannot read this folder of rules ({error.strerror})") from None
-    if package not in sys.modules:
-        home = sys.modules[package] = ModuleType(package)
-        home.__path__ = [folder]
     files = [os.path.join(folder, name) for name in names if name.endswith(".py") and not name.startswith("_")]
-    return tuple((rule, path) for path in files for rule in _rules_in(_imported(path, package), path))
-
-
-def _imported(path: str, package: str) -> ModuleType:
-    name = f"{package}.{os.path.basename(path)[:-3]}"
-    spec = spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise RuleContractError(f"{shown_path(path)}: not a Python file")
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # a user's own file may fail in any way
-        place = f"{shown_path(path)}{_line_of_failure(error, path)}"
-        raise RuleContractError(f"{place}: cannot be imported ({type(error).__name__}: {error})") from error
-    return module
-
-
-def _line_of_failure(error: BaseException, path: str) -> str:
-    """`:line` of the last line of the file itself that led to the error; nothing if there is none."""
-    if isinstance(error, SyntaxError) and error.filename == path:
-        return f":{error.lineno}"
-    line, step = 0, error.__traceback__
-    while step is not None:
-        line, step = _line_in(path, step) or line, step.tb_next
-    return f":{line}" if line else ""
-
-
-def _line_in(path: str, step: TracebackType) -> int:
-    return step.tb_lineno if step.tb_frame.f_code.co_filename == path else 0
+    return tuple((rule, path) for path in files for rule in _rules_in(imported(path, package), path))
 
 
 def _rules_in(module: ModuleType, path: str) -> list[type[Rule]]:

@@ -10,19 +10,21 @@ rule by name; ask the rulebook for its code.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING
-from zlib import crc32
+from collections.abc import Mapping
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.engine.rule_files import rules_in_folder
+from nanlint import model
+from nanlint.engine.rule_cards import cards_of, ready_cards
 from nanlint.errors import RuleContractError, SettingsError, UsageError
-from nanlint.model import RuleInfo, Severity
 from nanlint.nearest import did_you_mean
 from nanlint.settings.paths import shown_path
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from nanlint.engine.rule_cards import Cards, RuleCard
+    from nanlint.model import RuleInfo, Severity
     from nanlint.rule import Option, Rule
     from nanlint.settings import Settings
 
@@ -39,24 +41,70 @@ def rules_folder() -> str:
     return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(_PACKAGE), "rules")
 
 
-@dataclass(frozen=True)
-class Rulebook:
-    """All rules by code."""
+class Selection(NamedTuple):
+    """The rules that some settings ask for, and what they say about them."""
 
-    rules: Mapping[str, type[Rule]]
-    sources: Mapping[str, str] = field(default_factory=dict)
-    """Code -> the file that the rule was read from."""
+    book: Rulebook
+    cards: Sequence[RuleCard]
+    options: Mapping[str, Mapping[str, Option]]
+    """Code -> the options that the user set."""
+    severities: Mapping[str, Severity]
+    """Code -> the severity that the user gave to the rule."""
+
+    def without(self, codes: Collection[str]) -> Selection:
+        """The same rules less those with `codes`."""
+        return self._replace(cards=[card for card in self.cards if card.code not in codes])
+
+    def load(self) -> list[Rule]:
+        """The rules themselves, with their options."""
+        return [self.book.rules[card.code](self.options.get(card.code)) for card in self.cards]
+
+
+class Rulebook:
+    """The shipped rules and those of the user's own folders. A rule is loaded when more than its card is asked for."""
+
+    def __init__(self, local_folders: tuple[str, ...] = ()) -> None:
+        self._local_folders = local_folders
+
+    @cached_property
+    def _loaded(self) -> Mapping[str, tuple[type[Rule], str]]:
+        return dict(sorted(_load(self._local_folders).items()))
+
+    @cached_property
+    def rules(self) -> Mapping[str, type[Rule]]:
+        """All rules by code."""
+        return {code: rule for code, (rule, _) in self._loaded.items()}
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """Code -> the file that the rule was read from."""
+        return {code: path for code, (_, path) in self._loaded.items()}
+
+    @cached_property
+    def _all_cards(self) -> Cards:
+        ready = None if self._local_folders else ready_cards(rules_folder())
+        return ready or cards_of(self.rules.values())
+
+    @property
+    def cards(self) -> Mapping[str, RuleCard]:
+        """All cards by code."""
+        return self._all_cards.by_code
+
+    @property
+    def carrying_words(self) -> frozenset[str]:
+        """The words of operations that hand on what they are given."""
+        return self._all_cards.carrying_words
 
     @property
     def names(self) -> dict[str, str]:
         """Code -> name, for every rule."""
-        return {code: rule.name for code, rule in self.rules.items()}
+        return {code: card.name for code, card in self.cards.items()}
 
-    def find(self, selector: str) -> type[Rule]:
+    def find(self, selector: str) -> RuleCard:
         """The one rule with this code or name; a near miss is told in the error."""
-        for code, rule in self.rules.items():
-            if selector.strip().upper() == code or _as_name(selector) == rule.name:
-                return rule
+        for code, card in self.cards.items():
+            if selector.strip().upper() == code or _as_name(selector) == card.name:
+                return card
         raise UsageError(f"there is no rule {selector}{did_you_mean(selector.strip(), self._words())}")
 
     def info(self, code: str) -> RuleInfo:
@@ -65,7 +113,7 @@ class Rulebook:
 
         rule = self.rules[code]
         docs = cleandoc(rule.__doc__ or "")
-        return RuleInfo(
+        return model.RuleInfo(
             code=code,
             name=rule.name,
             severity=rule.severity,
@@ -78,8 +126,8 @@ class Rulebook:
             preview=rule.preview,
         )
 
-    def select(self, settings: Settings) -> list[Rule]:
-        """The rules that `settings` ask for, with their options, by code. Wrong selectors are an error."""
+    def select(self, settings: Settings) -> Selection:
+        """The rules that `settings` ask for, by code. Wrong selectors and options are an error."""
         chosen = (*settings.select, *settings.extend_select)
         for key, selectors in (("select", settings.select), ("extend-select", settings.extend_select)):
             self._require(selectors, key, settings)
@@ -88,32 +136,32 @@ class Rulebook:
             self._require(selectors, "per-file-ignores", settings)
         options = self._options(settings)
         selected = []
-        for code, rule in self.rules.items():
-            wanted = self._specificity(rule, chosen) if settings.select else max(self._specificity(rule, chosen), 1)
+        for code, card in self.cards.items():
+            wanted = self._specificity(card, chosen) if settings.select else max(self._specificity(card, chosen), 1)
             # A more specific selector wins, as ruff's users expect: --ignore NAN1 --select NAN101 runs NAN101.
-            if wanted <= self._specificity(rule, settings.ignore):
+            if wanted <= self._specificity(card, settings.ignore):
                 continue
-            if rule.preview and not settings.preview and wanted < len(code):
+            if card.preview and not settings.preview and wanted < len(code):
                 continue
-            selected.append(rule(options.get(code)))
-        return selected
+            selected.append(card)
+        return Selection(self, selected, options, self._severities(settings))
 
     def codes(self, selectors: Iterable[str]) -> frozenset[str]:
         """The codes that any of `selectors` (code, prefix, name or ALL) means."""
         wanted = tuple(selectors)
-        return frozenset(code for code, rule in self.rules.items() if wanted and self._specificity(rule, wanted))
+        return frozenset(code for code, card in self.cards.items() if wanted and self._specificity(card, wanted))
 
-    def _specificity(self, rule: type[Rule], selectors: Sequence[str]) -> int:
-        """How closely the closest of `selectors` names `rule`: 0 not at all, the length of a code for its own."""
+    def _specificity(self, card: RuleCard, selectors: Sequence[str]) -> int:
+        """How closely the closest of `selectors` names a rule: 0 not at all, the length of a code for its own."""
         closest = 0
         for selector in selectors:
             upper = selector.strip().upper()
             if upper == _EVERYTHING:
                 closest = max(closest, 1)
-            elif upper and rule.code.startswith(upper):
+            elif upper and card.code.startswith(upper):
                 closest = max(closest, len(upper))
-            elif _as_name(selector) == rule.name:
-                closest = max(closest, len(rule.code))
+            elif _as_name(selector) == card.name:
+                closest = max(closest, len(card.code))
         return closest
 
     def _require(self, selectors: Sequence[str], key: str, settings: Settings) -> None:
@@ -123,41 +171,41 @@ class Rulebook:
                 raise SettingsError(f"{where}: there is no rule {selector}{did_you_mean(selector, self._words())}")
 
     def _words(self) -> list[str]:
-        return [*self.rules, *self.names.values()]
+        return [*self.cards, *self.names.values()]
 
     def _options(self, settings: Settings) -> dict[str, dict[str, Option]]:
         """The options of each rule by code, checked against what the rule declares."""
         result: dict[str, dict[str, Option]] = {}
         for selector, given in settings.rules.items():
             try:
-                rule = self.find(selector)
+                card = self.find(selector)
             except UsageError as error:
                 raise SettingsError(f"{settings.origin('rules', selector)}: {error}") from None
             options = {key: value for key, value in given.items() if key != "severity"}
             for key, value in options.items():
-                problem = _problem(rule, key, value)
+                problem = _problem(card, key, value)
                 if problem:
                     raise SettingsError(f"{settings.origin(f'rules.{selector}', key)}: {problem}")
-            result.setdefault(rule.code, {}).update(options)
+            result.setdefault(card.code, {}).update(options)
         return result
 
-    def severities(self, settings: Settings) -> dict[str, Severity]:
+    def _severities(self, settings: Settings) -> dict[str, Severity]:
         """The severities that the user gave to rules, by code."""
         given = {self.find(selector).code: options.get("severity") for selector, options in settings.rules.items()}
-        return {code: Severity(severity) for code, severity in given.items() if severity}
+        return {code: model.Severity(severity) for code, severity in given.items() if severity}
 
 
 def _as_name(selector: str) -> str:
     return selector.strip().lower().replace("_", "-")
 
 
-def _problem(rule: type[Rule], key: str, value: object) -> str:
+def _problem(card: RuleCard, key: str, value: object) -> str:
     """What is wrong with an option; nothing if it is right."""
-    if key not in rule.options:
-        others = f"; it has {', '.join(rule.options)}" if rule.options else "; it has none"
-        return f"{rule.code} has no such option{did_you_mean(key, rule.options) or others}"
-    if not _fits(value, rule.options[key]):
-        return f"{rule.code} takes {_KINDS[type(rule.options[key])]} here, not {value!r}"
+    if key not in card.options:
+        others = f"; it has {', '.join(card.options)}" if card.options else "; it has none"
+        return f"{card.code} has no such option{did_you_mean(key, card.options) or others}"
+    if not _fits(value, card.options[key]):
+        return f"{card.code} takes {_KINDS[type(card.options[key])]} here, not {value!r}"
     return ""
 
 
@@ -175,31 +223,32 @@ def _fits(value: object, default: Option) -> bool:
 @cache
 def rulebook(local_folders: tuple[str, ...] = ()) -> Rulebook:
     """The shipped rules and those of the user's own folders."""
-    rules: dict[str, type[Rule]] = {}
-    sources: dict[str, str] = {}
+    return Rulebook(local_folders)
+
+
+def _load(local_folders: tuple[str, ...]) -> dict[str, tuple[type[Rule], str]]:
+    """Every rule by code, with the file it was read from; no code and no name may be taken twice."""
+    from zlib import crc32  # noqa: PLC0415 - a run in which no rule can fire loads none
+
+    from nanlint.engine.rule_files import rules_in_folder  # noqa: PLC0415 - same
+
+    loaded: dict[str, tuple[type[Rule], str]] = {}
+    by_word: dict[str, str] = {}
     for folder in (rules_folder(), *local_folders):
         package = (
             "nanlint.rules" if folder == rules_folder() else f"nanlint_local_rules_{crc32(os.fsencode(folder)):08x}"
         )
         for rule, path in rules_in_folder(folder, package):
-            for taken, source in (
-                (rule.code, sources.get(rule.code)),
-                (rule.name, _source_of(rule.name, rules, sources)),
-            ):
-                if source is not None:
-                    raise RuleContractError(
-                        f"{shown_path(path)}: {taken} is taken by {shown_path(source)}; choose another"
-                    )
-            rules[rule.code] = rule
-            sources[rule.code] = path
-    return Rulebook(dict(sorted(rules.items())), sources)
+            for word in (rule.code, rule.name):
+                if word in by_word:
+                    taken_by = shown_path(by_word[word])
+                    raise RuleContractError(f"{shown_path(path)}: {word} is taken by {taken_by}; choose another")
+            loaded[rule.code] = rule, path
+            by_word |= {rule.code: path, rule.name: path}
+    return loaded
 
 
-def _source_of(name: str, rules: Mapping[str, type[Rule]], sources: Mapping[str, str]) -> str | None:
-    return next((sources[code] for code, rule in rules.items() if rule.name == name), None)
-
-
-class RuleInfos(Mapping[str, RuleInfo]):
+class RuleInfos(Mapping[str, "RuleInfo"]):
     """What readers may want to know about the rules behind findings; the rules are loaded when one is asked for.
 
     A warm run that prints plain lines asks for none.
@@ -213,7 +262,7 @@ class RuleInfos(Mapping[str, RuleInfo]):
     def _infos(self) -> dict[str, RuleInfo]:
         if self._known is None:
             books = [rulebook(folders) for folders in self._local_folders] if self._codes else []
-            self._known = {code: book.info(code) for book in books for code in self._codes if code in book.rules}
+            self._known = {code: book.info(code) for book in books for code in self._codes if code in book.cards}
         return self._known
 
     def __getitem__(self, code: str) -> RuleInfo:

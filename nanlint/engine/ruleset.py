@@ -5,69 +5,92 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nanlint.engine.interests import carrying_words, interests
-from nanlint.model import Finding, Severity
-from nanlint.source.gate import Gate, Interest
+from nanlint.model import Severity
+from nanlint.source.gate import Gate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from nanlint.engine.rule_cards import RuleCard
+    from nanlint.engine.rulebook import Selection
+    from nanlint.model import Finding
     from nanlint.rule import Rule
+    from nanlint.source.gate import Interest
 
 
 class Ruleset:
-    """Some rules with their options, ready to run."""
+    """Some rules with their options, ready to run; they are loaded when the gate has kept something for them."""
 
-    def __init__(
-        self,
-        rules: Sequence[Rule],
-        *,
-        known: Mapping[str, str],
-        gated: bool = True,
-        severities: Mapping[str, Severity] | None = None,
-        mildest: Severity = Severity.INFO,
-    ) -> None:
-        self.rules = {rule.code: rule for rule in rules}
-        self.known = known
+    def __init__(self, selection: Selection, *, gated: bool = True, mildest: Severity = Severity.INFO) -> None:
+        self._selection = selection
         self.gated = gated
-        self.severities = severities or {}
         self.mildest = mildest
         """Findings below it are not shown, so they are neither fixed nor remembered either."""
-        self.gate = Gate((each for rule in rules for each in self._interests(rule)), carrying_words())
-        self.by_function: dict[str, list[Rule]] = {}
-        for rule in rules:
-            for function in rule.calls:
-                self.by_function.setdefault(function, []).append(rule)
-        self.for_comparisons = [rule for rule in rules if rule.comparisons]
-        self.for_loops = [rule for rule in rules if rule.loops]
-        self.by_setting: dict[str, list[Rule]] = {}
-        for rule in rules:
-            for key in rule.settings:
-                self.by_setting.setdefault(key, []).append(rule)
+        self.known = selection.book.names
+        self.severities = selection.severities
+        self.codes = frozenset(card.code for card in selection.cards)
+        self.judges_settings = any(card.judges_settings for card in selection.cards)
+        interests = (interest for card in selection.cards for interest in self._interests(card))
+        self.gate = Gate(interests, selection.book.carrying_words)
+
+    def _interests(self, card: RuleCard) -> Iterator[Interest]:
+        # Who gave the rule a severity of its own sees all of it.
+        shows_info = self.mildest is Severity.INFO or card.code in self.severities
+        yielding = frozenset(other.code for other in self._selection.cards if card.code in other.yields_to)
+        for interest in card.interests:
+            if shows_info or not interest.is_info:
+                yield interest
+            elif yielding:
+                yield interest._replace(yielding=yielding)
 
     @cached_property
-    def full_gate(self) -> Gate:
+    def _full_gate(self) -> Gate:
         """As `gate`, and lets through what is not shown as well: a comment may be there for it."""
-        if self.mildest is Severity.INFO:
-            return self.gate
-        return Gate((each for rule in self.rules.values() for each in interests(rule)), carrying_words())
+        interests = (interest for card in self._selection.cards for interest in card.interests)
+        return Gate(interests, self._selection.book.carrying_words)
 
     def gate_for(self, *, suppressions: bool) -> Gate:
         """The gate of a file, with comments in it that keep findings out or without."""
-        return self.full_gate if suppressions else self.gate
+        return self._full_gate if suppressions else self.gate
 
-    def _interests(self, rule: Rule) -> Iterator[Interest]:
-        # Who gave the rule a severity of its own sees all of it.
-        shows_info = self.mildest is Severity.INFO or rule.code in self.severities
-        yielding = (code for code, other in self.rules.items() if rule.code in other.yields_to)
-        return interests(rule, shows_info=shows_info, yielding=frozenset(yielding))
+    @cached_property
+    def rules(self) -> dict[str, Rule]:
+        """The rules themselves, by code."""
+        return {rule.code: rule for rule in self._selection.load()}
+
+    @cached_property
+    def by_function(self) -> Mapping[str, list[Rule]]:
+        """The rules that are shown the calls of an operation."""
+        found: dict[str, list[Rule]] = {}
+        for rule in self.rules.values():
+            for function in rule.calls:
+                found.setdefault(function, []).append(rule)
+        return found
+
+    @cached_property
+    def for_comparisons(self) -> list[Rule]:
+        """The rules that are shown comparisons."""
+        return [rule for rule in self.rules.values() if rule.comparisons]
+
+    @cached_property
+    def for_loops(self) -> list[Rule]:
+        """The rules that are shown training loops."""
+        return [rule for rule in self.rules.values() if rule.loops]
+
+    @cached_property
+    def by_setting(self) -> Mapping[str, list[Rule]]:
+        """The rules that are shown a setting, by its key."""
+        found: dict[str, list[Rule]] = {}
+        for rule in self.rules.values():
+            for key in rule.settings:
+                found.setdefault(key, []).append(rule)
+        return found
 
     def without(self, codes: frozenset[str]) -> Ruleset:
         """The same rules less those with `codes`, as per-file-ignores ask for."""
-        left = [rule for code, rule in self.rules.items() if code not in codes]
-        if len(left) == len(self.rules):
+        if self.codes.isdisjoint(codes):
             return self
-        return Ruleset(left, known=self.known, gated=self.gated, severities=self.severities, mildest=self.mildest)
+        return Ruleset(self._selection.without(codes), gated=self.gated, mildest=self.mildest)
 
     def shown(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings that are severe enough, in reading order."""

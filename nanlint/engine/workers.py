@@ -26,16 +26,24 @@ Answer = TypeVar("Answer")
 
 
 def run_in_workers(
-    tasks: Sequence[Task], work: Callable[[Task], Answer], *, jobs: int, start_method: str = ""
+    tasks: Sequence[Task],
+    work: Callable[[Task], Answer],
+    *,
+    jobs: int,
+    start_method: str = "",
+    before_fork: Callable[[], object] = lambda: None,
 ) -> Iterator[tuple[Task, Answer | None]]:
     """Each task with its answer as it comes in; None for one on which its worker died. Larger tasks should come first.
 
     `start_method` is one of multiprocessing's; by default the cheapest that is safe here. All but "fork" pickle `work`
-    and the tasks.
+    and the tasks. `before_fork` loads what each worker would otherwise load for itself.
     """
     from multiprocessing import connection, get_context  # noqa: PLC0415 - 14 ms, for large runs only
 
-    context = get_context(start_method or _start_method())
+    method = start_method or _start_method()
+    if method == "fork":
+        before_fork()
+    context = get_context(method)
     crews = [_Crew(context, work, list(tasks[number::jobs])) for number in range(min(jobs, len(tasks)))]
     by_pipe: dict[object, _Crew[Task, Answer]] = {}
     try:

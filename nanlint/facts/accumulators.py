@@ -6,14 +6,13 @@ not, a wider one is tried, and then none. So the passes over one body are three 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from nanlint.facts.values import Kind
 from nanlint.ops.interval import INF, NONNEGATIVE, Interval
-from nanlint.source.walk import walk
+from nanlint.source.walk import is_expression, node_children
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +26,7 @@ Expected = dict[str, Interval]
 
 def expected(loop: cst.For | cst.While, names: Iterable[str], before: Env) -> Expected:
     """What the loop may leave true of the names it assigns; nothing if a loop is inside it, which would multiply the passes."""
-    if any(type(inner) in _LOOPS for inner in walk(loop.body)):
+    if _has_loop(loop.body):
         return {}
     found = {}
     for name in names:
@@ -37,6 +36,21 @@ def expected(loop: cst.For | cst.While, names: Iterable[str], before: Env) -> Ex
         if held.range.has_finite and held.range.low >= 0:
             found[name] = Interval(1.0 if held.range.low >= 1 else 0.0, INF, integer=held.range.integer)
     return found
+
+
+def _has_loop(block: cst.CSTNode) -> bool:
+    waiting = [block]
+    while waiting:
+        inner = waiting.pop()
+        if type(inner) in _LOOPS:
+            return True
+        # No loop is in a line of simple statements, nor in an expression.
+        waiting += [
+            below
+            for below in node_children(inner)
+            if type(below) is not cst.SimpleStatementLine and not is_expression(type(below))
+        ]
+    return False
 
 
 def kept(expectation: Expected, ends: Iterable[Env]) -> Expected | None:
@@ -58,5 +72,5 @@ def begin_with(expectation: Expected, env: Env) -> Env:
     for name, reach in expectation.items():
         held = env.get(name)
         if held is not None:
-            env = env.bind(name, replace(held, range=reach))
+            env = env.bind(name, held.but(range=reach))
     return env

@@ -6,7 +6,6 @@ well; of what may or may not have changed, both is true afterwards.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanlint.facts.calculate import VIEWS
@@ -43,7 +42,7 @@ def changed(env: Env, before: Value, now: Value, values: Mapping[cst.CSTNode, Va
         elif id(held.identity) in maybe:
             found[name] = join(held, now)
         elif held.kind is Kind.TUPLE and any(id(part.identity) in itself for part in held.parts):
-            found[name] = replace(held, parts=())
+            found[name] = held.but(parts=())
     return found
 
 

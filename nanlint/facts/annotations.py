@@ -6,6 +6,7 @@ import re
 
 import libcst as cst
 
+from nanlint.facts.names import dotted_text
 from nanlint.facts.values import Kind
 from nanlint.source.walk import walk
 
@@ -18,9 +19,13 @@ _CONTAINERS = frozenset(
 
 def annotated_kind(annotation: cst.BaseExpression) -> Kind:
     """`torch.Tensor`, `Tensor | None`, `Optional[Tensor]`, `Float[Tensor, "b n"]`: a tensor. `int`, `float`: a number."""
-    words = {inner.value for inner in walk(annotation) if isinstance(inner, cst.Name)}
-    if isinstance(annotation, cst.SimpleString):
+    dotted = dotted_text(annotation)
+    if dotted is not None:
+        words = set(dotted.split("."))
+    elif isinstance(annotation, cst.SimpleString):
         words = set(re.findall(r"\w+", annotation.raw_value))
+    else:
+        words = {inner.value for inner in walk(annotation) if type(inner) is cst.Name}
     if words & _TENSORS and not words & _CONTAINERS:
         return Kind.TENSOR
     return Kind.NUMBER if words and words <= _NUMBERS else Kind.UNKNOWN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import lru_cache
 from types import NoneType
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,6 @@ from nanlint.ops.ranges import transfer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import libcst as cst
 
     from nanlint.facts.evaluate import Evaluator
     from nanlint.ops.signatures import Constant
@@ -34,6 +32,8 @@ VIEWS = frozenset(
         "expand_as", "view_as", "reshape_as", "type_as", "repeat", "broadcast_to", "cuda", "flip", "roll", "movedim", "unflatten",
     )
 )  # fmt: skip
+_CONSTANTS = (bool, int, float, str, NoneType)
+_DETACH, _REQUIRES_GRAD = METHODS["detach"], METHODS["requires_grad_"]
 _COUNTS = frozenset({METHODS["numel"], METHODS["size"], METHODS["dim"], "len"})
 _DIVISIONS = frozenset({"torch.div", "torch.floor_divide", "torch.remainder"})
 _PYTHON_NUMBERS = frozenset({METHODS["item"], "float", "int"})
@@ -97,19 +97,25 @@ def _constructed(call: Call, given: tuple[Value, ...], evaluator: Evaluator) -> 
 
 
 def _tensor(call: Call, evaluator: Evaluator) -> Value:
-    subject = evaluator.values.get(call.subject, UNKNOWN) if call.subject is not None else UNKNOWN
-    dtype = dtype_made_by(call, evaluator)
-    value = Value(
+    values = evaluator.values
+    operands = {name: values.get(node, UNKNOWN) for name, node in call.arguments.items()}
+    dtype = dtype_made_by(call, operands, evaluator)
+    reach = _range_made_by(call, operands, dtype, evaluator)
+    detached = dtype in {"int", "bool"} or _is_detached(call, operands)
+    if call.function not in VIEWS:
+        return Value(Kind.TENSOR, call, call, range=reach, dtype=dtype, detached=detached)
+    subject = operands.get("input") or operands.get("0") or UNKNOWN
+    return Value(
         Kind.TENSOR,
         call,
-        subject.origin if call.function in VIEWS else call,
-        range=range_made_by(call, evaluator, dtype),
+        subject.origin,
+        range=reach,
         dtype=dtype,
-        detached=dtype in {"int", "bool"} or _is_detached(call, evaluator),
+        learnable=subject.learnable,
+        detached=detached,
+        choices=_choices(call, subject),
+        same_as=subject.identity,
     )
-    if call.function not in VIEWS:
-        return value
-    return replace(value, same_as=subject.identity, learnable=subject.learnable, choices=_choices(call, subject))
 
 
 def _choices(call: Call, subject: Value) -> tuple[Value, ...]:
@@ -133,46 +139,45 @@ def part_of_tensor(call: Call, whole: Value) -> Value:
     )
 
 
-def _is_detached(call: Call, evaluator: Evaluator) -> bool:
+def _is_detached(call: Call, operands: Mapping[str, Value]) -> bool:
     """Whether all its tensors are; numbers have no gradient anyway, an unknown may have one."""
-    asked = call.arguments.get("requires_grad")
-    if asked is not None or call.function == METHODS["requires_grad_"]:
-        return asked is not None and evaluator.values.get(asked, UNKNOWN).constant is False
-    if call.function == METHODS["detach"] or call.function in _WITHOUT_GRADIENT:
+    asked = operands.get("requires_grad")
+    if asked is not None or call.function == _REQUIRES_GRAD:
+        return asked is not None and asked.constant is False
+    if call.function == _DETACH or call.function in _WITHOUT_GRADIENT:
         return True
     # A view's other arguments are sizes, a device, a dtype.
-    nodes = [call.subject] if call.function in VIEWS and call.subject is not None else call.arguments.values()
-    operands = [evaluator.values.get(node, UNKNOWN) for node in nodes]
-    moving = [value for value in operands if value.kind in {Kind.TENSOR, Kind.UNKNOWN} and value.constant is NOTHING]
-    return bool(moving) and all(value.detached for value in moving)
+    subject = operands.get("input") or operands.get("0") if call.function in VIEWS else None
+    moving = False
+    for value in operands.values() if subject is None else (subject,):
+        if (value.kind is Kind.TENSOR or value.kind is Kind.UNKNOWN) and value.constant is NOTHING:
+            if not value.detached:
+                return False
+            moving = True
+    return moving
 
 
-def range_made_by(call: Call, evaluator: Evaluator, dtype: str) -> Interval:
+def _range_made_by(call: Call, operands: Mapping[str, Value], dtype: str, evaluator: Evaluator) -> Interval:
     """Every number that the result of `call` can hold."""
-    operands = {name: _operand_range(evaluator.values.get(node, UNKNOWN)) for name, node in call.arguments.items()}
-    constants = {name: _constant(node, evaluator) for name, node in call.arguments.items()}
-    if call.module is not None:
-        settings = set_by_constructor(call.module)
-        operands = {**{name: value.range for name, value in settings.items()}, **operands}
-        constants = {**{name: value.constant for name, value in settings.items()}, **constants}
-    known_ones = {
-        name: value for name, value in constants.items() if isinstance(value, (bool, int, float, str, NoneType))
-    }
-    if _is_of_numbers(call, evaluator):
+    settings = set_by_constructor(call.module) if call.module is not None else {}
+    ranges = {name: value.range for name, value in settings.items()}
+    constants = {name: value.constant for name, value in settings.items()}
+    are_numbers = call.form is Form.OPERATOR
+    for name, value in operands.items():
+        ranges[name] = _operand_range(value)
+        constants[name] = value.constant
+        are_numbers = are_numbers and value.kind is Kind.NUMBER
+    if are_numbers:
         # Python computes in float64, and raises where a tensor divided by 0 goes on.
         dtype = "float64"
-        if call.function in _DIVISIONS and "other" in operands:
-            operands["other"] = operands["other"].without_zero()
-    alone = table_range(call.function, operands, known_ones, dtype)
+        if call.function in _DIVISIONS and "other" in ranges:
+            ranges["other"] = ranges["other"].without_zero()
+    known = {name: value for name, value in constants.items() if isinstance(value, _CONSTANTS)}
+    alone = table_range(call.function, ranges, known, dtype)
     # Both are true: what the operands can be, each for itself, and how they are related.
     told = related(call, evaluator)
     both = alone.meet(told) if told is not None else alone
     return both if told is None or not both.is_empty else told
-
-
-def _is_of_numbers(call: Call, evaluator: Evaluator) -> bool:
-    operands = (evaluator.values.get(node, UNKNOWN) for node in call.arguments.values())
-    return call.form is Form.OPERATOR and all(value.kind is Kind.NUMBER for value in operands)
 
 
 def _operand_range(value: Value) -> Interval:
@@ -186,24 +191,34 @@ def _operand_range(value: Value) -> Interval:
     return result
 
 
-def _constant(node: cst.BaseExpression, evaluator: Evaluator) -> object:
-    return evaluator.values.get(node, UNKNOWN).constant
-
-
 def table_range(
     function: str, operands: Mapping[str, Interval], constants: Mapping[str, Constant] | None = None, dtype: str = ""
 ) -> Interval:
     """What the op table says the operation returns; FINITE when it says nothing."""
-    return transfer(function, operands, constants or {}, format_of(dtype))
+    # 1 and True compare equal and are not the same constant.
+    stated = tuple((name, type(value), value) for name, value in constants.items()) if constants else ()
+    return _transferred(function, dtype, tuple(operands.items()), stated)
+
+
+# The same operations on the same ranges, mostly unknown ones, are there again and again.
+@lru_cache(maxsize=8192)
+def _transferred(
+    function: str,
+    dtype: str,
+    operands: tuple[tuple[str, Interval], ...],
+    constants: tuple[tuple[str, type[object], Constant], ...],
+) -> Interval:
+    return transfer(function, dict(operands), {name: value for name, _, value in constants}, format_of(dtype))
 
 
 def range_of_constant(constant: object) -> Interval:
     """The one value that a literal is; FINITE for what is no number."""
-    if isinstance(constant, bool):
-        return point(float(constant))
-    if isinstance(constant, (int, float)):
-        try:
-            return point(float(constant))
-        except OverflowError:
-            return FINITE
-    return FINITE
+    if not isinstance(constant, (bool, int, float)):
+        return FINITE
+    try:
+        return _single(float(constant))
+    except OverflowError:
+        return FINITE
+
+
+_single = lru_cache(maxsize=1024)(point)

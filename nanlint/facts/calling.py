@@ -12,12 +12,14 @@ from nanlint.facts.calls import bind_call, module_call
 from nanlint.facts.literals import as_float
 from nanlint.facts.names import dotted_text
 from nanlint.facts.python_functions import python_result
-from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value, join, joined, without_defaults
+from nanlint.facts.values import KINDS, NOTHING, UNKNOWN, Call, Form, Kind, Value, join, joined, without_defaults
 
 if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
 
-NO_TENSOR = frozenset(Kind) - {Kind.UNKNOWN, Kind.TENSOR}
+NO_TENSOR = KINDS - {Kind.UNKNOWN, Kind.TENSOR}
+_OF_THE_PROJECT = frozenset({Kind.REFERENCE, Kind.CLASS, Kind.FUNCTION, Kind.INSTANCE})
+_PYTHON = frozenset({"float", "super", "abs", "max", "min", "getattr", ".get", ".pop"})
 # So far back an array is looked for.
 _DEEPEST = 6
 
@@ -31,6 +33,8 @@ class Outcome(NamedTuple):
 
 def outcome(node: cst.Call, function: Value, given: tuple[Value, ...], evaluator: Evaluator) -> Outcome:
     """The call that `node` is and what it returns, `function` being what is called."""
+    if not function.choices and function.kind is not Kind.NONE:
+        return _applied(node, function, given, evaluator)
     # None cannot be called, so `f = None` on another path says nothing here.
     callable_ones = [choice for choice in function.possible if choice.kind is not Kind.NONE] or [UNKNOWN]
     outcomes = [_applied(node, choice, given, evaluator) for choice in callable_ones]
@@ -57,10 +61,11 @@ def _applied(node: cst.Call, function: Value, given: tuple[Value, ...], evaluato
     if call is None:
         # Something without a name is called, such as a lambda on the spot.
         return Outcome(None, function.parts[0] if function.kind is Kind.FUNCTION and function.parts else Value())
-    is_relevant = evaluator.is_relevant(dotted_text(node.func))
     call = _of_two_tensors(call, evaluator)
-    known = _from_the_project(function, call, evaluator) if is_relevant else None
-    known = known or _from_python(call, given, evaluator)
+    may_be_known = function.kind in _OF_THE_PROJECT and evaluator.is_relevant(dotted_text(node.func))
+    known = _from_the_project(function, call, evaluator) if may_be_known else None
+    if known is None and call.function in _PYTHON:
+        known = _from_python(call, given, evaluator)
     return Outcome(call, known if known is not None else value_made_by(call, evaluator, given))
 
 
@@ -108,7 +113,7 @@ def _from_python(call: Call, given: tuple[Value, ...], evaluator: Evaluator) -> 
         return as_float(given[0], call.node)
     if call.function == "super" and not given:
         parent = evaluator.parent_object()
-        return replace(parent, made_by=call) if parent is not None else None
+        return parent.but(made_by=call) if parent is not None else None
     if call.function in {"abs", "max", "min"} and isinstance(call.node, cst.Call):
         return python_result(call, call.node, given)
     fallback = None
@@ -118,4 +123,4 @@ def _from_python(call: Call, given: tuple[Value, ...], evaluator: Evaluator) -> 
         fallback = given[1]
     if fallback is None or fallback.constant is NOTHING:
         return None
-    return join(Value(Kind.UNKNOWN, call, call), replace(fallback, assumed=True))
+    return join(Value(Kind.UNKNOWN, call, call), fallback.but(assumed=True))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
 from nanlint.facts.values import NOTHING, Call, Form, Kind, Value
 from nanlint.ops.names import CANONICAL, METHODS, OPERATORS, SIGNATURES
-from nanlint.ops.signatures import MODULES, PARAMETERS, bind, bind_to
+from nanlint.ops.signatures import MODULES, PARAMETERS, Binding, bind, bind_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+# No keyword is called so.
+_RECEIVER = "."
 _OPERATOR_SIGNS: Mapping[type[cst.CSTNode], str] = {
     cst.Add: "+",
     cst.Subtract: "-",
@@ -44,9 +47,9 @@ def bind_call(node: cst.Call, dotted: str | None, is_no_tensor: Callable[[cst.Ba
         function = CANONICAL.get(dotted, dotted)
         arguments = _bound(function, node.args)
         return Call(function, node, Form.FUNCTION, arguments if arguments is not None else _loose(node.args))
-    if isinstance(node.func, cst.Attribute):
+    if type(node.func) is cst.Attribute:
         return _bind_method(node, node.func, is_no_tensor)
-    if isinstance(node.func, cst.Name):
+    if type(node.func) is cst.Name:
         return Call(node.func.value, node, Form.FUNCTION, _loose(node.args))
     return None
 
@@ -55,7 +58,7 @@ def _bind_method(node: cst.Call, func: cst.Attribute, is_no_tensor: Callable[[cs
     name, receiver = func.attr.value, func.value
     function = METHODS.get(name)
     # `self.log(...)` is a method of the user's class, whatever tensors can do.
-    on_self = isinstance(receiver, cst.Name) and receiver.value in {"self", "cls"}
+    on_self = type(receiver) is cst.Name and receiver.value in {"self", "cls"}
     if function is not None and not on_self and not is_no_tensor(receiver):
         arguments = _bound(function, node.args, receiver)
         if arguments is not None:
@@ -65,21 +68,31 @@ def _bind_method(node: cst.Call, func: cst.Attribute, is_no_tensor: Callable[[cs
 
 def bind_operator(node: cst.BinaryOperation) -> Call | None:
     """The operation behind `a / b`, as the op table names it."""
-    function = OPERATORS.get(_OPERATOR_SIGNS.get(type(node.operator), ""))
-    if function is None:
+    operation = _operation(type(node.operator))
+    if operation is None:
         return None
-    first, second = (parameter.name for parameter in PARAMETERS[function][:2])
+    function, first, second = operation
     return Call(function, node, Form.OPERATOR, {first: node.left, second: node.right})
 
 
 def bind_augmented(node: cst.AugAssign) -> Call | None:
     """The operation behind `a /= b`. Its node is the whole statement."""
-    function = OPERATORS.get(_AUGMENTED_SIGNS.get(type(node.operator), ""))
-    if function is None:
+    operation = _operation(type(node.operator))
+    if operation is None:
         return None
-    first, second = (parameter.name for parameter in PARAMETERS[function][:2])
+    function, first, second = operation
     statement = cast("cst.BaseExpression", node)
     return Call(function, statement, Form.OPERATOR, {first: node.target, second: node.value})
+
+
+@cache
+def _operation(sign: type[cst.CSTNode]) -> tuple[str, str, str] | None:
+    """What the op table calls an operator, and its two operands."""
+    function = OPERATORS.get(_OPERATOR_SIGNS.get(sign) or _AUGMENTED_SIGNS.get(sign, ""))
+    if function is None:
+        return None
+    first, second = PARAMETERS[function][:2]
+    return function, first.name, second.name
 
 
 def module_call(node: cst.Call, module: Value) -> Call | None:
@@ -141,11 +154,25 @@ def _bound(
     function: str, args: Sequence[cst.Arg], receiver: cst.BaseExpression | None = None
 ) -> dict[str, cst.BaseExpression] | None:
     """Arguments by parameter name; None when they do not fit the signature (then it is some other function)."""
-    if function not in SIGNATURES or any(arg.star for arg in args):
+    if function not in SIGNATURES:
         return None
-    positional = [arg.value for arg in args if arg.keyword is None]
-    keywords = {arg.keyword.value: arg.value for arg in args if arg.keyword is not None}
-    binding = bind(function, positional, keywords, receiver)
+    given: dict[int | str, cst.BaseExpression] = {} if receiver is None else {_RECEIVER: receiver}
+    for position, arg in enumerate(args):
+        if arg.star:
+            return None
+        given[position if arg.keyword is None else arg.keyword.value] = arg.value
+    plan = _plan(function, tuple(given))
+    return {name: given[place] for name, place in plan.items()} if plan is not None else None
+
+
+# Most calls of an operation are written alike.
+@lru_cache(maxsize=4096)
+def _plan(function: str, given: tuple[int | str, ...]) -> dict[str, int | str] | None:
+    """Which argument each parameter is: its position, its keyword, or the receiver; None when they do not fit."""
+    positional = [place for place in given if isinstance(place, int)]
+    keywords = {place: place for place in given if isinstance(place, str) and place != _RECEIVER}
+    receiver = _RECEIVER if _RECEIVER in given else None
+    binding: Binding[int | str] | None = bind(function, positional, keywords, receiver)
     return binding.arguments if binding is not None else None
 
 

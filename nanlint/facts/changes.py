@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.names import dotted_text
-from nanlint.source.walk import walk
+from nanlint.source.walk import node_children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nanlint.facts.values import Call
 
-_ASSIGNING = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor)
+_ASSIGNING: frozenset[type[cst.CSTNode]] = frozenset(
+    {cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor, cst.Del}
+)
 _BINDING: frozenset[type[cst.CSTNode]] = frozenset(
     {
         *_ASSIGNING, cst.WithItem, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchAs, cst.MatchStar, cst.MatchMapping,
-        cst.Call, cst.FunctionDef, cst.ClassDef, cst.Del,
+        cst.Call, cst.FunctionDef, cst.ClassDef,
     }
 )  # fmt: skip
 """Most nodes are none of these, and libcst's classes are abstract ones, of which isinstance asks far more than `type` does."""
-_CHANGING: frozenset[type[cst.CSTNode]] = frozenset({cst.AugAssign, cst.AssignTarget, cst.Call})
 # Their names end like those of methods that change a tensor's values, and they change none.
 _KEEP_VALUES = frozenset(
     {"requires_grad_", "share_memory_", "clip_grad_norm_", "clip_grad_value_", "unscale_", "apply_"}
@@ -33,12 +34,31 @@ _GROWING = frozenset({".append", ".extend", ".insert", ".pop", ".remove", ".clea
 _LIBRARIES = frozenset({"torch", "F", "nn", "init", "functional"})
 
 
+def binding_in(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """What may assign a name or change what it holds, inside `node`; in no order."""
+    found: list[cst.CSTNode] = []
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if type(inner) in _BINDING:
+            found.append(inner)
+        waiting += node_children(inner)
+    return found
+
+
 def assigned_in(node: cst.CSTNode) -> set[str]:
     """Every name or attribute that something inside `node` assigns, grows or changes in place."""
+    return assigned_by(binding_in(node))
+
+
+def assigned_by(binding: Iterable[cst.CSTNode]) -> set[str]:
+    """Every name or attribute that one of these assigns, grows or changes in place."""
     found: set[str] = set()
-    for inner in _those_of(_BINDING, node):
-        if isinstance(inner, _ASSIGNING):
-            _note_target(inner.target, found)
+    for inner in binding:
+        if type(inner) in _ASSIGNING:
+            _note_target(inner.target, found)  # type: ignore[attr-defined] # each of these has one
+        elif type(inner) is cst.Call:
+            _note_changed(inner, found)
         elif isinstance(inner, (cst.WithItem, cst.ExceptHandler, cst.ExceptStarHandler)):
             name = inner.asname if isinstance(inner, cst.WithItem) else inner.name
             if name is not None:
@@ -47,34 +67,27 @@ def assigned_in(node: cst.CSTNode) -> set[str]:
             found.add(inner.name.value)
         elif isinstance(inner, cst.MatchMapping) and inner.rest is not None:
             found.add(inner.rest.value)
-        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute):
-            _note_changed(inner, inner.func, found)
         elif isinstance(inner, (cst.FunctionDef, cst.ClassDef)):
             found.add(inner.name.value)
-        elif isinstance(inner, cst.Del):
-            _note_target(inner.target, found)
     return found
 
 
-def changed_in(node: cst.CSTNode) -> set[str]:
-    """Every name or attribute that something inside `node` changes in place, so that its other names change with it."""
+def changed_by_any(binding: Iterable[cst.CSTNode]) -> set[str]:
+    """Every name or attribute that one of these changes in place, so that its other names change with it."""
     found: set[str] = set()
-    for inner in _those_of(_CHANGING, node):
-        if isinstance(inner, cst.AugAssign) or (
-            isinstance(inner, cst.AssignTarget) and isinstance(inner.target, cst.Subscript)
-        ):
+    for inner in binding:
+        if type(inner) is cst.Call:
+            _note_changed(inner, found)
+        elif type(inner) is cst.AugAssign or (type(inner) is cst.AssignTarget and type(inner.target) is cst.Subscript):
             _note_target(inner.target, found)
-        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute):
-            _note_changed(inner, inner.func, found)
     return found
 
 
-def _those_of(kinds: frozenset[type[cst.CSTNode]], node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    return (inner for inner in walk(node) if type(inner) in kinds)
-
-
-def _note_changed(call: cst.Call, func: cst.Attribute, found: set[str]) -> None:
+def _note_changed(call: cst.Call, found: set[str]) -> None:
     """`x` of `x.mul_(2)`, `torch.neg_(x)`, `F.relu(x, inplace=True)` and `torch.add(x, y, out=x)`."""
+    func = call.func
+    if type(func) is not cst.Attribute:
+        return
     in_place = _changes_its_receiver(func.attr.value)
     for argument in call.args:
         word = argument.keyword.value if argument.keyword is not None else ""
@@ -91,38 +104,36 @@ def _note_changed(call: cst.Call, func: cst.Attribute, found: set[str]) -> None:
 
 
 def _note_target(target: cst.CSTNode, found: set[str]) -> None:
-    if isinstance(target, (cst.Tuple, cst.List)):
+    if type(target) is cst.Tuple or type(target) is cst.List:
         for element in target.elements:
             _note_target(element.value, found)
-    elif isinstance(target, cst.Subscript):
+    elif type(target) is cst.Subscript:
         _note_target(target.value, found)
-    elif isinstance(target, cst.BaseExpression):
+    else:
         text = dotted_text(target)
         if text:
             found.add(text)
 
 
 def _changes_its_receiver(method: str) -> bool:
-    if f".{method}" in _GROWING:
-        return True
-    return method.endswith("_") and not method.endswith("__") and method not in _KEEP_VALUES
+    if method.endswith("_"):
+        return not method.endswith("__") and method not in _KEEP_VALUES
+    return f".{method}" in _GROWING
 
 
 def changed_by(call: Call) -> Iterator[cst.BaseExpression]:
     """What `call` changes in place: `x` in `x.clamp_(0)`, `x /= 2`, `nn.init.zeros_(x)` and `F.relu(x, inplace=True)`."""
     node: cst.CSTNode = call.node
-    if isinstance(node, cst.AugAssign):
+    if type(node) is cst.AugAssign:
         yield node.target
     if call.function in _GROWING and call.receiver is not None:
         yield call.receiver
-    if not isinstance(node, cst.Call):
+    if type(node) is not cst.Call:
         return
-    word = node.func.attr.value if isinstance(node.func, cst.Attribute) else dotted_text(node.func) or ""
+    word = node.func.attr.value if type(node.func) is cst.Attribute else dotted_text(node.func) or ""
     inplace = call.arguments.get("inplace")
     subject = call.subject if call.receiver is None else call.receiver
-    if subject is not None and (
-        _changes_its_receiver(word) or (isinstance(inplace, cst.Name) and inplace.value == "True")
-    ):
+    if subject is not None and (_changes_its_receiver(word) or (type(inplace) is cst.Name and inplace.value == "True")):
         yield subject
     if "out" in call.arguments:
         yield call.arguments["out"]

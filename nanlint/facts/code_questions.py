@@ -20,10 +20,10 @@ from nanlint.facts.imports import global_imports, line_for_import
 from nanlint.facts.leftovers import leftovers
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
-from nanlint.facts.training_code import is_inference, is_surely_trained, is_test, is_trained, may_train
 from nanlint.facts.values import Form, Kind
 from nanlint.model import Edit, Span
 from nanlint.source.filled import Filled, filled_in
+from nanlint.source.training_code import is_inference, is_surely_trained, is_test, is_trained, may_train
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +124,7 @@ class CodeQuestions(Reach):
         """Whether one of these names or attributes occurs in a method of the class at hand, or here outside of one."""
         owner = self.outline.chunks[self._current].owner
         beside = [chunk for chunk in self.outline.chunks.values() if owner and chunk.owner == owner]
-        return self.mentions(*words) or any(not chunk.words.isdisjoint(words) for chunk in beside)
+        return self.mentions(*words) or any(chunk.mentions(words) for chunk in beside)
 
     def mentions(self, *words: str) -> bool:
         """Whether one of these names or attributes occurs in the chunk at hand."""
@@ -248,7 +248,7 @@ class CodeQuestions(Reach):
     def _can_import_torch(self) -> bool:
         """Whether the file uses parts of torch, and could import all of it: `with_import` does."""
         chunks = self.outline.chunks.values()
-        is_free = TORCH not in (self._spelled or {}) and not any(TORCH in chunk.bound for chunk in chunks)
+        is_free = TORCH not in (self._spelled or {}) and not any(chunk.binds(TORCH) for chunk in chunks)
         has_parts = any(dotted.startswith(f"{TORCH}.") for dotted in (self._spelled or {}).values())
         return is_free and has_parts and line_for_import(self.outline.tree.body) > 0
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import all_below
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -49,18 +51,18 @@ def _names(annotation: ast.expr | None) -> set[str]:
 
 def _assigned(constructor: Chunk) -> set[str]:
     """Names that the constructor gives another value."""
-    stores = (node for node in ast.walk(constructor.node) if isinstance(node, ast.Name))
+    stores = (node for node in all_below(constructor.node) if isinstance(node, ast.Name))
     return {node.id for node in stores if not isinstance(node.ctx, ast.Load)}
 
 
 def _settings(constructor: Chunk) -> list[tuple[str, ast.expr | None]]:
     """Every attribute that an assignment names, with its value; None where that is a part of something."""
     found: list[tuple[str, ast.expr | None]] = []
-    for node in constructor.nodes:
+    for node in constructor.contents.nodes:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 value = node.value if isinstance(target, ast.Attribute) else None
-                found += [(inner.attr, value) for inner in ast.walk(target) if isinstance(inner, ast.Attribute)]
+                found += [(inner.attr, value) for inner in all_below(target) if isinstance(inner, ast.Attribute)]
         elif isinstance(node, (ast.AnnAssign, ast.AugAssign)) and isinstance(node.target, ast.Attribute):
             found.append((node.target.attr, node.value if isinstance(node, ast.AnnAssign) else None))
     return found

@@ -45,6 +45,7 @@ _BOOLEANS = frozenset(
         "logical_not",
     )
 )
+_LIKE_ANOTHER = frozenset(METHODS[name] for name in ("to", "type", "type_as"))
 # Their second operand gives them a shape and no dtype.
 _SHAPED_LIKE = frozenset(METHODS[name] for name in ("expand_as", "view_as", "reshape_as"))
 _INTEGERS = frozenset(METHODS[name] for name in ("argmax", "argmin", "argsort", "bincount", "count_nonzero"))
@@ -79,23 +80,23 @@ _WIDTH = {"bool": 0, "int": 1, "float16": 2, "bfloat16": 2, "float32": 3, "float
 
 def dtype_named(dotted: str) -> str:
     """`torch.float16` and `torch.half` -> float16; empty for what is no dtype."""
-    module, _, word = dotted.rpartition(".")
-    return _WORDS.get(word, "") if module == "torch" else ""
+    return _WORDS.get(dotted[len("torch.") :], "") if dotted.startswith("torch.") else ""
 
 
-def dtype_made_by(call: Call, evaluator: Evaluator) -> str:
-    """The dtype of what `call` returns; empty when it is not known."""
-    stated = _FIXED.get(call.function) or _stated(call, evaluator)
+def dtype_made_by(call: Call, given_values: Mapping[str, Value], evaluator: Evaluator) -> str:
+    """The dtype of what `call` makes of the values it is given; empty when it is not known."""
+    stated = _FIXED.get(call.function) or _stated(call, given_values)
     if stated:
         return stated
-    nodes = call.arguments.values() if call.function not in _SHAPED_LIKE or call.subject is None else [call.subject]
-    operands = [evaluator.values.get(node, UNKNOWN) for node in nodes]
-    if is_in_place(call.node) and operands and operands[0].kind is Kind.TENSOR:
+    operands = list(given_values.values())
+    if call.function in _SHAPED_LIKE and call.subject is not None:
+        operands = [evaluator.values.get(call.subject, UNKNOWN)]
+    if operands and operands[0].kind is Kind.TENSOR and is_in_place(call.node):
         return operands[0].dtype
     given = _promoted(operands)
     if given in {"int", "bool"}:
         return _of_integers(call, operands, given)
-    region = autocast_dtype(evaluator.env.regions, evaluator.values)
+    region = autocast_dtype(evaluator.env.regions, evaluator.values) if evaluator.env.regions else ""
     if region and given in {"", "float16", "bfloat16", "float32"}:
         # A tensor of unknown dtype in an autocast region stays unknown, unless the operation fixes its own.
         computed = runs_in(call.function, given or "unknown", region)
@@ -105,10 +106,10 @@ def dtype_made_by(call: Call, evaluator: Evaluator) -> str:
 
 def is_in_place(node: cst.CSTNode) -> bool:
     """Whether the operation stores its result in its operand, whose dtype stays: `h += x`, `h.mul_(x)`, `torch.neg_(h)`."""
-    if not isinstance(node, cst.Call):
-        return isinstance(node, cst.AugAssign)
-    name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-    return isinstance(name, cst.Name) and name.value.endswith("_") and not name.value.endswith("__")
+    if type(node) is not cst.Call:
+        return type(node) is cst.AugAssign
+    name = node.func.attr if type(node.func) is cst.Attribute else node.func
+    return type(name) is cst.Name and name.value.endswith("_") and not name.value.endswith("__")
 
 
 def _of_integers(call: Call, operands: Iterable[Value], given: str) -> str:
@@ -135,34 +136,32 @@ def cast_to(call: Call | None, evaluator: Evaluator) -> str:
     return _MODULE_CASTS[word] if is_cast else ""
 
 
-def _stated(call: Call, evaluator: Evaluator) -> str:
-    node = call.arguments.get("dtype")
-    if node is None and call.function in {METHODS["to"], METHODS["type"], METHODS["type_as"]}:
-        for argument in list(call.arguments.values())[1:]:
-            value = evaluator.values.get(argument, UNKNOWN)
+def _stated(call: Call, operands: Mapping[str, Value]) -> str:
+    stated = operands.get("dtype")
+    if stated is None and call.function in _LIKE_ANOTHER:
+        for value in list(operands.values())[1:]:
             if value.kind is Kind.DTYPE and value.constant is not NOTHING:
                 return str(value.constant)
             if value.kind is Kind.TENSOR and value.dtype:
                 return value.dtype
         return ""
-    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
-    return str(value.constant) if value.kind is Kind.DTYPE and value.constant is not NOTHING else ""
+    is_known = stated is not None and stated.kind is Kind.DTYPE and stated.constant is not NOTHING
+    return str(stated.constant) if stated is not None and is_known else ""
 
 
 def _promoted(operands: Iterable[Value]) -> str:
     """The dtype that torch gives to a mix; Python numbers do not take part, an unknown tensor makes it unknown."""
     # What has a number as its default is one, for all that is known.
-    tensors = [
-        value
+    dtypes = {
+        value.dtype
         for value in operands
         if value.kind is Kind.TENSOR or (value.kind is Kind.UNKNOWN and value.number is None)
-    ]
-    if not tensors or any(not value.dtype for value in tensors):
+    }
+    if not dtypes or "" in dtypes:
         return ""
-    dtypes = {value.dtype for value in tensors}
-    if {"float16", "bfloat16"} <= dtypes:
+    if "float16" in dtypes and "bfloat16" in dtypes:
         return "float32"
-    return max(dtypes, key=lambda dtype: _WIDTH[dtype])
+    return max(dtypes, key=_WIDTH.__getitem__)
 
 
 def autocast_dtype(regions: Iterable[Call], values: Mapping[cst.CSTNode, Value], device: str = "") -> str:

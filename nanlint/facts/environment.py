@@ -8,7 +8,7 @@ first; full ones are merged in pairs, as the digits of a binary counter are.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ import libcst as cst
 
 from nanlint.facts.dtypes import format_of
 from nanlint.facts.guards import Bound, stored, tightened
+from nanlint.facts.names import dotted_text
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import INF, Interval
@@ -23,8 +24,7 @@ from nanlint.ops.interval import INF, Interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_COMPOUND = frozenset({cst.Call, cst.Subscript, cst.BinaryOperation})
-_GUARDABLE = _COMPOUND | {cst.Name, cst.Attribute}
+_GUARDABLE = frozenset({cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BinaryOperation})
 
 # The newest dict is copied at every binding, so it stays small.
 _NEWEST = 16
@@ -40,6 +40,8 @@ class Env:
     regions: tuple[Call, ...] = ()
     guards: Mapping[str, Bound] = field(default_factory=dict)
     """The text of an expression -> what a condition has left of it."""
+    guarded_kinds: frozenset[type[cst.CSTNode]] = frozenset()
+    """What `guards` are about, if not names: expressions of other kinds have other texts."""
 
     def get(self, name: str) -> Value | None:
         """What `name` holds; None when nothing here has bound it."""
@@ -69,7 +71,8 @@ class Env:
             word = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
             guards = {text: bound for text, bound in guards.items() if not word.search(text)}
         # Two names hold the same unknown thing only if one was assigned from the other.
-        return Env(_with(self.layers, name, Value() if value is UNKNOWN else value), self.regions, guards)
+        layers = _with(self.layers, name, Value() if value is UNKNOWN else value)
+        return Env(layers, self.regions, guards, self.guarded_kinds)
 
     def forget(self, touched: Iterable[str]) -> Env:
         """The environment after any of these names may have been assigned."""
@@ -78,33 +81,49 @@ class Env:
             env = env.bind(name, Value())
         return env
 
+    def attributes_told_of(self, owner: str) -> set[str]:
+        """The attributes of an object that conditions speak of."""
+        attribute = re.compile(rf"(?<![\w.]){re.escape(owner)}\.(\w+)")
+        return {name for text in self.guards for name in attribute.findall(text)}
+
     def untold(self, names: Iterable[str]) -> Env:
         """The environment after what conditions have told of these names may have changed."""
         stale = [re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)") for name in names]
         kept = {text: bound for text, bound in self.guards.items() if not any(word.search(text) for word in stale)}
-        return replace(self, guards=kept)
+        return Env(self.layers, self.regions, kept, self.guarded_kinds)
 
     def within(self, regions: Iterable[Call]) -> Env:
         """The same inside further `with` regions."""
-        return replace(self, regions=(*self.regions, *regions))
+        return Env(self.layers, (*self.regions, *regions), self.guards, self.guarded_kinds)
+
+    def in_regions_of(self, other: Env) -> Env:
+        """The same inside the `with` regions of another."""
+        return Env(self.layers, other.regions, self.guards, self.guarded_kinds)
+
+    def told_as(self, other: Env) -> Env:
+        """The same where conditions have told what they have told in another."""
+        return Env(self.layers, self.regions, other.guards, other.guarded_kinds)
 
     def guarded_by(self, bounds: Iterable[Bound]) -> Env:
         """The environment where a condition has said this."""
-        guards = dict(self.guards)
+        guards, kinds = dict(self.guards), self.guarded_kinds
         for bound in bounds:
             if type(bound.node) in _GUARDABLE:
+                kinds = kinds if type(bound.node) in kinds else kinds | {type(bound.node)}
                 text = text_of(bound.node)
                 before = guards.get(text)
                 both = Bound(bound.node, tightened(before.range, bound)) if before is not None else bound
                 guards[text] = both
-        return replace(self, guards=guards)
+        return Env(self.layers, self.regions, guards, kinds)
 
     def guarded(self, node: cst.BaseExpression, value: Value) -> Value:
         """The value of `node` with what conditions have told about it."""
-        if type(node) not in _GUARDABLE:
+        if type(node) not in self.guarded_kinds:
             return value
-        if type(node) in _COMPOUND and all(text.replace(".", "_").isidentifier() for text in self.guards):
-            return value  # no text of such an expression is a name
+        # Mostly no guard begins as the expression does, and its whole text need not be written.
+        start = dotted_text(node.func) if type(node) is cst.Call else None
+        if start is not None and not any(text.startswith(start) for text in self.guards):
+            return value
         bound = self.guards.get(text_of(node))
         return value if bound is None else _under(value, bound)
 
@@ -123,6 +142,8 @@ class Env:
             return self
         layers = self.layers
         for name in _differing(self.layers, other.layers):
+            if self.get(name) is other.get(name) and name not in self.guards and name not in other.guards:
+                continue
             here, there = self._told(name), other._told(name)
             if here is not there:
                 layers = _with(layers, name, _either(here, there, may_lack=new_object or "." not in name))
@@ -131,13 +152,13 @@ class Env:
             for text, bound in self.guards.items()
             if text in other.guards and not _is_anything(either := bound.range.join(other.guards[text].range))
         }
-        return Env(layers, self.regions, guards)
+        return Env(layers, self.regions, guards, self.guarded_kinds)
 
 
 def _under(value: Value, bound: Bound) -> Value:
     """The value with what a condition has told about it."""
     told = stored(bound, format_of(value.dtype)) if value.kind is Kind.TENSOR else bound
-    return replace(value, range=tightened(value.range, told), same_as=value.identity)
+    return value.but(range=tightened(value.range, told), same_as=value.identity)
 
 
 def _is_anything(left: Interval) -> bool:

@@ -6,7 +6,6 @@ nothing is imported or run.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
 ANY_ATTRIBUTE = "*"
 """`x.*` is bound anew whenever attributes of x may have changed."""
 
+# What may be read off a value of any making.
+_PARTS = {"shape", "ndim", "values", "indices", *ATTRIBUTES}
 # Nothing of the project is in there.
 _OTHERS = ("torch.", "math.", "numpy.")
 
@@ -66,17 +67,26 @@ class Evaluator:
     def evaluate(self, node: cst.BaseExpression) -> Value:
         """The value of `node` here and now; its parts are recorded on the way."""
         handler = _HANDLERS.get(type(node))
-        if handler is None:
+        if handler is not None:
+            value = handler(self, node)
+        else:
             self.evaluate_below(node)
-            return self.record(node, UNKNOWN)
-        return self.record(node, handler(self, node))
+            value = UNKNOWN
+        # As `record` does; it is called for each expression, and a call takes as long as the rest of it.
+        env = self.env
+        if env.guards:
+            value = env.guarded(node, value)
+        self.values[node] = value
+        self.envs[node] = env
+        return value
 
     def record(self, node: cst.BaseExpression, value: Value) -> Value:
         """Remember `value` as that of `node`, with what conditions have told about it."""
-        if self.env.guards:
-            value = self.env.guarded(node, value)
+        env = self.env
+        if env.guards:
+            value = env.guarded(node, value)
         self.values[node] = value
-        self.envs[node] = self.env
+        self.envs[node] = env
         return value
 
     def evaluate_below(self, node: cst.CSTNode) -> None:
@@ -98,18 +108,20 @@ class Evaluator:
         return held if held is not None else self.reach.global_value(node.value, self.parsed.chunk)
 
     def _attribute(self, node: cst.Attribute) -> Value:
-        base = _callable_choice(self.evaluate(node.value))
+        base = self.evaluate(node.value)
+        if base.choices:
+            base = _callable_choice(base)
         name = node.attr.value
         if base.kind is Kind.REFERENCE:
             return literals.imported_constant(f"{base.name}.{name}", node)
-        part = self._part_of(base, name)
+        part = self._part_of(base, name) if name in _PARTS or base.made_by is not None else None
         if part is not None:
             return part
         text = dotted_text(node)
         held = self.env.get(text) if text is not None else None
         if held is not None:
             return held
-        if base.kind in {Kind.INSTANCE, Kind.CLASS} and self.is_relevant(text):
+        if (base.kind is Kind.INSTANCE or base.kind is Kind.CLASS) and self.is_relevant(text):
             # What was made here is of its class; `self` may be of one below.
             found = self.reach.attribute_value(base.name, name, exact=base.made_by is not None)
             # The constructor's defaults hold for an object that was made without arguments.
@@ -129,7 +141,7 @@ class Evaluator:
         if base.made_by is not None and base.made_by.function == "torch.finfo" and base.made_by.subject is not None:
             return literals.limit(self.values.get(base.made_by.subject, UNKNOWN), name, base.made_by.node)
         if name in ATTRIBUTES and base.kind is Kind.TENSOR:
-            return replace(base, same_as=base.identity, detached=base.detached or name == "data")
+            return base.but(same_as=base.identity, detached=base.detached or name == "data")
         return None
 
     def range_of(self, node: cst.BaseExpression | None) -> Interval:
@@ -140,7 +152,7 @@ class Evaluator:
 
     def _call(self, node: cst.Call) -> Value:
         function = self.evaluate(node.func)
-        given = tuple(self.evaluate(argument.value) for argument in node.args)
+        given = tuple([self.evaluate(argument.value) for argument in node.args])
         call, value = outcome(node, function, given, self)
         if call is not None:
             self.calls[node] = call
@@ -154,8 +166,11 @@ class Evaluator:
 
     def _change_arguments(self, node: cst.Call, function: Value) -> None:
         """A function of this file may change in place what it is given; `setattr` sets an attribute."""
+        is_setting = function.kind is Kind.REFERENCE and function.name == "setattr"
+        if function.kind is not Kind.FUNCTION and not is_setting:
+            return
         given = [argument.value for argument in node.args if argument.keyword is None and not argument.star]
-        if function.kind is Kind.REFERENCE and function.name == "setattr" and len(given) == 3:
+        if is_setting and len(given) == 3:
             owner, name = dotted_text(given[0]), self.values[given[1]].constant
             if owner is not None and isinstance(name, str):
                 self.env = self.env.bind(f"{owner}.{name}", self.values[given[2]])
@@ -180,7 +195,7 @@ class Evaluator:
         text = dotted_text(target)
         held = self.env.get(text) if text is not None else None
         if text is not None and held is not None and held.detached is not detached:
-            self.env = self.env.bind(text, replace(held, detached=detached, same_as=held.identity))
+            self.env = self.env.bind(text, held.but(detached=detached, same_as=held.identity))
 
     def _forget_attributes(self, call: Call) -> None:
         """A method that nobody knows may have set any attribute of its object; one of this file sets what it sets."""
@@ -189,13 +204,15 @@ class Evaluator:
             return
         held = self.env.get(owner)
         if self.env.guards and held is not None and held.kind is Kind.INSTANCE:
-            set_later = {
-                attribute for name in self.reach.lineage(held.name) for attribute in self.reach.set_later(name)
-            }
-            self.env = self.env.untold(f"{owner}.{attribute}" for attribute in set_later)
+            lineage = self.reach.lineage(held.name)
+            self.env = self.env.untold(
+                f"{owner}.{attribute}"
+                for attribute in self.env.attributes_told_of(owner)
+                if any(self.reach.sets_later(name, attribute) for name in lineage)
+            )
         for attribute in sorted(self._attributes.get(owner, ())):
             of_this_file = held is not None and held.kind is Kind.INSTANCE
-            if not of_this_file or attribute in self.reach.set_later(held.name):  # type: ignore[union-attr]
+            if not of_this_file or self.reach.sets_later(held.name, attribute):  # type: ignore[union-attr]
                 self.env = self.env.bind(f"{owner}.{attribute}", Value())
         self.env = self.env.bind(f"{owner}.{ANY_ATTRIBUTE}", Value())
 
@@ -248,7 +265,7 @@ class Evaluator:
         outer = self.env
         self.env = self.under(test, holds=holds)
         value = self.evaluate(node)
-        self.env = replace(self.env, guards=outer.guards)
+        self.env = self.env.told_as(outer)
         return value
 
     def _walrus(self, node: cst.NamedExpr) -> Value:
@@ -306,12 +323,12 @@ class Evaluator:
 
     def bind_target(self, target: cst.BaseExpression, value: Value) -> None:
         """Assign `value` to a name, an attribute, an element, or to each part of a tuple."""
-        if isinstance(target, (cst.Tuple, cst.List)):
+        if type(target) is cst.Tuple or type(target) is cst.List:
             known = value.parts if len(value.parts) == len(target.elements) else ()
             for position, element in enumerate(target.elements):
                 self.bind_target(element.value, known[position] if known else _part_of_unknown(value))
             return
-        if isinstance(target, cst.Subscript):
+        if type(target) is cst.Subscript:
             # x[mask] = 0 changes what x holds.
             self.evaluate(target)
             self.change(target.value, self._with_elements(target, value))
@@ -324,7 +341,7 @@ class Evaluator:
         if attribute:
             self._attributes.setdefault(owner, set()).add(attribute)
         if attribute == "data" and isinstance(target, cst.Attribute):
-            self.change(target.value, replace(value, detached=False))
+            self.change(target.value, value.but(detached=False))
         if attribute == "requires_grad" and isinstance(target, cst.Attribute):
             self._set_gradient(target.value, detached=value.constant is False)
         self.env = self.env.bind(text, value)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -17,7 +16,7 @@ from nanlint.facts import operators
 from nanlint.facts.accumulators import Expected, begin_with, expected, kept
 from nanlint.facts.aliases import other_names_of
 from nanlint.facts.annotations import annotated_kind
-from nanlint.facts.changes import assigned_in, changed_in
+from nanlint.facts.changes import assigned_by, assigned_in, binding_in, changed_by_any
 from nanlint.facts.environment import Env
 from nanlint.facts.evaluate import Evaluator, parameters
 from nanlint.facts.imports import bindings
@@ -106,7 +105,7 @@ class Flow(Evaluator):
                 annotated_kind(parameter.annotation.annotation) if parameter.annotation is not None else Kind.UNKNOWN
             )
             kind = Kind.NUMBER if stated is Kind.NUMBER else Kind.UNKNOWN
-            return replace(default, kind=kind, assumed=True, same_as=None)
+            return default.but(kind=kind, assumed=True, same_as=None)
         # What the data set states is not trained.
         detached = not _STATED.isdisjoint(parameter.name.value.lower().split("_"))
         if parameter.annotation is not None:
@@ -155,7 +154,7 @@ class Flow(Evaluator):
         """Interpret statements in order; False when control does not reach their end."""
         # No all(): its generator would cost a further level of Python's stack at every level of nesting.
         for index, statement in enumerate(body):
-            if isinstance(statement, cst.FunctionDef):
+            if type(statement) is cst.FunctionDef:
                 self._following = body[index + 1 :]
             if not self._statement(statement):
                 return False
@@ -268,7 +267,8 @@ class Flow(Evaluator):
     def _loop(self, node: cst.For | cst.While) -> bool:
         if isinstance(node, cst.For):
             self.evaluate(node.iter)
-        before, assigned, hidden = self.env, assigned_in(node), self._changed_unseen(node)
+        binding = binding_in(node)
+        before, assigned, hidden = self.env, assigned_by(binding), self._changed_unseen(node, changed_by_any(binding))
         touched = assigned | hidden
         outer = self._breaks, self._continues
         expectation: Expected | None = expected(node, assigned - hidden, before)
@@ -287,18 +287,17 @@ class Flow(Evaluator):
         self._breaks, self._continues = outer
         # What follows `while True` is reached by break alone, and a break passes the `else` by.
         reached = not endless and self._meet([*rounds, (True, before)])
-        self.env = replace(self.env, regions=before.regions)
+        self.env = self.env.in_regions_of(before)
         if isinstance(node, cst.While):
             self.env = self.under(node.test, holds=False, anew=True)
         if node.orelse is not None:
             reached = self._statement(node.orelse) and reached
         goes_on = self._meet([(reached, self.env), *breaks])
-        self.env = replace(self.env, regions=before.regions)
+        self.env = self.env.in_regions_of(before)
         return goes_on
 
-    def _changed_unseen(self, node: cst.For | cst.While) -> set[str]:
+    def _changed_unseen(self, node: cst.For | cst.While, changed: set[str]) -> set[str]:
         """The names whose content a round may change under another name."""
-        changed = changed_in(node)
         found: set[str] = set()
         for name in changed:
             others = other_names_of(name, self.env, self.values)
@@ -319,7 +318,7 @@ class Flow(Evaluator):
         return test.constant is not NOTHING and bool(test.constant) and not test.assumed
 
     def _with(self, node: cst.With) -> bool:
-        outer = self.env.regions
+        outer = self.env
         for item in node.items:
             value = self.evaluate(item.item)
             region = self.calls.get(item.item) or value.made_by
@@ -328,7 +327,7 @@ class Flow(Evaluator):
             if item.asname is not None:
                 self.bind_target(item.asname.name, value)
         goes_on = self._statement(node.body)
-        self.env = replace(self.env, regions=outer)
+        self.env = self.env.in_regions_of(outer)
         return goes_on
 
     def _try(self, node: cst.Try | cst.TryStar) -> bool:

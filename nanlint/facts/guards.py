@@ -17,6 +17,7 @@ from nanlint.ops.interval import EVERYTHING, INF, Interval
 if TYPE_CHECKING:
     from nanlint.ops.formats import Format
 
+_ZERO, _NOT_ZERO = Interval(0.0, 0.0), replace(EVERYTHING, nonzero=True)
 Read = Callable[[cst.BaseExpression], float | None]
 """The constant that an expression is, if it is one."""
 
@@ -32,16 +33,16 @@ class Bound(NamedTuple):
 
 def bounds(test: cst.BaseExpression, *, holds: bool, read: Read) -> Iterator[Bound]:
     """What is known about parts of `test` when it holds (or does not)."""
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+    if type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
         yield from bounds(test.expression, holds=not holds, read=read)
-    elif isinstance(test, cst.BooleanOperation):
+    elif type(test) is cst.BooleanOperation:
         # `a and b` holds only if both do; `a or b` fails only if both do.
-        if isinstance(test.operator, cst.And) is holds:
+        if (type(test.operator) is cst.And) is holds:
             yield from bounds(test.left, holds=holds, read=read)
             yield from bounds(test.right, holds=holds, read=read)
-    elif isinstance(test, cst.Comparison):
+    elif type(test) is cst.Comparison:
         yield from _compared(test, holds=holds, read=read)
-    elif isinstance(test, cst.NamedExpr):
+    elif type(test) is cst.NamedExpr:
         yield from bounds(test.value, holds=holds, read=read)
         yield from bounds(test.target, holds=holds, read=read)
     else:
@@ -50,7 +51,7 @@ def bounds(test: cst.BaseExpression, *, holds: bool, read: Read) -> Iterator[Bou
 
 def _truth(test: cst.BaseExpression, *, holds: bool, read: Read) -> Iterator[Bound]:
     """A bare value as a condition: not 0 if it holds. `mask.any()` holds if the mask's sum is at least 1."""
-    yield Bound(test, replace(EVERYTHING, nonzero=True) if holds else Interval(0.0, 0.0))
+    yield Bound(test, _NOT_ZERO if holds else _ZERO)
     name, subject = _asked_of_all(test)
     if subject is None:
         return
@@ -64,9 +65,9 @@ def _truth(test: cst.BaseExpression, *, holds: bool, read: Read) -> Iterator[Bou
 
 def _asked_of_all(test: cst.BaseExpression) -> tuple[str, cst.BaseExpression | None]:
     """`x.any()`, `torch.any(x)`, `x.all()`, `x.any().item()`: the word and x."""
-    if not isinstance(test, cst.Call):
+    if type(test) is not cst.Call:
         return "", None
-    if isinstance(test.func, cst.Attribute) and test.func.attr.value in {"any", "all", "item"}:
+    if type(test.func) is cst.Attribute and test.func.attr.value in {"any", "all", "item"}:
         if test.args and isinstance(test.func.value, cst.Name):
             return test.func.attr.value, test.args[0].value
         return test.func.attr.value, test.func.value
@@ -92,17 +93,17 @@ def _compared(test: cst.Comparison, *, holds: bool, read: Read) -> Iterator[Boun
 def _pair(
     node: cst.BaseExpression, sign: type[cst.CSTNode], other: cst.BaseExpression, *, holds: bool, read: Read
 ) -> Iterator[Bound]:
-    if isinstance(node, cst.NamedExpr):
+    if type(node) is cst.NamedExpr:
         for part in (node.value, node.target):
             yield from _pair(part, sign, other, holds=holds, read=read)
         return
     limit = read(other)
     # A name may hold its default alone, which a caller can change.
-    if read(node) is not None and not isinstance(node, (cst.Name, cst.Attribute)):
+    if type(node) is not cst.Name and type(node) is not cst.Attribute and read(node) is not None:
         return
     if limit is None:
         # `if low == high:` tells that somebody asks, if not what comes of it; beside a size it is about the form.
-        if sign in _STRETCHES and not isinstance(other, cst.SimpleString) and not _is_size(other):
+        if sign in _STRETCHES and type(other) is not cst.SimpleString and not _is_size(other):
             yield Bound(node, EVERYTHING)
         return
     said = sign if holds else _NEGATED.get(sign, sign)
@@ -185,7 +186,7 @@ _STRETCHES: Mapping[type[cst.CSTNode], Callable[[float], Interval]] = {
     cst.LessThan: _below,
     cst.LessThanEqual: lambda limit: Interval(-INF, limit, minus_inf=True),
     cst.Equal: lambda limit: Interval(limit, limit),
-    cst.NotEqual: lambda limit: replace(EVERYTHING, nonzero=limit == 0),
+    cst.NotEqual: lambda limit: _NOT_ZERO if limit == 0 else EVERYTHING,
 }
 _MIRRORED: Mapping[type[cst.CSTNode], type[cst.CSTNode]] = {
     cst.GreaterThan: cst.LessThan,

@@ -16,13 +16,19 @@ class Classes:
 
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
+        self._lineages: dict[str, list[str]] = {}
         self._below: dict[str, list[str]] | None = None
         """Class -> the classes that are made from it."""
-        self._set_outside_init: dict[str, set[str]] = {}
+        self._set_later: dict[tuple[str, str], bool] = {}
         self._copied: dict[str, frozenset[str]] = {}
 
     def lineage(self, class_name: str) -> list[str]:
         """A class and the classes above it, as far as they are of this file."""
+        if class_name not in self._lineages:
+            self._lineages[class_name] = self._find_lineage(class_name)
+        return self._lineages[class_name]
+
+    def _find_lineage(self, class_name: str) -> list[str]:
         found: list[str] = []
         waiting = [class_name]
         while waiting:
@@ -47,9 +53,9 @@ class Classes:
         constructor = chunks.get(f"{class_name}.__init__")
         return (
             f"{class_name}.{attribute}" in chunks
-            or (constructor is not None and attribute in constructor.stored_attributes)
+            or (constructor is not None and constructor.stores(attribute))
             or attribute in chunks[class_name].bound
-            or attribute in self.set_later(class_name)
+            or self.sets_later(class_name, attribute)
         )
 
     def copied(self, class_name: str) -> frozenset[str]:
@@ -59,13 +65,13 @@ class Classes:
             self._copied[class_name] = copied_attributes(constructor, self._outline.classes)
         return self._copied[class_name]
 
-    def set_later(self, class_name: str) -> set[str]:
-        """The attributes that methods other than __init__ set."""
-        if class_name not in self._set_outside_init:
-            self._set_outside_init[class_name] = {
-                attribute
+    def sets_later(self, class_name: str, attribute: str) -> bool:
+        """Whether a method other than __init__ sets the attribute."""
+        key = class_name, attribute
+        if key not in self._set_later:
+            self._set_later[key] = any(
+                chunk.stores(attribute)
                 for chunk in self._outline.chunks.values()
                 if chunk.owner == class_name and chunk.name not in {"__init__", class_name}
-                for attribute in chunk.stored_attributes
-            }
-        return self._set_outside_init[class_name]
+            )
+        return self._set_later[key]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -37,10 +36,10 @@ _BINARY: Mapping[type[cst.BaseBinaryOp], Callable[[Any, Any], Any]] = {
 _LARGEST_EXPONENT = 400
 
 
-def literal(constant: object, node: cst.BaseExpression) -> Value:
+def literal(constant: object, node: cst.BaseExpression, *, assumed: bool = False) -> Value:
     """The value of a constant that `node` states."""
     kind = Kind.NONE if constant is None else Kind.TEXT if isinstance(constant, str) else Kind.NUMBER
-    return Value(kind, constant=constant, range=range_of_constant(constant), node=node)
+    return Value(kind, constant=constant, range=range_of_constant(constant), assumed=assumed, node=node)
 
 
 def number(node: cst.Integer | cst.Float) -> Value:
@@ -62,12 +61,20 @@ def text(node: cst.SimpleString | cst.ConcatenatedString) -> Value:
     pieces: list[str] = []
     rest: cst.BaseExpression = node
     while isinstance(rest, cst.ConcatenatedString):
-        if not isinstance(rest.left, cst.SimpleString) or not isinstance(rest.left.evaluated_value, str):
+        piece = _text(rest.left.value) if isinstance(rest.left, cst.SimpleString) else None
+        if not isinstance(piece, str):
             return Value(Kind.TEXT)
-        pieces.append(rest.left.evaluated_value)
+        pieces.append(piece)
         rest = rest.right
-    last = rest.evaluated_value if isinstance(rest, cst.SimpleString) else None
+    last = _text(rest.value) if isinstance(rest, cst.SimpleString) else None
     return literal("".join([*pieces, last]), node) if isinstance(last, str) else Value(Kind.TEXT)
+
+
+@lru_cache(maxsize=4096)
+def _text(written: str) -> str | bytes:
+    """What a string is that is written so; most are there many times, and Python's parser is asked for each."""
+    text: str | bytes = ast.literal_eval(written)
+    return text
 
 
 def imported_constant(dotted: str, node: cst.BaseExpression) -> Value:
@@ -90,7 +97,7 @@ def folded(node: cst.BinaryOperation, left: Value, right: Value) -> Value | None
     result = _arithmetic(node.operator, left, right)
     if not isinstance(result, (int, float)):
         return None
-    return replace(literal(result, node), assumed=left.assumed or right.assumed)
+    return literal(result, node, assumed=left.assumed or right.assumed)
 
 
 def _arithmetic(sign: cst.BaseBinaryOp, left: Value, right: Value) -> object:
@@ -109,6 +116,6 @@ def as_float(inner: Value, node: cst.BaseExpression) -> Value | None:
     if not isinstance(inner.constant, (str, int, float)):
         return None
     try:
-        return replace(literal(float(inner.constant), node), assumed=inner.assumed)
+        return literal(float(inner.constant), node, assumed=inner.assumed)
     except (ValueError, OverflowError):
         return Value(Kind.NUMBER)

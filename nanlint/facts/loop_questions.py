@@ -122,11 +122,11 @@ class LoopQuestions(CodeQuestions):
 
     def makes_scaler(self) -> bool:
         """Whether the file makes a GradScaler."""
-        return any("GradScaler" in chunk.words for chunk in self.outline.chunks.values())
+        return any(chunk.mentions(("GradScaler",)) for chunk in self.outline.chunks.values())
 
     def restores_scaler(self) -> bool:
         """Whether the state of a GradScaler is loaded anywhere in the file, maybe with that of others."""
-        loading = [name for name, chunk in self.outline.chunks.items() if "load_state_dict" in chunk.words]
+        loading = [name for name, chunk in self.outline.chunks.items() if chunk.mentions(("load_state_dict",))]
         flows = (self.flow(name) for name in loading)
         return resuming.restores_scaler(flow for flow in flows if flow is not None)
 

@@ -45,14 +45,14 @@ _STOPS = frozenset({"exit", "abort", "terminate", "kill", "fail"})
 def relevant(outline: Outline) -> frozenset[str]:
     """The functions that may have a part in training by the words they use, or by those of what they call."""
     chunks = {name: chunk for name, chunk in outline.chunks.items() if f"{name}#2" not in outline.chunks}
-    found = {name for name, chunk in chunks.items() if not _WORDS.isdisjoint(chunk.words)}
+    found = {name for name, chunk in chunks.items() if chunk.mentions(_WORDS)}
     waiting = set(found)
     while waiting:
         called = {(chunks[name].name, chunks[name].owner) for name in waiting}
         waiting = {
             name
             for name, chunk in chunks.items()
-            if name not in found and any(word in chunk.words and owner in {"", chunk.owner} for word, owner in called)
+            if name not in found and chunk.mentions([word for word, owner in called if owner in {"", chunk.owner}])
         }
         found |= waiting
     return frozenset(found)

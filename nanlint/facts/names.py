@@ -24,14 +24,11 @@ def dotted_text(node: cst.CSTNode) -> str | None:
     # Asked of every node: the classes have none below them, and isinstance takes three times as long.
     if type(node) is cst.Name:
         return node.value
-    parts: list[str] = []
+    text = ""
     while type(node) is cst.Attribute:
-        parts.append(node.attr.value)
+        text = f".{node.attr.value}{text}"
         node = node.value
-    if type(node) is not cst.Name:
-        return None
-    parts.append(node.value)
-    return ".".join(reversed(parts))
+    return node.value + text if type(node) is cst.Name else None
 
 
 def from_star(name: str, stars: Iterable[str]) -> str | None:

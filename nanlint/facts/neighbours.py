@@ -14,7 +14,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.source.cache import digest_of, settled
+from nanlint.digest import digest_of
+from nanlint.source.cache import settled
 from nanlint.source.gate import View
 from nanlint.source.outline import MODULE, Outline, outline
 from nanlint.source.read import UnreadableSource, decode, read_bytes
@@ -32,7 +33,7 @@ _HIGHEST = 8
 _MOST_HOPS = 5
 # A module with more bytes than this is generated, or data.
 _LARGEST = 1_000_000
-_MOST_MODULES = 24
+_MOST_MODULES = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +74,10 @@ class Neighbours:
         if module not in _reaches:
             # Nobody asks more of another file than what its functions return and its names hold.
             _reaches[module] = self._facts(module.text, module.outline, view=View(module.outline))
-        return question(_reaches[module], symbol.name)
+        try:
+            return question(_reaches[module], symbol.name)
+        except SyntaxError:  # in a function that was not read before
+            return None
 
     def _resolve(self, dotted: str, folder: str, hops: int) -> Symbol | None:
         for path, rest in self._candidates(dotted, folder):
@@ -144,7 +148,7 @@ def _read(path: str) -> Module | None:
     try:
         data = read_bytes(path)
         text = decode(data, path).text
-        return Module(path, text, outline(text, path), digest_of(data))
+        return Module(path, text, outline(text, path, only_headers=True), digest_of(data))
     except (UnreadableSource, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

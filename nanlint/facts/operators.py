@@ -5,7 +5,6 @@ Chains of thousands of operators are walked along, not down into: Python's stack
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -27,8 +26,8 @@ _BITWISE = frozenset({"torch.bitwise_and", "torch.bitwise_or"})
 def binary(evaluator: Evaluator, node: cst.BinaryOperation) -> Value:
     """`a + b * c - d`: the value of the whole; that of each left part is recorded."""
     chain = [node]
-    while isinstance(chain[-1].left, cst.BinaryOperation):
-        chain.append(chain[-1].left)
+    while type(left := chain[-1].left) is cst.BinaryOperation:
+        chain.append(left)
     value = evaluator.evaluate(chain[-1].left)
     for inner in reversed(chain):
         value = _operated(evaluator, inner, value, evaluator.evaluate(inner.right))
@@ -62,22 +61,22 @@ def augmented(evaluator: Evaluator, node: cst.AugAssign) -> Value:
 
 def _made_of(call: Call, left: Value, right: Value, evaluator: Evaluator) -> Value:
     value = value_made_by(call, evaluator)
-    kinds = {left.kind, right.kind}
     if call.function in _BITWISE:
         value = _masked(call.function, value, left, right)
-    if Kind.TENSOR in kinds:
+    if left.kind is Kind.TENSOR or right.kind is Kind.TENSOR:
         return value
     # Two Python numbers make one; of two unknowns nobody can say what they make, unless both are truth values.
     dtype = "bool" if left.dtype == right.dtype == "bool" and value.range == BOOLEAN else ""
-    return replace(value, kind=Kind.NUMBER if kinds == {Kind.NUMBER} else Kind.UNKNOWN, dtype=dtype)
+    are_numbers = left.kind is Kind.NUMBER and right.kind is Kind.NUMBER
+    return value.but(kind=Kind.NUMBER if are_numbers else Kind.UNKNOWN, dtype=dtype)
 
 
 def _masked(function: str, value: Value, *operands: Value) -> Value:
     """The value of `a & b`, `a | b` or `~a`: a mask, if one is in it. What nobody knows stays unknown: no integer."""
     is_mask = [operand.range.is_subset(BOOLEAN) for operand in operands]
     if all(is_mask) or (function == "torch.bitwise_and" and any(is_mask)):
-        return replace(value, range=BOOLEAN, dtype="bool" if any(each.dtype == "bool" for each in operands) else "")
-    return value if all(operand.is_known for operand in operands) else replace(value, range=FINITE)
+        return value.but(range=BOOLEAN, dtype="bool" if any(each.dtype == "bool" for each in operands) else "")
+    return value if all(operand.is_known for operand in operands) else value.but(range=FINITE)
 
 
 def unary(evaluator: Evaluator, node: cst.UnaryOperation) -> Value:
@@ -87,19 +86,19 @@ def unary(evaluator: Evaluator, node: cst.UnaryOperation) -> Value:
         return Value(Kind.NUMBER)
     if isinstance(node.operator, cst.Minus):
         if isinstance(inner.constant, (int, float)):
-            return replace(literal(-inner.constant, node), assumed=inner.assumed)
+            return literal(-inner.constant, node, assumed=inner.assumed)
         call = Call("torch.neg", node, Form.OPERATOR, {"input": node.expression})
         evaluator.calls[node] = call
-        return replace(value_made_by(call, evaluator), kind=inner.kind)
+        return value_made_by(call, evaluator).but(kind=inner.kind)
     if isinstance(node.operator, cst.BitInvert) and inner.number is None:
         call = evaluator.calls[node] = Call("torch.bitwise_not", node, Form.OPERATOR, {"input": node.expression})
         value = value_made_by(call, evaluator)
         # Of an integer 0 it is -1; what nobody knows the dtype of, and is 0 or 1, is a mask.
         if inner.dtype == "int":
-            value = replace(value, range=Interval(-1 - inner.range.high, -1 - inner.range.low, integer=True))
+            value = value.but(range=Interval(-1 - inner.range.high, -1 - inner.range.low, integer=True))
         else:
             value = _masked(call.function, value, inner)
-        return replace(value, kind=inner.kind, dtype=inner.dtype)
+        return value.but(kind=inner.kind, dtype=inner.dtype)
     return Value(inner.kind, dtype=inner.dtype)
 
 
@@ -107,7 +106,10 @@ def subscript(evaluator: Evaluator, node: cst.Subscript) -> Value:
     """An element of a known tuple, or a part of a tensor."""
     base = evaluator.evaluate(node.value)
     for element in node.slice:
-        evaluator.evaluate_below(element)
+        if type(element.slice) is cst.Index:
+            evaluator.evaluate(element.slice.value)
+        else:
+            evaluator.evaluate_below(element.slice)
     index = _index_of(evaluator, node)
     if base.parts and index is not None and -len(base.parts) <= index < len(base.parts):
         return base.parts[index]
@@ -116,7 +118,7 @@ def subscript(evaluator: Evaluator, node: cst.Subscript) -> Value:
     if base.kind is not Kind.TENSOR:
         return Value(detached=True) if base.detached else UNKNOWN
     call = evaluator.calls[node] = Call("subscript", node, Form.OPERATOR, {"input": node.value})
-    return replace(part_of_tensor(call, base), range=_selected_range(evaluator, node))
+    return part_of_tensor(call, base).but(range=_selected_range(evaluator, node))
 
 
 def _selected_range(evaluator: Evaluator, node: cst.Subscript) -> Interval:
@@ -137,10 +139,10 @@ def _index_of(evaluator: Evaluator, node: cst.Subscript) -> int | None:
 
 def comparison(evaluator: Evaluator, node: cst.Comparison) -> Value:
     """A truth value, or a mask where a tensor is compared."""
-    evaluator.evaluate_below(node)
+    operands = [evaluator.evaluate(node.left)]
+    operands += [evaluator.evaluate(target.comparator) for target in node.comparisons]
     evaluator.comparisons.append(node)
-    operands = [node.left, *(target.comparator for target in node.comparisons)]
-    tensor = any(evaluator.values.get(operand, UNKNOWN).kind is Kind.TENSOR for operand in operands)
+    tensor = any(value.kind is Kind.TENSOR for value in operands)
     call = Call("comparison", node, Form.OPERATOR, {"input": node.left})
     return Value(Kind.TENSOR if tensor else Kind.UNKNOWN, call, call, range=BOOLEAN, dtype="bool", detached=True)
 
@@ -151,17 +153,17 @@ def boolean(evaluator: Evaluator, node: cst.BooleanOperation) -> Value:
     while isinstance(chain[-1].left, cst.BooleanOperation):
         chain.append(chain[-1].left)
     value = evaluator.evaluate(chain[-1].left)
-    outer, sign = evaluator.env.guards, type(chain[-1].operator)
+    outer, sign = evaluator.env, type(chain[-1].operator)
     told = chain[-1].left
     for inner in reversed(chain):
         if type(inner.operator) is not sign:
             # `(a and b) or c`: what a and b have told separately does not hold for c.
-            evaluator.env, sign, told = replace(evaluator.env, guards=outer), type(inner.operator), inner.left
+            evaluator.env, sign, told = evaluator.env.told_as(outer), type(inner.operator), inner.left
         evaluator.env = evaluator.under(told, holds=sign is cst.And)
         value, told = _one_of(value, sign, evaluator.evaluate(inner.right)), inner.right
         if inner is not node:
             value = evaluator.record(inner, value)
-    evaluator.env = replace(evaluator.env, guards=outer)
+    evaluator.env = evaluator.env.told_as(outer)
     return value
 
 
@@ -169,7 +171,7 @@ def _one_of(left: Value, sign: type[cst.CSTNode], right: Value) -> Value:
     """`n or 1` is n only where n is not 0, `n and 1` is n only where it is 0."""
     if left.kind is Kind.NUMBER or right.kind is Kind.NUMBER:
         kept = left.range.without_zero() if sign is cst.Or else left.range.meet(point(0.0))
-        left = replace(left, range=kept, same_as=left.identity)
+        left = left.but(range=kept, same_as=left.identity)
     return join(left, right)
 
 

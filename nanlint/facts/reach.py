@@ -34,7 +34,7 @@ _MOST_DRAFTS = 500
 _NOBODY: frozenset[str] = frozenset()
 _GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
 # No chunk in particular asks.
-_ANYWHERE = Chunk("", "", 0, 0, ast.Module([], []))
+_ANYWHERE = Chunk(ast.Module([], []), "", "", 0)
 _PROPERTIES = frozenset({"property", "cached_property"})
 
 
@@ -204,9 +204,9 @@ class Reach:
         """A class and the classes above it, as far as they are of this file."""
         return self._classes.lineage(class_name)
 
-    def set_later(self, class_name: str) -> set[str]:
-        """The attributes that methods other than __init__ set."""
-        return self._classes.set_later(class_name)
+    def sets_later(self, class_name: str, attribute: str) -> bool:
+        """Whether a method of the class other than __init__ sets the attribute."""
+        return self._classes.sets_later(class_name, attribute)
 
     def attribute_value(self, class_name: str, attribute: str, *, exact: bool = True) -> Value:
         """What an object's attribute holds: set in __init__ (or in the class body) and nowhere else, or a method.
@@ -221,11 +221,11 @@ class Reach:
 
     def _attribute_value(self, class_name: str, attribute: str) -> Value:
         lineage = self.lineage(class_name)
-        if any(attribute in self.set_later(name) for name in lineage):
+        if any(self.sets_later(name, attribute) for name in lineage):
             return UNKNOWN
         for name in lineage:
             constructor = self.outline.chunks.get(f"{name}.__init__")
-            if constructor is not None and attribute in constructor.stored_attributes:
+            if constructor is not None and constructor.stores(attribute):
                 if attribute in self._classes.copied(name):
                     return UNKNOWN
                 flow = self.flow(f"{name}.__init__")

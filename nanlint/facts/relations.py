@@ -256,7 +256,7 @@ def range_under(node: cst.BaseExpression, test: cst.BaseExpression, evaluator: E
     for bound in _told(test, evaluator, holds=holds):
         if aligned(bound.node, node, evaluator):
             known = tightened(known, stored(bound, format_of(evaluator.values[node].dtype)))
-    return replace(known, nan=evaluator.range_of(node).nan and known.nan)
+    return known if evaluator.range_of(node).nan else known.without_nan()
 
 
 def _told(mask: cst.BaseExpression, evaluator: Evaluator, *, holds: bool, depth: int = 0) -> Iterator[Bound]:

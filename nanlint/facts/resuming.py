@@ -154,15 +154,16 @@ def spelled_out(node: cst.BaseExpression | None, flow: Flow, names: int = 3) -> 
         if not all(assigned) or not assigned:
             return ""
         texts += assigned
-    # The folder of a path that is joined may come from elsewhere; what is written of it here is told.
-    texts += [text_of(value) for name in _folders(node) for value in values_of(name, flow)]
-    return " ".join(texts)
+    return " ".join([*texts, *_folders(node, flow, names)])
 
 
-def _folders(node: cst.BaseExpression) -> list[str]:
-    if not isinstance(node, cst.Call) or not (dotted_text(node.func) or "").endswith(".join"):
-        return []
-    return [arg.value.value for arg in node.args[:-1] if isinstance(arg.value, cst.Name)]
+def _folders(node: cst.BaseExpression, flow: Flow, names: int) -> Iterator[str]:
+    """The folder of a path that is joined may come from elsewhere; what is written of it here is told."""
+    if not isinstance(node, cst.Call) or not (dotted_text(node.func) or "").endswith(".join") or names == 0:
+        return
+    for arg in node.args[:-1]:
+        for value in values_of(arg.value.value, flow) if isinstance(arg.value, cst.Name) else ():
+            yield spelled_out(value, flow, names - 1) or text_of(value)
 
 
 def _plain_names(node: cst.BaseExpression) -> Iterator[str]:

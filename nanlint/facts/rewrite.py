@@ -113,7 +113,12 @@ def in_place_of(
 
 def code(node: cst.CSTNode, at: cst.CSTNode, parsed: ParsedChunk) -> str:
     """The text of `node`, be it new, with further lines indented as they have to be where `at` stands."""
-    indents = _indents(at, parsed)
+    text = _written(node, [], parsed)
+    # Where a block is, mostly nobody needs to know: one line is not indented.
+    return _written(node, _indents(at, parsed), parsed) if "\n" in text or "\r" in text else text
+
+
+def _written(node: cst.CSTNode, indents: list[str], parsed: ParsedChunk) -> str:
     state = CodegenState(parsed.module.default_indent, parsed.module.default_newline, indent_tokens=indents)
     with deep_enough():
         node._codegen(state)  # noqa: SLF001 - as libcst's own code_for_node does

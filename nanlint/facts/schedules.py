@@ -25,6 +25,8 @@ def lowering(name: str, chunks: Iterable[Chunk]) -> str:
 
 
 def _ways(name: str, chunk: Chunk) -> Iterator[str]:
+    if not chunk.mentions((name.rpartition(".")[2],)):
+        return
     nodes = list(ast.walk(chunk.node)) if isinstance(chunk.node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
     ways = [way for node in nodes if (way := _way(name, node))]
     if ways and not any(_is_floor(name, node) for node in nodes):

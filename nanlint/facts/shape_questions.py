@@ -84,7 +84,7 @@ class ShapeQuestions(RangeQuestions):
 
     def file_mentions(self, *words: str) -> bool:
         """Whether one of these names or attributes occurs anywhere in the file."""
-        return any(not chunk.words.isdisjoint(words) for chunk in self.outline.chunks.values())
+        return any(chunk.mentions(words) for chunk in self.outline.chunks.values())
 
     def user_of(self, node: cst.BaseExpression) -> Call | None:
         """The operation that `node` is an operand of, as it is written; None if there is none around it."""
@@ -99,7 +99,7 @@ class ShapeQuestions(RangeQuestions):
     def asks_dtype(self, node: cst.CSTNode) -> bool:
         """Whether `node` stands in a branch that a condition on dtypes decides: `if x.dtype == torch.float16:`."""
         tests = (around.test for around in self.parents_of(node) if isinstance(around, (cst.If, cst.IfExp)))
-        return any(word in self.source_of(test) for test in tests for word in ("dtype", "float16", "half"))
+        return any(word in text for text in map(self.source_of, tests) for word in ("dtype", "float16", "half"))
 
     def is_named_elsewhere(self, node: cst.BaseExpression) -> bool:
         """Whether the name that `node` is stands in the chunk once more."""

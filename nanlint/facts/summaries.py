@@ -6,13 +6,13 @@ A function is interpreted once, with its defaults. A call that gives such an arg
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from nanlint.facts.values import Kind, Value
 from nanlint.ops.interval import FINITE
+from nanlint.source.below import all_below, nodes_below
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -41,6 +41,8 @@ def decorators(chunk: Chunk) -> Iterator[str]:
 
 def tells_its_result(chunk: Chunk, of_this_file: Container[str], *, may_yield: bool = True) -> bool:
     """Whether a call of the function gives what its return statements say: no generator, nothing unknown wrapped around it."""
+    if not any(isinstance(node, ast.Return) for node in chunk.contents.nodes):
+        return False
     around = list(decorators(chunk))
     if not all(word in _TRANSPARENT and word not in of_this_file for word in around):
         return False
@@ -54,7 +56,7 @@ def _yields(node: ast.AST) -> bool:
         if isinstance(current, (ast.Yield, ast.YieldFrom)):
             return True
         if not isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            waiting.extend(ast.iter_child_nodes(current))
+            waiting += nodes_below(current)
     return False
 
 
@@ -68,7 +70,7 @@ def changed_parameters(chunk: Chunk) -> tuple[int, ...]:
     changed: set[str] = set()
     own: set[str] = set()
     for statement in node.body:
-        changed |= {name for inner in ast.walk(statement) for name in _changed_by(inner)} - own
+        changed |= {name for inner in all_below(statement) for name in _changed_by(inner)} - own
         targets = statement.targets if isinstance(statement, ast.Assign) else ()
         own |= {target.id for target in targets if isinstance(target, ast.Name)}
     return tuple(place for place, name in enumerate(declared[1:] if is_method else declared) if name in changed)
@@ -76,14 +78,15 @@ def changed_parameters(chunk: Chunk) -> tuple[int, ...]:
 
 def _changed_by(node: ast.AST) -> Iterator[str]:
     """`x` of `x.zero_()`, `x += 1`, `x[0] = 1` and `x.t().add_(1)`."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        word = node.func.attr
-        targets = [node.func.value] if word.endswith("_") and not word.endswith(("__", "requires_grad_")) else []
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Call):
+        word = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if word.endswith("_") and not word.endswith(("__", "requires_grad_")):
+            targets = [node.func.value]  # type: ignore[attr-defined] # a word is that of an attribute
     elif isinstance(node, ast.AugAssign):
         targets = [node.target]
-    else:
-        assigned = node.targets if isinstance(node, ast.Assign) else ()
-        targets = [target for target in assigned if isinstance(target, ast.Subscript)]
+    elif isinstance(node, ast.Assign):
+        targets = [target for target in node.targets if isinstance(target, ast.Subscript)]
     for target in targets:
         while isinstance(target, (ast.Attribute, ast.Subscript, ast.Call)):
             target = target.func if isinstance(target, ast.Call) else target.value  # noqa: PLW2901 - down to the name
@@ -99,8 +102,7 @@ def as_returned(value: Value, chunk: Chunk, call: Call | None) -> Value:
 
 def without_ranges(value: Value) -> Value:
     """The same thing, with nothing known of the numbers in it."""
-    return replace(
-        value,
+    return value.but(
         range=FINITE,
         parts=tuple(without_ranges(part) for part in value.parts),
         choices=tuple(without_ranges(choice) for choice in value.choices),

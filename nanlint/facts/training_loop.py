@@ -109,14 +109,14 @@ def is_distributed(outline: Outline) -> bool:
     """Whether the file trains with several processes, by the words it uses."""
     imported = {name.rpartition(".")[2] for name in outline.imports.values()}
     return not _DISTRIBUTED.isdisjoint(imported) or any(
-        not _DISTRIBUTED.isdisjoint(chunk.words) for chunk in outline.chunks.values()
+        chunk.mentions(_DISTRIBUTED) for chunk in outline.chunks.values()
     )
 
 
 def training_loops(reach: Reach) -> list[TrainingLoop]:
     """Every training loop of the file, in reading order of the functions that they are read from."""
     builder = TreeBuilder(reach)
-    starts = [name for name, chunk in reach.outline.chunks.items() if not _STARTS.isdisjoint(chunk.words)]
+    starts = [name for name, chunk in reach.outline.chunks.items() if chunk.mentions(_STARTS)]
     trees: dict[str, Block] = {}
     for name in _callers_first(starts, reach.outline):
         if name not in builder.followed:
@@ -151,7 +151,7 @@ def _callers_first(starts: list[str], outline: Outline) -> list[str]:
 
 def _may_call(chunk: Chunk, other: Chunk) -> bool:
     """Whether a function names another one, which must be of the same class if it is a method: `self.train_step(...)`."""
-    return other.name in chunk.words and other.owner in {"", chunk.owner}
+    return other.owner in {"", chunk.owner} and chunk.mentions((other.name,))
 
 
 def _calls(name: str, names: dict[str, str], outline: Outline) -> int:

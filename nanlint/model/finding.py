@@ -6,9 +6,10 @@ it back, so the cache, the worker processes and the reports share one form.
 
 from __future__ import annotations
 
-import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from nanlint.model.words import Applicability, Direction, Severity
 
 if TYPE_CHECKING:
     from nanlint.model.verdict import Verdict
@@ -50,36 +51,6 @@ class Span:
     def from_json(cls, entry: Json) -> Span:
         """The inverse of `to_json`; other keys of `entry` are ignored."""
         return cls(entry["line"], entry["column"], entry["end_line"], entry["end_column"])
-
-
-class Severity(enum.Enum):
-    """How ordinary the failing input is."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-
-    @property
-    def rank(self) -> int:
-        """2 for error, 1 for warning, 0 for info: larger is worse."""
-        return {"error": 2, "warning": 1, "info": 0}[self.value]
-
-
-class Direction(enum.Enum):
-    """Where the failure shows: in the values, in the gradients, in both, or in the loop around them."""
-
-    FORWARD = "forward"
-    BACKWARD = "backward"
-    BOTH = "both"
-    LOOP = "loop"
-
-
-class Applicability(enum.Enum):
-    """SAFE keeps every finite result and its gradient up to rounding, UNSAFE moves some, SHOW is a sketch."""
-
-    SAFE = "safe"
-    UNSAFE = "unsafe"
-    SHOW = "show"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +119,10 @@ class Finding:
     def sort_key(self) -> tuple[str, int, Span, str, str]:
         """Reading order: path, cell, place, code."""
         return (self.path, self.cell or 0, self.span, self.code, self.message)
+
+    def told_of(self, path: str, severity: Severity) -> Finding:
+        """The finding with the name of its file, and with the severity that its reader gave to the rule."""
+        return replace(self, path=path, severity=severity)
 
     def to_json(self) -> Json:
         """One entry of `findings` in the output contract, schema 1."""

@@ -25,7 +25,8 @@ INF = math.inf
 LANDMARKS = (-1.0, 0.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: nobody changes one, and freezing it takes longer than all else that makes it.
+@dataclass(slots=True, unsafe_hash=True)
 class Interval:
     """The finite values from `low` to `high`, and of -inf, inf and NaN those whose bit is set."""
 
@@ -51,10 +52,9 @@ class Interval:
         if low > high or low == INF or high == -INF or (nonzero and low == high == 0):
             low, high = INF, -INF
         integer = low <= high and (self.integer or (low == high == math.floor(low)))
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
-        object.__setattr__(self, "nonzero", nonzero and low <= 0 <= high)
-        object.__setattr__(self, "integer", integer)
+        self.low, self.high = low, high
+        self.nonzero = nonzero and low <= 0 <= high
+        self.integer = integer
 
     # What it holds
 
@@ -120,6 +120,8 @@ class Interval:
 
     def join(self, other: Interval) -> Interval:
         """The least interval that holds both: what a value is after two branches meet."""
+        if self is other:
+            return self
         return Interval(
             min(self.low, other.low),
             max(self.high, other.high),

@@ -181,7 +181,7 @@ def bind_to(
     variadic: tuple[T, ...] = ()
     rest = list(positional)
     for parameter in signature:
-        keyword = _keyword_for(parameter, keywords)
+        keyword = _keyword_for(parameter, keywords) if keywords else None
         if parameter.name == RECEIVER and receiver is not None:
             arguments[RECEIVER] = receiver
         elif keyword is not None:
@@ -192,10 +192,13 @@ def bind_to(
             arguments[parameter.name] = rest.pop(0)
         elif parameter.required:
             return None
-    known = {word for parameter in signature for word in (parameter.name, *parameter.keywords)}
-    if rest or not known.issuperset(keywords):
+    if rest or (keywords and not _words_of(signature).issuperset(keywords)):
         return None
     return Binding(arguments, variadic)
+
+
+def _words_of(signature: Signature) -> set[str]:
+    return {word for parameter in signature for word in (parameter.name, *parameter.keywords)}
 
 
 def _keyword_for(parameter: Parameter, keywords: Mapping[str, T]) -> str | None:

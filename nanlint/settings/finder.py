@@ -150,8 +150,8 @@ def _content(path: str) -> bytes | None:
 def _known(overrides: Mapping[str, Any]) -> Mapping[str, Any]:
     """The overrides, once their names and fixed words are known to be right."""
     for name, value in overrides.items():
-        if name not in Settings.__dataclass_fields__:
-            raise UsageError(f"{name}: no such setting; there are {', '.join(Settings.__dataclass_fields__)}")
+        if name not in Settings._fields:
+            raise UsageError(f"{name}: no such setting; there are {', '.join(Settings._fields)}")
         if isinstance(getattr(_DEFAULTS, name), tuple) and not isinstance(value, list | tuple):
             raise UsageError(f"{name}: must be a list of strings, not {value!r}")
         if value not in _CHOICES.get(name, (value,)):

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import os
 import time
-from hashlib import blake2b
 from json import dumps, loads
 from typing import TYPE_CHECKING, Any
 
 import nanlint
+from nanlint.digest import digest_of
 from nanlint.settings.resolved import Settings
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def memo_file(folder: str, config: str, root: str) -> str:
     """The memo of a config file; one for each file, so the folder does not grow with every edit."""
     key = f"{nanlint.__version__}\0{config}\0{root}"
-    return os.path.join(folder, f"settings-{_digest(os.fsencode(key))}.json")
+    return os.path.join(folder, f"settings-{digest_of(os.fsencode(key))}.json")
 
 
 def recall(memo: str, config: str, data: bytes) -> tuple[bool, dict[str, Any] | None]:
@@ -34,10 +34,10 @@ def recall(memo: str, config: str, data: bytes) -> tuple[bool, dict[str, Any] | 
         with open(memo, "rb") as file:
             content = loads(file.read())
         files, values = content["files"], content["values"]
-        if config not in files or any(_digest(_bytes(path, config, data)) != seen for path, seen in files.items()):
+        if config not in files or any(digest_of(_bytes(path, config, data)) != seen for path, seen in files.items()):
             return False, None
         # A checkout may change its fields without changing its version.
-        if values is not None and not values.keys() <= Settings.__dataclass_fields__.keys():
+        if values is not None and not values.keys() <= set(Settings._fields):
             return False, None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False, None
@@ -46,7 +46,7 @@ def recall(memo: str, config: str, data: bytes) -> tuple[bool, dict[str, Any] | 
 
 def remember(memo: str, files: Mapping[str, bytes], values: Mapping[str, Any] | None) -> None:
     """Write the memo in one step; a disk that refuses is no reason to stop."""
-    content = dumps({"files": {path: _digest(data) for path, data in files.items()}, "values": values})
+    content = dumps({"files": {path: digest_of(data) for path, data in files.items()}, "values": values})
     # Two runs may write at once: each has a file of its own until the last moment.
     draft = f"{memo}.{os.getpid()}.{time.monotonic_ns()}"
     try:
@@ -64,7 +64,3 @@ def _bytes(path: str, config: str, data: bytes) -> bytes:
         return data
     with open(path, "rb") as file:
         return file.read()
-
-
-def _digest(data: bytes) -> str:
-    return blake2b(data, digest_size=16).hexdigest()

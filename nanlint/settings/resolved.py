@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
+
+from nanlint.digest import digest_of
 
 SeverityName = Literal["error", "warning", "info"]
 SEVERITIES: tuple[str, ...] = get_args(SeverityName)
@@ -58,8 +59,7 @@ COMMAND_LINE = "command line"
 """Stands in `Settings.sources` where otherwise the path of a config file stands."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The settings of one folder. Paths are absolute; globs are relative to `root` unless they are absolute."""
 
     root: str = ""
@@ -80,10 +80,10 @@ class Settings:
     extend_exclude: tuple[str, ...] = ()
     force_exclude: bool = False
     respect_gitignore: bool = True
-    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    per_file_ignores: Mapping[str, tuple[str, ...]] = {}
+    rules: Mapping[str, Mapping[str, Any]] = {}
     """Code or name of a rule -> its options as the user wrote them, `severity` among them."""
-    confirm: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    confirm: Mapping[str, Mapping[str, Any]] = {}
     """`pkg.mod:Class.forward` -> the arguments with which confirm runs it, as the user wrote them."""
     local_rules: tuple[str, ...] = ()
     baseline: str = ""
@@ -93,13 +93,11 @@ class Settings:
     """Empty means full on a terminal and concise otherwise."""
     fix: bool = False
     unsafe_fixes: bool = False
-    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    sources: Mapping[str, tuple[str, ...]] = {}
     """Field name -> who stated it, nearest first: config files or `COMMAND_LINE`. Defaults have no entry."""
 
     def fingerprint(self) -> str:
         """The same text for settings that give the same findings in every file, another text otherwise."""
-        from hashlib import blake2b  # noqa: PLC0415 - settings are read by runs that never need a hash
-
         said = (
             sorted(self.select),
             sorted(self.extend_select),
@@ -112,7 +110,7 @@ class Settings:
             _canonical(self.rules),
             self.local_rules,
         )
-        return blake2b(repr(said).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        return digest_of(repr(said).encode("utf-8", "surrogatepass"))
 
     def ignored_for(self, path: str) -> tuple[str, ...]:
         """The selectors that per-file-ignores switches off in `path`.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
 from json import dumps
 from typing import TYPE_CHECKING, TextIO
 
@@ -40,14 +39,13 @@ def show_settings(settings: Settings, out: TextIO) -> None:
     print(f"# config: {shown_path(settings.config) if settings.config else 'none'}", file=out)
     print(f"# root: {settings.root}", file=out)
     tables = []
-    for option in fields(settings):
-        if option.name in _NO_OPTION:
+    for name, value in settings._asdict().items():
+        if name in _NO_OPTION:
             continue
-        value = getattr(settings, option.name)
         if isinstance(value, Mapping):
-            tables.append((option.name, value))
+            tables.append((name, value))
         else:
-            print(f"{_key(option.name)} = {toml_value(value)}  # {_origin(settings, option.name)}", file=out)
+            print(f"{_key(name)} = {toml_value(value)}  # {_origin(settings, name)}", file=out)
     for name, table in tables:
         print(f"\n[{_key(name)}]  # {_origin(settings, name)}", file=out)
         for key, value in table.items():

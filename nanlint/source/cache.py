@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import Any
 
 import nanlint
+from nanlint.digest import digest_of
 
 FOLDER = ".nanlint_cache"
 
@@ -38,19 +39,17 @@ Entry = list[Any]
 
 def engine_stamp(rule_folders: tuple[str, ...]) -> str:
     """Changes when nanlint, the rules in `rule_folders` or the Python grammar change."""
-    from hashlib import blake2b  # noqa: PLC0415 - a run without a cache needs no hash
-
     package = os.path.dirname(os.path.abspath(nanlint.__file__))
-    stamp = blake2b(f"{nanlint.__version__} {sys.version_info[:2]}".encode(), digest_size=16)
+    parts = [f"{nanlint.__version__} {sys.version_info[:2]}"]
     waiting = [package, *rule_folders]
     while waiting:
         for entry in _entries(waiting.pop()):
             if entry.name.endswith(".py"):
                 status = entry.stat()
-                stamp.update(f"{entry.name} {status.st_mtime_ns} {status.st_size}".encode("utf-8", "surrogatepass"))
+                parts.append(f"{entry.name} {status.st_mtime_ns} {status.st_size}")
             elif entry.name not in _NO_MATTER and entry.is_dir(follow_symlinks=False):
                 waiting.append(entry.path)
-    return stamp.hexdigest()
+    return digest_of("\n".join(parts).encode("utf-8", "surrogatepass"))
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
@@ -59,13 +58,6 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
             return sorted(listed, key=lambda entry: entry.name)
     except OSError:  # a folder that is not there is told of where its rules are read
         return []
-
-
-def digest_of(data: bytes) -> str:
-    """The hash by which the content of a file is known."""
-    from hashlib import blake2b  # noqa: PLC0415 - as above
-
-    return blake2b(data, digest_size=16).hexdigest()
 
 
 class Cache:
@@ -92,6 +84,13 @@ class Cache:
                 return None
             self._changed[path] = [settled(mtime_ns), *entry[1:]]
         return entry[3]
+
+    def digest_at(self, path: str) -> str:
+        """The hash of any file as it is now; one that was checked with this time and size is not read for it."""
+        entry = self._entries.get(path)
+        if type(entry) is list and len(entry) == 4 and _is_unchanged(path, entry):
+            return str(entry[2])
+        return digest_at(path)
 
     def store(self, path: str, mtime_ns: int, size: int, found: tuple[str, Any]) -> None:
         """Remember the hash of the bytes that were checked and what was found in them.
@@ -151,6 +150,14 @@ def _load(path: str) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, RecursionError):
         return {}
     return entries if isinstance(entries, dict) else {}
+
+
+def _is_unchanged(path: str, entry: Entry) -> bool:
+    try:
+        now = os.stat(path)
+    except OSError:
+        return False
+    return entry[:2] == [now.st_mtime_ns, now.st_size]
 
 
 def digest_at(path: str) -> str:

@@ -20,16 +20,17 @@ import re
 import stat
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from nanlint.model import FileError
+from nanlint import model
 from nanlint.settings.finder import CONFIG_NAMES
 from nanlint.settings.globs import GlobSet, compile_glob
 from nanlint.settings.paths import nearest_name, shown_path, with_slashes
-from nanlint.source.gitignore import Ignores, ignored, ignores_above
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from nanlint.model import FileError
     from nanlint.settings import Settings, SettingsFinder
+    from nanlint.source.gitignore import Ignores
 
 Kind = Literal["python", "stub", "notebook", "config"]
 
@@ -174,6 +175,8 @@ class _Search:
 
     def _walk(self, top: str) -> dict[str, FoundFile]:
         """The checked files below an absolute folder, by absolute path."""
+        from nanlint.source.gitignore import ignores_above  # noqa: PLC0415 - a run on named files asks no ignore file
+
         settings = self._finder.for_directory(top)
         # Whether ignore files count is asked once, at the top; a nested config file has no say in it, nor has it in ruff.
         ignores = ignores_above(top) if settings.respect_gitignore else None
@@ -227,11 +230,13 @@ class _Search:
         return known
 
     def _error(self, absolute: str, message: str) -> None:
-        self.errors[absolute] = FileError(shown_path(absolute), None, message)
+        self.errors[absolute] = model.FileError(shown_path(absolute), None, message)
 
 
 def _kept(folder: _Folder, entries: Iterable[os.DirEntry[str]]) -> Iterator[tuple[os.DirEntry[str], bool]]:
     """The entries that are checked or entered, and whether they are folders. Cheap questions come first."""
+    from nanlint.source.gitignore import ignored  # noqa: PLC0415 - as above
+
     path, rules = folder.path, folder.rules
     files = folder.ignores.in_order() if folder.ignores else ()
     for entry in entries:

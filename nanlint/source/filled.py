@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nanlint.source.references import last_word
@@ -23,12 +22,14 @@ _NO_FILL = frozenset(
 )
 
 
-@dataclass(slots=True)
 class Filled:
     """What a file fills: names of parameters, or all that there are."""
 
-    names: set[str] = field(default_factory=set)
-    everything: bool = False
+    __slots__ = ("everything", "names")
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.everything = False
 
 
 def filled_in(nodes: Iterable[ast.AST]) -> Filled:

@@ -11,6 +11,7 @@ from nanlint.source.makeup import operands_of
 from nanlint.source.measures import words_in
 from nanlint.source.origins import Origins
 from nanlint.source.references import last_word
+from nanlint.source.training_code import is_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -33,7 +34,7 @@ class Fitting:
         self._forms = Forms(slices)
         self._other_names = other_names
         self._spelled: dict[_Words, _Words] = {}
-        self._where: dict[tuple[object, int, str], bool] = {}
+        self._where: dict[tuple[str, int, str], bool] = {}
 
     def is_at(self, chunk: Chunk, outline: Outline, interest: Interest) -> bool:
         """Whether what the interest asks of a chunk as a whole is true of it."""
@@ -41,11 +42,9 @@ class Fitting:
             return False
         if any(chunk.words.isdisjoint(self._all_names(each)) for each in interest.along):
             return False
-        if interest.where is None:
-            return True
         key = interest.where, chunk.first_line, chunk.name
         if key not in self._where:
-            self._where[key] = interest.where(chunk, outline)
+            self._where[key] = is_of_kind(interest.where, chunk, outline)
         return self._where[key]
 
     def places(self, name: str, words: _Words, interest: Interest) -> list[ast.AST]:

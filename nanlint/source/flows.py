@@ -36,7 +36,7 @@ class Flows:
         self._chunk = chunk
         self._operations: dict[str, list[ast.AST]] | None = None
         functions: list[str] = []
-        for node in chunk.nodes:
+        for node in chunk.contents.nodes:
             note = _NOTE.get(node.__class__)
             if note is not None:
                 note(self, node)
@@ -51,7 +51,7 @@ class Flows:
         """The operations of the chunk by their words; looked up where a rule's word stands, which it does in few."""
         if self._operations is None:
             self._operations = {}
-            for node in self._chunk.nodes:
+            for node in self._chunk.contents.nodes:
                 words = _WORDS.get(node.__class__)
                 for word in words(node) if words is not None else ():
                     self._operations.setdefault(word, []).append(node)

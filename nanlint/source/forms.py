@@ -14,6 +14,7 @@ from nanlint.source.kinds import (
     EPS_ADDED,
     FILLED,
     FLOORED,
+    GRADIENT,
     HUGE,
     HUGE_CONSTANT,
     LATE_EPS,
@@ -42,6 +43,8 @@ _CONSTANTS = frozenset(
     {"float", "int", "tensor", "full", "full_like", "new_tensor", "new_full", "as_tensor", "scalar_tensor"}
 )
 HUGE_WORDS = frozenset({HUGE, "finfo"})
+ASKED_OF_FORMS = HUGE_WORDS | {TINY, GRADIENT}
+"""The words that are looked for behind an expression to tell its form."""
 _NUMBERS = frozenset({"float", "int", "max", "min", "abs"})
 _COMPARING = frozenset(
     {
@@ -89,7 +92,7 @@ class Forms:
                     return False
             elif not is_measure_of_learned(inner, self._raised.is_library) or self._may_count(home, inner):
                 return False
-        return bool(choices) and not any("grad" in word.lower() for word in self._slices.words_of(home, node))
+        return bool(choices) and GRADIENT not in self._slices.words_of(home, node)
 
     def _may_count(self, home: str, measure: ast.AST) -> bool:
         return (

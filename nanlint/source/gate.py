@@ -7,24 +7,24 @@ test over real packages compares a gated run with an ungated one.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.source.fitting import Fitting
+from nanlint.source.forms import ASKED_OF_FORMS
 from nanlint.source.kinds import ANYTHING, BY_NAME
+from nanlint.source.makeup import Telling
 from nanlint.source.outline import MODULE
+from nanlint.source.references import references, renamed
 from nanlint.source.relevance import relevant_names
 from nanlint.source.slices import Slices
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from nanlint.source.outline import Chunk, Outline
+    from nanlint.source.outline import Outline
 
-# A file that names none of these is no PyTorch code, gated or not.
-TORCH_AND_KIN = re.compile(rb"torch|lightning|accelerate|deepspeed")
+_TORCH_AND_KIN = (b"torch", b"lightning", b"accelerate", b"deepspeed")
 
 # Whether a byte can be part of a name; the letters outside ASCII can.
 _JOINS = [byte > 127 or byte == ord("_") or chr(byte).isalnum() for byte in range(256)]
@@ -40,8 +40,7 @@ _OTHERS = frozenset({"numpy", "jax", "tensorflow", "mlx", "cupy", "paddle"})
 _ANYTHING = (frozenset[bytes](), frozenset[bytes]())
 
 
-@dataclass(frozen=True, slots=True)
-class Interest:
+class Interest(NamedTuple):
     """What one rule needs to find in a chunk before it could fire: one of `words`, and one of `beside` in the file.
 
     With `beneath`, a word of each of its sets must be behind the operands of one of the operations called `words`.
@@ -54,13 +53,15 @@ class Interest:
     """Whether the rule then looks at the other chunks of the file, too."""
     rule: str = ""
     """Who needs it."""
+    is_info: bool = False
+    """Whether what comes of it is `info`."""
     along: tuple[frozenset[str], ...] = ()
     """Of each set there is one in the same chunk."""
     unless: frozenset[str] = frozenset()
     """None of these is in the same chunk."""
     not_named: tuple[str, ...] = ()
     """None of these is in the name of the chunk."""
-    where: Callable[[Chunk, Outline], bool] | None = None
+    where: str = ""
     """What must be true of the chunk by its names."""
     made_by: frozenset[str] = frozenset()
     """One of these made an operand."""
@@ -88,6 +89,11 @@ class Interest:
         return bool(self.beneath or self.named or self.made_by or self.above or self.form or self.but)
 
 
+def is_about_torch(data: bytes) -> bool:
+    """Whether a file may be PyTorch code, gated or not: it names torch or what is built on it."""
+    return any(word in data for word in _TORCH_AND_KIN)
+
+
 def is_of_another_library(outline: Outline) -> bool:
     """Whether a file computes with NumPy or the like, and imports nothing of torch: its `x.min()` is no tensor's."""
     roots = {dotted.partition(".")[0] for dotted in outline.imports.values()}
@@ -102,6 +108,8 @@ class Gate:
     def __init__(self, interests: Iterable[Interest], through: frozenset[str] = frozenset()) -> None:
         self._through = through
         self._interests = tuple(interest for interest in interests if interest.words)
+        asked = (words for interest in self._interests for words in interest.beneath)
+        self._telling = Telling(ASKED_OF_FORMS.union(*asked))
         self._quick = {(_in_bytes(interest.words), _in_bytes(interest.beside)) for interest in self._interests}
 
     def admits(self, data: bytes) -> bool:
@@ -126,20 +134,21 @@ class Gate:
             for interest in self._interests
             if not any(everything.isdisjoint(words) for words in interest.of_the_file if words) or outline.stars
         ]
-        return View(outline, interests, self._through)
+        return View(outline, interests, self._through, self._telling)
 
 
 class View:
     """The part of one file that the rules need to see: some of its chunks, and of each the names that matter there."""
 
     def __init__(
-        self, outline: Outline, interests: Sequence[Interest] = (), through: frozenset[str] = frozenset()
+        self,
+        outline: Outline,
+        interests: Sequence[Interest] = (),
+        through: frozenset[str] = frozenset(),
+        telling: Telling | None = None,
     ) -> None:
         self._outline = outline
-        self._slices = Slices(outline, through)
-        names = OtherNames(outline)
-        spelled = [(names.of(each.words), each) for each in interests]
-        holders = _holders(outline, frozenset().union(*(words for words, _ in spelled)))
+        self._slices = Slices(outline, through, telling)
         self._rules: dict[str, set[str]] = {}
         """Each kept chunk -> the rules that could fire there."""
         self._whole: set[str] = set()
@@ -147,13 +156,23 @@ class View:
         self._roots: dict[str, list[ast.AST]] = {}
         """Each chunk -> the operations that rules look at there."""
         self._is_open = False
+        # Without interests nothing is read that nobody asks for.
+        if interests:
+            self._keep_for(interests)
+        self.chunks = sorted(self._rules, key=lambda name: (outline.chunks[name].first_line, name))
+        self._relevant: dict[str, frozenset[str] | None] = {}
+
+    def _keep_for(self, interests: Sequence[Interest]) -> None:
+        names = OtherNames(self._outline)
+        spelled = [(names.of(each.words), each) for each in interests]
+        holders = _holders(self._outline, frozenset().union(*(words for words, _ in spelled)))
         fitting = Fitting(self._slices, names.of)
         # Those that matter beside others come last.
         for words, each in sorted(spelled, key=lambda one: bool(one[1].yielding)):
             holding = {name for word in words for name in holders.get(word, ())}
             self._is_open = self._is_open or (each.is_about_all and bool(holding))
             for name in holding:
-                if not fitting.is_at(outline.chunks[name], outline, each) or (
+                if not fitting.is_at(self._outline.chunks[name], self._outline, each) or (
                     each.yielding and each.yielding.isdisjoint(self._rules.get(name, ()))
                 ):
                     continue
@@ -165,8 +184,6 @@ class View:
                 else:
                     self._whole.add(name)
                 self._rules.setdefault(name, set()).add(each.rule)
-        self.chunks = sorted(self._rules, key=lambda name: (outline.chunks[name].first_line, name))
-        self._relevant: dict[str, frozenset[str] | None] = {}
 
     def rules_at(self, chunk: str) -> Collection[str]:
         """The codes of the rules that could fire in a chunk."""
@@ -226,21 +243,29 @@ class OtherNames:
     """Local names under which a word can be called: import aliases, `f = torch.log`, `self.act = nn.Sigmoid()`."""
 
     def __init__(self, outline: Outline) -> None:
-        self._named_after: dict[str, list[str]] = {}
-        """A word -> the names that become another one for it."""
+        self._imported: dict[str, list[str]] = {}
+        """A word -> the names under which it is imported."""
+        self._given: dict[str, list[str | Sequence[ast.AST]]] = {}
+        """A word, or the result of a function (`f()`) -> what it is assigned to."""
         for local, dotted in outline.imports.items():
-            self._named_after.setdefault(dotted.rpartition(".")[2], []).append(local)
+            self._imported.setdefault(dotted.rpartition(".")[2], []).append(local)
+        given = self._given
         for chunk in outline.chunks.values():
-            for target, sources in chunk.renames:
-                for source in sources:
-                    self._named_after.setdefault(source, []).append(target)
+            for targets, value in chunk.contents.renames:
+                for source in references(value):
+                    if source in given:
+                        given[source].append(targets)
+                    else:
+                        given[source] = [targets]
 
     def of(self, words: frozenset[str]) -> frozenset[str]:
         """`words` and all other names for them."""
         found = set(words)
-        pending = [word for word in words if word in self._named_after]
+        pending = [word for word in words if word in self._given or word in self._imported]
         while pending:
-            for name in self._named_after.get(pending.pop(), ()):
+            word = pending.pop()
+            given = (name for targets in self._given.get(word, ()) for name in renamed(targets))
+            for name in (*self._imported.get(word, ()), *given):
                 # What a renamed function returns may be a wanted one too: `make = lambda: nn.Sigmoid()`, then `act = make()`.
                 for more in (name, f"{name}()"):
                     if more not in found:

@@ -15,6 +15,8 @@ OWN_ELEMENT = "<own element>"
 """A division by an element of what is divided: `x / x[0]`."""
 MASK, EPS = "<mask>", "<eps>"
 """Names that speak of a mask, or of an eps."""
+GRADIENT = "<gradient>"
+"""A name that speaks of a gradient."""
 LOG_RATIO = "<log ratio>"
 """A name that speaks of a log-probability, or of the logarithm of a ratio."""
 LOW = "<low>"
@@ -23,7 +25,7 @@ INHERITED = "<inherited>"
 """An attribute of the object that nothing in the file sets: a class above may, in another file."""
 UNPACKED = ""
 """The name of arguments that `**` hands on."""
-BY_NAME = frozenset({MASK, EPS, LOG_RATIO, LOW, INHERITED, UNPACKED})
+BY_NAME = frozenset({MASK, EPS, GRADIENT, LOG_RATIO, LOW, INHERITED, UNPACKED})
 """Words that only slices find, since only these look at names and signs."""
 LEAST = "<least>"
 """The least number of a format: `torch.finfo(dtype).min`."""
@@ -94,6 +96,8 @@ def name_words(name: str) -> tuple[str, ...]:
         words.append(MASK)
     if "eps" in lowered or "reg" in lowered.split("_"):
         words.append(EPS)
+    if "grad" in lowered:
+        words.append(GRADIENT)
     if "log" in lowered and ("logp" in lowered or "prob" in lowered or "ratio" in lowered or "neglog" in lowered):
         words.append(LOG_RATIO)
     return tuple(words)

@@ -39,13 +39,34 @@ UNARY_WORDS: dict[type[ast.AST], str] = {ast.USub: "neg", ast.Invert: "~", ast.U
 """`-x` is no difference."""
 
 
+# Of the names in a large repository, the last ones are kept.
+_MOST_NAMES = 50_000
+
+
+class Telling(dict[str, tuple[str, ...]]):
+    """Each name in the code -> the words that it is, among those that somebody asks for: most names are none."""
+
+    def __init__(self, asked: frozenset[str] | None = None) -> None:
+        super().__init__()
+        self._asked = asked
+        """None for all."""
+
+    def __missing__(self, name: str) -> tuple[str, ...]:
+        if len(self) >= _MOST_NAMES:
+            self.clear()
+        words = (name, *name_words(name))
+        self[name] = words if self._asked is None else tuple(word for word in words if word in self._asked)
+        return self[name]
+
+
 class Makeup:
     """What an expression is made of: words, and names whose values lie elsewhere (`x`, `self.x`)."""
 
-    __slots__ = ("_through", "names", "words")
+    __slots__ = ("_telling", "_through", "names", "words")
 
-    def __init__(self, through: frozenset[str]) -> None:
+    def __init__(self, through: frozenset[str], telling: Telling) -> None:
         self._through = through
+        self._telling = telling
         self.names: set[str] = set()
         self.words: set[str] = set()
 
@@ -54,7 +75,9 @@ class Makeup:
         kind = node.__class__
         if kind is ast.Name:
             self.names.add(node.id)  # type: ignore[attr-defined] # mypy does not narrow by __class__
-            self._word(node.id)  # type: ignore[attr-defined]
+            told = self._telling[node.id]  # type: ignore[attr-defined]
+            if told:
+                self.words.update(told)
         elif kind is ast.Constant:
             self._constant(node.value)  # type: ignore[attr-defined]
         elif kind in _ADD:
@@ -63,8 +86,7 @@ class Makeup:
             self._parts(node)
 
     def _word(self, word: str) -> None:
-        self.words.add(word)
-        self.words.update(name_words(word))
+        self.words.update(self._telling[word])
 
     def _constant(self, value: object) -> None:
         self.words.update(number_words(value))
@@ -116,8 +138,10 @@ class Makeup:
         if isinstance(node.op, ast.Pow):
             self.words.add(HUGE)  # -2 ** 32 is a popular mask
             self.words.update(power_words(node))
-        if not isinstance(node.op, ast.MatMult):
-            self._parts(node)
+        if isinstance(node.op, ast.MatMult):
+            return
+        for part in (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value):
+            self.add(part)
 
     def unary(self, node: ast.UnaryOp) -> None:
         """`-x` is made of x, and -1 is a number."""
@@ -130,7 +154,9 @@ class Makeup:
     def comparison(self, node: ast.Compare) -> None:
         """A test is made of both sides."""
         self.words.update(OPERATOR_WORDS.get(operator.__class__, "") for operator in node.ops)
-        self._parts(node)
+        self.add(node.left)
+        for side in node.comparators:
+            self.add(side)
 
     def keyword(self, node: ast.keyword) -> None:
         """The name of an argument tells something, too; an eps of 0 is as good as none."""

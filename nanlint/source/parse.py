@@ -55,9 +55,13 @@ class ParsedChunk:
     def parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
         """The node around each node."""
         if not self._parents:
-            for node in walk(self.module):
-                for child in node_children(node):
+            waiting: list[cst.CSTNode] = [self.module]
+            while waiting:
+                node = waiting.pop()
+                below = node_children(node)
+                for child in below:
                     self._parents[child] = node
+                waiting += below
         return self._parents
 
     def source_of(self, node: cst.CSTNode) -> str:

@@ -6,14 +6,45 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 
-def references(value: ast.expr) -> frozenset[str]:
+Rename = tuple["str | Sequence[ast.AST]", ast.expr]
+"""The targets of an assignment, or the name of a function that returns something, and what it is."""
+
+NO_REFERENCES = frozenset({ast.BinOp, ast.Compare, ast.Constant, ast.JoinedStr, ast.UnaryOp})
+"""Expressions that are no function or class, and hold none."""
+
+
+def renamed(targets: str | Sequence[ast.AST]) -> Iterator[str]:
+    """The names of an assignment's targets, attributes by their last word; `f()` for what the function f returns."""
+    if isinstance(targets, str):
+        yield f"{targets}()"
+        return
+    for target in targets:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            yield from renamed(target.elts)
+        elif isinstance(target, (ast.Starred, ast.Subscript)):
+            yield from renamed((target.value,))
+        elif isinstance(target, (ast.Name, ast.Attribute)):
+            yield last_word(target)
+
+
+def references(value: ast.expr) -> Collection[str]:
     """The last words of the functions and classes that `value` can be, hold or construct; `f()` for what f returns."""
+    # Nine of ten are one of these.
+    kind = value.__class__
+    if kind is ast.Name:
+        return (value.id,)  # type: ignore[attr-defined] # mypy does not narrow by __class__
+    if kind is ast.Attribute:
+        return (value.attr,)  # type: ignore[attr-defined]
+    if kind is ast.Call:
+        word = last_word(value.func)  # type: ignore[attr-defined]
+        if not _is_class(word):
+            return (f"{word}()",)
     found: set[str] = set()
     _refer(value, found.add)
-    return frozenset(found)
+    return found
 
 
 def _refer(value: ast.expr, note: Callable[[str], None]) -> None:
@@ -33,13 +64,19 @@ def _refer(value: ast.expr, note: Callable[[str], None]) -> None:
 
 def _refer_to_result(call: ast.Call, note: Callable[[str], None]) -> None:
     word = last_word(call.func)
-    # Classes are capitalised; so are the containers (Sequential, ModuleList) whose arguments are looked into.
-    if not (word[:1].isupper() or word == "partial"):
+    if word in _DATA:
+        return
+    if not _is_class(word):
         note(f"{word}()")
         return
     note(word)
     for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
         _refer(argument, note)
+
+
+def _is_class(word: str) -> bool:
+    """Classes are capitalised; so are the containers (Sequential, ModuleList) whose arguments are looked into."""
+    return word[:1].isupper() or word == "partial"
 
 
 def last_word(node: ast.AST) -> str:
@@ -48,6 +85,11 @@ def last_word(node: ast.AST) -> str:
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
 
+
+# What is made of these is never called.
+_DATA = frozenset(
+    {"Parameter", "UninitializedParameter", "Buffer", "Tensor", "FloatTensor", "LongTensor", "BoolTensor"}
+)
 
 # What an expression chooses among, or holds.
 _HOLDERS: dict[type[ast.expr], Callable[[Any], Iterable[ast.expr]]] = {

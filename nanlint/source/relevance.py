@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import nodes_below
 from nanlint.source.makeup import OWN, SELVES
 
 if TYPE_CHECKING:
@@ -48,5 +49,5 @@ def names_in(node: ast.AST) -> set[str]:
         elif isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id in SELVES:
             found.add(OWN + inner.attr)
         else:
-            pending.extend(ast.iter_child_nodes(inner))
+            pending += nodes_below(inner)
     return found

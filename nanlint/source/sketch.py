@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from nanlint.model import Span
 from nanlint.source.parse import ParsedChunk, is_elsewhere, parse_chunk
 from nanlint.source.sketch_expressions import (
     AUGMENTED,
@@ -23,38 +24,63 @@ from nanlint.source.sketch_expressions import (
     sketched_if_any,
     sketched_parameters,
 )
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nanlint.source.outline import Chunk
 
-# Places in a sketch say what comes first, and nothing else.
 _NUMBERS = range(1, 1 << 60)
+
+
+class Sketch(ParsedChunk):
+    """A sketched chunk. Places in it say what is part of what, and nothing else: nobody writes the code out for them."""
+
+    __slots__ = ()
+
+    def locate(self, nodes: Iterable[cst.CSTNode]) -> None:
+        """Give each node a place of its own, and the places of those below it."""
+        places = {node: number for number, node in enumerate(walk(self.module), 1)}
+        for node in nodes:
+            if node in places:
+                self._spans[node] = Span(1, places[node], 1, places[node] + sum(1 for _ in walk(node)))
 
 
 def sketch_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
     """The sketch of `chunk`; what cannot be sketched is parsed."""
     numbered = enumerate(lines[chunk.first_line - 1 : chunk.last_line], chunk.first_line)
-    sketcher = _Sketcher({number: line for number, line in numbered if "#" in line}, chunk.first_line - 1)
+    sketcher = _Sketcher([(number, line) for number, line in numbered if "#" in line], chunk.first_line - 1)
     try:
         body = sketcher.chunk(chunk.node)
     except (Unsketchable, RecursionError):
         return parse_chunk(chunk, lines)
-    return ParsedChunk(chunk, cst.Module(body), tuple(body), _NUMBERS)
+    return Sketch(chunk, _module(body), tuple(body), _NUMBERS)
 
 
+_module = maker(cst.Module, "body")
 _line, _indented = maker(cst.SimpleStatementLine, "body", "leading_lines"), maker(cst.IndentedBlock, "body")
 _assign, _target = maker(cst.Assign, "targets", "value"), maker(cst.AssignTarget, "target")
 _expr, _return = maker(cst.Expr, "value"), maker(cst.Return, "value")
 _augmented = maker(cst.AugAssign, "target", "operator", "value")
 _empty, _comment = maker(cst.EmptyLine, "comment"), maker(cst.Comment, "value")
+_else, _finally = maker(cst.Else, "body"), maker(cst.Finally, "body")
+_function = maker(cst.FunctionDef, "name", "params", "body", "decorators", "returns", "asynchronous")
+_class = maker(cst.ClassDef, "name", "body", "bases", "keywords", "decorators")
+_argument, _decorator = maker(cst.Arg, "value", "keyword"), maker(cst.Decorator, "decorator")
+_if, _while = (maker(kind, "test", "body", "orelse") for kind in (cst.If, cst.While))
+_for = maker(cst.For, "target", "iter", "body", "orelse", "asynchronous")
+_with, _with_item = maker(cst.With, "items", "body", "asynchronous"), maker(cst.WithItem, "item", "asname")
+_try = maker(cst.Try, "body", "handlers", "orelse", "finalbody")
+_handler, _as_name = maker(cst.ExceptHandler, "body", "type", "name"), maker(cst.AsName, "name")
+_raise, _from = maker(cst.Raise, "exc", "cause"), maker(cst.From, "item")
+_assert = maker(cst.Assert, "test", "msg")
 
 
 class _Sketcher:
     """The statements of one chunk. `remarked` are its lines that may hold a comment."""
 
-    def __init__(self, remarked: Mapping[int, str], before: int) -> None:
+    def __init__(self, remarked: Sequence[tuple[int, str]], before: int) -> None:
         self._remarked = remarked
         self._seen = before
         """The last line whose comment belongs to a statement before."""
@@ -77,21 +103,21 @@ class _Sketcher:
         return _line([simple(node)], self._comments(node.end_lineno or node.lineno) if self._remarked else ())
 
     def _comments(self, last: int) -> list[Any]:
-        lines = [self._remarked.get(number, "") for number in range(self._seen + 1, last + 1)]
+        found = [line for number, line in self._remarked if self._seen < number <= last]
         self._seen = last
-        return [_empty(_comment(line[line.index("#") :].rstrip())) for line in lines if line]
+        return [_empty(_comment(line[line.index("#") :].rstrip())) for line in found]
 
     def block(self, body: Sequence[ast.stmt]) -> Any:
         """An indented block."""
         return _indented([self.statement(statement) for statement in body])
 
-    def otherwise(self, body: Sequence[ast.stmt]) -> cst.Else | None:
+    def otherwise(self, body: Sequence[ast.stmt]) -> Any:
         """`else`, if there is one."""
-        return cst.Else(self.block(body)) if body else None
+        return _else(self.block(body)) if body else None
 
-    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> cst.FunctionDef:
+    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Any:
         """A function, or a method."""
-        return cst.FunctionDef(
+        return _function(
             name(node.name),
             sketched_parameters(node.args),
             self.block(node.body),
@@ -100,26 +126,26 @@ class _Sketcher:
             cst.Asynchronous() if isinstance(node, ast.AsyncFunctionDef) else None,
         )
 
-    def class_with(self, node: ast.ClassDef, body: Sequence[ast.stmt]) -> cst.ClassDef:
+    def class_with(self, node: ast.ClassDef, body: Sequence[ast.stmt]) -> Any:
         """A class with these of its statements."""
-        return cst.ClassDef(
+        return _class(
             name(node.name),
             self.block(body),
-            [cst.Arg(sketched(base)) for base in node.bases],
-            [cst.Arg(sketched(word.value), name(word.arg)) for word in node.keywords if word.arg],
+            [_argument(sketched(base), None) for base in node.bases],
+            [_argument(sketched(word.value), name(word.arg)) for word in node.keywords if word.arg],
             _decorators(node),
         )
 
-    def branches(self, node: ast.If) -> cst.If:
+    def branches(self, node: ast.If) -> Any:
         """`if`, `elif` and `else`."""
         follows = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
         orelse = self.branches(node.orelse[0]) if follows else self.otherwise(node.orelse)  # type: ignore[arg-type]
-        return cst.If(sketched(node.test), self.block(node.body), orelse)
+        return _if(sketched(node.test), self.block(node.body), orelse)
 
-    def loop(self, node: ast.For | ast.AsyncFor) -> cst.For:
+    def loop(self, node: ast.For | ast.AsyncFor) -> Any:
         """`for`."""
         asynchronous = cst.Asynchronous() if isinstance(node, ast.AsyncFor) else None
-        return cst.For(
+        return _for(
             sketched(node.target),
             sketched(node.iter),
             self.block(node.body),
@@ -127,28 +153,28 @@ class _Sketcher:
             asynchronous,
         )
 
-    def context(self, node: ast.With | ast.AsyncWith) -> cst.With:
+    def context(self, node: ast.With | ast.AsyncWith) -> Any:
         """`with`."""
         items = [
-            cst.WithItem(
-                sketched(item.context_expr), cst.AsName(sketched(item.optional_vars)) if item.optional_vars else None
+            _with_item(
+                sketched(item.context_expr), _as_name(sketched(item.optional_vars)) if item.optional_vars else None
             )
             for item in node.items
         ]
-        return cst.With(items, self.block(node.body), cst.Asynchronous() if isinstance(node, ast.AsyncWith) else None)
+        return _with(items, self.block(node.body), cst.Asynchronous() if isinstance(node, ast.AsyncWith) else None)
 
-    def attempt(self, node: ast.Try) -> cst.Try:
+    def attempt(self, node: ast.Try) -> Any:
         """`try` with its handlers."""
         handlers = [
-            cst.ExceptHandler(
+            _handler(
                 self.block(handler.body),
                 sketched_if_any(handler.type),
-                cst.AsName(name(handler.name)) if handler.name else None,
+                _as_name(name(handler.name)) if handler.name else None,
             )
             for handler in node.handlers
         ]
-        finalbody = cst.Finally(self.block(node.finalbody)) if node.finalbody else None
-        return cst.Try(self.block(node.body), handlers, self.otherwise(node.orelse), finalbody)
+        finalbody = _finally(self.block(node.finalbody)) if node.finalbody else None
+        return _try(self.block(node.body), handlers, self.otherwise(node.orelse), finalbody)
 
 
 def _at_home(body: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -156,8 +182,8 @@ def _at_home(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     return [statement for statement in body if not is_elsewhere(statement)]
 
 
-def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[cst.Decorator]:
-    return [cst.Decorator(sketched(decorator)) for decorator in node.decorator_list]
+def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Any:
+    return [_decorator(sketched(decorator)) for decorator in node.decorator_list]
 
 
 def _assign_of(node: ast.Assign) -> Any:
@@ -173,8 +199,8 @@ def _expr_of(node: ast.Expr) -> Any:
     return _expr(sketched(ast.Constant("") if isinstance(node.value, ast.Constant) else node.value))
 
 
-def _raise_of(node: ast.Raise) -> cst.Raise:
-    return cst.Raise(sketched_if_any(node.exc), cst.From(sketched(node.cause)) if node.cause else None)
+def _raise_of(node: ast.Raise) -> Any:
+    return _raise(sketched_if_any(node.exc), _from(sketched(node.cause)) if node.cause else None)
 
 
 def _del_of(node: ast.Delete) -> cst.Del:
@@ -192,8 +218,7 @@ def _dotted(text: str) -> Any:
 
 def _aliases(names: Sequence[ast.alias]) -> list[cst.ImportAlias]:
     return [
-        cst.ImportAlias(_dotted(alias.name), cst.AsName(name(alias.asname)) if alias.asname else None)
-        for alias in names
+        cst.ImportAlias(_dotted(alias.name), _as_name(name(alias.asname)) if alias.asname else None) for alias in names
     ]
 
 
@@ -213,7 +238,7 @@ _COMPOUND: Mapping[type[ast.AST], Callable[[_Sketcher, Any], cst.BaseCompoundSta
     ast.If: _Sketcher.branches,
     ast.For: _Sketcher.loop,
     ast.AsyncFor: _Sketcher.loop,
-    ast.While: lambda sketcher, node: cst.While(
+    ast.While: lambda sketcher, node: _while(
         sketched(node.test), sketcher.block(node.body), sketcher.otherwise(node.orelse)
     ),
     ast.With: _Sketcher.context,
@@ -227,7 +252,7 @@ _SIMPLE: Mapping[type[ast.AST], Callable[[Any], cst.BaseSmallStatement]] = {
     ast.Expr: _expr_of,
     ast.Return: lambda node: _return(sketched_if_any(node.value)),
     ast.Raise: _raise_of,
-    ast.Assert: lambda node: cst.Assert(sketched(node.test), sketched_if_any(node.msg)),
+    ast.Assert: lambda node: _assert(sketched(node.test), sketched_if_any(node.msg)),
     ast.Delete: _del_of,
     ast.Import: lambda node: cst.Import(_aliases(node.names)),
     ast.ImportFrom: _import_from,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import libcst as cst
 
@@ -22,24 +22,18 @@ class Unsketchable(Exception):  # noqa: N818 - no error: libcst is asked instead
 
 
 def maker(kind: type[cst.CSTNode], *names: str) -> Callable[..., Any]:
-    """A function that makes nodes of a kind out of the values of some fields; the others hold what they hold by default."""
-    new = object.__new__
-    given = tuple(getattr(kind, name).__set__ for name in names)
-    others = tuple(
-        (getattr(kind, field.name).__set__, _default(field))
-        for field in dataclasses.fields(kind)
-        if field.name not in names
-    )
+    """A function that makes nodes of a kind out of the values of some fields; the others hold what they hold by default.
 
-    def make(*values: object) -> object:
-        node = new(kind)
-        for put, value in zip(given, values):  # noqa: B905 - as many as there are names, by the calls below
-            put(node, value)
-        for put, value in others:
-            put(node, value)
-        return node
-
-    return make
+    It is written out, as the `__init__` of a dataclass is: a loop over the fields takes twice as long.
+    """
+    known: dict[str, object] = {"kind": kind, "new": object.__new__}
+    lines = [f"def make({', '.join(names)}):", "node = new(kind)"]
+    for field in dataclasses.fields(kind):
+        known[f"put_{field.name}"] = getattr(kind, field.name).__set__
+        known[f"usual_{field.name}"] = _default(field)
+        lines.append(f"put_{field.name}(node, {field.name if field.name in names else f'usual_{field.name}'})")
+    exec("\n    ".join([*lines, "return node"]), known)  # noqa: S102 - of libcst's own names
+    return cast("Callable[..., Any]", known["make"])
 
 
 def _default(field: dataclasses.Field[Any]) -> object:
@@ -63,7 +57,22 @@ _element = maker(cst.Element, "value")
 _starred_element = maker(cst.StarredElement, "value")
 _integer, _float, _imaginary = (maker(kind, "value") for kind in (cst.Integer, cst.Float, cst.Imaginary))
 _string = maker(cst.SimpleString, "value")
+_tuple, _list, _set = (maker(kind, "elements") for kind in (cst.Tuple, cst.List, cst.Set))
+_dictionary, _dictionary_element = maker(cst.Dict, "elements"), maker(cst.DictElement, "key", "value")
+_starred_dictionary = maker(cst.StarredDictElement, "value")
+_clause = maker(cst.CompFor, "target", "iter", "ifs", "inner_for_in", "asynchronous")
+_clause_test = maker(cst.CompIf, "test")
+_list_comp, _set_comp, _generator = (
+    maker(kind, "elt", "for_in") for kind in (cst.ListComp, cst.SetComp, cst.GeneratorExp)
+)
+_dictionary_comp = maker(cst.DictComp, "key", "value", "for_in")
+_conditional = maker(cst.IfExp, "test", "body", "orelse")
+_lambda = maker(cst.Lambda, "params", "body")
+_walrus = maker(cst.NamedExpr, "target", "value", "lpar", "rpar")
+_await, _yield, _from = maker(cst.Await, "expression"), maker(cst.Yield, "value"), maker(cst.From, "item")
+_formatted, _formatted_part = maker(cst.FormattedString, "parts"), maker(cst.FormattedStringExpression, "expression")
 _param = maker(cst.Param, "name", "annotation", "default", "star")
+_parameters = maker(cst.Parameters, "params", "star_arg", "kwonly_params", "star_kwarg", "posonly_params")
 annotation = maker(cst.Annotation, "annotation")
 
 _OPERATORS: Mapping[type[ast.AST], cst.CSTNode] = {
@@ -93,15 +102,13 @@ _BINDS: Mapping[type[ast.AST], int] = {
     ast.MatMult: 12, ast.USub: _SIGN, ast.UAdd: _SIGN, ast.Invert: _SIGN, ast.Pow: _POWER, ast.Await: 15,
 }  # fmt: skip
 """How tightly each operator binds."""
+_LOOSE = frozenset({ast.BinOp, ast.BoolOp, ast.UnaryOp, *_BINDS})
+"""What can need parentheses around it."""
 
 
 def sketched(node: ast.expr) -> Any:
     """The expression for libcst's eyes; raises Unsketchable."""
-    try:
-        make = _EXPRESSIONS[node.__class__]
-    except KeyError:
-        raise Unsketchable from None
-    return make(node)
+    return _EXPRESSIONS[node.__class__](node)
 
 
 def sketched_if_any(node: ast.expr | None) -> Any:
@@ -111,9 +118,9 @@ def sketched_if_any(node: ast.expr | None) -> Any:
 
 def _within(node: ast.expr, tightness: int) -> Any:
     """The expression, in parentheses where it stands beside an operator that binds more tightly than its own."""
-    made = sketched(node)
-    kind = getattr(node, "op", node).__class__
-    if _BINDS.get(kind, _ATOM) < tightness:
+    kind = node.__class__
+    made = _EXPRESSIONS[kind](node)
+    if kind in _LOOSE and _BINDS[getattr(node, "op", node).__class__] < tightness:
         type(made).lpar.__set__(made, _OPEN)
         type(made).rpar.__set__(made, _CLOSED)
     return made
@@ -146,7 +153,9 @@ def _comparison_of(node: ast.Compare) -> Any:
 
 def _call_of(node: ast.Call) -> Any:
     args = [
-        _arg(sketched(arg.value), None, "*") if arg.__class__ is ast.Starred else _arg(sketched(arg), None, "")
+        _arg(sketched(arg.value), None, "*")
+        if arg.__class__ is ast.Starred
+        else _arg(_EXPRESSIONS[arg.__class__](arg), None, "")
         for arg in node.args
     ]
     for keyword in node.keywords:
@@ -192,28 +201,28 @@ def _elements(nodes: Iterable[ast.expr]) -> list[Any]:
 def _dictionary_of(node: ast.Dict) -> Any:
     values = (_within(value, _BINDS[ast.BitOr]) for value in node.values)
     pairs = zip(map(sketched_if_any, node.keys), values, strict=True)
-    return cst.Dict(
-        [cst.StarredDictElement(value) if key is None else cst.DictElement(key, value) for key, value in pairs]
+    return _dictionary(
+        [_starred_dictionary(value) if key is None else _dictionary_element(key, value) for key, value in pairs]
     )
 
 
 def _clauses(clauses: Sequence[ast.comprehension]) -> Any:
     first, *rest = clauses
-    return cst.CompFor(
+    return _clause(
         sketched(first.target),
         _within(first.iter, _BINDS[ast.Or]),
-        [cst.CompIf(_within(test, _BINDS[ast.Or])) for test in first.ifs],
+        [_clause_test(_within(test, _BINDS[ast.Or])) for test in first.ifs],
         _clauses(rest) if rest else None,
-        asynchronous=cst.Asynchronous() if first.is_async else None,
+        cst.Asynchronous() if first.is_async else None,
     )
 
 
 def _formatted_of(node: ast.JoinedStr) -> Any:
     held = [part for part in node.values if isinstance(part, ast.FormattedValue)]
-    return cst.FormattedString([cst.FormattedStringExpression(sketched(part.value)) for part in held])
+    return _formatted([_formatted_part(sketched(part.value)) for part in held])
 
 
-def sketched_parameters(node: ast.arguments) -> cst.Parameters:
+def sketched_parameters(node: ast.arguments) -> Any:
     """The parameters of a function or lambda."""
     positional = [*node.posonlyargs, *node.args]
     defaults = [None] * (len(positional) - len(node.defaults)) + [sketched(default) for default in node.defaults]
@@ -224,7 +233,7 @@ def sketched_parameters(node: ast.arguments) -> cst.Parameters:
     ]
     split = len(node.posonlyargs)
     star: Any = _parameter(node.vararg, None, "*") if node.vararg else cst.MaybeSentinel.DEFAULT
-    return cst.Parameters(
+    return _parameters(
         params[split:],
         cst.ParamStar() if only_by_name and node.vararg is None else star,
         only_by_name,
@@ -237,31 +246,44 @@ def _parameter(arg: ast.arg, default: object, star: str = "") -> Any:
     return _param(name(arg.arg), annotation(sketched(arg.annotation)) if arg.annotation else None, default, star)
 
 
-_EXPRESSIONS: Mapping[type[ast.AST], Callable[[Any], Any]] = {
-    ast.Name: lambda node: name(node.id),
-    ast.Attribute: lambda node: _attribute(_within(node.value, _ATOM), name(node.attr)),
-    ast.Call: _call_of,
-    ast.Constant: _constant_of,
-    ast.BinOp: _binary_of,
-    ast.UnaryOp: _unary_of,
-    ast.BoolOp: _boolean_of,
-    ast.Compare: _comparison_of,
-    ast.Subscript: _subscript_of,
-    ast.Tuple: lambda node: cst.Tuple(_elements(node.elts)),
-    ast.List: lambda node: cst.List(_elements(node.elts)),
-    ast.Set: lambda node: cst.Set(_elements(node.elts)),
-    ast.Dict: _dictionary_of,
-    ast.IfExp: lambda node: cst.IfExp(
-        _within(node.test, _BINDS[ast.Or]), _within(node.body, _BINDS[ast.Or]), _within(node.orelse, _BINDS[ast.IfExp])
-    ),
-    ast.Lambda: lambda node: cst.Lambda(sketched_parameters(node.args), _within(node.body, 1)),
-    ast.NamedExpr: lambda node: cst.NamedExpr(sketched(node.target), _within(node.value, 1), _OPEN, _CLOSED),
-    ast.Await: lambda node: cst.Await(_within(node.value, _ATOM)),
-    ast.Yield: lambda node: cst.Yield(sketched_if_any(node.value)),
-    ast.YieldFrom: lambda node: cst.Yield(cst.From(sketched(node.value))),
-    ast.ListComp: lambda node: cst.ListComp(sketched(node.elt), _clauses(node.generators)),
-    ast.SetComp: lambda node: cst.SetComp(sketched(node.elt), _clauses(node.generators)),
-    ast.GeneratorExp: lambda node: cst.GeneratorExp(sketched(node.elt), _clauses(node.generators)),
-    ast.DictComp: lambda node: cst.DictComp(sketched(node.key), sketched(node.value), _clauses(node.generators)),
-    ast.JoinedStr: _formatted_of,
-}
+class _Makers(dict[type[ast.AST], "Callable[[Any], Any]"]):
+    """How each kind of expression is made."""
+
+    def __missing__(self, _: type[ast.AST]) -> Callable[[Any], Any]:
+        raise Unsketchable
+
+
+_EXPRESSIONS = _Makers(
+    {
+        ast.Name: lambda node: name(node.id),
+        ast.Attribute: lambda node: _attribute(_within(node.value, _ATOM), name(node.attr)),
+        ast.Call: _call_of,
+        ast.Constant: _constant_of,
+        ast.BinOp: _binary_of,
+        ast.UnaryOp: _unary_of,
+        ast.BoolOp: _boolean_of,
+        ast.Compare: _comparison_of,
+        ast.Subscript: _subscript_of,
+        ast.Tuple: lambda node: _tuple(_elements(node.elts)),
+        ast.List: lambda node: _list(_elements(node.elts)),
+        ast.Set: lambda node: _set(_elements(node.elts)),
+        ast.Dict: _dictionary_of,
+        ast.IfExp: lambda node: _conditional(
+            _within(node.test, _BINDS[ast.Or]),
+            _within(node.body, _BINDS[ast.Or]),
+            _within(node.orelse, _BINDS[ast.IfExp]),
+        ),
+        ast.Lambda: lambda node: _lambda(sketched_parameters(node.args), _within(node.body, 1)),
+        ast.NamedExpr: lambda node: _walrus(sketched(node.target), _within(node.value, 1), _OPEN, _CLOSED),
+        ast.Await: lambda node: _await(_within(node.value, _ATOM)),
+        ast.Yield: lambda node: _yield(sketched_if_any(node.value)),
+        ast.YieldFrom: lambda node: _yield(_from(sketched(node.value))),
+        ast.ListComp: lambda node: _list_comp(sketched(node.elt), _clauses(node.generators)),
+        ast.SetComp: lambda node: _set_comp(sketched(node.elt), _clauses(node.generators)),
+        ast.GeneratorExp: lambda node: _generator(sketched(node.elt), _clauses(node.generators)),
+        ast.DictComp: lambda node: _dictionary_comp(
+            sketched(node.key), sketched(node.value), _clauses(node.generators)
+        ),
+        ast.JoinedStr: _formatted_of,
+    }
+)

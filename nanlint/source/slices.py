@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nanlint.source.filled import Filled, filled_in
 from nanlint.source.flows import Flows, loop_sources
 from nanlint.source.kinds import ANYTHING, INHERITED
-from nanlint.source.makeup import OWN, Makeup, operands_of
+from nanlint.source.makeup import OWN, Makeup, Telling, operands_of
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
@@ -34,9 +34,10 @@ _CALLED, _NOWHERE = frozenset({"forward", "__call__"}), ""
 class Slices:
     """The slices of one file's operations, computed where they are asked for."""
 
-    def __init__(self, outline: Outline, through: frozenset[str]) -> None:
+    def __init__(self, outline: Outline, through: frozenset[str], telling: Telling | None = None) -> None:
         self._outline = outline
         self._through = through
+        self._telling = telling if telling is not None else Telling()
         self._flows: dict[str, Flows] = {}
         self._loops: dict[str, dict[str, list[ast.AST]]] = {}
         self._filled: Filled | None = None
@@ -88,6 +89,7 @@ class Slices:
         if start in self._named:
             return self._named[start]
         words: set[str] = set()
+        is_given = False
         pending, seen = [start], {start}
         while pending:
             key = pending.pop()
@@ -95,12 +97,13 @@ class Slices:
                 words |= self._named[key]
                 continue
             for chunk, value in self._behind(*key):
+                is_given = True
                 makeup = self._makeup_of(value)
                 words |= makeup.words
                 further = {_key(chunk, each) for each in makeup.names} - seen
                 seen |= further
                 pending += further
-        if not words and start[1].startswith(OWN):
+        if not is_given and start[1].startswith(OWN):
             words.add(INHERITED)
         self._named[start] = words
         return words
@@ -111,7 +114,7 @@ class Slices:
 
     def nodes_of(self, home: str) -> Sequence[ast.AST]:
         """The operations and assignments of a chunk."""
-        return self._outline.chunks[home].nodes
+        return self._outline.chunks[home].contents.nodes
 
     def loop_sources(self, home: str) -> dict[str, list[ast.AST]]:
         """Each name that a loop or a comprehension of the chunk sets -> what it runs over."""
@@ -126,7 +129,7 @@ class Slices:
     def is_filled(self, name: str) -> bool:
         """Whether a call in the file fills what is kept under this name."""
         if self._filled is None:
-            nodes = (node for chunk in self._outline.chunks.values() for node in chunk.nodes)
+            nodes = (node for chunk in self._outline.chunks.values() for node in chunk.contents.nodes)
             self._filled = filled_in(nodes)
         return self._filled.everything or name in self._filled.names
 
@@ -162,10 +165,11 @@ class Slices:
     def _makeup_of(self, node: ast.AST) -> Makeup:
         known = self._makeups.get(node)
         if known is None:
-            known = self._makeups[node] = Makeup(self._through)
+            known = self._makeups[node] = Makeup(self._through, self._telling)
             known.add(node)
             imports = self._outline.imports
-            known.words.update(imports[name].rpartition(".")[2] for name in known.names & imports.keys())
+            for name in known.names & imports.keys():
+                known.words.update(self._telling[imports[name].rpartition(".")[2]])
         return known
 
     def flows_of(self, name: str) -> Flows:

@@ -43,8 +43,7 @@ def node_children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes directly below `node`, whitespace and punctuation left out."""
     kind = type(node)
     below: list[cst.CSTNode] = []
-    names = _fields_by_type.get(kind)
-    for name in _fields(kind) if names is None else names:
+    for name in _fields_by_type[kind] if kind in _fields_by_type else _fields(kind):
         value = getattr(node, name)
         if value.__class__ is tuple or value.__class__ is list:
             below.extend(value)
@@ -71,4 +70,7 @@ def walk(root: cst.CSTNode) -> Iterator[cst.CSTNode]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(node_children(node)))
+        below = node_children(node)
+        if below:
+            below.reverse()
+            stack += below

@@ -28,12 +28,10 @@ from nanlint.source.kinds import (
     number_words,
     power_words,
 )
-from nanlint.source.references import references
+from nanlint.source.references import NO_REFERENCES, Rename
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from nanlint.source.outline import Chunk
 
 OPERATOR_WORDS = {
     ast.Add: "+",
@@ -64,11 +62,29 @@ OPERATOR_WORDS = {
 Import = ast.Import | ast.ImportFrom
 
 
-def collect(node: ast.AST, chunk: Chunk, note_import: Callable[[Import], None]) -> None:
-    """Add what is in `node` to `chunk`; a function's own name belongs to the chunk around it."""
-    collector = _Collector(chunk, note_import)
+class Contents:
+    """What a chunk holds: its words, and what its operations and slices are made of."""
+
+    __slots__ = ("bound", "nodes", "renames", "stored_attributes", "words")
+
+    def __init__(self) -> None:
+        self.words: set[str] = set()
+        """Every name, attribute and operator that occurs in it."""
+        self.bound: set[str] = set()
+        """Names that it binds itself (parameters, assignments), which therefore hide imports."""
+        self.stored_attributes: set[str] = set()
+        """Attributes that it assigns (`self.x = ...`)."""
+        self.renames: list[Rename] = []
+        """What may become another name for a function or class (`f = torch.log`), with what it then is."""
+        self.nodes: list[ast.AST] = []
+        """Its operations, and whatever hands a value to a name: what slices are made of."""
+
+
+def collect(node: ast.AST, contents: Contents, function: str, note_import: Callable[[Import], None]) -> None:
+    """Add what is in `node` to the contents of the chunk called `function`, whose own name belongs to the chunk around it."""
+    collector = _Collector(contents, function, note_import)
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        _enter_fields(collector, node)
+        _enter_parts(collector, node)
     else:
         _enter(collector, node)
 
@@ -82,13 +98,13 @@ class _Collector:
 
     __slots__ = ("bind", "function", "note", "note_import", "rename", "store", "word")
 
-    def __init__(self, chunk: Chunk, note_import: Callable[[Import], None]) -> None:
-        self.function = chunk.name
-        self.word = chunk.words.add
-        self.bind = chunk.bound.add
-        self.store = chunk.stored_attributes.add
-        self.rename = chunk.renames.append
-        self.note = chunk.nodes.append
+    def __init__(self, contents: Contents, function: str, note_import: Callable[[Import], None]) -> None:
+        self.function = function
+        self.word = contents.words.add
+        self.bind = contents.bound.add
+        self.store = contents.stored_attributes.add
+        self.rename = contents.renames.append
+        self.note = contents.nodes.append
         self.note_import = note_import
 
 
@@ -149,7 +165,10 @@ def _enter_call(to: _Collector, node: ast.Call) -> None:
     else:
         _enter(to, function)
     for argument in node.args:
-        _enter(to, argument)
+        if argument.__class__ is ast.Name:
+            to.word(argument.id)
+        else:
+            _enter(to, argument)
     for keyword in node.keywords:
         to.word(keyword.arg or "")
         # An eps of 0 is as good as none.
@@ -228,26 +247,23 @@ def _enter_if(to: _Collector, node: ast.If) -> None:
         _enter(to, statement)
 
 
-def _enter_argument(to: _Collector, node: ast.arg) -> None:
-    to.bind(node.arg)
-    if node.annotation is not None:
-        _enter(to, node.annotation)
-
-
 def _enter_assignment(to: _Collector, node: ast.Assign) -> None:
     to.note(node)
-    sources = references(node.value)
+    if node.value.__class__ not in NO_REFERENCES:
+        to.rename((node.targets, node.value))
     for target in node.targets:
-        if sources:
-            _rename(to, target, sources)
-        _enter(to, target)
+        if target.__class__ is ast.Name:
+            to.word(target.id)
+            to.bind(target.id)
+        else:
+            _enter(to, target)
     _enter(to, node.value)
 
 
 def _enter_other_assignment(to: _Collector, node: ast.AnnAssign | ast.NamedExpr) -> None:
     to.note(node)
     if node.value is not None:
-        _rename(to, node.target, references(node.value))
+        to.rename(((node.target,), node.value))
     _enter_fields(to, node)
 
 
@@ -271,9 +287,8 @@ def _enter_expression(to: _Collector, node: ast.Expr) -> None:
 def _enter_return(to: _Collector, node: ast.Return) -> None:
     to.note(node)
     if node.value is not None:
-        sources = references(node.value)
-        if sources:
-            to.rename((f"{to.function}()", sources))
+        if node.value.__class__ not in NO_REFERENCES:
+            to.rename((to.function, node.value))
         _enter(to, node.value)
 
 
@@ -282,8 +297,32 @@ def _enter_function(to: _Collector, node: ast.FunctionDef | ast.AsyncFunctionDef
     to.note(node)
     to.bind(node.name)
     outer, to.function = to.function, node.name
-    _enter_fields(to, node)
+    _enter_parts(to, node)
     to.function = outer
+
+
+def _enter_parts(to: _Collector, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    for decorator in node.decorator_list:
+        _enter(to, decorator)
+    _enter_arguments(to, node.args)
+    if node.returns is not None:
+        _enter(to, node.returns)
+    for statement in node.body:
+        _enter(to, statement)
+    for parameter in getattr(node, "type_params", ()):  # since Python 3.12
+        _enter(to, parameter)
+
+
+def _enter_arguments(to: _Collector, node: ast.arguments) -> None:
+    to.note(node)
+    for parameter in (*node.posonlyargs, *node.args, *node.kwonlyargs, node.vararg, node.kwarg):
+        if parameter is not None:
+            to.bind(parameter.arg)
+            if parameter.annotation is not None:
+                _enter(to, parameter.annotation)
+    for default in (*node.defaults, *node.kw_defaults):
+        if default is not None:
+            _enter(to, default)
 
 
 def _enter_named(to: _Collector, node: ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> None:
@@ -305,19 +344,6 @@ def _enter_tuple(to: _Collector, node: ast.Tuple | ast.List) -> None:
 
 def _enter_import(to: _Collector, node: Import) -> None:
     to.note_import(node)
-
-
-def _rename(to: _Collector, target: ast.AST, sources: frozenset[str]) -> None:
-    """Remember `f = torch.log`, `self.act = nn.Sequential(nn.Linear(2, 2), nn.Sigmoid())` and their like."""
-    if isinstance(target, (ast.Tuple, ast.List)):
-        for element in target.elts:
-            _rename(to, element, sources)
-    elif isinstance(target, (ast.Starred, ast.Subscript)):
-        _rename(to, target.value, sources)
-    elif sources and isinstance(target, ast.Name):
-        to.rename((target.id, sources))
-    elif sources and isinstance(target, ast.Attribute):
-        to.rename((target.attr, sources))
 
 
 _ENTER: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
@@ -354,8 +380,7 @@ _ENTER: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
     ast.While: _enter_noted,
     ast.Yield: _enter_noted,
     ast.YieldFrom: _enter_noted,
-    ast.arg: _enter_argument,
-    ast.arguments: _enter_noted,
+    ast.arguments: _enter_arguments,
     ast.comprehension: _enter_noted,
     ast.keyword: _enter_keyword,
     ast.withitem: _enter_noted,

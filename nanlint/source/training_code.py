@@ -55,6 +55,25 @@ def is_test(chunk: Chunk) -> bool:
     return chunk.name.startswith("test_") or chunk.owner.rpartition(".")[2].startswith("Test")
 
 
+def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
+    """Whether the chunk is what a need asks for by its names: "no test", "may train" or "trained"; "" for anything.
+
+    Or it must set elements of something: "sets elements".
+    """
+    if not kind:
+        return True
+    if kind == "sets elements":
+        return any(map(_sets_elements, chunk.contents.nodes))
+    if is_test(chunk):
+        return False
+    return kind == "no test" or (is_trained if kind == "trained" else may_train)(chunk, outline)
+
+
+def _sets_elements(node: ast.AST) -> bool:
+    """`x[index] = value`."""
+    return isinstance(node, ast.Assign) and any(isinstance(target, ast.Subscript) for target in node.targets)
+
+
 def may_train(chunk: Chunk, outline: Outline) -> bool:
     """Whether a backward may pass through the chunk."""
     if chunk.name == MODULE:
@@ -95,7 +114,9 @@ def is_trained(chunk: Chunk, outline: Outline) -> bool:
     # A distance by itself may as well belong to an assignment or a search.
     if not function.isdisjoint(_DISTANCES) and _is_about_networks(outline):
         return True
-    return not chunk.owner and any(chunk.name in other.words and _is_loss(other) for other in outline.chunks.values())
+    return not chunk.owner and any(
+        _is_loss(other) and other.mentions((chunk.name,)) for other in outline.chunks.values()
+    )
 
 
 def is_surely_trained(chunk: Chunk, outline: Outline) -> bool:
