@@ -94,9 +94,10 @@ class Need(NamedTuple):
 
     The sets hold operations by the op table's names, words, and kinds of number: `<huge>`, `<tiny>`, `<minute>`, `<near one>`,
     `<fraction>`. `[]` is a subscript that is neither a number nor a slice, `<root>` and `<inverse>` are powers by their
-    exponent, `<own element>` divides by an element of itself, `<two bounds>` clamps between numbers, `<mask>` and `<eps>` are names
-    that speak of one, `<least>` is the least number of a format, `<tensor>` shows that something is no number, `<computed>` is the result of any
-    operation, `<anything>` is behind every operand: of a rule with that need, only what its operands rest on is worth knowing.
+    exponent, `<own element>` divides by an element of itself, `<two bounds>` clamps between numbers, `<mask>`, `<eps>`, `<gradient>` and
+    `<log ratio>` are names that speak of one, `<low>` is a huge number below 0, `<least>` the least number of a format, `<inherited>` an attribute that
+    nothing in the file sets, `` what `**` hands on. `<tensor>` shows that something is no number, `<computed>` is the result of any operation, `<bounded>` that of
+    one which tells something of its own, `<anything>` is behind every operand: of a rule with that need, only what its operands rest on is worth knowing.
     """
 
     calls: frozenset[str]
@@ -124,9 +125,9 @@ class Need(NamedTuple):
     """The form that the operation must have: `<selected>` has an operand `x[index]`, `<eps added>` one `x + eps`, `<late eps>` adds an
     eps to the result of a call, `<huge constant>` has an operand that is one."""
     but: frozenset[str] = frozenset()
-    """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<floored>` any
-    number above 0, `<number added>` any number as a term, `<learned>` is given the sum or the norm of what a model makes by its name, `<no diagonal>` is an einsum without one,
-    `<filled>` makes what something in the file fills, `<own called>` calls an attribute of the object."""
+    """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<floored>` any number above 0, `<number added>`
+    any number as a term, `<learned>` is given the sum or the norm of what a model makes by its name, `<no diagonal>` is an einsum without
+    one, `<filled>` makes what something in the file fills, `<own called>` calls an attribute of the object."""
     not_named: tuple[str, ...] = ()
     """The rule is silent in functions whose names contain one of these."""
     where: Literal["", "no test", "may train", "trained", "sets elements"] = ""
