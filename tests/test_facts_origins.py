@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
+from nanlint.facts.values import Value
 from tests.revealing import MODULE, constants, origins, revealed
 
 SOFTMAX, SIGMOID = "torch.softmax", "torch.sigmoid"
@@ -317,3 +320,13 @@ def test_each_thing_that_a_value_can_be_is_told(expression: str, numbers: set[fl
 def test_more_choices_than_a_few_are_unknown() -> None:
     branches = "".join(f"    if x == {number}:\n        p = {number}.0\n" for number in range(20))
     assert constants(f"def f(x):\n{branches}    reveal(p)\n") == [None]
+
+
+def test_a_copy_of_a_value_differs_in_what_is_changed_and_in_nothing_else() -> None:
+    names = [field.name for field in fields(Value)]
+    value = Value(*map(str, range(len(names))))  # type: ignore[arg-type] # any thing of its own
+    for changed in names:
+        copy = value.but(**{changed: "new"})
+        assert [getattr(copy, name) for name in names] == [
+            "new" if name == changed else str(place) for place, name in enumerate(names)
+        ]

@@ -127,3 +127,19 @@ def test_a_statement_has_the_comments_that_libcst_gives_it() -> None:
         names = [node for node in walk(parsed.module) if isinstance(node, cst.Name) and node.value == "y"]
         said.append([comments_at(node, parsed.parents) for node in names])
     assert said[0] == said[1] == ["# above # behind # between # end", "# next"]
+
+
+def test_places_in_a_sketch_say_what_is_part_of_what() -> None:
+    text = "def f(x):\n    return (x + 1) * g(x - 2, 3)\n"
+    parsed = sketched(outline(text).chunks["f"], text)
+    nodes = [node for node in walk(parsed.module) if isinstance(node, cst.BaseExpression)]
+    for node in nodes:
+        below = set(walk(node))
+        parts = {other for other in nodes if other in below or node in set(walk(other))}
+        assert {other for other in nodes if parsed.span_of(node).overlaps(parsed.span_of(other))} == parts
+
+
+def test_a_place_of_another_chunk_is_none_of_the_sketch() -> None:
+    text = "def f(x):\n    return x\n"
+    with pytest.raises(KeyError):
+        sketched(outline(text).chunks["f"], text).span_of(cst.Name("x"))

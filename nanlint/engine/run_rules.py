@@ -79,7 +79,7 @@ class _Run:
         if flow is None:
             return []
         found: list[Finding] = []
-        rules = {code for code in self.ruleset.rules if self.facts.may_fire(code, name)}
+        rules = self.facts.rules_at(name, self.ruleset.rules)
         for call in list(flow.calls.values()):
             for rule in self.ruleset.by_function.get(call.function, ()):
                 if rule.code in rules:

@@ -10,7 +10,7 @@ from nanlint.facts.names import dotted_text
 from nanlint.source.walk import node_children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from nanlint.facts.values import Call
 
@@ -121,22 +121,24 @@ def _changes_its_receiver(method: str) -> bool:
     return f".{method}" in _GROWING
 
 
-def changed_by(call: Call) -> Iterator[cst.BaseExpression]:
+def changed_by(call: Call) -> list[cst.BaseExpression]:
     """What `call` changes in place: `x` in `x.clamp_(0)`, `x /= 2`, `nn.init.zeros_(x)` and `F.relu(x, inplace=True)`."""
     node: cst.CSTNode = call.node
+    found: list[cst.BaseExpression] = []
     if type(node) is cst.AugAssign:
-        yield node.target
-    if call.function in _GROWING and call.receiver is not None:
-        yield call.receiver
+        found.append(node.target)
+    if call.receiver is not None and call.function in _GROWING:
+        found.append(call.receiver)
     if type(node) is not cst.Call:
-        return
+        return found
     word = node.func.attr.value if type(node.func) is cst.Attribute else dotted_text(node.func) or ""
     inplace = call.arguments.get("inplace")
     subject = call.subject if call.receiver is None else call.receiver
     if subject is not None and (_changes_its_receiver(word) or (type(inplace) is cst.Name and inplace.value == "True")):
-        yield subject
+        found.append(subject)
     if "out" in call.arguments:
-        yield call.arguments["out"]
+        found.append(call.arguments["out"])
+    return found
 
 
 def may_set_attributes(call: Call) -> str | None:

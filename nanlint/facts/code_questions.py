@@ -184,7 +184,7 @@ class CodeQuestions(Reach):
 
     def changes_its_operand(self, call: Call) -> bool:
         """Whether `call` works in place, or writes into an argument."""
-        return next(changed_by(call), None) is not None
+        return bool(changed_by(call))
 
     # -- what it is called ------------------------------------------------------------------------------------
 

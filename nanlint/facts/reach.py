@@ -23,7 +23,7 @@ from nanlint.source.parse import ParsedChunk, parse_chunk
 from nanlint.source.sketch import sketch_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from nanlint.source.gate import View
 
@@ -136,9 +136,9 @@ class Reach:
         """The names in a chunk for which other chunks are worth a look; None for all."""
         return self._view.relevant_names(qualname) if self._view is not None else None
 
-    def may_fire(self, rule: str, qualname: str) -> bool:
-        """Whether a rule could find something in a chunk, by the words that stand there."""
-        return self._view is None or rule in self._view.rules_at(qualname)
+    def rules_at(self, qualname: str, rules: Collection[str]) -> Collection[str]:
+        """Those of the `rules` that could find something in a chunk, by the words that stand there."""
+        return rules if self._view is None else self._view.rules_at(qualname)
 
     def forget(self) -> None:
         """Let go of every tree. Facts and flows refer to each other, and worker processes run without the collector."""

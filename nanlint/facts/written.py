@@ -55,6 +55,11 @@ def _index(part: cst.BaseSlice) -> str:
     return _SPACE.sub("", _WRITER.code_for_node(part))
 
 
+def _comparison(node: cst.Comparison) -> str:
+    targets = [f"{_operator(target.operator)}{_inner(target.comparator)}" for target in node.comparisons]
+    return f"{_inner(node.left)}{''.join(targets)}"
+
+
 def _operator(node: cst.CSTNode) -> str:
     kind = type(node)
     if kind not in _OPERATORS:
@@ -67,8 +72,11 @@ _WRITE: Mapping[type[cst.CSTNode], Callable[[Any], str]] = {
     cst.Name: lambda node: node.value,
     cst.Integer: lambda node: node.value,
     cst.Float: lambda node: node.value,
+    cst.SimpleString: lambda node: _SPACE.sub("", node.value),
+    cst.Ellipsis: lambda _: "...",
     cst.Attribute: lambda node: f"{_inner(node.value)}.{node.attr.value}",
     cst.Call: _call,
+    cst.Comparison: _comparison,
     cst.Subscript: _subscript,
     cst.BinaryOperation: lambda node: f"{_inner(node.left)}{_operator(node.operator)}{_inner(node.right)}",
     cst.BooleanOperation: lambda node: f"{_inner(node.left)}{_operator(node.operator)}{_inner(node.right)}",

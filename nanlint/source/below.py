@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 _PLAIN = frozenset(
     {
-        "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "module", "name",
-        "names", "op", "ops", "rest", "simple", "tag", "type_comment",
+        "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "lineno", "module",
+        "name", "names", "op", "ops", "rest", "simple", "str", "tag", "type_comment",
     }
 )  # fmt: skip
 """The fields that hold no expression, no statement and no part of one."""

@@ -50,7 +50,8 @@ class Sketch(ParsedChunk):
 def sketch_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
     """The sketch of `chunk`; what cannot be sketched is parsed."""
     numbered = enumerate(lines[chunk.first_line - 1 : chunk.last_line], chunk.first_line)
-    sketcher = _Sketcher([(number, line) for number, line in numbered if "#" in line], chunk.first_line - 1)
+    remarked = [(number, line) for number, line in numbered if "#" in line]
+    sketcher = _Sketcher(remarked[::-1], chunk.first_line - 1)
     try:
         body = sketcher.chunk(chunk.node)
     except (Unsketchable, RecursionError):
@@ -78,9 +79,9 @@ _assert = maker(cst.Assert, "test", "msg")
 
 
 class _Sketcher:
-    """The statements of one chunk. `remarked` are its lines that may hold a comment."""
+    """The statements of one chunk. `remarked` are its lines that may hold a comment, the last one first."""
 
-    def __init__(self, remarked: Sequence[tuple[int, str]], before: int) -> None:
+    def __init__(self, remarked: list[tuple[int, str]], before: int) -> None:
         self._remarked = remarked
         self._seen = before
         """The last line whose comment belongs to a statement before."""
@@ -103,9 +104,13 @@ class _Sketcher:
         return _line([simple(node)], self._comments(node.end_lineno or node.lineno) if self._remarked else ())
 
     def _comments(self, last: int) -> list[Any]:
-        found = [line for number, line in self._remarked if self._seen < number <= last]
+        found: list[Any] = []
+        while self._remarked and self._remarked[-1][0] <= last:
+            number, line = self._remarked.pop()
+            if number > self._seen:
+                found.append(_empty(_comment(line[line.index("#") :].rstrip())))
         self._seen = last
-        return [_empty(_comment(line[line.index("#") :].rstrip())) for line in found]
+        return found
 
     def block(self, body: Sequence[ast.stmt]) -> Any:
         """An indented block."""
