@@ -30,7 +30,7 @@ NEVER_NEGATIVE = frozenset(
         "linalg.matrix_norm", "var", "std", "relu", "clamp", "clamp_min", "max", "amax", "maximum", "cdist", "dist",
         "count_nonzero", "sigmoid", "softmax", "exp", "sub", "nn.functional.relu6", "nn.functional.mse_loss",
         "nn.functional.l1_loss", "nn.functional.pairwise_distance", "nn.functional.one_hot", "rand", "rand_like",
-        "diff", "cumsum", "prod", "real", "zeros", "zeros_like", "full",
+        "diff", "cumsum", "prod", "real", "zeros", "zeros_like", "full", "sqrt",
     )
 )  # fmt: skip
 RAISED = frozenset({"<raised>"})
