@@ -62,6 +62,8 @@ EPS_ADDED, LATE_EPS = "<eps added>", "<late eps>"
 # float16 ends soon after.
 SMALL = 60_000
 LONGEST_NUMBER = 12
+NUMBERS_BEGIN_WITH = frozenset("0123456789+-.iInN \t")
+"""How a text begins that is a number."""
 SMALLEST_IN_HALF = 1e-7
 """Below it, a number is 0 in float16, or nearly."""
 _INFINITY = float("inf")

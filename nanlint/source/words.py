@@ -17,6 +17,7 @@ from nanlint.source.kinds import (
     LEAST,
     LONGEST_NUMBER,
     MINUTE,
+    NUMBERS_BEGIN_WITH,
     OWN_ELEMENT,
     PICKED,
     PLAIN_INDEX,
@@ -119,7 +120,7 @@ def _enter(to: _Collector, node: ast.AST) -> None:
         if (
             value.__class__ is float
             or (value.__class__ is int and not -SMALL < value < SMALL)
-            or (value.__class__ is str and len(value) < LONGEST_NUMBER)
+            or (value.__class__ is str and len(value) < LONGEST_NUMBER and value[:1] in NUMBERS_BEGIN_WITH)
         ):
             for word in number_words(value):
                 to.word(word)
@@ -337,6 +338,23 @@ def _enter_mapping(to: _Collector, node: ast.MatchMapping) -> None:
     _enter_fields(to, node)
 
 
+def _enter_slice(to: _Collector, node: ast.Slice) -> None:
+    for part in (node.lower, node.upper, node.step):
+        if part is not None:
+            _enter(to, part)
+
+
+def _enter_starred(to: _Collector, node: ast.Starred) -> None:
+    _enter(to, node.value)
+
+
+def _enter_text(to: _Collector, node: ast.JoinedStr) -> None:
+    """Of a formatted text, the values."""
+    for part in node.values:
+        if part.__class__ is not ast.Constant:
+            _enter(to, part)
+
+
 def _enter_tuple(to: _Collector, node: ast.Tuple | ast.List) -> None:
     for element in node.elts:
         _enter(to, element)
@@ -372,6 +390,9 @@ _ENTER: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
     ast.MatchStar: _enter_named,
     ast.NamedExpr: _enter_other_assignment,
     ast.Return: _enter_return,
+    ast.JoinedStr: _enter_text,
+    ast.Slice: _enter_slice,
+    ast.Starred: _enter_starred,
     ast.Subscript: _enter_subscript,
     ast.Tuple: _enter_tuple,
     ast.BoolOp: _enter_chain,
