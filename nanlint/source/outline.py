@@ -13,7 +13,7 @@ import gc
 from typing import TYPE_CHECKING
 
 from nanlint.source.skeleton import FunctionText, Skeleton
-from nanlint.source.words import Contents, collect
+from nanlint.source.words import Collector, Contents, collect
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -56,7 +56,7 @@ class Chunk:
         """The words in it, the names that it binds, and so on."""
         if self._contents is None:
             self._contents = Contents()
-            collect(self.node, self._contents, self.name, lambda _: None)  # what imports something is not hidden
+            collect(self.node, Collector(self._contents, self.name, lambda _: None))  # what imports is not hidden
         return self._contents
 
     @property
@@ -131,11 +131,15 @@ class _Reading:
         """What was cut out and not met yet."""
         self.result = Outline(tree)
         module = Chunk(tree, MODULE, "", max(1, text.count("\n") + 1))
+        collector = self._collector(module)
         for statement in tree.body:
-            self._enter(statement, module)
+            self._enter(statement, module, collector)
         self.result.chunks[MODULE] = module
 
-    def _enter(self, statement: ast.stmt, home: Chunk) -> None:
+    def _collector(self, chunk: Chunk) -> Collector:
+        return Collector(chunk.contents, chunk.name, self._note_import)
+
+    def _enter(self, statement: ast.stmt, home: Chunk, collector: Collector) -> None:
         """Give a function or class its own chunks, any other statement to `home`."""
         if isinstance(statement, _Function):
             owner = home.qualname if isinstance(home.node, ast.ClassDef) else ""
@@ -145,16 +149,13 @@ class _Reading:
             self._enter_class(statement, home)
             home.contents.bound.add(statement.name)
         else:
-            self._collect(statement, home)
-
-    def _collect(self, node: ast.AST, chunk: Chunk) -> None:
-        collect(node, chunk.contents, chunk.name, self._note_import)
+            collect(statement, collector)
 
     def _enter_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> None:
         hidden = self.hidden.pop(node.lineno, None)
         chunk = Chunk(node, node.name, owner, node.end_lineno or node.lineno, hidden)
         if hidden is None:
-            self._collect(node, chunk)
+            collect(node, self._collector(chunk))
         # A name defined twice (overloads, property setters, branches) keeps every definition: later ones get a suffix.
         key, count = chunk.qualname, 2
         while key in self.result.chunks:
@@ -166,10 +167,11 @@ class _Reading:
         qualname = f"{outer}.{node.name}" if outer else node.name
         self.result.classes.setdefault(qualname, node)
         body = Chunk(node, qualname, qualname, node.end_lineno or node.lineno)
+        collector = self._collector(body)
         for part in (*node.decorator_list, *node.bases, *node.keywords):
-            self._collect(part, body)
+            collect(part, collector)
         for statement in node.body:
-            self._enter(statement, body)
+            self._enter(statement, body, collector)
         self.result.chunks.setdefault(qualname, body)
 
     def _note_import(self, node: ast.Import | ast.ImportFrom) -> None:

@@ -81,9 +81,8 @@ class Contents:
         """Its operations, and whatever hands a value to a name: what slices are made of."""
 
 
-def collect(node: ast.AST, contents: Contents, function: str, note_import: Callable[[Import], None]) -> None:
-    """Add what is in `node` to the contents of the chunk called `function`, whose own name belongs to the chunk around it."""
-    collector = _Collector(contents, function, note_import)
+def collect(node: ast.AST, collector: Collector) -> None:
+    """Note what is in `node`; the name of a function belongs to the chunk around it."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         _enter_parts(collector, node)
     else:
@@ -94,8 +93,8 @@ def collect(node: ast.AST, contents: Contents, function: str, note_import: Calla
 LONGEST_CHAIN = 3000
 
 
-class _Collector:
-    """Where words go: the sets of one chunk, as bound methods."""
+class Collector:
+    """Where words go: the sets of one chunk, as bound methods. `function` is what the chunk is called."""
 
     __slots__ = ("bind", "function", "note", "note_import", "rename", "store", "word")
 
@@ -109,7 +108,7 @@ class _Collector:
         self.note_import = note_import
 
 
-def _enter(to: _Collector, node: ast.AST) -> None:
+def _enter(to: Collector, node: ast.AST) -> None:
     kind = node.__class__
     if kind is ast.Name:
         to.word(node.id)  # type: ignore[attr-defined] # mypy does not narrow by __class__, and isinstance costs twice as much
@@ -128,7 +127,7 @@ def _enter(to: _Collector, node: ast.AST) -> None:
         _ENTER.get(kind, _enter_fields)(to, node)
 
 
-def _enter_fields(to: _Collector, node: ast.AST) -> None:
+def _enter_fields(to: Collector, node: ast.AST) -> None:
     """Enter every node that a field of `node` holds."""
     for name in node._fields:
         value = getattr(node, name, None)
@@ -140,7 +139,7 @@ def _enter_fields(to: _Collector, node: ast.AST) -> None:
             _enter(to, value)
 
 
-def _enter_attribute(to: _Collector, node: ast.Attribute) -> None:
+def _enter_attribute(to: Collector, node: ast.Attribute) -> None:
     to.word(node.attr)
     if node.attr == "min" and is_least(node):
         to.word(LEAST)
@@ -153,7 +152,7 @@ def _enter_attribute(to: _Collector, node: ast.Attribute) -> None:
         _enter(to, value)
 
 
-def _enter_call(to: _Collector, node: ast.Call) -> None:
+def _enter_call(to: Collector, node: ast.Call) -> None:
     to.note(node)
     function = node.func
     if function.__class__ is ast.Attribute:
@@ -178,12 +177,12 @@ def _enter_call(to: _Collector, node: ast.Call) -> None:
         _enter(to, keyword.value)
 
 
-def _enter_keyword(to: _Collector, node: ast.keyword) -> None:
+def _enter_keyword(to: Collector, node: ast.keyword) -> None:
     to.word(node.arg or "")
     _enter(to, node.value)
 
 
-def _enter_subscript(to: _Collector, node: ast.Subscript) -> None:
+def _enter_subscript(to: Collector, node: ast.Subscript) -> None:
     _enter(to, node.value)
     index = node.slice
     if index.__class__ not in PLAIN_INDEX:
@@ -192,7 +191,7 @@ def _enter_subscript(to: _Collector, node: ast.Subscript) -> None:
     _enter(to, index)
 
 
-def _enter_binary(to: _Collector, node: ast.BinOp) -> None:
+def _enter_binary(to: Collector, node: ast.BinOp) -> None:
     to.note(node)
     to.word(OPERATOR_WORDS[node.op.__class__])
     if node.op.__class__ is ast.Pow:
@@ -206,7 +205,7 @@ def _enter_binary(to: _Collector, node: ast.BinOp) -> None:
     _enter(to, node.right)
 
 
-def _enter_chain(to: _Collector, node: ast.BoolOp) -> None:
+def _enter_chain(to: Collector, node: ast.BoolOp) -> None:
     """`ast` keeps `a or b or c` flat, libcst nests it: one of many thousand terms would overflow its parser's stack."""
     if len(node.values) > LONGEST_CHAIN:
         raise RecursionError
@@ -214,13 +213,13 @@ def _enter_chain(to: _Collector, node: ast.BoolOp) -> None:
         _enter(to, value)
 
 
-def _enter_unary(to: _Collector, node: ast.UnaryOp) -> None:
+def _enter_unary(to: Collector, node: ast.UnaryOp) -> None:
     to.note(node)
     to.word(OPERATOR_WORDS.get(node.op.__class__, ""))
     _enter(to, node.operand)
 
 
-def _enter_comparison(to: _Collector, node: ast.Compare) -> None:
+def _enter_comparison(to: Collector, node: ast.Compare) -> None:
     for operator in node.ops:
         to.word(OPERATOR_WORDS.get(operator.__class__, ""))
     _enter(to, node.left)
@@ -228,13 +227,13 @@ def _enter_comparison(to: _Collector, node: ast.Compare) -> None:
         _enter(to, side)
 
 
-def _enter_noted(to: _Collector, node: ast.AST) -> None:
+def _enter_noted(to: Collector, node: ast.AST) -> None:
     """A loop, a comprehension, a `with`: it hands values to names. An `if` asks something."""
     to.note(node)
     _enter_fields(to, node)
 
 
-def _enter_if(to: _Collector, node: ast.If) -> None:
+def _enter_if(to: Collector, node: ast.If) -> None:
     """An `elif` is an `if` in the `else` of another; a thousand of them are no reason to recurse."""
     while True:
         to.note(node)
@@ -248,7 +247,7 @@ def _enter_if(to: _Collector, node: ast.If) -> None:
         _enter(to, statement)
 
 
-def _enter_assignment(to: _Collector, node: ast.Assign) -> None:
+def _enter_assignment(to: Collector, node: ast.Assign) -> None:
     to.note(node)
     if node.value.__class__ not in NO_REFERENCES:
         to.rename((node.targets, node.value))
@@ -261,14 +260,14 @@ def _enter_assignment(to: _Collector, node: ast.Assign) -> None:
     _enter(to, node.value)
 
 
-def _enter_other_assignment(to: _Collector, node: ast.AnnAssign | ast.NamedExpr) -> None:
+def _enter_other_assignment(to: Collector, node: ast.AnnAssign | ast.NamedExpr) -> None:
     to.note(node)
     if node.value is not None:
         to.rename(((node.target,), node.value))
     _enter_fields(to, node)
 
 
-def _enter_augmented(to: _Collector, node: ast.AugAssign) -> None:
+def _enter_augmented(to: Collector, node: ast.AugAssign) -> None:
     to.note(node)
     operator = OPERATOR_WORDS[node.op.__class__]
     to.word(operator)
@@ -280,12 +279,12 @@ def _enter_augmented(to: _Collector, node: ast.AugAssign) -> None:
     _enter(to, node.value)
 
 
-def _enter_expression(to: _Collector, node: ast.Expr) -> None:
+def _enter_expression(to: Collector, node: ast.Expr) -> None:
     to.note(node)
     _enter(to, node.value)
 
 
-def _enter_return(to: _Collector, node: ast.Return) -> None:
+def _enter_return(to: Collector, node: ast.Return) -> None:
     to.note(node)
     if node.value is not None:
         if node.value.__class__ not in NO_REFERENCES:
@@ -293,7 +292,7 @@ def _enter_return(to: _Collector, node: ast.Return) -> None:
         _enter(to, node.value)
 
 
-def _enter_function(to: _Collector, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+def _enter_function(to: Collector, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """A function inside the chunk; its name hides an import."""
     to.note(node)
     to.bind(node.name)
@@ -302,7 +301,7 @@ def _enter_function(to: _Collector, node: ast.FunctionDef | ast.AsyncFunctionDef
     to.function = outer
 
 
-def _enter_parts(to: _Collector, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+def _enter_parts(to: Collector, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     for decorator in node.decorator_list:
         _enter(to, decorator)
     _enter_arguments(to, node.args)
@@ -314,7 +313,7 @@ def _enter_parts(to: _Collector, node: ast.FunctionDef | ast.AsyncFunctionDef) -
         _enter(to, parameter)
 
 
-def _enter_arguments(to: _Collector, node: ast.arguments) -> None:
+def _enter_arguments(to: Collector, node: ast.arguments) -> None:
     to.note(node)
     for parameter in (*node.posonlyargs, *node.args, *node.kwonlyargs, node.vararg, node.kwarg):
         if parameter is not None:
@@ -326,45 +325,45 @@ def _enter_arguments(to: _Collector, node: ast.arguments) -> None:
             _enter(to, default)
 
 
-def _enter_named(to: _Collector, node: ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> None:
+def _enter_named(to: Collector, node: ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> None:
     if node.name:
         to.bind(node.name)
     _enter_fields(to, node)
 
 
-def _enter_mapping(to: _Collector, node: ast.MatchMapping) -> None:
+def _enter_mapping(to: Collector, node: ast.MatchMapping) -> None:
     if node.rest:
         to.bind(node.rest)
     _enter_fields(to, node)
 
 
-def _enter_slice(to: _Collector, node: ast.Slice) -> None:
+def _enter_slice(to: Collector, node: ast.Slice) -> None:
     for part in (node.lower, node.upper, node.step):
         if part is not None:
             _enter(to, part)
 
 
-def _enter_starred(to: _Collector, node: ast.Starred) -> None:
+def _enter_starred(to: Collector, node: ast.Starred) -> None:
     _enter(to, node.value)
 
 
-def _enter_text(to: _Collector, node: ast.JoinedStr) -> None:
+def _enter_text(to: Collector, node: ast.JoinedStr) -> None:
     """Of a formatted text, the values."""
     for part in node.values:
         if part.__class__ is not ast.Constant:
             _enter(to, part)
 
 
-def _enter_tuple(to: _Collector, node: ast.Tuple | ast.List) -> None:
+def _enter_tuple(to: Collector, node: ast.Tuple | ast.List) -> None:
     for element in node.elts:
         _enter(to, element)
 
 
-def _enter_import(to: _Collector, node: Import) -> None:
+def _enter_import(to: Collector, node: Import) -> None:
     to.note_import(node)
 
 
-_ENTER: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
+_ENTER: dict[type[ast.AST], Callable[[Collector, Any], None]] = {
     ast.AnnAssign: _enter_other_assignment,
     ast.Assign: _enter_assignment,
     ast.AsyncFunctionDef: _enter_function,
