@@ -103,6 +103,12 @@ def test_a_function_in_a_text_is_none() -> None:
     assert "b = 2" in ast.unparse(outline(text, only_headers=True).tree.body[0])
 
 
+def test_no_decorator_is_lost_behind_a_text() -> None:
+    text = 'class A:\n    @told("""\n    About it.\n    """)\n    def f(self, x):\n        a = 1\n        b = 2\n        return x\n'
+    node = outline(text, only_headers=True).chunks["A.f"].node
+    assert ast.dump(node) == ast.dump(outline(text).chunks["A.f"].node)
+
+
 def test_a_mistake_in_a_body_is_told_when_somebody_asks_for_it() -> None:
     chunks = outline("def f(x):\n    a = 1\n    b = = 2\n    return x\n", only_headers=True).chunks
     assert chunks["f"].last_line == 4

@@ -116,7 +116,7 @@ def outline(text: str, path: str = "<string>", *, only_headers: bool = False) ->
             found = _Reading(text, ast.parse(skeleton.without(skeleton.functions), path), hidden)
             if not found.hidden:
                 return found.result
-            # What was taken for a function stands in a text.
+            # What was taken for a function stands in a text, or a text stands between it and its decorators.
         return _Reading(text, ast.parse(text, path), {}).result
     finally:
         if collecting:
@@ -152,7 +152,9 @@ class _Reading:
             collect(statement, collector)
 
     def _enter_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> None:
-        hidden = self.hidden.pop(node.lineno, None)
+        hidden = self.hidden.get(node.lineno)
+        if hidden is not None and hidden.first_line == first_line(node):
+            del self.hidden[node.lineno]
         chunk = Chunk(node, node.name, owner, node.end_lineno or node.lineno, hidden)
         if hidden is None:
             collect(node, self._collector(chunk))
