@@ -49,6 +49,8 @@ class Fitting:
 
     def places(self, name: str, words: _Words, interest: Interest) -> list[ast.AST]:
         """Each operation of the chunk called `name` that the interest is about; what costs the most is asked last."""
+        if not self._slices.may_reach(name, interest.beneath):
+            return []
         forms = {interest.form, *interest.but} - {""}
         cheap, dear = forms - DEAR, forms & DEAR
         is_cheap = partial(self._is_meant, name, interest, cheap) if cheap or interest.named else None

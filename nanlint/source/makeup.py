@@ -26,7 +26,7 @@ from nanlint.source.references import last_word
 from nanlint.source.words import OPERATOR_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 OWN = "self."
 """How an attribute of the object itself is called among the names."""
@@ -185,6 +185,23 @@ _ADD: dict[type[ast.AST], Callable[..., None]] = {
     ast.keyword: Makeup.keyword,
     ast.UnaryOp: Makeup.unary,
 }
+
+
+class Makeups(dict[ast.AST, Makeup]):
+    """Each expression of a file that somebody asks for -> what it is made of, imported names by what they are."""
+
+    def __init__(self, through: frozenset[str], telling: Telling, imports: Mapping[str, str]) -> None:
+        super().__init__()
+        self._through = through
+        self._telling = telling
+        self._imports = imports
+
+    def __missing__(self, node: ast.AST) -> Makeup:
+        makeup = self[node] = Makeup(self._through, self._telling)
+        makeup.add(node)
+        for name in makeup.names & self._imports.keys():
+            makeup.words.update(self._telling[self._imports[name].rpartition(".")[2]])
+        return makeup
 
 
 def operands_of(place: ast.AST) -> Sequence[ast.AST]:
