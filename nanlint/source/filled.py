@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.source.references import last_word
@@ -16,6 +17,8 @@ _FILLS = re.compile(
     r"|[a-z]_$|^(Init|init)"
 )
 _EVERYTHING = frozenset({"parameters", "named_parameters", "state_dict"})
+FILLING_ALL = _EVERYTHING | {"getattr"}
+"""Without one of these words, nothing fills all that there is."""
 # What only takes a parameter in, or makes it.
 _NO_FILL = frozenset(
     {"register_parameter", "register_buffer", "Parameter", "requires_grad_", "super", "append", "ParameterList"}
@@ -63,7 +66,11 @@ def _by_call(node: ast.Call, filled: Filled) -> None:
 def _is_fill(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
-    name = last_word(node.func)
+    return _fills(last_word(node.func))
+
+
+@lru_cache(maxsize=4096)
+def _fills(name: str) -> bool:
     return name not in _NO_FILL and _FILLS.search(name) is not None
 
 

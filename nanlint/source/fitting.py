@@ -33,15 +33,21 @@ class Fitting:
         self._origins = Origins(slices)
         self._forms = Forms(slices)
         self._other_names = other_names
-        self._spelled: dict[_Words, _Words] = {}
         self._where: dict[tuple[str, int, str], bool] = {}
 
     def is_at(self, chunk: Chunk, outline: Outline, interest: Interest) -> bool:
         """Whether what the interest asks of a chunk as a whole is true of it."""
-        if not interest.unless.isdisjoint(chunk.words) or any(part in chunk.name for part in interest.not_named):
+        words = chunk.words
+        if not interest.unless.isdisjoint(words):
             return False
-        if any(chunk.words.isdisjoint(self._all_names(each)) for each in interest.along):
-            return False
+        for each in interest.along:
+            if words.isdisjoint(self._other_names(each)):
+                return False
+        for part in interest.not_named:
+            if part in chunk.name:
+                return False
+        if not interest.where:
+            return True
         key = interest.where, chunk.first_line, chunk.name
         if key not in self._where:
             self._where[key] = is_of_kind(interest.where, chunk, outline)
@@ -94,7 +100,7 @@ class Fitting:
         return words
 
     def _are_made_by(self, name: str, operands: Sequence[ast.AST], makers: _Words) -> bool:
-        return not makers or not self._origins.of(name, operands).isdisjoint(self._all_names(makers))
+        return not makers or not self._origins.of(name, operands).isdisjoint(self._other_names(makers))
 
     def _are_spread(self, name: str, place: ast.AST, interest: Interest) -> bool:
         """Whether the words are behind the right operands; of a call, nobody knows here which they are."""
@@ -110,11 +116,6 @@ class Fitting:
         if interest.spread == EVERY:
             return all(len(each) == len(operands) for each in holders)
         return len(holders[0] | holders[-1]) > 1
-
-    def _all_names(self, words: _Words) -> _Words:
-        if words not in self._spelled:
-            self._spelled[words] = self._other_names(words)
-        return self._spelled[words]
 
 
 def _divided(place: ast.AST) -> Sequence[ast.AST]:

@@ -108,6 +108,7 @@ class Gate:
     def __init__(self, interests: Iterable[Interest], through: frozenset[str] = frozenset()) -> None:
         self._through = through
         self._interests = tuple(interest for interest in interests if interest.words)
+        self._of_the_file = [(interest, list(filter(None, interest.of_the_file))) for interest in self._interests]
         asked = (words for interest in self._interests for words in interest.beneath)
         self._telling = Telling(ASKED_OF_FORMS.union(*asked))
         self._quick = {(_in_bytes(interest.words), _in_bytes(interest.beside)) for interest in self._interests}
@@ -132,8 +133,8 @@ class Gate:
         everything = mentioned.union(imported, BY_NAME, (ANYTHING,))
         interests = [
             interest
-            for interest in self._interests
-            if not any(everything.isdisjoint(words) for words in interest.of_the_file if words) or outline.stars
+            for interest, asked in self._of_the_file
+            if not any(map(everything.isdisjoint, asked)) or outline.stars
         ]
         view = View(outline, Slices(outline, self._through, self._telling))
         view.keep_for(interests, OtherNames(outline, mentioned))
@@ -245,11 +246,17 @@ class OtherNames:
         """A word, or the result of a function (`f()`) -> what it is assigned to, in the chunks that were read."""
         self._unread = [chunk.contents for chunk in outline.chunks.values() if chunk.contents.renames]
         self._asked: set[str] = set()
+        self._known: dict[frozenset[str], frozenset[str]] = {}
         for local, dotted in outline.imports.items():
             self._imported.setdefault(dotted.rpartition(".")[2], []).append(local)
 
     def of(self, words: frozenset[str]) -> frozenset[str]:
         """`words` and all other names for them."""
+        if words not in self._known:
+            self._known[words] = self._find(words)
+        return self._known[words]
+
+    def _find(self, words: frozenset[str]) -> frozenset[str]:
         pending = [*(words & self._mentioned), *(words & self._imported.keys())]
         if not pending:
             return words

@@ -50,7 +50,8 @@ class Handed:
         self._reached: dict[frozenset[str], set[str]] = {}
 
     @cached_property
-    def _words(self) -> list[tuple[str, set[str]]]:
+    def words(self) -> list[tuple[str, set[str]]]:
+        """Each chunk, and the words in it."""
         return [(name, chunk.words) for name, chunk in self._outline.chunks.items()]
 
     @cached_property
@@ -102,7 +103,7 @@ class Handed:
                 yield MODULE, value
             return
         bare = name.removeprefix(OWN)
-        for chunk, words in self._words:
+        for chunk, words in self.words:
             if bare in words:
                 for value in self.flows_of(chunk).attributes.get(name, ()):
                     yield chunk, value
@@ -121,11 +122,11 @@ class Handed:
     def _reached_from(self, spelled: frozenset[str], wanted: frozenset[str]) -> set[str]:
         """The chunks that hold such a word, or mention what another of them hands over; some of them if there are many."""
         spelled = spelled.union(*(self._aliases[word] for word in wanted & self._aliases.keys()))
-        reached = {chunk for chunk, words in self._words if not spelled.isdisjoint(words)}
+        reached = {chunk for chunk, words in self.words if not spelled.isdisjoint(words)}
         pending = list(reached)
         while pending and len(reached) <= _MOST_REACHED:
             handed = self._handed_by(pending.pop(), wanted)
-            more = [chunk for chunk, words in self._words if chunk not in reached and not handed.isdisjoint(words)]
+            more = [chunk for chunk, words in self.words if chunk not in reached and not handed.isdisjoint(words)]
             reached.update(more)
             pending += more
         return reached

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.source.filled import Filled, filled_in
-from nanlint.source.flows import Flows, loop_sources
+from nanlint.source.filled import FILLING_ALL, Filled, filled_in
+from nanlint.source.flows import Flows, loop_sources, operations_in
 from nanlint.source.handed import NOWHERE, Handed, Place
 from nanlint.source.kinds import ANYTHING, INHERITED
 from nanlint.source.makeup import OWN, Makeups, Telling, operands_of
@@ -34,8 +34,9 @@ class Slices:
         self._outline = outline
         self._makeups = Makeups(through, Telling() if telling is None else telling, outline.imports)
         self._handed = Handed(outline, self._makeups)
+        self._operations: dict[str, dict[str, list[ast.AST]]] = {}
         self._loops: dict[str, dict[str, list[ast.AST]]] = {}
-        self._filled: Filled | None = None
+        self._filled: dict[str, Filled] = {}
         self._words: dict[ast.AST, set[str] | None] = {}
         """Each operation -> the words behind its operands; None if there are too many."""
         self._named: dict[tuple[str, str], set[str]] = {}
@@ -51,7 +52,9 @@ class Slices:
 
         Those that are not meant are not looked behind, which costs the most.
         """
-        known = self.flows_of(name).operations
+        if name not in self._operations:
+            self._operations[name] = operations_in(self.nodes_of(name))
+        known = self._operations[name]
         places = [place for word in known.keys() & operations for place in known[word]]
         if len(places) > MOST_PLACES:
             return places
@@ -122,10 +125,13 @@ class Slices:
 
     def is_filled(self, name: str) -> bool:
         """Whether a call in the file fills what is kept under this name."""
-        if self._filled is None:
-            nodes = (node for chunk in self._outline.chunks.values() for node in chunk.contents.nodes)
-            self._filled = filled_in(nodes)
-        return self._filled.everything or name in self._filled.names
+        for chunk, words in self._handed.words:
+            if name in words or not FILLING_ALL.isdisjoint(words):
+                if chunk not in self._filled:
+                    self._filled[chunk] = filled_in(self.nodes_of(chunk))
+                if self._filled[chunk].everything or name in self._filled[chunk].names:
+                    return True
+        return False
 
     def is_imported(self, name: str) -> bool:
         """Whether an import binds the name."""
