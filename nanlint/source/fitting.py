@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import all_below
 from nanlint.source.forms import DEAR, Forms
 from nanlint.source.makeup import operands_of
 from nanlint.source.measures import words_in
@@ -57,8 +58,7 @@ class Fitting:
         """Each operation of the chunk called `name` that the interest is about; what costs the most is asked last."""
         if not self._slices.may_reach(name, interest.beneath):
             return []
-        forms = {interest.form, *interest.but} - {""}
-        cheap, dear = forms - DEAR, forms & DEAR
+        cheap, dear = _by_cost(interest.form, interest.but)
         is_cheap = partial(self._is_meant, name, interest, cheap) if cheap or interest.named else None
         found = self._slices.places(name, words, interest.beneath, is_cheap)
         if dear:
@@ -90,12 +90,12 @@ class Fitting:
         """The words of all names in `operands`; what a loop takes out of something goes by that as well."""
         words: set[str] = set()
         for operand in operands:
-            for inner in ast.walk(operand):
+            for inner in all_below(operand):
                 words |= words_in(_written(inner))
                 if isinstance(inner, ast.Name):
                     sources = self._slices.loop_sources(name).get(inner.id, ())
                     words |= {
-                        word for source in sources for each in ast.walk(source) for word in words_in(_written(each))
+                        word for source in sources for each in all_below(source) for word in words_in(_written(each))
                     }
         return words
 
@@ -116,6 +116,13 @@ class Fitting:
         if interest.spread == EVERY:
             return all(len(each) == len(operands) for each in holders)
         return len(holders[0] | holders[-1]) > 1
+
+
+@lru_cache(maxsize=1024)
+def _by_cost(form: str, but: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """The forms that an interest asks for, those apart that are told by more than a few names."""
+    forms = (but | {form}) - {""}
+    return forms - DEAR, forms & DEAR
 
 
 def _divided(place: ast.AST) -> Sequence[ast.AST]:

@@ -20,7 +20,7 @@ from nanlint.source.references import last_word
 from nanlint.source.words import OPERATOR_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from nanlint.source.outline import Chunk
 
@@ -149,47 +149,50 @@ _NOTE: dict[type[ast.AST], Callable[..., None]] = {
 }
 
 
-def _words_of_call(node: ast.Call) -> list[str]:
+def _words_of_call(node: ast.Call) -> Sequence[str]:
     """A call is an operation by its last word, unless it is one of Python's or numpy's."""
     function = node.func
-    base = function.value if isinstance(function, ast.Attribute) else None
-    if isinstance(base, ast.Name) and base.id in OTHER_LIBRARIES:
-        return []
-    word = last_word(function)
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        if function.value.id in OTHER_LIBRARIES:
+            return ()
+        word = function.attr
+    else:
+        word = last_word(function)
     if word in POWERS:
-        return [word, *power_words(node)]
-    return [word, BOUNDS] if word in CLAMPS and has_two_bounds(node) else [word]
+        return (word, *power_words(node))
+    return (word, BOUNDS) if word in CLAMPS and has_two_bounds(node) else (word,)
 
 
 # A sum with one of these is longer, and no number.
 _JOINED = (ast.Tuple, ast.List, ast.ListComp, ast.JoinedStr)
 
 
-def _words_of_operator(node: ast.BinOp) -> list[str]:
+def _words_of_operator(node: ast.BinOp) -> Sequence[str]:
     """A power is one by its exponent, too."""
-    word = OPERATOR_WORDS[node.op.__class__]
-    if isinstance(node.op, ast.Add) and (isinstance(node.left, _JOINED) or isinstance(node.right, _JOINED)):
-        return []
-    if isinstance(node.op, ast.Pow):
-        return [word, *power_words(node)]
-    return [word, OWN_ELEMENT] if isinstance(node.op, ast.Div) and is_own_element(node) else [word]
+    operator = node.op.__class__
+    word = OPERATOR_WORDS[operator]
+    if operator is ast.Add:
+        return () if isinstance(node.left, _JOINED) or isinstance(node.right, _JOINED) else (word,)
+    if operator is ast.Pow:
+        return (word, *power_words(node))
+    return (word, OWN_ELEMENT) if operator is ast.Div and is_own_element(node) else (word,)
 
 
-def _words_of_augmented(node: ast.AugAssign) -> list[str]:
+def _words_of_augmented(node: ast.AugAssign) -> Sequence[str]:
     """`a += value` is an operation by two words."""
     if isinstance(node.op, ast.Add) and isinstance(node.value, _JOINED):
-        return []
+        return ()
     word = OPERATOR_WORDS[node.op.__class__]
-    return [word, f"{word}=", *(power_words(node) if isinstance(node.op, ast.Pow) else ())]
+    return (word, f"{word}=", *(power_words(node) if isinstance(node.op, ast.Pow) else ()))
 
 
-_WORDS: dict[type[ast.AST], Callable[..., list[str]]] = {
+_WORDS: dict[type[ast.AST], Callable[..., Sequence[str]]] = {
     ast.AugAssign: _words_of_augmented,
     ast.BinOp: _words_of_operator,
     ast.Call: _words_of_call,
     # A selection by values is an operation, and so is an operator; `-x` is no difference.
-    ast.Subscript: lambda _: [PICKED],
-    ast.UnaryOp: lambda node: [UNARY_WORDS.get(node.op.__class__, "")],
+    ast.Subscript: lambda _: (PICKED,),
+    ast.UnaryOp: lambda node: (UNARY_WORDS.get(node.op.__class__, ""),),
 }
 
 

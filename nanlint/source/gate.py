@@ -164,7 +164,7 @@ class View:
         fitting = Fitting(self._slices, names.of)
         # Those that matter beside others come last.
         for words, each in sorted(spelled, key=lambda one: bool(one[1].yielding)):
-            holding = {name for word in words for name in holders.get(word, ())}
+            holding = {name for word in words & holders.keys() for name in holders[word]}
             self._is_open = self._is_open or (each.is_about_all and bool(holding))
             for name in holding:
                 if not fitting.is_at(self._outline.chunks[name], self._outline, each) or (

@@ -36,7 +36,7 @@ _ANYWHERE = BY_NAME | {ANYTHING, "Tensor"}
 _ALSO_CALLED = {HUGE: {"**"}, ROOT: POWERS, INVERSE: POWERS, "neg": {"-"}, "positive": {"+"}}
 
 # What is in more chunks than this, or comes to them, is in most.
-_MOST_REACHED = 12
+_MOST_REACHED = 8
 
 
 class Handed:
