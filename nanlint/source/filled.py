@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import all_below
 from nanlint.source.references import last_word
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ _FILLS = re.compile(
     r"|[a-z]_$|^(Init|init)"
 )
 _EVERYTHING = frozenset({"parameters", "named_parameters", "state_dict"})
+FILLING_ALL = _EVERYTHING | {"getattr"}
+"""Without one of these words, nothing fills all that there is."""
 # What only takes a parameter in, or makes it.
 _NO_FILL = frozenset(
     {"register_parameter", "register_buffer", "Parameter", "requires_grad_", "super", "append", "ParameterList"}
@@ -43,7 +47,7 @@ def filled_in(nodes: Iterable[ast.AST]) -> Filled:
                 # `self.weight[0] = 1` and `self.weight.data = x` write into it, `self.weight = x` makes another one.
                 if isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target.attr == "data"):
                     filled.names |= set(_names(target))
-        elif isinstance(node, ast.For) and any(_is_fill(inner) for inner in ast.walk(node)):
+        elif isinstance(node, ast.For) and any(_is_fill(inner) for inner in all_below(node)):
             filled.names |= set(_names(node.iter))
             filled.everything = filled.everything or not _EVERYTHING.isdisjoint(_names(node.iter))
     return filled
@@ -55,7 +59,9 @@ def _by_call(node: ast.Call, filled: Filled) -> None:
     given: Iterable[ast.expr] = (*node.args, *(keyword.value for keyword in node.keywords))
     filled.names |= {name for part in (node.func, *given) for name in _names(part)}
     if any(
-        isinstance(inner, ast.Call) and last_word(inner.func) == "getattr" for part in given for inner in ast.walk(part)
+        isinstance(inner, ast.Call) and last_word(inner.func) == "getattr"
+        for part in given
+        for inner in all_below(part)
     ):
         filled.everything = True
 
@@ -63,12 +69,16 @@ def _by_call(node: ast.Call, filled: Filled) -> None:
 def _is_fill(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
-    name = last_word(node.func)
+    return _fills(last_word(node.func))
+
+
+@lru_cache(maxsize=4096)
+def _fills(name: str) -> bool:
     return name not in _NO_FILL and _FILLS.search(name) is not None
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    for inner in ast.walk(node):
+    for inner in all_below(node):
         if isinstance(inner, ast.Attribute):
             yield inner.attr
         elif isinstance(inner, ast.Name):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import all_below
 from nanlint.source.forms import DEAR, Forms
 from nanlint.source.makeup import operands_of
 from nanlint.source.measures import words_in
@@ -33,15 +34,21 @@ class Fitting:
         self._origins = Origins(slices)
         self._forms = Forms(slices)
         self._other_names = other_names
-        self._spelled: dict[_Words, _Words] = {}
         self._where: dict[tuple[str, int, str], bool] = {}
 
     def is_at(self, chunk: Chunk, outline: Outline, interest: Interest) -> bool:
         """Whether what the interest asks of a chunk as a whole is true of it."""
-        if not interest.unless.isdisjoint(chunk.words) or any(part in chunk.name for part in interest.not_named):
+        words = chunk.words
+        if not interest.unless.isdisjoint(words):
             return False
-        if any(chunk.words.isdisjoint(self._all_names(each)) for each in interest.along):
-            return False
+        for each in interest.along:
+            if words.isdisjoint(self._other_names(each)):
+                return False
+        for part in interest.not_named:
+            if part in chunk.name:
+                return False
+        if not interest.where:
+            return True
         key = interest.where, chunk.first_line, chunk.name
         if key not in self._where:
             self._where[key] = is_of_kind(interest.where, chunk, outline)
@@ -49,8 +56,9 @@ class Fitting:
 
     def places(self, name: str, words: _Words, interest: Interest) -> list[ast.AST]:
         """Each operation of the chunk called `name` that the interest is about; what costs the most is asked last."""
-        forms = {interest.form, *interest.but} - {""}
-        cheap, dear = forms - DEAR, forms & DEAR
+        if not self._slices.may_reach(name, interest.beneath):
+            return []
+        cheap, dear = _by_cost(interest.form, interest.but)
         is_cheap = partial(self._is_meant, name, interest, cheap) if cheap or interest.named else None
         found = self._slices.places(name, words, interest.beneath, is_cheap)
         if dear:
@@ -82,17 +90,17 @@ class Fitting:
         """The words of all names in `operands`; what a loop takes out of something goes by that as well."""
         words: set[str] = set()
         for operand in operands:
-            for inner in ast.walk(operand):
+            for inner in all_below(operand):
                 words |= words_in(_written(inner))
                 if isinstance(inner, ast.Name):
                     sources = self._slices.loop_sources(name).get(inner.id, ())
                     words |= {
-                        word for source in sources for each in ast.walk(source) for word in words_in(_written(each))
+                        word for source in sources for each in all_below(source) for word in words_in(_written(each))
                     }
         return words
 
     def _are_made_by(self, name: str, operands: Sequence[ast.AST], makers: _Words) -> bool:
-        return not makers or not self._origins.of(name, operands).isdisjoint(self._all_names(makers))
+        return not makers or not self._origins.of(name, operands).isdisjoint(self._other_names(makers))
 
     def _are_spread(self, name: str, place: ast.AST, interest: Interest) -> bool:
         """Whether the words are behind the right operands; of a call, nobody knows here which they are."""
@@ -109,10 +117,12 @@ class Fitting:
             return all(len(each) == len(operands) for each in holders)
         return len(holders[0] | holders[-1]) > 1
 
-    def _all_names(self, words: _Words) -> _Words:
-        if words not in self._spelled:
-            self._spelled[words] = self._other_names(words)
-        return self._spelled[words]
+
+@lru_cache(maxsize=1024)
+def _by_cost(form: str, but: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """The forms that an interest asks for, those apart that are told by more than a few names."""
+    forms = (but | {form}) - {""}
+    return forms - DEAR, forms & DEAR
 
 
 def _divided(place: ast.AST) -> Sequence[ast.AST]:

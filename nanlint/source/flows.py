@@ -20,54 +20,40 @@ from nanlint.source.references import last_word
 from nanlint.source.words import OPERATOR_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from nanlint.source.outline import Chunk
 
 
 class Flows:
-    """One chunk: its operations by their words, and what is handed to its names."""
+    """What is handed to the names of one chunk."""
 
     def __init__(self, chunk: Chunk) -> None:
         self.values: dict[str, list[ast.AST]] = {}
         self.attributes: dict[str, list[ast.AST]] = {}
         self.results: list[ast.AST] = []
         self.tests: list[ast.AST] = []
-        self._chunk = chunk
-        self._operations: dict[str, list[ast.AST]] | None = None
-        functions: list[str] = []
+        self._functions: list[str] = []
         for node in chunk.contents.nodes:
             note = _NOTE.get(node.__class__)
             if note is not None:
                 note(self, node)
-            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                functions.append(node.name)
         # A function inside the chunk returns what any of them returns.
-        for name in functions:
+        for name in self._functions:
             self.values.setdefault(name, []).extend(self.results)
-
-    @property
-    def operations(self) -> Mapping[str, Sequence[ast.AST]]:
-        """The operations of the chunk by their words; looked up where a rule's word stands, which it does in few."""
-        if self._operations is None:
-            self._operations = {}
-            for node in self._chunk.contents.nodes:
-                words = _WORDS.get(node.__class__)
-                for word in words(node) if words is not None else ():
-                    self._operations.setdefault(word, []).append(node)
-        return self._operations
 
     def give(self, target: ast.AST | None, value: ast.AST | None) -> None:
         """Note that `value` may be in `target` from now on."""
         if value is None:
             return
-        if isinstance(target, ast.Name):
-            self.values.setdefault(target.id, []).append(value)
+        kind = target.__class__
+        if kind is ast.Name:
+            self.values.setdefault(target.id, []).append(value)  # type: ignore[union-attr] # mypy does not narrow by __class__
+        elif kind is ast.Attribute:
+            self.attributes.setdefault(OWN + target.attr, []).append(value)  # type: ignore[union-attr]
         elif isinstance(target, (ast.Tuple, ast.List)):
             for element in target.elts:
                 self.give(element, value)
-        elif isinstance(target, ast.Attribute):
-            self.attributes.setdefault(OWN + target.attr, []).append(value)
         elif isinstance(target, (ast.Subscript, ast.Starred)):
             self.give(target.value, value)
 
@@ -96,6 +82,10 @@ class Flows:
             for value in (call, *call.args, *(keyword.value for keyword in call.keywords)):
                 self.give(target, value)
 
+    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """A function inside the chunk."""
+        self._functions.append(node.name)
+
     def result(self, node: ast.Return | ast.Yield | ast.YieldFrom) -> None:
         """What the function gives back."""
         if node.value is not None:
@@ -123,15 +113,16 @@ class Flows:
 
     def parameters(self, node: ast.arguments) -> None:
         """A parameter may be its default, and is what its annotation says; without one it may be a tensor."""
-        positional = [*node.posonlyargs, *node.args]
+        values = self.values
+        positional = [*node.posonlyargs, *node.args] if node.posonlyargs else node.args
         for parameter in (*positional, *node.kwonlyargs):
-            self.values.setdefault(parameter.arg, []).append(_annotation(parameter))
-        for parameter, default in (
-            *zip(reversed(positional), reversed(node.defaults), strict=False),
-            *zip(node.kwonlyargs, node.kw_defaults, strict=True),
-        ):
-            if default is not None:
-                self.values.setdefault(parameter.arg, []).append(default)
+            values.setdefault(parameter.arg, []).append(_annotation(parameter))
+        # Those with defaults come last.
+        for parameter, default in zip(positional[len(positional) - len(node.defaults) :], node.defaults, strict=True):
+            values[parameter.arg].append(default)
+        for parameter, value in zip(node.kwonlyargs, node.kw_defaults, strict=True):
+            if value is not None:
+                values[parameter.arg].append(value)
 
 
 _NOTE: dict[type[ast.AST], Callable[..., None]] = {
@@ -139,9 +130,11 @@ _NOTE: dict[type[ast.AST], Callable[..., None]] = {
     ast.Assert: Flows.test,
     ast.Assign: Flows.assignment,
     ast.AsyncFor: Flows.loop,
+    ast.AsyncFunctionDef: Flows.function,
     ast.AugAssign: Flows.augmented,
     ast.Expr: Flows.statement,
     ast.For: Flows.loop,
+    ast.FunctionDef: Flows.function,
     ast.Match: Flows.match,
     ast.If: Flows.test,
     ast.IfExp: Flows.test,
@@ -156,48 +149,65 @@ _NOTE: dict[type[ast.AST], Callable[..., None]] = {
 }
 
 
-def _words_of_call(node: ast.Call) -> list[str]:
+def _words_of_call(node: ast.Call) -> Sequence[str]:
     """A call is an operation by its last word, unless it is one of Python's or numpy's."""
     function = node.func
-    base = function.value if isinstance(function, ast.Attribute) else None
-    if isinstance(base, ast.Name) and base.id in OTHER_LIBRARIES:
-        return []
-    word = last_word(function)
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        if function.value.id in OTHER_LIBRARIES:
+            return ()
+        word = function.attr
+    else:
+        word = last_word(function)
     if word in POWERS:
-        return [word, *power_words(node)]
-    return [word, BOUNDS] if word in CLAMPS and has_two_bounds(node) else [word]
+        return (word, *power_words(node))
+    return (word, BOUNDS) if word in CLAMPS and has_two_bounds(node) else (word,)
 
 
 # A sum with one of these is longer, and no number.
 _JOINED = (ast.Tuple, ast.List, ast.ListComp, ast.JoinedStr)
 
 
-def _words_of_operator(node: ast.BinOp) -> list[str]:
+def _words_of_operator(node: ast.BinOp) -> Sequence[str]:
     """A power is one by its exponent, too."""
-    word = OPERATOR_WORDS[node.op.__class__]
-    if isinstance(node.op, ast.Add) and (isinstance(node.left, _JOINED) or isinstance(node.right, _JOINED)):
-        return []
-    if isinstance(node.op, ast.Pow):
-        return [word, *power_words(node)]
-    return [word, OWN_ELEMENT] if isinstance(node.op, ast.Div) and is_own_element(node) else [word]
+    operator = node.op.__class__
+    word = OPERATOR_WORDS[operator]
+    if operator is ast.Add:
+        return () if isinstance(node.left, _JOINED) or isinstance(node.right, _JOINED) else (word,)
+    if operator is ast.Pow:
+        return (word, *power_words(node))
+    return (word, OWN_ELEMENT) if operator is ast.Div and is_own_element(node) else (word,)
 
 
-def _words_of_augmented(node: ast.AugAssign) -> list[str]:
+def _words_of_augmented(node: ast.AugAssign) -> Sequence[str]:
     """`a += value` is an operation by two words."""
     if isinstance(node.op, ast.Add) and isinstance(node.value, _JOINED):
-        return []
+        return ()
     word = OPERATOR_WORDS[node.op.__class__]
-    return [word, f"{word}=", *(power_words(node) if isinstance(node.op, ast.Pow) else ())]
+    return (word, f"{word}=", *(power_words(node) if isinstance(node.op, ast.Pow) else ()))
 
 
-_WORDS: dict[type[ast.AST], Callable[..., list[str]]] = {
+_WORDS: dict[type[ast.AST], Callable[..., Sequence[str]]] = {
     ast.AugAssign: _words_of_augmented,
     ast.BinOp: _words_of_operator,
     ast.Call: _words_of_call,
     # A selection by values is an operation, and so is an operator; `-x` is no difference.
-    ast.Subscript: lambda _: [PICKED],
-    ast.UnaryOp: lambda node: [UNARY_WORDS.get(node.op.__class__, "")],
+    ast.Subscript: lambda _: (PICKED,),
+    ast.UnaryOp: lambda node: (UNARY_WORDS.get(node.op.__class__, ""),),
 }
+
+
+def operations_in(nodes: Iterable[ast.AST]) -> dict[str, list[ast.AST]]:
+    """The operations among `nodes` by their words."""
+    found: dict[str, list[ast.AST]] = {}
+    for node in nodes:
+        words_of = _WORDS.get(node.__class__)
+        if words_of is not None:
+            for word in words_of(node):
+                if word in found:
+                    found[word].append(node)
+                else:
+                    found[word] = [node]
+    return found
 
 
 def loop_sources(nodes: Iterable[ast.AST]) -> dict[str, list[ast.AST]]:

@@ -10,6 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import all_below, nodes_below
 from nanlint.source.kinds import (
     EPS_ADDED,
     FILLED,
@@ -169,7 +170,7 @@ class Forms:
         kept = [
             node.targets[0] if isinstance(node, ast.Assign) else node.target
             for node in nodes
-            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value and place in ast.walk(node.value)
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value and place in all_below(node.value)
         ]
         return bool(kept) and self._slices.is_filled(last_word(kept[0]))
 
@@ -202,7 +203,7 @@ class Forms:
                 continue
             seen.add(current)
             if isinstance(current, _CHOICES):
-                pending += [(chunk, child) for child in ast.iter_child_nodes(current)]
+                pending += [(chunk, child) for child in nodes_below(current)]
             elif given := list(self._raised.given(chunk, current)):
                 pending += given
             else:

@@ -108,6 +108,7 @@ class Gate:
     def __init__(self, interests: Iterable[Interest], through: frozenset[str] = frozenset()) -> None:
         self._through = through
         self._interests = tuple(interest for interest in interests if interest.words)
+        self._of_the_file = [(interest, list(filter(None, interest.of_the_file))) for interest in self._interests]
         asked = (words for interest in self._interests for words in interest.beneath)
         self._telling = Telling(ASKED_OF_FORMS.union(*asked))
         self._quick = {(_in_bytes(interest.words), _in_bytes(interest.beside)) for interest in self._interests}
@@ -127,28 +128,25 @@ class Gate:
 
     def view(self, outline: Outline) -> View:
         """What of the file the rules need to see."""
-        everything = {ANYTHING, *BY_NAME}.union(*(chunk.words for chunk in outline.chunks.values()))
-        everything.update(name.rpartition(".")[2] for name in outline.imports.values())
+        mentioned = set[str]().union(*(chunk.words for chunk in outline.chunks.values()))
+        imported = (name.rpartition(".")[2] for name in outline.imports.values())
+        everything = mentioned.union(imported, BY_NAME, (ANYTHING,))
         interests = [
             interest
-            for interest in self._interests
-            if not any(everything.isdisjoint(words) for words in interest.of_the_file if words) or outline.stars
+            for interest, asked in self._of_the_file
+            if not any(map(everything.isdisjoint, asked)) or outline.stars
         ]
-        return View(outline, interests, self._through, self._telling)
+        view = View(outline, Slices(outline, self._through, self._telling))
+        view.keep_for(interests, OtherNames(outline, mentioned))
+        return view
 
 
 class View:
     """The part of one file that the rules need to see: some of its chunks, and of each the names that matter there."""
 
-    def __init__(
-        self,
-        outline: Outline,
-        interests: Sequence[Interest] = (),
-        through: frozenset[str] = frozenset(),
-        telling: Telling | None = None,
-    ) -> None:
+    def __init__(self, outline: Outline, slices: Slices | None = None) -> None:
         self._outline = outline
-        self._slices = Slices(outline, through, telling)
+        self._slices = slices if slices is not None else Slices(outline, frozenset())
         self._rules: dict[str, set[str]] = {}
         """Each kept chunk -> the rules that could fire there."""
         self._whole: set[str] = set()
@@ -156,20 +154,17 @@ class View:
         self._roots: dict[str, list[ast.AST]] = {}
         """Each chunk -> the operations that rules look at there."""
         self._is_open = False
-        # Without interests nothing is read that nobody asks for.
-        if interests:
-            self._keep_for(interests)
-        self.chunks = sorted(self._rules, key=lambda name: (outline.chunks[name].first_line, name))
+        self.chunks: list[str] = []
         self._relevant: dict[str, frozenset[str] | None] = {}
 
-    def _keep_for(self, interests: Sequence[Interest]) -> None:
-        names = OtherNames(self._outline)
+    def keep_for(self, interests: Sequence[Interest], names: OtherNames) -> None:
+        """Keep the chunks in which one of `interests` may be met."""
         spelled = [(names.of(each.words), each) for each in interests]
         holders = _holders(self._outline, frozenset().union(*(words for words, _ in spelled)))
         fitting = Fitting(self._slices, names.of)
         # Those that matter beside others come last.
         for words, each in sorted(spelled, key=lambda one: bool(one[1].yielding)):
-            holding = {name for word in words for name in holders.get(word, ())}
+            holding = {name for word in words & holders.keys() for name in holders[word]}
             self._is_open = self._is_open or (each.is_about_all and bool(holding))
             for name in holding:
                 if not fitting.is_at(self._outline.chunks[name], self._outline, each) or (
@@ -184,6 +179,7 @@ class View:
                 else:
                     self._whole.add(name)
                 self._rules.setdefault(name, set()).add(each.rule)
+        self.chunks = sorted(self._rules, key=lambda name: (self._outline.chunks[name].first_line, name))
 
     def rules_at(self, chunk: str) -> Collection[str]:
         """The codes of the rules that could fire in a chunk."""
@@ -242,33 +238,61 @@ def _has_star_import(data: bytes) -> bool:
 class OtherNames:
     """Local names under which a word can be called: import aliases, `f = torch.log`, `self.act = nn.Sigmoid()`."""
 
-    def __init__(self, outline: Outline) -> None:
+    def __init__(self, outline: Outline, mentioned: set[str]) -> None:
+        self._mentioned = mentioned
         self._imported: dict[str, list[str]] = {}
         """A word -> the names under which it is imported."""
         self._given: dict[str, list[str | Sequence[ast.AST]]] = {}
-        """A word, or the result of a function (`f()`) -> what it is assigned to."""
+        """A word, or the result of a function (`f()`) -> what it is assigned to, in the chunks that were read."""
+        self._unread = [chunk.contents for chunk in outline.chunks.values() if chunk.contents.renames]
+        self._asked: set[str] = set()
+        self._known: dict[frozenset[str], frozenset[str]] = {}
         for local, dotted in outline.imports.items():
             self._imported.setdefault(dotted.rpartition(".")[2], []).append(local)
-        given = self._given
-        for chunk in outline.chunks.values():
-            for targets, value in chunk.contents.renames:
-                for source in references(value):
-                    if source in given:
-                        given[source].append(targets)
-                    else:
-                        given[source] = [targets]
 
     def of(self, words: frozenset[str]) -> frozenset[str]:
         """`words` and all other names for them."""
+        if words not in self._known:
+            self._known[words] = self._find(words)
+        return self._known[words]
+
+    def _find(self, words: frozenset[str]) -> frozenset[str]:
+        pending = [*(words & self._mentioned), *(words & self._imported.keys())]
+        if not pending:
+            return words
         found = set(words)
-        pending = [word for word in words if word in self._given or word in self._imported]
         while pending:
             word = pending.pop()
-            given = (name for targets in self._given.get(word, ()) for name in renamed(targets))
-            for name in (*self._imported.get(word, ()), *given):
+            for name in self._others(word):
                 # What a renamed function returns may be a wanted one too: `make = lambda: nn.Sigmoid()`, then `act = make()`.
                 for more in (name, f"{name}()"):
                     if more not in found:
                         found.add(more)
                         pending.append(more)
         return frozenset(found)
+
+    def _others(self, word: str) -> Iterable[str]:
+        """The names that are given to what goes by `word`."""
+        bare = word.removesuffix("()")
+        if bare not in self._asked:
+            self._asked.add(bare)
+            if bare.isidentifier():
+                self._read(bare)
+        given = self._given.get(word, ())
+        imported = self._imported.get(word, ())
+        return [*imported, *(name for targets in given for name in renamed(targets))] if given or imported else ()
+
+    def _read(self, word: str) -> None:
+        """Note what is assigned in the chunks that mention a word: in the others it is given no name."""
+        mentioning = [contents for contents in self._unread if word in contents.words]
+        if not mentioning:
+            return
+        self._unread = [contents for contents in self._unread if word not in contents.words]
+        given = self._given
+        for contents in mentioning:
+            for targets, value in contents.renames:
+                for source in references(value):
+                    if source in given:
+                        given[source].append(targets)
+                    else:
+                        given[source] = [targets]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import nodes_below
 from nanlint.source.kinds import (
     HUGE,
     LEAST,
@@ -26,7 +27,7 @@ from nanlint.source.references import last_word
 from nanlint.source.words import OPERATOR_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 OWN = "self."
 """How an attribute of the object itself is called among the names."""
@@ -86,7 +87,9 @@ class Makeup:
             self._parts(node)
 
     def _word(self, word: str) -> None:
-        self.words.update(self._telling[word])
+        told = self._telling[word]
+        if told:
+            self.words.update(told)
 
     def _constant(self, value: object) -> None:
         self.words.update(number_words(value))
@@ -94,19 +97,19 @@ class Makeup:
             self.words.add(LOW)
 
     def _parts(self, node: ast.AST) -> None:
-        for child in ast.iter_child_nodes(node):
+        for child in nodes_below(node):
             self.add(child)
 
     def attribute(self, node: ast.Attribute) -> None:
         """`self.x` has its value elsewhere; of other attributes the word is all that is known."""
         self._word(node.attr)
-        if is_least(node):
+        if node.attr == "min" and is_least(node):
             self.words.add(LEAST)
         if isinstance(node.value, ast.Name):
             self._word(node.value.id)
             if node.value.id in SELVES:
                 self.names.add(OWN + node.attr)
-        if isinstance(node.value, ast.Call):
+        elif isinstance(node.value, ast.Call):
             word = last_word(node.value.func)
             self._word(word)
             for given in node.value.args if word == "finfo" else ():  # the dtype of `torch.finfo(dtype).min`
@@ -118,17 +121,19 @@ class Makeup:
         """An operation that hands on what it is given, or a function of the file, is looked through."""
         function = node.func
         receiver = function.value if isinstance(function, ast.Attribute) else None
-        if isinstance(receiver, ast.Name) and receiver.id in OTHER_LIBRARIES:
+        whose = receiver.id if isinstance(receiver, ast.Name) else ""
+        if whose in OTHER_LIBRARIES:
             return
         word = last_word(function)
-        if receiver is None or (isinstance(receiver, ast.Name) and receiver.id in SELVES):
+        is_own = receiver is None or whose in SELVES
+        if is_own:
             self.add(function)
         else:
             self._word(word)
         if word in POWERS:
             self.words.update(power_words(node))
         # A function of the file, or one under another name, may hand its arguments on.
-        if word in self._through or receiver is None or (isinstance(receiver, ast.Name) and receiver.id in SELVES):
+        if is_own or word in self._through:
             for part in operands_of(node):
                 self.add(part)
 
@@ -185,6 +190,23 @@ _ADD: dict[type[ast.AST], Callable[..., None]] = {
     ast.keyword: Makeup.keyword,
     ast.UnaryOp: Makeup.unary,
 }
+
+
+class Makeups(dict[ast.AST, Makeup]):
+    """Each expression of a file that somebody asks for -> what it is made of, imported names by what they are."""
+
+    def __init__(self, through: frozenset[str], telling: Telling, imports: Mapping[str, str]) -> None:
+        super().__init__()
+        self._through = through
+        self._telling = telling
+        self._imports = imports
+
+    def __missing__(self, node: ast.AST) -> Makeup:
+        makeup = self[node] = Makeup(self._through, self._telling)
+        makeup.add(node)
+        for name in makeup.names & self._imports.keys():
+            makeup.words.update(self._telling[self._imports[name].rpartition(".")[2]])
+        return makeup
 
 
 def operands_of(place: ast.AST) -> Sequence[ast.AST]:

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import all_below
 from nanlint.source.references import last_word
 from nanlint.source.telling_names import GRADIENTS, LEARNED, SIGNALS
 
@@ -61,7 +62,7 @@ def _is_learned(node: ast.AST) -> bool:
 
 
 def _names(node: ast.AST) -> Iterable[str]:
-    for inner in ast.walk(node):
+    for inner in all_below(node):
         if isinstance(inner, (ast.Name, ast.Attribute)):
             yield last_word(inner)
 

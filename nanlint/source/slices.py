@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.source.filled import Filled, filled_in
-from nanlint.source.flows import Flows, loop_sources
+from nanlint.source.filled import FILLING_ALL, Filled, filled_in
+from nanlint.source.flows import Flows, loop_sources, operations_in
+from nanlint.source.handed import NOWHERE, Handed, Place
 from nanlint.source.kinds import ANYTHING, INHERITED
-from nanlint.source.makeup import OWN, Makeup, Telling, operands_of
+from nanlint.source.makeup import OWN, Makeups, Telling, operands_of
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
@@ -25,24 +26,17 @@ if TYPE_CHECKING:
 # In generated code with more operations than this, looking behind each of them costs more than libcst would.
 MOST_PLACES = 300
 
-_Place = tuple[str, "ast.AST"]
-# What an object returns is behind its class: `self.gate = Gate()`, then `self.gate(x)`. The expression that is returned
-# tells; what it was computed from is too far away for a rule about operands.
-_CALLED, _NOWHERE = frozenset({"forward", "__call__"}), ""
-
 
 class Slices:
     """The slices of one file's operations, computed where they are asked for."""
 
     def __init__(self, outline: Outline, through: frozenset[str], telling: Telling | None = None) -> None:
         self._outline = outline
-        self._through = through
-        self._telling = telling if telling is not None else Telling()
-        self._flows: dict[str, Flows] = {}
+        self._makeups = Makeups(through, Telling() if telling is None else telling, outline.imports)
+        self._handed = Handed(outline, self._makeups)
+        self._operations: dict[str, dict[str, list[ast.AST]]] = {}
         self._loops: dict[str, dict[str, list[ast.AST]]] = {}
-        self._filled: Filled | None = None
-        self._shared: dict[str, list[_Place]] | None = None
-        self._makeups: dict[ast.AST, Makeup] = {}
+        self._filled: dict[str, Filled] = {}
         self._words: dict[ast.AST, set[str] | None] = {}
         """Each operation -> the words behind its operands; None if there are too many."""
         self._named: dict[tuple[str, str], set[str]] = {}
@@ -58,7 +52,9 @@ class Slices:
 
         Those that are not meant are not looked behind, which costs the most.
         """
-        known = self.flows_of(name).operations
+        if name not in self._operations:
+            self._operations[name] = operations_in(self.nodes_of(name))
+        known = self._operations[name]
         places = [place for word in known.keys() & operations for place in known[word]]
         if len(places) > MOST_PLACES:
             return places
@@ -77,7 +73,8 @@ class Slices:
 
     def _words_behind(self, home: str, operands: Sequence[ast.AST]) -> set[str]:
         words = {ANYTHING}
-        for makeup in map(self._makeup_of, operands):
+        for operand in operands:
+            makeup = self._makeups[operand]
             words |= makeup.words
             for name in makeup.names:
                 words |= self._words_of_name(home, name)
@@ -98,7 +95,7 @@ class Slices:
                 continue
             for chunk, value in self._behind(*key):
                 is_given = True
-                makeup = self._makeup_of(value)
+                makeup = self._makeups[value]
                 words |= makeup.words
                 further = {_key(chunk, each) for each in makeup.names} - seen
                 seen |= further
@@ -108,7 +105,7 @@ class Slices:
         self._named[start] = words
         return words
 
-    def given_to(self, home: str, name: str) -> Iterator[_Place]:
+    def given_to(self, home: str, name: str) -> Iterator[Place]:
         """Everything that may be in a name or an attribute (`self.x`) that is read in the chunk called `home`."""
         return self._behind(*_key(home, name))
 
@@ -128,10 +125,13 @@ class Slices:
 
     def is_filled(self, name: str) -> bool:
         """Whether a call in the file fills what is kept under this name."""
-        if self._filled is None:
-            nodes = (node for chunk in self._outline.chunks.values() for node in chunk.contents.nodes)
-            self._filled = filled_in(nodes)
-        return self._filled.everything or name in self._filled.names
+        for chunk, words in self._handed.words:
+            if name in words or not FILLING_ALL.isdisjoint(words):
+                if chunk not in self._filled:
+                    self._filled[chunk] = filled_in(self.nodes_of(chunk))
+                if self._filled[chunk].everything or name in self._filled[chunk].names:
+                    return True
+        return False
 
     def is_imported(self, name: str) -> bool:
         """Whether an import binds the name."""
@@ -154,48 +154,23 @@ class Slices:
         """The words behind each of the operands of an operation."""
         return [self._words_behind(home, [operand]) for operand in operands_of(place)]
 
-    def _behind(self, chunk: str, name: str) -> Iterator[_Place]:
+    def _behind(self, chunk: str, name: str) -> Iterator[Place]:
         """Everything that may flow into a name or an attribute, or is returned by the function called so."""
-        if chunk == _NOWHERE:
+        if chunk == NOWHERE:
             return
         for value in self.flows_of(chunk).values.get(name, ()):
             yield chunk, value
-        yield from self._shared_flows().get(name, ())
-
-    def _makeup_of(self, node: ast.AST) -> Makeup:
-        known = self._makeups.get(node)
-        if known is None:
-            known = self._makeups[node] = Makeup(self._through, self._telling)
-            known.add(node)
-            imports = self._outline.imports
-            for name in known.names & imports.keys():
-                known.words.update(self._telling[imports[name].rpartition(".")[2]])
-        return known
+        yield from self._handed.to(name)
 
     def flows_of(self, name: str) -> Flows:
         """What is handed to the names of one chunk."""
-        if name not in self._flows:
-            self._flows[name] = Flows(self._outline.chunks[name])
-        return self._flows[name]
+        return self._handed.flows_of(name)
 
-    def _shared_flows(self) -> dict[str, list[_Place]]:
-        """What other chunks hand over: attributes, the module's and the classes' names, the functions' results."""
-        if self._shared is None:
-            self._shared = {}
-            for name, chunk in self._outline.chunks.items():
-                flows = self.flows_of(name)
-                own = OWN if chunk.owner else ""
-                given = [*flows.attributes.items(), (own + chunk.name, flows.results)]
-                if name == MODULE or name in self._outline.classes:
-                    given += [(own + word, values) for word, values in flows.values.items()]
-                for word, values in given:
-                    self._shared.setdefault(word, []).extend((name, value) for value in values)
-                if chunk.name in _CALLED:
-                    made = self._shared.setdefault(chunk.owner.rpartition(".")[2], [])
-                    made.extend((_NOWHERE, value) for value in flows.results)
-        return self._shared
+    def may_reach(self, home: str, beneath: Sequence[frozenset[str]]) -> bool:
+        """Whether a word of each set may be behind an operation in the chunk called `home`, as far as its words tell."""
+        return all(self._handed.may_reach(home, wanted) for wanted in beneath)
 
 
 def _key(chunk: str, name: str) -> tuple[str, str]:
     """The attributes of an object are the same in all its methods."""
-    return (MODULE if name.startswith(OWN) and chunk != _NOWHERE else chunk), name
+    return (MODULE if name.startswith(OWN) and chunk != NOWHERE else chunk), name
