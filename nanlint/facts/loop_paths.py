@@ -173,6 +173,8 @@ def _through(block: Block, states: list[_State]) -> list[_State] | None:
 
 def _distinct(states: list[_State]) -> list[_State]:
     """The states less those that have met the same and know the same."""
+    if len(states) == 1:
+        return states
     found: dict[object, _State] = {}
     for state in states:
         key = (tuple(map(id, state.steps)), frozenset(state.known.items()), state.end, id(state.leave))
