@@ -90,11 +90,10 @@ class LossOfNothing(Rule):
             if target is not None and not WRITTEN.isdisjoint(facts.words_of(target)):
                 return
             subject = f"`{facts.quote(target, QUOTED)}`" if target is not None else "the targets"
-            yield from self._report(call, target, f"every one of {subject} can be ignored", facts, _fix(call, facts))
+            for finding in self._report(call, target, f"every one of {subject} can be ignored", facts):
+                yield replace(finding, fix=_fix(call, facts))
 
-    def _report(
-        self, call: Call, about: Expression | None, reason: str, facts: Facts, fix: Fix | None = None
-    ) -> Iterator[Finding]:
+    def _report(self, call: Call, about: Expression | None, reason: str, facts: Facts) -> Iterator[Finding]:
         if facts.is_mended(call.node) or (about is not None and facts.is_tested(about)):
             return
         operation = CLASSES.get(call.function, call.function)
@@ -102,7 +101,6 @@ class LossOfNothing(Rule):
         yield self.finding(
             facts.span_of(call.node),
             f"{reason}, so the mean loss can be NaN",
-            fix=fix,
             hazard=Hazard(operation, operand, "nothing left to average"),
         )
 

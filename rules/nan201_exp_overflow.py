@@ -25,7 +25,7 @@ SPREADS = frozenset({"var", "vars", "variance", "std", "stds", "sigma", "sigmas"
 PRODUCTS = frozenset({"torch.matmul", "torch.mv", "torch.mm", "torch.bmm"})
 # What is divided by one of these is meant to grow.
 TINY, SMALLEST, LARGEST_EPS = frozenset({"eps", "epsilon", "reg"}), 0.05, 0.2
-SAMPLING = ("torch.multinomial", "torch.isinf", "torch.isfinite")
+SAMPLING, SAMPLED = ("torch.multinomial", "torch.isinf", "torch.isfinite"), "are weights to sample by"
 WIDE, AMPLIFIED = frozenset({"bfloat16", "float32", "float64"}), "is amplified without bound"
 LOG_SPACE = "stay in log space: logsumexp for the sum of products, and a difference for the quotient"
 ANY, TESTS, QUOTED = (frozenset({"<anything>"}),), frozenset({"torch.lt", "torch.le", "torch.gt", "torch.ge"}), 26
@@ -73,10 +73,10 @@ class ExpOverflow(Rule):
         if facts.is_falling(inner) or facts.range_of(inner).greatest < edge:
             yield from self._check_kernel(call, inner, facts)
             return
-        reason, severity = _why_large(call, inner, edge, facts), self.severity
-        if not reason and facts.has_gradient(call.node):
-            severity, reason = _why_at_all(inner, facts)
-        if not reason or facts.is_shifted(inner) or facts.is_by_hand(call):
+        large = _why_large(call, inner, edge, facts)
+        severity, reason = (self.severity, large) if large else _why_at_all(inner, facts)
+        is_told = bool(reason) and (reason == SAMPLED or facts.has_gradient(call.node))
+        if not is_told or facts.is_shifted(inner) or facts.is_by_hand(call):
             return
         word, bound = call.function.rpartition(".")[2], "20.0" if facts.dtype_of(inner) in WIDE else "10.0"
         clamped = Edit(facts.span_of(inner), f"{facts.as_receiver(inner)}.clamp(max={bound})")
@@ -107,8 +107,8 @@ def _why_large(call: Call, inner: Expression, edge: float, facts: Facts) -> str:
     reach, made_by = facts.range_of(inner), facts.origin_of(inner)
     uses = {user.function for user in facts.calls_of(*SAMPLING) if facts.origin_of(user.subject) is call}
     if uses == {SAMPLING[0]}:
-        return "are weights to sample by"
-    if not facts.has_gradient(call.node) or "metric" in facts.function_name():
+        return SAMPLED
+    if "metric" in facts.function_name():
         return ""
     if edge <= reach.greatest < float("inf") and facts.is_tensor(inner) and facts.constant_of(inner) is None:
         return "can be too large"

@@ -65,11 +65,15 @@ class MaskOverflow(Rule):
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one mask."""
-        if facts.is_test() or facts.asks_dtype(call.node):
+        if facts.is_test():
             return
-        if call.function in {PRODUCT, SUM}:
-            yield from (self._check_product if call.function == PRODUCT else self._check_sum)(call, facts)
-            return
+        checks = {PRODUCT: self._check_product, SUM: self._check_sum}
+        found = list(checks.get(call.function, self._check_filling)(call, facts))
+        if found and not facts.asks_dtype(call.node):
+            yield from found
+
+    def _check_filling(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """`scores.masked_fill(mask, -1e9)` and the like."""
         found = facts.filling(call)
         constant = facts.constant_of(found.value) if found is not None else None
         if found is None or not _overflows(constant) or not facts.can_be_half(found.scores):

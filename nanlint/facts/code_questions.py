@@ -49,6 +49,7 @@ class CodeQuestions(Reach):
         self._current = ""
         self._spelled: dict[str, str] | None = None
         self._filled: Filled | None = None
+        self._looped: dict[str, frozenset[str]] = {}
 
     def enter(self, qualname: str) -> ParsedChunk:
         """Make `qualname` the chunk that the questions are about."""
@@ -195,8 +196,19 @@ class CodeQuestions(Reach):
         """
         thing = naming.thing_of(node)
         words = naming.words_of(node)
-        source = naming.loop_source_of(thing, self.parents_of(node)) if isinstance(thing, cst.Name) else None
+        if not isinstance(thing, cst.Name) or thing.value not in self._loop_names():
+            return words
+        source = naming.loop_source_of(thing, self.parents_of(node))
         return (*words, *naming.words_of(source)) if source is not None else words
+
+    def _loop_names(self) -> frozenset[str]:
+        """The names that loops and comprehensions of the chunk at hand set."""
+        if self._current not in self._looped:
+            nodes = self.outline.chunks[self._current].contents.nodes
+            loops = (node for node in nodes if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)))
+            names = (inner for loop in loops for inner in ast.walk(loop.target) if isinstance(inner, ast.Name))
+            self._looped[self._current] = frozenset(name.id for name in names)
+        return self._looped[self._current]
 
     def is_same_thing(self, first: cst.BaseExpression, second: cst.BaseExpression) -> bool:
         """Whether two expressions are about one thing: `loss` and `loss.detach().item()`, `p.grad` and `p.grad.sum()`."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.facts.config import Config, Setting, Source, folded_path
 from nanlint.model import Span
+from nanlint.source.below import nodes_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +78,7 @@ class _Reader:
         waiting: list[ast.AST] = list(reversed(body))
         while waiting:
             node = waiting.pop()
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 waiting.extend(node.decorator_list)  # click's options stand there
                 # Tests state what is wrong on purpose.
                 if not node.name.startswith("test_") and self._is_read(node):
@@ -97,7 +98,7 @@ class _Reader:
                 self._dict(node, (), node)
                 waiting.extend(reversed([value for value in node.values if not isinstance(value, ast.Dict)]))
                 continue
-            waiting.extend(reversed(list(ast.iter_child_nodes(node))))
+            waiting.extend(reversed(nodes_below(node)))
 
     def _is_read(self, node: ast.stmt) -> bool:
         lines = self._lines[node.lineno - 1 : node.end_lineno]

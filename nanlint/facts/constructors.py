@@ -51,8 +51,12 @@ def _names(annotation: ast.expr | None) -> set[str]:
 
 def _assigned(constructor: Chunk) -> set[str]:
     """Names that the constructor gives another value."""
-    stores = (node for node in all_below(constructor.node) if isinstance(node, ast.Name))
-    return {node.id for node in stores if not isinstance(node.ctx, ast.Load)}
+    targets: list[ast.AST | None] = []
+    for node in constructor.contents.nodes:
+        targets += getattr(node, "targets", ())
+        targets += (getattr(node, "target", None), getattr(node, "optional_vars", None))
+    inner = (node for target in targets if target is not None for node in all_below(target))
+    return {node.id for node in inner if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
 
 
 def _settings(constructor: Chunk) -> list[tuple[str, ast.expr | None]]:

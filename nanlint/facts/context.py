@@ -160,10 +160,12 @@ def reads_of(node: cst.BaseExpression, flow: Flow) -> Iterator[cst.BaseExpressio
     value = flow.values.get(node)
     if value is None or value is UNKNOWN:
         return
+    identity = value.identity
     for name, held in flow.values.items():
-        if type(name) not in _NAMES or name in flow.targets:
+        if type(name) not in _NAMES:
             continue
-        if held.identity is value.identity or any(choice.identity is value.identity for choice in held.choices):
+        is_held = held.identity is identity or any(choice.identity is identity for choice in held.choices)
+        if is_held and name not in flow.targets:
             yield name  # type: ignore[misc] # a name is an expression
 
 

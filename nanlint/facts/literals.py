@@ -32,6 +32,7 @@ _BINARY: Mapping[type[cst.BaseBinaryOp], Callable[[Any, Any], Any]] = {
     cst.FloorDivide: operator.floordiv,
     cst.Modulo: operator.mod,
 }
+_QUOTES, _LONG_QUOTES = frozenset("'\""), frozenset({"'''", '"""'})
 # 10 ** 10 ** 10 in somebody's source must not keep us busy.
 _LARGEST_EXPONENT = 400
 
@@ -72,7 +73,9 @@ def text(node: cst.SimpleString | cst.ConcatenatedString) -> Value:
 
 @lru_cache(maxsize=4096)
 def _text(written: str) -> str | bytes:
-    """What a string is that is written so; most are there many times, and Python's parser is asked for each."""
+    """What a string is that is written so. Most are plain; Python's parser is asked for the others."""
+    if written[0] in _QUOTES and "\\" not in written and written[:3] not in _LONG_QUOTES:
+        return written[1:-1]
     text: str | bytes = ast.literal_eval(written)
     return text
 

@@ -6,6 +6,7 @@ Knowledge is a mapping from the text of a condition to its answer, in the names 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -85,9 +86,9 @@ def reassigned(known: Mapping[str, bool], item: Assigned) -> Mapping[str, bool]:
     return kept
 
 
-def _prefixes(text: str) -> Iterator[str]:
+# Every assignment on every path asks it of all conditions that are decided there.
+@lru_cache(maxsize=1024)
+def _prefixes(text: str) -> frozenset[str]:
     """Every name and attribute that a condition reads: a, a.b and c of `a.b > c`."""
-    for match in _NAME.finditer(text):
-        parts = match[0].split(".")
-        for count in range(1, len(parts) + 1):
-            yield ".".join(parts[:count])
+    names = (match[0].split(".") for match in _NAME.finditer(text))
+    return frozenset(".".join(parts[:count]) for parts in names for count in range(1, len(parts) + 1))

@@ -173,6 +173,8 @@ def _through(block: Block, states: list[_State]) -> list[_State] | None:
 
 def _distinct(states: list[_State]) -> list[_State]:
     """The states less those that have met the same and know the same."""
+    if len(states) == 1:
+        return states
     found: dict[object, _State] = {}
     for state in states:
         key = (tuple(map(id, state.steps)), frozenset(state.known.items()), state.end, id(state.leave))
@@ -236,11 +238,10 @@ def _attempted(item: Attempt, state: _State) -> list[_State] | None:
 
 
 def _branched(item: Branch, state: _State) -> list[_State] | None:
-    answers = _answers(item, state.known)
-    if not _matters(item.then) and not _matters(item.otherwise) and item.check is None:
+    if item.check is None and not _matters(item.then) and not _matters(item.otherwise):
         return [state]
     found: list[_State] = []
-    for truth in answers:
+    for truth in _answers(item, state.known):
         decision = Decision(item.test, item.flow, item.check, truth)
         known = {**state.known, **dict(told(item.test, truth, item.names)), **_told_by_check(item, truth)}
         start = replace(state, steps=(*state.steps, decision), known=known)

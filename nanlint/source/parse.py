@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -85,7 +85,7 @@ class ParsedChunk:
             default_newline=self.module.default_newline,
             provider=_Wanted(set(nodes)),  # type: ignore[arg-type] # it hands out places as a provider does
         )
-        with deep_enough():
+        with deep_enough(), suppress(_AllFound):
             self.module._codegen(state)  # noqa: SLF001 - libcst's position providers start at this same method
         for node, (line, column, end_line, end_column) in state.provider.found.items():
             self._spans[node] = Span(*self._place(line, column), *self._place(end_line, end_column))
@@ -185,10 +185,26 @@ class _Wanted:
     found: dict[cst.CSTNode, tuple[int, int, int, int]] = field(default_factory=dict)
 
 
+class _AllFound(Exception):  # noqa: N818 - no error: what is behind the last wanted node need not be generated
+    """The places of all wanted nodes are known."""
+
+
 class _SpanState(PositionProvidingCodegenState):
     """libcst's code generator state, which notes the places of the wanted nodes alone."""
 
     provider: _Wanted  # type: ignore[assignment] # libcst's own provider would record every node
+
+    def add_token(self, value: str) -> None:
+        """Move on behind `value`, of which nobody asks for the text."""
+        if "\n" in value or "\r" in value:
+            self._update_position(value)
+        else:
+            self.column += len(value)
+
+    def add_indent_tokens(self) -> None:
+        """Move on behind the indentation."""
+        for token in self.indent_tokens:
+            self.column += len(token)
 
     def before_codegen(self, node: cst.CSTNode) -> None:
         """Note where a wanted node begins; some kinds of node (`Arg`, `Param`) have no other place than this."""
@@ -198,8 +214,10 @@ class _SpanState(PositionProvidingCodegenState):
     def after_codegen(self, node: cst.CSTNode) -> None:
         """Note where a wanted node ends, unless a place without the whitespace around it is known."""
         if node in self.provider.nodes:
-            start = self._stack.pop()
-            self.provider.found.setdefault(node, (start.line, start.column, self.line, self.column))
+            start, found = self._stack.pop(), self.provider.found
+            found.setdefault(node, (start.line, start.column, self.line, self.column))
+            if len(found) == len(self.provider.nodes):
+                raise _AllFound
 
     @contextmanager
     def record_syntactic_position(

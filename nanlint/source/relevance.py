@@ -7,7 +7,7 @@ slice, but through everything: the range of a sum rests on what is summed up.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nanlint.source.below import nodes_below
 from nanlint.source.makeup import OWN, SELVES
@@ -41,13 +41,17 @@ def _given(name: str, *given: Mapping[str, Sequence[ast.AST]]) -> list[ast.AST]:
 def names_in(node: ast.AST) -> set[str]:
     """The names that `node` reads, attributes of the object itself among them."""
     found: set[str] = set()
-    pending = [node]
+    pending: list[Any] = [node]
     while pending:
         inner = pending.pop()
-        if isinstance(inner, ast.Name):
+        kind = inner.__class__
+        if kind is ast.Name:
             found.add(inner.id)
-        elif isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id in SELVES:
-            found.add(OWN + inner.attr)
-        else:
+        elif kind is ast.Attribute:
+            if inner.value.__class__ is ast.Name and inner.value.id in SELVES:
+                found.add(OWN + inner.attr)
+            else:
+                pending.append(inner.value)
+        elif kind is not ast.Constant:
             pending += nodes_below(inner)
     return found

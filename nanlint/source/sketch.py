@@ -41,10 +41,13 @@ class Sketch(ParsedChunk):
 
     def locate(self, nodes: Iterable[cst.CSTNode]) -> None:
         """Give each node a place of its own, and the places of those below it."""
-        places = {node: number for number, node in enumerate(walk(self.module), 1)}
-        for node in nodes:
-            if node in places:
-                self._spans[node] = Span(1, places[node], 1, places[node] + sum(1 for _ in walk(node)))
+        wanted = set(nodes)
+        for number, node in enumerate(walk(self.module), 1):
+            if node in wanted:
+                self._spans[node] = Span(1, number, 1, number + sum(1 for _ in walk(node)))
+                wanted.remove(node)
+                if not wanted:
+                    break
 
 
 def sketch_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
