@@ -119,7 +119,7 @@ def _enter(to: Collector, node: ast.AST) -> None:
         if (
             value.__class__ is float
             or (value.__class__ is int and not -SMALL < value < SMALL)
-            or (value.__class__ is str and len(value) < LONGEST_NUMBER and value[:1] in NUMBERS_BEGIN_WITH)
+            or (value.__class__ is str and len(value) <= LONGEST_NUMBER and value[:1] in NUMBERS_BEGIN_WITH)
         ):
             for word in number_words(value):
                 to.word(word)
