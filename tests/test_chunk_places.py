@@ -39,6 +39,10 @@ TRICKY = {
     "string that looks like code": 'def f():\n    text = """\ndef g():\n    pass\n"""\n    return text\n',
     "comment to the left of its block": "class A:\n    def f(self):\n# here\n        return value\n",
     "continuation": "x = one + \\\n    two\n\n\ndef f():\n    return x \\\n        + y\n",
+    "comment between statements": "class A:\n    def f(self):\n        x = one\n\n        # why\n\n        return x\n",
+    "statements on one line in a function": "def f():\n    x = one; y = two\n    return x, y\n",
+    "decorated function in a function": "def f():\n    x = one\n\n    # why\n    @wrap(\n        x\n    )\n    def g():\n        return x\n    return g\n",
+    "function on one line": "def f(x): return x, one\n",
     "match": "def f(x):\n    match x:\n        case [first, *rest]:\n            return first, rest\n",
 }
 
@@ -64,6 +68,20 @@ def _misplaced(text: str) -> list[str]:
 @pytest.mark.parametrize("text", TRICKY.values(), ids=TRICKY)
 def test_every_name_stands_where_its_span_says(text: str) -> None:
     assert _misplaced(text) == []
+
+
+@pytest.mark.parametrize("text", TRICKY.values(), ids=TRICKY)
+def test_a_name_stands_where_it_does_whether_it_is_asked_for_alone_or_with_all_others(text: str) -> None:
+    lines = split_lines(text)
+    for chunk in outline(text).chunks.values():
+        together, alone = parse_chunk(chunk, lines), parse_chunk(chunk, lines)
+        nodes, same = (
+            [node for node in walk(parsed.module) if isinstance(node, cst.Name)] for parsed in (together, alone)
+        )
+        together.locate(nodes)
+        for node in same:
+            alone.locate([node])
+        assert [alone.span_of(node) for node in same] == [together.span_of(node) for node in nodes]
 
 
 @pytest.mark.parametrize("folder", ["nanlint/source", "rules", "fixtures"])

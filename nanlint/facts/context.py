@@ -38,7 +38,6 @@ _CARRIERS = frozenset(
 # After these no backward passes through what came before.
 _CUTTING_METHODS = frozenset({"item", "detach", "tolist", "numpy"})
 _CUTTING_FUNCTIONS = frozenset({"float", "int", "bool", "print"})
-_NAMES = frozenset({cst.Name, cst.Attribute})
 _LEAVING = (cst.Raise, cst.Break, cst.Continue, cst.Return)
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
 
@@ -158,15 +157,7 @@ def _is_about_truth(comparison: cst.Comparison, node: cst.BaseExpression) -> boo
 def reads_of(node: cst.BaseExpression, flow: Flow) -> Iterator[cst.BaseExpression]:
     """Every place of the chunk where a name that holds the value of `node` is read."""
     value = flow.values.get(node)
-    if value is None or value is UNKNOWN:
-        return
-    identity = value.identity
-    for name, held in flow.values.items():
-        if type(name) not in _NAMES:
-            continue
-        is_held = held.identity is identity or any(choice.identity is identity for choice in held.choices)
-        if is_held and name not in flow.targets:
-            yield name  # type: ignore[misc] # a name is an expression
+    return iter(flow.reads.get(id(value.identity), ()) if value is not None and value is not UNKNOWN else ())
 
 
 def is_used(node: cst.BaseExpression, parents: Parents, flow: Flow) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -63,6 +64,18 @@ class Flow(Evaluator):
     def in_constructor(self) -> bool:
         """Whether the object at hand is new, so that an attribute not set on a path is not there at all."""
         return self.parsed.chunk.name == "__init__"
+
+    @cached_property
+    def reads(self) -> Mapping[int, Sequence[cst.BaseExpression]]:
+        """The id of a value's identity -> every place where a name that holds the value is read."""
+        found: dict[int, list[cst.BaseExpression]] = {}
+        for node, held in self.values.items():
+            if (type(node) is cst.Name or type(node) is cst.Attribute) and node not in self.targets:
+                for value in (held, *held.choices):
+                    places = found.setdefault(id(value.identity), [])
+                    if not places or places[-1] is not node:
+                        places.append(node)
+        return found
 
     # -- functions --------------------------------------------------------------------------------------------
 

@@ -80,15 +80,34 @@ class ParsedChunk:
 
     def locate(self, nodes: Iterable[cst.CSTNode]) -> None:
         """Compute the spans of several nodes in one pass."""
+        wanted = set(nodes)
         state = _SpanState(
             default_indent=self.module.default_indent,
             default_newline=self.module.default_newline,
-            provider=_Wanted(set(nodes)),  # type: ignore[arg-type] # it hands out places as a provider does
+            provider=_Wanted(wanted),  # type: ignore[arg-type] # it hands out places as a provider does
         )
+        start = self._statement_around(next(iter(wanted)), state) if len(wanted) == 1 else None
         with deep_enough(), suppress(_AllFound):
-            self.module._codegen(state)  # noqa: SLF001 - libcst's position providers start at this same method
+            (start or self.module)._codegen(state)  # noqa: SLF001 - libcst's position providers start at this same method
         for node, (line, column, end_line, end_column) in state.provider.found.items():
             self._spans[node] = Span(*self._place(line, column), *self._place(end_line, end_column))
+
+    def _statement_around(self, node: cst.CSTNode, state: _SpanState) -> cst.CSTNode | None:
+        """The statement of the function's body that `node` is in, with `state` in front of it; None where `ast` can't tell."""
+        function, tree = self.body[0] if self.body else None, self.chunk.node
+        if not isinstance(function, cst.FunctionDef) or not isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        around: cst.CSTNode | None = node
+        while around is not None and self.parents.get(around) is not function.body:
+            around = self.parents.get(around)
+        block = function.body
+        # With `a; b` on one line, `ast` has more statements than libcst has lines.
+        if not isinstance(block, cst.IndentedBlock) or len(block.body) != len(tree.body) or around is None or self.lost:
+            return None
+        written = next(stated for line, stated in zip(block.body, tree.body, strict=True) if line is around)
+        state.line = self.numbers.index(first_line(written)) + 1 - len(around.leading_lines)  # type: ignore[attr-defined]
+        state.increase_indent(" " * written.col_offset)
+        return around
 
     def _place(self, line: int, column: int) -> tuple[int, int]:
         """A place of the parsed text in the file; libcst counts columns from 0."""
