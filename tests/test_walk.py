@@ -73,9 +73,3 @@ def test_a_tree_deeper_than_the_stack_is_walked() -> None:
     for _ in range(5000):
         tree = cst.UnaryOperation(operator=cst.Minus(), expression=tree)
     assert sum(isinstance(node, cst.UnaryOperation) for node in walk(tree)) == 5000
-
-
-def test_a_node_is_known_again_and_another_that_looks_the_same_is_not() -> None:
-    node, twin = cst.Name("x"), cst.Name("x")
-    assert {node: "known"}.get(node) == "known"
-    assert twin not in {node: "known"}
