@@ -96,7 +96,7 @@ class Need(NamedTuple):
     `<fraction>`. `[]` is a subscript that is neither a number nor a slice, `<root>` and `<inverse>` are powers by their
     exponent, `<own element>` divides by an element of itself, `<two bounds>` clamps between numbers, `<mask>`, `<eps>`, `<gradient>` and
     `<log ratio>` are names that speak of one, `<low>` is a huge number below 0, `<least>` the least number of a format, `<inherited>` an attribute that
-    nothing in the file sets, `` what `**` hands on. `<tensor>` shows that something is no number, `<computed>` is the result of any operation, `<bounded>` that of
+    nothing in the file sets, the empty word what `**` hands on. `<tensor>` shows that something is no number, `<computed>` is the result of any operation, `<bounded>` that of
     one which tells something of its own, `<anything>` is behind every operand: of a rule with that need, only what its operands rest on is worth knowing.
     """
 
