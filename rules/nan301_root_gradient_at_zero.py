@@ -33,7 +33,7 @@ NEVER_NEGATIVE = frozenset(
         "diff", "cumsum", "prod", "real", "zeros", "zeros_like", "full", "sqrt",
     )
 )  # fmt: skip
-RAISED = frozenset({"<raised>"})
+RAISED, COMPUTED = frozenset({"<raised>"}), frozenset({"<computed>"})
 QUOTED = 36
 
 
@@ -73,7 +73,7 @@ class RootGradientAtZero(Rule):
         Need(frozenset({SQRT, RSQRT}), (NEVER_NEGATIVE,), but=RAISED, where="trained"),
         Need(frozenset({HYPOT}), where="trained"),
         Need(frozenset({"<root>"}), (NEVER_NEGATIVE, frozenset({"<tensor>"})), but=RAISED, where="trained"),
-        Need(frozenset({SQRT, RSQRT, "<root>"}), (NEVER_NEGATIVE,), but=RAISED, where="may train", only_info=True),
+        Need(frozenset({SQRT, RSQRT, "<root>"}), (COMPUTED,), but=RAISED, where="may train", only_info=True),
         Need(frozenset({HYPOT}), where="may train", only_info=True),
     )
     yields_to = frozenset({"NAN103", "NAN204", "NAN210", "NAN211"})

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.gate import Comparison, compare_calls, compare_findings
-from nanlint.ops.names import OPERATORS, UNARY_OPERATORS
+from nanlint.ops.names import OPERATORS, SIGNATURES, UNARY_OPERATORS
 from nanlint.settings import Settings
 from nanlint.source.words import OPERATOR_WORDS
 
@@ -55,6 +55,18 @@ def test_the_gate_drops_nothing_that_a_rule_would_find(corpus: str) -> None:
     total = _compare(_corpus(corpus))
     print(f"{total.files} files, {total.lines} lines, {total.findings} findings, {total.calls} calls")
     assert total.differences == []
+
+
+@pytest.mark.parametrize("broken", ["torch.log({})", "torch.sqrt({})", "x / {}", "torch.exp({})", "{} ** 0.5"])
+def test_whatever_an_operation_makes_may_break_the_next(broken: str) -> None:
+    operations = [name for name in SIGNATURES if name.startswith("torch.") and name.rpartition(".")[2].islower()]
+    made = [f"{name}({given})" for name in operations for given in ("x.square()", "x.softmax(-1), x.square()", "x")]
+    methods = (f"    def forward{place}(self, x): return {broken.format(text)}\n" for place, text in enumerate(made))
+    text = f"import torch\nclass Pool(torch.nn.Module):\n{''.join(methods)}"
+    settings = Settings(select=("ALL",), preview=True, severity="info")
+    found, differences = compare_findings(text, "pool.py", settings)
+    assert differences == []
+    assert found > 10
 
 
 # Each ends in a method that calls `torch.log` or `torch.log_softmax` without naming it.
