@@ -72,13 +72,7 @@ class Evaluator:
         else:
             self.evaluate_below(node)
             value = UNKNOWN
-        # As `record` does; it is called for each expression, and a call takes as long as the rest of it.
-        env = self.env
-        if env.guards:
-            value = env.guarded(node, value)
-        self.values[node] = value
-        self.envs[node] = env
-        return value
+        return self.record(node, value)
 
     def record(self, node: cst.BaseExpression, value: Value) -> Value:
         """Remember `value` as that of `node`, with what conditions have told about it."""

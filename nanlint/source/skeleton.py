@@ -23,8 +23,6 @@ _FUNCTION = ("def ", "async def ")
 _ODD_LAYOUT = ("\t", "\f", "\r")
 # Whatever can be part of a name stays, all else parts words.
 _PARTING = bytes(byte if chr(byte).isalnum() or byte == ord("_") else ord(" ") for byte in range(128)) + b" " * 128
-# A text in triple quotes may hold code if it is formatted; quotes in a comment are none.
-_NOT_ONLY_TEXT = re.compile(r"[fF][rR]?$|#[^\n]*$")
 
 
 class FunctionText:
@@ -45,10 +43,9 @@ class FunctionText:
 
     @property
     def words(self) -> frozenset[str]:
-        """Every name in it, and every other word outside of triple quotes."""
+        """Every name in it, and every other word."""
         if self._words is None:
-            code = "".join(_code_of(self.text)) if '"""' in self.text else self.text
-            self._words = frozenset(code.encode().translate(_PARTING).decode().split())
+            self._words = frozenset(self.text.encode().translate(_PARTING).decode().split())
         return self._words
 
     def may_mention(self, words: Collection[str]) -> bool:
@@ -154,8 +151,3 @@ def _without_last_comments(text: str) -> str:
     while text[text.rfind("\n") + 1 :].lstrip()[:1] == "#":
         text = text[: text.rfind("\n")].rstrip()
     return text
-
-
-def _code_of(text: str) -> list[str]:
-    parts = text.split('"""')
-    return [text] if any(map(_NOT_ONLY_TEXT.search, parts[::2])) else parts[::2]
