@@ -42,7 +42,7 @@ class Fitting:
         if not interest.unless.isdisjoint(words):
             return False
         for each in interest.along:
-            if words.isdisjoint(self._other_names(each)):
+            if words.isdisjoint(each) and words.isdisjoint(self._other_names(each)):
                 return False
         for part in interest.not_named:
             if part in chunk.name:
@@ -100,7 +100,10 @@ class Fitting:
         return words
 
     def _are_made_by(self, name: str, operands: Sequence[ast.AST], makers: _Words) -> bool:
-        return not makers or not self._origins.of(name, operands).isdisjoint(self._other_names(makers))
+        if not makers:
+            return True
+        made = self._origins.of(name, operands)
+        return not made.isdisjoint(makers) or not made.isdisjoint(self._other_names(makers))
 
     def _are_spread(self, name: str, place: ast.AST, interest: Interest) -> bool:
         """Whether the words are behind the right operands; of a call, nobody knows here which they are."""

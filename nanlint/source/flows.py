@@ -15,8 +15,8 @@ from nanlint.source.kinds import (
     is_own_element,
     power_words,
 )
-from nanlint.source.makeup import OTHER_LIBRARIES, OWN, SELVES, UNARY_WORDS
-from nanlint.source.references import last_word
+from nanlint.source.makeup import OTHER_LIBRARIES, OWN, UNARY_WORDS
+from nanlint.source.references import changed_by, last_word
 from nanlint.source.words import OPERATOR_WORDS
 
 if TYPE_CHECKING:
@@ -71,14 +71,11 @@ class Flows:
         self.give(node.target, node)
 
     def statement(self, node: ast.Expr) -> None:
-        """`x.clamp_(min=0)`, `init.zeros_(w)`, `found.append(x)`: a call by itself may change what it is given."""
+        """A call by itself may change what it is given."""
         call = node.value
         if not isinstance(call, ast.Call):
             return
-        changed = [_root(call.func.value)] if isinstance(call.func, ast.Attribute) else []
-        if last_word(call.func).endswith("_"):
-            changed += [_root(given) for given in call.args]
-        for target in changed:
+        for target in changed_by(call):
             for value in (call, *call.args, *(keyword.value for keyword in call.keywords)):
                 self.give(target, value)
 
@@ -228,17 +225,3 @@ def _annotation(parameter: ast.arg) -> ast.AST:
     """What is said of a parameter. A text may say anything, as may nothing at all."""
     stated = parameter.annotation
     return _TENSOR if stated is None or isinstance(stated, ast.Constant) else stated
-
-
-def _root(node: ast.AST) -> ast.AST | None:
-    """`x` of `x[0].data`, `self.x` of `self.x.data`; nothing of `module.weight`, which is another thing than `module`."""
-    while not isinstance(node, ast.Name):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in SELVES:
-            return node
-        if isinstance(node, ast.Call):
-            node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-        elif isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr == "data"):
-            node = node.value
-        else:
-            return None
-    return node

@@ -6,6 +6,7 @@ looked for by chunks first: nothing need be followed from one that neither holds
 
 from __future__ import annotations
 
+import ast
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from nanlint.source.makeup import OWN
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator, Sequence
 
     from nanlint.source.makeup import Makeups
@@ -34,6 +34,8 @@ _CALLED = frozenset({"forward", "__call__"})
 _ANYWHERE = BY_NAME | {ANYTHING, "Tensor"}
 # How a slice calls other words of a chunk.
 _ALSO_CALLED = {HUGE: {"**"}, ROOT: POWERS, INVERSE: POWERS, "neg": {"-"}, "positive": {"+"}}
+
+_RETURNING = (ast.Return, ast.Yield, ast.YieldFrom)
 
 # What is in more chunks than this, or comes to them, is in most.
 _MOST_REACHED = 8
@@ -73,6 +75,15 @@ class Handed:
         return found
 
     @cached_property
+    def _changing(self) -> dict[str, list[str]]:
+        """An attribute -> the chunks that set it, or change something in it."""
+        found: dict[str, list[str]] = {}
+        for name, chunk in self._outline.chunks.items():
+            for attribute in chunk.contents.stored_attributes | chunk.contents.changed_attributes:
+                found.setdefault(attribute, []).append(name)
+        return found
+
+    @cached_property
     def _set_in_classes(self) -> dict[str, list[Place]]:
         """What the statements of class bodies set."""
         found: dict[str, list[Place]] = {}
@@ -103,10 +114,9 @@ class Handed:
                 yield MODULE, value
             return
         bare = name.removeprefix(OWN)
-        for chunk, words in self.words:
-            if bare in words:
-                for value in self.flows_of(chunk).attributes.get(name, ()):
-                    yield chunk, value
+        for chunk in self._changing.get(bare, ()):
+            for value in self.flows_of(chunk).attributes.get(name, ()):
+                yield chunk, value
         yield from self._set_in_classes.get(bare, ())
 
     def may_reach(self, home: str, wanted: frozenset[str]) -> bool:
@@ -133,13 +143,16 @@ class Handed:
 
     def _handed_by(self, name: str, wanted: frozenset[str]) -> set[str]:
         """The names under which a chunk hands something over that such a word may be behind."""
-        flows, chunk = self.flows_of(name), self._outline.chunks[name]
-        handed = {attribute.removeprefix(OWN) for attribute in flows.attributes}
-        if flows.results:
+        chunk = self._outline.chunks[name]
+        contents = chunk.contents
+        handed = contents.stored_attributes | contents.changed_attributes
+        if any(isinstance(node, _RETURNING) and node.value is not None for node in contents.nodes):
             handed.add(chunk.name)
         if name == MODULE or name in self._outline.classes:
-            handed |= flows.values.keys()
-        if chunk.name in _CALLED and any(not wanted.isdisjoint(self._makeups[value].words) for value in flows.results):
+            handed |= self.flows_of(name).values.keys()
+        if chunk.name in _CALLED and any(
+            not wanted.isdisjoint(self._makeups[value].words) for value in self.flows_of(name).results
+        ):
             handed.add(chunk.owner.rpartition(".")[2])
         return handed
 

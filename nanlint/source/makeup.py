@@ -23,7 +23,7 @@ from nanlint.source.kinds import (
     number_words,
     power_words,
 )
-from nanlint.source.references import last_word
+from nanlint.source.references import SELVES, last_word
 from nanlint.source.words import OPERATOR_WORDS
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 OWN = "self."
 """How an attribute of the object itself is called among the names."""
-SELVES = frozenset({"self", "cls"})
 # Whatever they are imported as by habit: no operation of theirs is one of torch's.
 OTHER_LIBRARIES = frozenset({"math", "np", "numpy", "jnp", "tf"})
 VIEWS = frozenset({"data", "values", "T", "mT", "H", "mH", "real", "imag", "grad"})

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.source.makeup import OTHER_LIBRARIES, OWN, SELVES, VIEWS, operands_of
-from nanlint.source.references import last_word
+from nanlint.source.makeup import OTHER_LIBRARIES, OWN, VIEWS, operands_of
+from nanlint.source.references import SELVES, last_word
 from nanlint.source.words import OPERATOR_WORDS
 
 if TYPE_CHECKING:

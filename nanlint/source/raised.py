@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.source.kinds import SMALLEST_IN_HALF
-from nanlint.source.makeup import OWN, SELVES
-from nanlint.source.references import last_word
+from nanlint.source.makeup import OWN
+from nanlint.source.references import SELVES, last_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

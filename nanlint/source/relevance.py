@@ -10,7 +10,8 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from nanlint.source.below import nodes_below
-from nanlint.source.makeup import OWN, SELVES
+from nanlint.source.makeup import OWN
+from nanlint.source.references import SELVES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

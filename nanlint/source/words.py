@@ -29,7 +29,7 @@ from nanlint.source.kinds import (
     number_words,
     power_words,
 )
-from nanlint.source.references import NO_REFERENCES, Rename
+from nanlint.source.references import NO_REFERENCES, Rename, changed_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +66,7 @@ Import = ast.Import | ast.ImportFrom
 class Contents:
     """What a chunk holds: its words, and what its operations and slices are made of."""
 
-    __slots__ = ("bound", "nodes", "renames", "stored_attributes", "words")
+    __slots__ = ("bound", "changed_attributes", "nodes", "renames", "stored_attributes", "words")
 
     def __init__(self) -> None:
         self.words: set[str] = set()
@@ -75,6 +75,8 @@ class Contents:
         """Names that it binds itself (parameters, assignments), which therefore hide imports."""
         self.stored_attributes: set[str] = set()
         """Attributes that it assigns (`self.x = ...`)."""
+        self.changed_attributes: set[str] = set()
+        """Others in which it may change something (`self.x[0] = ...`, `self.x.append(...)`)."""
         self.renames: list[Rename] = []
         """What may become another name for a function or class (`f = torch.log`), with what it then is."""
         self.nodes: list[ast.AST] = []
@@ -96,13 +98,14 @@ LONGEST_CHAIN = 3000
 class Collector:
     """Where words go: the sets of one chunk, as bound methods. `function` is what the chunk is called."""
 
-    __slots__ = ("bind", "function", "note", "note_import", "rename", "store", "word")
+    __slots__ = ("bind", "change", "function", "note", "note_import", "rename", "store", "word")
 
     def __init__(self, contents: Contents, function: str, note_import: Callable[[Import], None]) -> None:
         self.function = function
         self.word = contents.words.add
         self.bind = contents.bound.add
         self.store = contents.stored_attributes.add
+        self.change = contents.changed_attributes.add
         self.rename = contents.renames.append
         self.note = contents.nodes.append
         self.note_import = note_import
@@ -184,6 +187,12 @@ def _enter_keyword(to: Collector, node: ast.keyword) -> None:
 
 def _enter_subscript(to: Collector, node: ast.Subscript) -> None:
     _enter(to, node.value)
+    if node.ctx.__class__ is not ast.Load:
+        held: ast.AST = node.value
+        while isinstance(held, (ast.Subscript, ast.Starred)):
+            held = held.value
+        if isinstance(held, ast.Attribute):
+            to.change(held.attr)
     index = node.slice
     if index.__class__ not in PLAIN_INDEX:
         to.word(PICKED)
@@ -281,6 +290,10 @@ def _enter_augmented(to: Collector, node: ast.AugAssign) -> None:
 
 def _enter_expression(to: Collector, node: ast.Expr) -> None:
     to.note(node)
+    if node.value.__class__ is ast.Call:
+        for root in changed_by(node.value):
+            if isinstance(root, ast.Attribute):
+                to.change(root.attr)
     _enter(to, node.value)
 
 
