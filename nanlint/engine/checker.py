@@ -84,10 +84,10 @@ class Checker:
     def _may_find_something(self, file: FoundFile, data: bytes) -> bool:
         if file.kind == "config":
             return self.ruleset_for(file).judges_settings and is_training_config(data)
-        if mentions_suppression(data) or not _is_plain_text(data):
-            return True
         ruleset, is_torch = self.ruleset_for(file), is_about_torch(data)
         if is_torch and ruleset.gate.admits(data):
+            return True
+        if mentions_suppression(data) or not _is_plain_text(data):
             return True
         return ruleset.judges_settings and states_settings(data, is_torch=is_torch)
 
