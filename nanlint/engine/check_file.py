@@ -171,6 +171,8 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> Fi
         stated = check_python_settings(plan.tree, text, path, ruleset)
         result.findings += untold(stated.findings, result.findings, ruleset)
         result.errors += stated.errors
+    if not (result.findings or holds.suppressions):
+        return result
     return _without_suppressed(result, text, path, ruleset)
 
 
