@@ -25,9 +25,10 @@ from nanlint.engine.interests import interests
 from nanlint.facts.module_facts import ModuleFacts
 from nanlint.rule import Rule
 from nanlint.settings import Settings
-from nanlint.source.gate import Gate, is_about_torch
+from nanlint.source.gate import Gate
 from nanlint.source.outline import outline
 from nanlint.source.read import UnreadableSource, read_source
+from nanlint.source.torch_code import may_use_torch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,7 +67,7 @@ def compare(path: Path) -> Comparison:
     except UnreadableSource:
         return Comparison()
     result = Comparison(1, text.count("\n"))
-    if not is_about_torch(text.encode("utf-8", "surrogatepass")):
+    if not may_use_torch(text.encode("utf-8", "surrogatepass")):
         return result
     try:
         result.findings, result.differences = compare_findings(text, str(path))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nanlint.api import check_source
-from nanlint.source.gate import Gate, Interest, is_of_another_library
+from nanlint.source.gate import Gate, Interest
 from nanlint.source.outline import MODULE, outline
 
 LOGS = Interest(frozenset({"log", "log2"}), frozenset({"softmax", "Softmax"}))
@@ -54,25 +53,3 @@ def test_an_operator_is_in_every_file() -> None:
 )
 def test_chunks_are_kept_for_their_words(text: str, chunks: list[str]) -> None:
     assert Gate([LOGS, CLIPS]).chunks(outline(text)) == chunks
-
-
-@pytest.mark.parametrize(
-    ("imports", "is_another"),
-    [
-        pytest.param("import numpy as np", True, id="numpy alone"),
-        pytest.param("import jax.numpy as jnp\nfrom .backend import norm", True, id="jax and a module of its own"),
-        pytest.param("import numpy as np\nimport torch", False, id="torch, too"),
-        pytest.param("import numpy as np\nfrom torch_scatter import scatter", False, id="something made for torch"),
-        pytest.param("import numpy as np\nfrom .backend import torch", False, id="torch from elsewhere"),
-        pytest.param("import numpy as np\nfrom .layers import *", False, id="nobody knows what a star brings"),
-        pytest.param("from .layers import norm", False, id="nothing of either"),
-    ],
-)
-def test_code_on_arrays_of_another_library_is_known_by_its_imports(imports: str, is_another: bool) -> None:  # noqa: FBT001
-    assert is_of_another_library(outline(imports)) is is_another
-
-
-def test_a_file_about_arrays_of_another_library_has_no_findings() -> None:
-    division = "def scaled(x):\n    return x / x.abs().max()  # as torch does it\n"
-    assert [finding.code for finding in check_source(f"import torch\n{division}")] == ["NAN101"]
-    assert not check_source(f"import numpy as np\n{division}")

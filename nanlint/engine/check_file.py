@@ -12,10 +12,10 @@ from nanlint.engine.file_result import FileResult
 from nanlint.engine.ruleset import Ruleset
 from nanlint.source.config_words import LARGEST_CONFIG, is_training_config, states_settings
 from nanlint.source.discover import kind_of
-from nanlint.source.gate import is_about_torch, is_of_another_library
 from nanlint.source.mentions import mentions_suppression
 from nanlint.source.outline import outline
 from nanlint.source.read import UnreadableSource, decode, read_bytes
+from nanlint.source.torch_code import is_about_torch, is_of_another_library, may_use_torch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -116,7 +116,7 @@ def check_text(text: str, path: str, ruleset: Ruleset) -> FileResult:
     data = text.encode("utf-8", "surrogatepass")
     markers = mentions_suppression(data)
     is_torch = is_about_torch(data)
-    relevant = is_torch and (not ruleset.gated or ruleset.gate_for(suppressions=markers).admits(data))
+    relevant = may_use_torch(data) and (not ruleset.gated or ruleset.gate_for(suppressions=markers).admits(data))
     configured = ruleset.judges_settings and states_settings(data, is_torch=is_torch)
     if not (relevant or markers or configured):
         return FileResult()

@@ -17,6 +17,7 @@ from nanlint.source.outline import MODULE
 from nanlint.source.references import references, renamed
 from nanlint.source.relevance import relevant_names
 from nanlint.source.slices import Slices
+from nanlint.source.torch_code import has_star_import
 
 if TYPE_CHECKING:
     import ast
@@ -24,18 +25,8 @@ if TYPE_CHECKING:
 
     from nanlint.source.outline import Outline
 
-_TORCH_AND_KIN = (b"torch", b"lightning", b"accelerate", b"deepspeed")
-
 # Whether a byte can be part of a name; the letters outside ASCII can.
 _JOINS = [byte > 127 or byte == ord("_") or chr(byte).isalnum() for byte in range(256)]
-
-# What may stand between `import` and `*`.
-_GAP = b" \t\f\\\r\n"
-
-_KIN = frozenset(
-    {"lightning", "accelerate", "deepspeed", "einops", "transformers", "diffusers", "timm", "fastai", "kornia"}
-)
-_OTHERS = frozenset({"numpy", "jax", "tensorflow", "mlx", "cupy", "paddle"})
 
 _ANYTHING = (frozenset[bytes](), frozenset[bytes]())
 
@@ -89,19 +80,6 @@ class Interest(NamedTuple):
         return bool(self.beneath or self.named or self.made_by or self.above or self.form or self.but)
 
 
-def is_about_torch(data: bytes) -> bool:
-    """Whether a file may be PyTorch code, gated or not: it names torch or what is built on it."""
-    return any(word in data for word in _TORCH_AND_KIN)
-
-
-def is_of_another_library(outline: Outline) -> bool:
-    """Whether a file computes with NumPy or the like, and imports nothing of torch: its `x.min()` is no tensor's."""
-    roots = {dotted.partition(".")[0] for dotted in outline.imports.values()}
-    last = {dotted.rpartition(".")[2] for dotted in outline.imports.values()}
-    has_torch = any("torch" in word for word in roots | last) or not _KIN.isdisjoint(roots)
-    return not (outline.stars or has_torch) and not _OTHERS.isdisjoint(roots)
-
-
 class Gate:
     """The words of all selected rules, as one quick test on bytes and one test on an outline."""
 
@@ -118,7 +96,7 @@ class Gate:
         if _ANYTHING in self._quick:
             return True
         return any(
-            (not beside or _has_word(data, beside) or _has_star_import(data)) and (not words or _has_word(data, words))
+            (not beside or _has_word(data, beside) or has_star_import(data)) and (not words or _has_word(data, words))
             for words, beside in self._quick
         )
 
@@ -229,10 +207,6 @@ def _has_word(data: bytes, words: Iterable[bytes]) -> bool:
                 return True
             start = data.find(word, end)
     return False
-
-
-def _has_star_import(data: bytes) -> bool:
-    return any(rest.lstrip(_GAP).startswith(b"*") for rest in data.split(b"import")[1:])
 
 
 class OtherNames:
