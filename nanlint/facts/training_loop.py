@@ -115,8 +115,10 @@ def is_distributed(outline: Outline) -> bool:
 
 def training_loops(reach: Reach) -> list[TrainingLoop]:
     """Every training loop of the file, in reading order of the functions that they are read from."""
-    builder = TreeBuilder(reach)
     starts = [name for name, chunk in reach.outline.chunks.items() if chunk.mentions(_STARTS)]
+    if not starts:
+        return []
+    builder = TreeBuilder(reach)
     trees: dict[str, Block] = {}
     for name in _callers_first(starts, reach.outline):
         if name not in builder.followed:
