@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.facts.constructors import copied_attributes
 
 if TYPE_CHECKING:
-    from nanlint.source.outline import Outline
+    from nanlint.source.outline import Chunk, Outline
 
 
 class Classes:
@@ -21,6 +22,15 @@ class Classes:
         """Class -> the classes that are made from it."""
         self._set_later: dict[tuple[str, str], bool] = {}
         self._copied: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def _methods(self) -> dict[str, list[Chunk]]:
+        """Class -> its methods, without the constructor."""
+        found: dict[str, list[Chunk]] = {}
+        for chunk in self._outline.chunks.values():
+            if chunk.owner and chunk.name not in {"__init__", chunk.owner}:
+                found.setdefault(chunk.owner, []).append(chunk)
+        return found
 
     def lineage(self, class_name: str) -> list[str]:
         """A class and the classes above it, as far as they are of this file."""
@@ -69,9 +79,5 @@ class Classes:
         """Whether a method other than __init__ sets the attribute."""
         key = class_name, attribute
         if key not in self._set_later:
-            self._set_later[key] = any(
-                chunk.stores(attribute)
-                for chunk in self._outline.chunks.values()
-                if chunk.owner == class_name and chunk.name not in {"__init__", class_name}
-            )
+            self._set_later[key] = any(chunk.stores(attribute) for chunk in self._methods.get(class_name, ()))
         return self._set_later[key]
