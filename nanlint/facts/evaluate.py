@@ -6,6 +6,7 @@ nothing is imported or run.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -45,12 +46,12 @@ class Evaluator:
     """Evaluates expressions of one chunk and remembers the value and the environment of each."""
 
     def __init__(
-        self, parsed: ParsedChunk, reach: Reach, *, follows_calls: bool = True, relevant: frozenset[str] | None = None
+        self, parsed: ParsedChunk, reach: Reach, *, follows_calls: bool = True, qualname: str | None = None
     ) -> None:
         self.parsed = parsed
         self.reach = reach
         self._follows_calls = follows_calls
-        self._relevant = relevant
+        self._qualname = qualname
         self.values: dict[cst.CSTNode, Value] = {}
         self.envs: dict[cst.CSTNode, Env] = {}
         self.calls: dict[cst.CSTNode, Call] = {}
@@ -210,9 +211,14 @@ class Evaluator:
                 self.env = self.env.bind(f"{owner}.{attribute}", Value())
         self.env = self.env.bind(f"{owner}.{ANY_ATTRIBUTE}", Value())
 
+    @cached_property
+    def _relevant(self) -> frozenset[str] | None:
+        # Many functions look at no other chunk.
+        return self.reach.relevant_names(self._qualname) if self._qualname is not None else None
+
     def is_relevant(self, text: str | None) -> bool:
         """Whether anybody can want to know what `text` (`x.y`, `self.x.y`) is: then other chunks are looked at for it."""
-        if self._relevant is None or text is None:
+        if text is None or self._relevant is None:
             return True
         first, _, rest = text.partition(".")
         return (f"self.{rest.partition('.')[0]}" if first in {"self", "cls"} else first) in self._relevant

@@ -41,9 +41,9 @@ class Flow(Evaluator):
     """A chunk, interpreted. `returned` is what its function gives back, `final` what names hold at its end."""
 
     def __init__(
-        self, parsed: ParsedChunk, reach: Reach, *, follows_calls: bool = True, relevant: frozenset[str] | None = None
+        self, parsed: ParsedChunk, reach: Reach, *, follows_calls: bool = True, qualname: str | None = None
     ) -> None:
-        super().__init__(parsed, reach, follows_calls=follows_calls, relevant=relevant)
+        super().__init__(parsed, reach, follows_calls=follows_calls, qualname=qualname)
         self._returns: list[Value] = []
         self._exits: list[Env] = []
         """What holds at each return."""

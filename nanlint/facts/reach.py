@@ -116,7 +116,7 @@ class Reach:
         outer, self._rests_on = self._rests_on, _DEEPEST
         self._under_way.append(qualname)
         try:
-            flow = Flow(self.parse(qualname), self, relevant=self.relevant_names(qualname))
+            flow = Flow(self.parse(qualname), self, qualname=qualname)
             rests_on = self._rests_on
         finally:
             self._under_way.pop()
