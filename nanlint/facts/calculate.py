@@ -159,21 +159,19 @@ def _is_detached(call: Call, operands: Mapping[str, Value]) -> bool:
 
 def _range_made_by(call: Call, operands: Mapping[str, Value], dtype: str, evaluator: Evaluator) -> Interval:
     """Every number that the result of `call` can hold."""
-    settings = set_by_constructor(call.module) if call.module is not None else {}
-    ranges = {name: value.range for name, value in settings.items()}
-    constants = {name: value.constant for name, value in settings.items()}
-    are_numbers = call.form is Form.OPERATOR
-    for name, value in operands.items():
-        ranges[name] = _operand_range(value)
-        constants[name] = value.constant
-        are_numbers = are_numbers and value.kind is Kind.NUMBER
+    stated = {**set_by_constructor(call.module), **operands} if call.module is not None else operands
+    ranges, constants = {}, {}
+    for name, value in stated.items():
+        ranges[name] = _operand_range(value) if value.parts else value.range
+        if value.constant is not NOTHING and isinstance(value.constant, _CONSTANTS):
+            constants[name] = value.constant
+    are_numbers = call.form is Form.OPERATOR and all(value.kind is Kind.NUMBER for value in operands.values())
     if are_numbers:
         # Python computes in float64, and raises where a tensor divided by 0 goes on.
         dtype = "float64"
         if call.function in _DIVISIONS and "other" in ranges:
             ranges["other"] = ranges["other"].without_zero()
-    known = {name: value for name, value in constants.items() if isinstance(value, _CONSTANTS)}
-    alone = table_range(call.function, ranges, known, dtype)
+    alone = table_range(call.function, ranges, constants, dtype)
     # Both are true: what the operands can be, each for itself, and how they are related.
     told = related(call, evaluator)
     both = alone.meet(told) if told is not None else alone

@@ -167,9 +167,10 @@ def _is_anything(left: Interval) -> bool:
 
 
 def _with(layers: _Layers, name: str, value: Value) -> _Layers:
-    newest, *older = layers
+    newest = layers[0]
     if len(newest) < _NEWEST or name in newest:
-        return ({**newest, name: value}, *older)
+        return ({**newest, name: value}, *layers[1:])
+    older = list(layers[1:])
     # The newest is full. It joins the next older one as long as that is not much larger.
     while older and len(older[0]) <= 2 * len(newest):
         newest = {**older.pop(0), **newest}

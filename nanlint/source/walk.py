@@ -45,8 +45,10 @@ def node_children(node: cst.CSTNode) -> list[cst.CSTNode]:
     below: list[cst.CSTNode] = []
     for name in _fields_by_type[kind] if kind in _fields_by_type else _fields(kind):
         value = getattr(node, name)
+        if value is None:
+            continue
         if value.__class__ is tuple or value.__class__ is list:
-            below.extend(value)
+            below += value
         elif _is_node(value.__class__):
             below.append(value)
     return below
