@@ -62,7 +62,8 @@ def _applied(node: cst.Call, function: Value, given: tuple[Value, ...], evaluato
         # Something without a name is called, such as a lambda on the spot.
         return Outcome(None, function.parts[0] if function.kind is Kind.FUNCTION and function.parts else Value())
     call = _of_two_tensors(call, evaluator)
-    may_be_known = function.kind in _OF_THE_PROJECT and evaluator.is_relevant(dotted_text(node.func))
+    is_followed = function.kind in _OF_THE_PROJECT and node is not evaluator.unused
+    may_be_known = is_followed and evaluator.is_relevant(dotted_text(node.func))
     known = _from_the_project(function, call, evaluator) if may_be_known else None
     if known is None and call.function in _PYTHON:
         known = _from_python(call, given, evaluator)

@@ -62,6 +62,8 @@ class Evaluator:
         """The names that an inner function assigns as its own (`nonlocal`), whenever it is called."""
         self._attributes: dict[str, set[str]] = {}
         """The name of an object -> its attributes that the chunk has assigned so far."""
+        self.unused: cst.Call | None = None
+        """A call of whose result nothing is made, so that nobody needs to know what it is."""
         self.env = Env()
         """Where evaluation stands now; a walrus moves it."""
 
@@ -118,7 +120,8 @@ class Evaluator:
             return held
         if (base.kind is Kind.INSTANCE or base.kind is Kind.CLASS) and self.is_relevant(text):
             # What was made here is of its class; `self` may be of one below.
-            found = self.reach.attribute_value(base.name, name, exact=base.made_by is not None)
+            is_unused = self.unused is not None and node is self.unused.func
+            found = self.reach.attribute_value(base.name, name, exact=base.made_by is not None, abroad=not is_unused)
             # The constructor's defaults hold for an object that was made without arguments.
             return without_defaults(found) if base.made_by is not None and base.made_by.arguments else found
         if name in {"grad", "data"}:

@@ -229,12 +229,13 @@ class Flow(Evaluator):
 
     def _expression(self, node: cst.Expr) -> bool:
         """`torch._check(x.min() > 0)` is an assertion under another name."""
-        self.evaluate(node.value)
         call = node.value
-        if isinstance(call, cst.Call) and call.args:
-            word = (dotted_text(call.func) or "").rpartition(".")[2]
-            if word in _ASSERTIONS:
-                self.env = self.under(call.args[0].value, holds=True)
+        word = (dotted_text(call.func) or "").rpartition(".")[2] if isinstance(call, cst.Call) else ""
+        # What `fill_(x)` returns is what x holds then.
+        self.unused = call if isinstance(call, cst.Call) and not word.endswith("_") else None
+        self.evaluate(call)
+        if isinstance(call, cst.Call) and call.args and word in _ASSERTIONS:
+            self.env = self.under(call.args[0].value, holds=True)
         return True
 
     def _break(self, _: cst.Break) -> bool:

@@ -208,18 +208,19 @@ class Reach:
         """Whether a method of the class other than __init__ sets the attribute."""
         return self._classes.sets_later(class_name, attribute)
 
-    def attribute_value(self, class_name: str, attribute: str, *, exact: bool = True) -> Value:
+    def attribute_value(self, class_name: str, attribute: str, *, exact: bool = True, abroad: bool = True) -> Value:
         """What an object's attribute holds: set in __init__ (or in the class body) and nowhere else, or a method.
 
         An object that is not known to be of `exact`ly this class may be of one below it, which sets the attribute anew.
+        If not `abroad`, base classes in other files are not looked at.
         """
-        found = self._attribute_value(class_name, attribute)
+        found = self._attribute_value(class_name, attribute, abroad=abroad)
         for below in () if exact else self._classes.overriding(class_name, attribute):
-            other = self._attribute_value(below, attribute)
+            other = self._attribute_value(below, attribute, abroad=abroad)
             found = UNKNOWN if Kind.FUNCTION in {found.kind, other.kind} else join(found, other)
         return found
 
-    def _attribute_value(self, class_name: str, attribute: str) -> Value:
+    def _attribute_value(self, class_name: str, attribute: str, *, abroad: bool) -> Value:
         lineage = self.lineage(class_name)
         if any(self.sets_later(name, attribute) for name in lineage):
             return UNKNOWN
@@ -232,7 +233,7 @@ class Reach:
                 held = flow.final.get(f"{flow.self_name}.{attribute}") if flow is not None else None
                 return held if held is not None else UNKNOWN
         found = self._class_attribute(lineage, attribute)
-        return found if found is not UNKNOWN else self._inherited(lineage, attribute)
+        return self._inherited(lineage, attribute) if found is UNKNOWN and abroad else found
 
     def _inherited(self, lineage: list[str], attribute: str) -> Value:
         """What a base class in another file of the project gives the attribute; a method of it is not followed."""
