@@ -9,10 +9,12 @@ import libcst as cst
 import pytest
 
 from nanlint.facts.context import comments_at
+from nanlint.facts.rewrite import code
 from nanlint.source.lines import split_lines
 from nanlint.source.outline import MODULE, Chunk, outline
 from nanlint.source.parse import ParsedChunk, parse_chunk
 from nanlint.source.sketch import sketch_chunk
+from nanlint.source.sketched_chunk import Sketch
 from nanlint.source.walk import walk
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -143,3 +145,56 @@ def test_a_place_of_another_chunk_is_none_of_the_sketch() -> None:
     text = "def f(x):\n    return x\n"
     with pytest.raises(KeyError):
         sketched(outline(text).chunks["f"], text).span_of(cst.Name("x"))
+
+
+def told(text: str) -> Sketch:
+    sketch = sketched(outline(text).chunks["f"], text)
+    assert isinstance(sketch, Sketch)
+    sketch.is_exact = True
+    return sketch
+
+
+def test_a_sketch_that_is_told_to_be_exact_tells_places_and_texts_of_the_file() -> None:
+    compared = failed = 0
+    for path in OUR_OWN[::6]:
+        text = path.read_text(encoding="utf-8")
+        for chunk in outline(text).chunks.values():
+            sketch = sketched(chunk, text)
+            if not chunk.name.isidentifier() or not isinstance(sketch, Sketch):
+                continue
+            sketch.is_exact = True
+            exact = parse_chunk(chunk, split_lines(text))
+            nodes = list(zip(walk(sketch.body[0]), walk(exact.body[0]), strict=False))
+            if any(type(one) is not type(other) for one, other in nodes):
+                continue
+            for node, other in nodes[:: 1 + len(nodes) // 4]:
+                if isinstance(node, cst.BaseExpression):
+                    span, source = sketch.span_of(node), sketch.source_of(node)
+                    assert sketch.has_failed or (span, source) == (exact.span_of(other), exact.source_of(other))
+                    compared, failed = compared + 1, failed + sketch.has_failed
+                    sketch.has_failed = False
+    # Those that fail are parameters, annotations and decorators.
+    assert compared > 300
+    assert failed < compared / 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("def f(x=log):\n    return x\n", id="in a parameter"),
+        pytest.param("def f(x):\n    x; return log\n", id="statements that share a line"),
+        pytest.param("def f(x,\n      y): return log\n", id="a statement behind the colon"),
+        pytest.param("def f(x):\n    return log('a' 'b')\n", id="something that is sketched otherwise"),
+    ],
+)
+def test_what_is_not_known_exactly_is_no_success(text: str) -> None:
+    sketch = told(text)
+    [node] = [node for node in walk(sketch.module) if isinstance(node, cst.Name) and node.value == "log"]
+    sketch.span_of(node)
+    assert sketch.has_failed
+
+
+def test_no_new_code_comes_from_a_sketch() -> None:
+    sketch = told("def f(x):\n    return x\n")
+    code(sketch.body[0], sketch.body[0], sketch)
+    assert sketch.has_failed

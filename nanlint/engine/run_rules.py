@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from nanlint.engine.rule_border import findings_of
 from nanlint.model import FileError, Finding
 from nanlint.source.outline import MODULE
+from nanlint.source.sketched_chunk import Sketch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -54,13 +55,20 @@ class _Run:
     errors: list[FileError] = field(default_factory=list)
 
     def where_it_matters(self, find: Callable[[], list[Finding]], chunks: Collection[str]) -> list[Finding]:
-        """What is found in some chunks. Rules are tried on sketches, and run where those show something."""
+        """What is found in some chunks. Rules are tried on sketches; where they find something, they look at what libcst parsed."""
         if not any(map(self.facts.is_sketched, chunks)):
             return find()
         failed = len(self.errors)
         if not any(map(self.ruleset.shows, find())) and len(self.errors) == failed:
             return []
         del self.errors[failed:]
+        sketch = self.facts.parse(next(iter(chunks))) if len(chunks) == 1 else None
+        if isinstance(sketch, Sketch):
+            sketch.is_exact = True
+            found = find()
+            if not (sketch.has_failed or len(self.errors) > failed or any(finding.fix for finding in found)):
+                return found
+            del self.errors[failed:]
         self.facts.parse_exactly(chunks)
         return find()
 

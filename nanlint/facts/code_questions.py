@@ -233,7 +233,8 @@ class CodeQuestions(Reach):
 
     def source_of(self, node: cst.CSTNode) -> str:
         """The text of `node` as it is written, without parentheses around it."""
-        return rewrite.code(rewrite.bare(node), node, self.parse(self._current))
+        node, parsed = self.parse(self._current).exactly(node)
+        return rewrite.code(rewrite.bare(node), node, parsed)
 
     def quote(self, node: cst.CSTNode, longest: int = _QUOTED) -> str:
         """The text of `node` on one line, short enough for a message."""

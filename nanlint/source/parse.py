@@ -64,6 +64,13 @@ class ParsedChunk:
                 waiting += below
         return self._parents
 
+    def exactly(self, node: cst.CSTNode) -> tuple[cst.CSTNode, ParsedChunk]:
+        """The node as libcst parsed it, and what it was parsed with."""
+        return node, self
+
+    def is_rewritten(self) -> None:
+        """Somebody writes new code for a part of it."""
+
     def source_of(self, node: cst.CSTNode) -> str:
         """The text of `node` as the user wrote it, its own parentheses and comments included."""
         with deep_enough():
@@ -130,17 +137,18 @@ def parse_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
     node = chunk.node
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         numbers: Sequence[int] = range(chunk.first_line, chunk.last_line + 1)
-        return _parse(chunk, "".join(lines[chunk.first_line - 1 : chunk.last_line]), numbers)
+        return parse_lines(chunk, "".join(lines[chunk.first_line - 1 : chunk.last_line]), numbers)
     numbers = _body_numbers(chunk, node)
     text = "".join(lines[number - 1] for number in numbers)
     if isinstance(node, ast.ClassDef) and numbers[-1] < node.body[0].lineno:
         # Nothing of the body is left, and a class must have one.
         numbers.append(node.body[0].lineno)
         text += _indentation(lines[node.body[0].lineno - 1]) + "pass\n"
-    return _parse(chunk, text, numbers)
+    return parse_lines(chunk, text, numbers)
 
 
-def _parse(chunk: Chunk, text: str, numbers: Sequence[int]) -> ParsedChunk:
+def parse_lines(chunk: Chunk, text: str, numbers: Sequence[int]) -> ParsedChunk:
+    """Parse the `text` of some lines of a chunk, which have these `numbers` in the file."""
     if text.rstrip("\r\n").endswith("\\"):
         # Behind `return x, \` comes the blank line that ends the statement, which Python does not count to it.
         text, numbers = f"{text}\n", [*numbers, numbers[-1] + 1]

@@ -1,8 +1,8 @@
 """A chunk as libcst would see it, made from the `ast` that the outline has: no white space and no places.
 
 libcst makes several objects for the white space and punctuation around each one of the code, and checks all of them.
-Rules are tried on the sketch first. Where they have something to say, and only there, libcst parses the chunk, and they
-say it of that: nothing that is reported, and no fix, comes from a sketch.
+Rules are tried on the sketch first. Where they have something to say, and only there, libcst parses the statements that it
+is about, or the chunk if there is something to fix: nothing that is reported, and no fix, comes from a sketch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from nanlint.model import Span
 from nanlint.source.parse import ParsedChunk, is_elsewhere, parse_chunk
 from nanlint.source.sketch_expressions import (
     AUGMENTED,
@@ -24,30 +23,14 @@ from nanlint.source.sketch_expressions import (
     sketched_if_any,
     sketched_parameters,
 )
-from nanlint.source.walk import walk
+from nanlint.source.sketched_chunk import Sketch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from nanlint.source.outline import Chunk
 
 _NUMBERS = range(1, 1 << 60)
-
-
-class Sketch(ParsedChunk):
-    """A sketched chunk. Places in it say what is part of what, and nothing else: nobody writes the code out for them."""
-
-    __slots__ = ()
-
-    def locate(self, nodes: Iterable[cst.CSTNode]) -> None:
-        """Give each node a place of its own, and the places of those below it."""
-        wanted = set(nodes)
-        for number, node in enumerate(walk(self.module), 1):
-            if node in wanted:
-                self._spans[node] = Span(1, number, 1, number + sum(1 for _ in walk(node)))
-                wanted.remove(node)
-                if not wanted:
-                    break
 
 
 def sketch_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
@@ -59,7 +42,7 @@ def sketch_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
         body = sketcher.chunk(chunk.node)
     except (Unsketchable, RecursionError):
         return parse_chunk(chunk, lines)
-    return Sketch(chunk, _module(body), tuple(body), _NUMBERS)
+    return Sketch(chunk, _module(body), tuple(body), _NUMBERS, lines=lines)
 
 
 _module = maker(cst.Module, "body")

@@ -1,0 +1,93 @@
+"""Places and texts in a sketch: those of the file come from the statements that somebody reports on, parsed one by one."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from nanlint.model import Span
+from nanlint.source.outline import first_line
+from nanlint.source.parse import ParsedChunk, parse_lines
+from nanlint.source.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+@dataclass(slots=True)
+class Sketch(ParsedChunk):
+    """A sketched chunk. Places in it say what is part of what, and nothing else, until it is told to be exact."""
+
+    lines: Sequence[str] = ()
+    """Those of the file."""
+    is_exact: bool = False
+    """Whether places and texts are those of the file."""
+    has_failed: bool = False
+    """Whether a place or text was asked for that is not known exactly."""
+    _statements: dict[int, ParsedChunk] = field(default_factory=dict)
+
+    def span_of(self, node: cst.CSTNode) -> Span:
+        """Where `node` stands, as far as places mean something."""
+        twin, parsed = self.exactly(node)
+        return ParsedChunk.span_of(self, node) if parsed is self else parsed.span_of(twin)
+
+    def source_of(self, node: cst.CSTNode) -> str:
+        """The text of `node`."""
+        twin, parsed = self.exactly(node)
+        return ParsedChunk.source_of(self, node) if parsed is self else parsed.source_of(twin)
+
+    def is_rewritten(self) -> None:
+        """No new code comes from a sketch."""
+        self.has_failed = True
+
+    def exactly(self, node: cst.CSTNode) -> tuple[cst.CSTNode, ParsedChunk]:
+        """The same node as libcst sees it, and the statement that was parsed for it."""
+        if self.is_exact:
+            found = self._twin(node)
+            if found is not None:
+                return found
+            self.has_failed = True
+        return node, self
+
+    def _twin(self, node: cst.CSTNode) -> tuple[cst.CSTNode, ParsedChunk] | None:
+        function, tree = self.body[0] if self.body else None, self.chunk.node
+        if not isinstance(function, cst.FunctionDef) or not isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        around: cst.CSTNode | None = node
+        while around is not None and self.parents.get(around) is not function.body:
+            around = self.parents.get(around)
+        number = next((number for number, each in enumerate(function.body.body) if each is around), None)
+        if around is None or number is None:
+            return None
+        parsed = self._parsed_statement(number, tree.body[number])
+        if parsed is None:
+            return None
+        sketched_nodes, nodes = list(walk(around)), list(walk(parsed.body[0]))
+        # What cannot be told apart by its kind cannot be found again either.
+        if len(parsed.body) != 1 or list(map(type, sketched_nodes)) != list(map(type, nodes)):
+            return None
+        return nodes[next(place for place, each in enumerate(sketched_nodes) if each is node)], parsed
+
+    def _parsed_statement(self, number: int, written: ast.stmt) -> ParsedChunk | None:
+        """The statement as libcst sees it; None if its lines by themselves are no code, as those of `x): return y`."""
+        if number not in self._statements:
+            first, last = first_line(written), written.end_lineno or written.lineno
+            text = "".join(self.lines[first - 1 : last])
+            try:
+                self._statements[number] = parse_lines(self.chunk, text, range(first, last + 1))
+            except cst.ParserSyntaxError:
+                return None
+        return self._statements[number]
+
+    def locate(self, nodes: Iterable[cst.CSTNode]) -> None:
+        """Give each node a place of its own, and the places of those below it."""
+        wanted = set(nodes)
+        for number, node in enumerate(walk(self.module), 1):
+            if node in wanted:
+                self._spans[node] = Span(1, number, 1, number + sum(1 for _ in walk(node)))
+                wanted.remove(node)
+                if not wanted:
+                    break
