@@ -150,10 +150,12 @@ def _is_detached(call: Call, operands: Mapping[str, Value]) -> bool:
     subject = operands.get("input") or operands.get("0") if call.function in VIEWS else None
     moving = False
     for value in operands.values() if subject is None else (subject,):
-        if (value.kind is Kind.TENSOR or value.kind is Kind.UNKNOWN) and value.constant is NOTHING:
-            if not value.detached:
-                return False
-            moving = True
+        # Of several tensors in a list, each one counts.
+        for part in value.parts if value.kind is Kind.TUPLE else (value,):
+            if (part.kind is Kind.TENSOR or part.kind is Kind.UNKNOWN) and part.constant is NOTHING:
+                if not part.detached:
+                    return False
+                moving = True
     return moving
 
 

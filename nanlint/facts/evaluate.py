@@ -306,12 +306,19 @@ class Evaluator:
         self.env = outer
         return Value(Kind.FUNCTION, parts=(returned,))
 
+    def taken_from(self, source: cst.BaseExpression) -> Value:
+        """What a loop over `source`, which was evaluated, takes out of it: `range` counts, of all else nothing is known."""
+        call = self.calls.get(source)
+        if call is None or call.function != "range":
+            return Value()
+        return Value(Kind.NUMBER, range=COUNT) if len(call.arguments) == 1 else Value(Kind.NUMBER)
+
     def _comprehension(self, node: cst.BaseSimpleComp | cst.DictComp) -> Value:
         outer = self.env
         clause: cst.CompFor | None = node.for_in
         while clause is not None:
             self.evaluate(clause.iter)
-            self.bind_target(clause.target, Value())
+            self.bind_target(clause.target, self.taken_from(clause.iter))
             for condition in clause.ifs:
                 self.evaluate(condition.test)
                 self.env = self.under(condition.test, holds=True)
@@ -319,10 +326,11 @@ class Evaluator:
         if isinstance(node, cst.DictComp):
             self.evaluate(node.key)
             self.evaluate(node.value)
+            element = UNKNOWN
         else:
-            self.evaluate(node.elt)
+            element = self.evaluate(node.elt)
         self.env = outer
-        return UNKNOWN
+        return Value(detached=True) if element.kind is Kind.TENSOR and element.detached else UNKNOWN
 
     def bind_target(self, target: cst.BaseExpression, value: Value) -> None:
         """Assign `value` to a name, an attribute, an element, or to each part of a tuple."""

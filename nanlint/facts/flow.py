@@ -325,7 +325,7 @@ class Flow(Evaluator):
     def _enter_loop(self, node: cst.For | cst.While) -> bool:
         """Stand at the top of the body, in any round; True when the loop has no end of its own."""
         if isinstance(node, cst.For):
-            self.bind_target(node.target, Value())
+            self.bind_target(node.target, self.taken_from(node.iter))
             return False
         test = self.evaluate(node.test)
         self.env = self.under(node.test, holds=True)

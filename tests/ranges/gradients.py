@@ -84,3 +84,14 @@ def paths(x: torch.Tensor, flag: bool) -> None:
     reveal(y.exp())  # gradient: yes
     z = x.detach() if flag else x.detach() + 1
     reveal(z.exp())  # gradient: no
+
+
+def several(x: torch.Tensor) -> None:
+    flat = x.flatten()
+    grid = torch.arange(flat.numel()) / 2
+    reveal(torch.cat([grid, grid]))  # gradient: no
+    reveal(torch.stack((grid, flat.detach()), dim=0))  # gradient: no
+    reveal(torch.cat([grid + step for step in range(3)], dim=-1))  # gradient: no
+    reveal(torch.cat([grid, flat]))  # gradient: yes
+    reveal(torch.cat([grid, *[flat]]))  # gradient: yes
+    reveal(torch.stack([row * 2 for row in (flat, grid)]))  # gradient: yes

@@ -125,7 +125,10 @@ def else_is_passed_by(n: int) -> None:
 
 def over_sources(x: torch.Tensor) -> None:
     for index in range(3):
+        reveal(index)  # range: [0, inf) of integers
+    for index in range(-2, 3):
         reveal(index)  # range: (-inf, inf)
+    [reveal(index) for index in range(3)]  # range: [0, inf) of integers
     for index, row in enumerate(x.sigmoid()):
         reveal(index)  # range: (-inf, inf)
         reveal(row)  # range: (-inf, inf)
