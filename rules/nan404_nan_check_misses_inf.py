@@ -19,7 +19,7 @@ UNWATCHED = frozenset(
     {"fn", "func", "mask", "masks", "weight", "weights", "scale", "scaler", "type", "layer", "module", "name"}
 )
 GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
-PYTHONS_OWN = frozenset({"max", "min"})
+PYTHONS_OWN, NANS, BARE = frozenset({"max", "min"}), frozenset({"nan", "inf"}), "<called by name>"
 CLIPS = frozenset({"torch.nn.utils.clip_grad_norm_", ".clip_grad_norm_"})
 CHECKING = frozenset({"finite", "isfinite", "nan", "isnan", "inf", "isinf", "overflow"})
 DIVERGED = 1e3
@@ -60,7 +60,7 @@ class NanCheckMissesInf(Rule):
     severity = Severity.WARNING
     direction = Direction.LOOP
     calls = NAN | INF | PYTHONS_OWN
-    needs = (Need(NAN | INF), Need(PYTHONS_OWN, (GRADIENTS | {"nan", "inf"},)))
+    needs = (Need(NAN | INF), Need(PYTHONS_OWN, (NANS,), form=BARE), Need(PYTHONS_OWN, (GRADIENTS,), form=BARE, only_info=True))  # fmt: skip
     comparisons = frozenset({"nan", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

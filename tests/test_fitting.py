@@ -294,3 +294,33 @@ def test_a_finding_that_is_not_shown_still_has_the_say_over_one_that_yields_to_i
     assert [finding.code for finding in check_source(dedent(code))] == shown
     every = Settings(severity="info")
     assert [finding.code for finding in check_source(dedent(code), settings=every)] == all_of_it
+
+
+@pytest.mark.parametrize(
+    ("body", "is_by_name"),
+    [
+        ("return max(x, y)", True),
+        ("return self.max(x, y)", True),
+        ("import builtins as b\n    return b.max(x, y)", True),
+        ("return x.max(-1)", False),
+        ("return torch.max(x)", False),
+        ("return self.x.max()", False),
+    ],
+)
+def test_a_function_is_called_by_name(body: str, is_by_name: bool) -> None:  # noqa: FBT001 - a table of cases
+    assert is_kept(body, "max", form="<called by name>") is is_by_name
+
+
+@pytest.mark.parametrize(
+    ("body", "is_compared"),
+    [("return x.grad > 1", True), ("return x.grad in y", True), ("return x.grad + 1", False)],
+)
+def test_who_looks_at_comparisons_needs_one(body: str, is_compared: bool) -> None:  # noqa: FBT001 - a table of cases
+    class Compared(Rule):
+        """Looks at comparisons."""
+
+        code, name, calls = "NAN999", "compared", frozenset[str]()
+        comparisons = frozenset({"grad"})
+
+    code = f"import torch\ndef f(x, y):\n    {body}\n"
+    assert bool(Gate(interests(Compared)).chunks(outline(code))) is is_compared

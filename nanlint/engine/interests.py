@@ -23,6 +23,8 @@ _TELLING_NOTHING = (
     "torch.add", "torch.sub", "torch.neg", "torch.reshape", "torch.Tensor.view", "torch.unsqueeze", "torch.squeeze", "torch.transpose",
     "torch.permute", "torch.Tensor.contiguous", "torch.Tensor.float", "torch.Tensor.double", "torch.Tensor.expand", "torch.detach",
 )  # fmt: skip
+# `in` and `is` have no word of their own.
+_COMPARING = frozenset({"==", "!=", "<", "<=", ">", ">=", ""})
 
 
 def interests(rule: Rule | type[Rule]) -> Iterator[Interest]:
@@ -46,7 +48,7 @@ def interests(rule: Rule | type[Rule]) -> Iterator[Interest]:
             but=need.but,
         )
     if rule.comparisons:
-        yield Interest(rule.comparisons, rule.beside, rule=rule.code)
+        yield Interest(rule.comparisons, rule.beside, rule=rule.code, along=(_COMPARING,))
     if rule.loops:
         yield Interest(rule.loops, is_about_all=True, rule=rule.code)
 

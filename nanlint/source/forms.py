@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.source.below import all_below, nodes_below
 from nanlint.source.kinds import (
+    BY_NAME_CALLED,
     EPS_ADDED,
     FILLED,
     FLOORED,
@@ -159,6 +160,14 @@ class Forms:
         del home
         return isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and is_own(place.func)
 
+    def is_called_by_name(self, home: str, place: ast.AST) -> bool:
+        """`max(a, b)`, `self.largest(a, b)`, `builtins.max(a, b)`; `a.max()` and `torch.max(a)` are torch's."""
+        del home
+        function = place.func if isinstance(place, ast.Call) else None
+        if not isinstance(function, ast.Attribute) or is_own(function):
+            return True
+        return self._slices.meaning_of(last_word(function.value)) == "builtins"
+
     def is_filled(self, home: str, place: ast.AST) -> bool:
         """`self.weight = nn.Parameter(torch.empty(n))`, and `nn.init.zeros_(module.weight)` anywhere in the file."""
         if not isinstance(place, ast.Call):
@@ -222,6 +231,7 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     FILLED: Forms.is_filled,
     OWN_CALLED: Forms.is_call_of_own,
     HUGE_CONSTANT: Forms.is_with_huge_constant,
+    BY_NAME_CALLED: Forms.is_called_by_name,
 }
 DEAR = frozenset({LEARNED, FILLED, HUGE_CONSTANT, NUMBER_ADDED, FLOORED})
 """Forms that are told by more than a few names."""
