@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
 import pytest
 
+from nanlint.engine.check_file import check_text
+from nanlint.engine.checker import Checker
+from nanlint.settings import Settings
 from nanlint.source.gate import Gate, Interest
 from nanlint.source.outline import MODULE, outline
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LOGS = Interest(frozenset({"log", "log2"}), frozenset({"softmax", "Softmax"}))
 CLIPS = Interest(frozenset({"clip_grad_norm_"}))
@@ -53,3 +62,21 @@ def test_an_operator_is_in_every_file() -> None:
 )
 def test_chunks_are_kept_for_their_words(text: str, chunks: list[str]) -> None:
     assert Gate([LOGS, CLIPS]).chunks(outline(text)) == chunks
+
+
+def test_a_constant_of_another_file_may_be_any_number(tmp_path: Path) -> None:
+    code = """
+        import torch
+        from constants import NEG
+
+        def masked(scores, mask):
+            return torch.softmax(scores.half().masked_fill(mask, NEG), dim=-1)
+    """
+    for number, codes in (("-1e9", ["NAN205"]), ("-1e4", [])):
+        folder = tmp_path / number
+        folder.mkdir()
+        (folder / "constants.py").write_text(f"NEG = {number}\n")
+        for gated in (True, False):
+            ruleset = Checker(gated=gated).ruleset(Settings())
+            found = check_text(dedent(code), str(folder / "model.py"), ruleset).findings
+            assert [finding.code for finding in found] == codes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.source.fitting import Fitting
 from nanlint.source.forms import ASKED_OF_FORMS
-from nanlint.source.kinds import ANYTHING, BY_NAME
+from nanlint.source.kinds import ANYTHING, BY_NAME, NUMBER_KINDS, is_number_elsewhere
 from nanlint.source.makeup import Telling
 from nanlint.source.outline import MODULE
 from nanlint.source.references import references, renamed
@@ -108,7 +108,8 @@ class Gate:
         """What of the file the rules need to see."""
         mentioned = set[str]().union(*(chunk.words for chunk in outline.chunks.values()))
         imported = (name.rpartition(".")[2] for name in outline.imports.values())
-        everything = mentioned.union(imported, BY_NAME, (ANYTHING,))
+        numbers = NUMBER_KINDS if any(map(is_number_elsewhere, outline.imports.values())) else ()
+        everything = mentioned.union(imported, numbers, BY_NAME, (ANYTHING,))
         interests = [
             interest
             for interest, asked in self._of_the_file

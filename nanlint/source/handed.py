@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.source.flows import Flows
-from nanlint.source.kinds import ANYTHING, BY_NAME, HUGE, INVERSE, POWERS, ROOT
+from nanlint.source.kinds import ANYTHING, BY_NAME, HUGE, INVERSE, NUMBER_KINDS, POWERS, ROOT, is_number_elsewhere
 from nanlint.source.makeup import OWN
 from nanlint.source.outline import MODULE
 
@@ -68,10 +68,11 @@ class Handed:
 
     @cached_property
     def _aliases(self) -> dict[str, set[str]]:
-        """A word -> the names under which it is imported."""
+        """A word -> the names under which it is imported; a constant of another file may be any number."""
         found: dict[str, set[str]] = {}
         for local, dotted in self._outline.imports.items():
-            found.setdefault(dotted.rpartition(".")[2], set()).add(local)
+            for word in (dotted.rpartition(".")[2], *(NUMBER_KINDS if is_number_elsewhere(dotted) else ())):
+                found.setdefault(word, set()).add(local)
         return found
 
     @cached_property

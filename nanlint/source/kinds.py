@@ -6,6 +6,7 @@ A rule about an eps need not look where there is no small number, one about root
 from __future__ import annotations
 
 import ast
+import re
 from functools import lru_cache
 
 HUGE, TINY, MINUTE, NEAR_ONE, FRACTION = "<huge>", "<tiny>", "<minute>", "<near one>", "<fraction>"
@@ -27,6 +28,8 @@ UNPACKED = ""
 """The name of arguments that `**` hands on."""
 BY_NAME = frozenset({MASK, EPS, GRADIENT, LOG_RATIO, LOW, INHERITED, UNPACKED})
 """Words that only slices find, since only these look at names and signs."""
+NUMBER_KINDS = frozenset({HUGE, TINY, MINUTE, NEAR_ONE, FRACTION, LOW, "inf"})
+"""What a constant of another file may be."""
 LEAST = "<least>"
 """The least number of a format: `torch.finfo(dtype).min`."""
 ANYTHING = "<anything>"
@@ -105,6 +108,18 @@ def name_words(name: str) -> tuple[str, ...]:
     if "log" in lowered and ("logp" in lowered or "prob" in lowered or "ratio" in lowered or "neglog" in lowered):
         words.append(LOG_RATIO)
     return tuple(words)
+
+
+_CONSTANT = re.compile(
+    r"EPS|TINY|SMALL|NEG|INF|MIN|MAX|LARGE|BIG|HUGE|FLOOR|CLAMP|CLIP|BOUND|LIMIT|VALUE|FILL|MASK|CONST|TEMP|SCALE"
+)
+
+
+@lru_cache(maxsize=4096)
+def is_number_elsewhere(dotted: str) -> bool:
+    """Whether what is imported is a number, by its name: `constants.NEG_INF`; a table of functions is none."""
+    word = dotted.rpartition(".")[2]
+    return word.isupper() and _CONSTANT.search(word) is not None
 
 
 def is_least(node: ast.Attribute) -> bool:

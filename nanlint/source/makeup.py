@@ -15,10 +15,12 @@ from nanlint.source.kinds import (
     LEAST,
     LOW,
     MINUTE,
+    NUMBER_KINDS,
     PICKED,
     PLAIN_INDEX,
     POWERS,
     is_least,
+    is_number_elsewhere,
     name_words,
     number_words,
     power_words,
@@ -205,6 +207,8 @@ class Makeups(dict[ast.AST, Makeup]):
         makeup.add(node)
         for name in makeup.names & self._imports.keys():
             makeup.words.update(self._telling[self._imports[name].rpartition(".")[2]])
+            if is_number_elsewhere(self._imports[name]):
+                makeup.words |= NUMBER_KINDS
         return makeup
 
 
