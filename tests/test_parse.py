@@ -52,6 +52,11 @@ def test_a_chunk_holds_its_own_statements_at_their_places(chunk: str, numbers: d
     assert places(parsed(chunk)) == numbers
 
 
+def test_a_comment_at_the_end_of_a_function_does_not_indent_what_follows() -> None:
+    text = "def f(x):\n    return x\n    # or y\n\n\nif f:\n    y = 7\n"
+    assert places(parsed(MODULE, text)) == {"7": (7, 9)}
+
+
 def test_spans_end_behind_the_last_character() -> None:
     chunk = parsed("A.f")
     (node,) = [node for node in walk(chunk.module) if isinstance(node, cst.List)]

@@ -152,8 +152,8 @@ def parse_lines(chunk: Chunk, text: str, numbers: Sequence[int]) -> ParsedChunk:
     if text.rstrip("\r\n").endswith("\\"):
         # Behind `return x, \` comes the blank line that ends the statement, which Python does not count to it.
         text, numbers = f"{text}\n", [*numbers, numbers[-1] + 1]
-    # A blank line has no indentation, whatever it is made of.
-    if not _indentation(next((line for line in split_lines(text) if line.strip()), "")):
+    # A blank line has no indentation, whatever it is made of, and a comment may be that of the function before.
+    if not _indentation(next((line for line in split_lines(text) if line.strip()[:1] not in {"", "#"}), "")):
         module = cst.parse_module(text)
         return ParsedChunk(chunk, module, tuple(module.body), numbers, _lost(text, module))
     module = cst.parse_module(_WRAPPER + text)
