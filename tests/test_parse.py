@@ -57,6 +57,11 @@ def test_a_comment_at_the_end_of_a_function_does_not_indent_what_follows() -> No
     assert places(parsed(MODULE, text)) == {"7": (7, 9)}
 
 
+@pytest.mark.parametrize("text", ["class A(\n    B,\n): x = 7\n", "class A: x = 7\n", "class A(B): x = 7; y = 8\n"])
+def test_the_body_of_a_class_may_stand_behind_the_colon(text: str) -> None:
+    assert parsed("A", text).module.code == text
+
+
 def test_spans_end_behind_the_last_character() -> None:
     chunk = parsed("A.f")
     (node,) = [node for node in walk(chunk.module) if isinstance(node, cst.List)]

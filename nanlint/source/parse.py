@@ -135,7 +135,7 @@ def deep_enough() -> Iterator[None]:
 def parse_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
     """Parse `chunk` out of the file's `lines` (each with its line end)."""
     node = chunk.node
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or _is_behind_colon(node, lines):
         numbers: Sequence[int] = range(chunk.first_line, chunk.last_line + 1)
         return parse_lines(chunk, "".join(lines[chunk.first_line - 1 : chunk.last_line]), numbers)
     numbers = _body_numbers(chunk, node)
@@ -145,6 +145,12 @@ def parse_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
         numbers.append(node.body[0].lineno)
         text += _indentation(lines[node.body[0].lineno - 1]) + "pass\n"
     return parse_lines(chunk, text, numbers)
+
+
+def _is_behind_colon(node: ast.ClassDef | ast.Module, lines: Sequence[str]) -> bool:
+    """Whether the body of a class stands in the last line of its header: `): ...`."""
+    first = node.body[0] if isinstance(node, ast.ClassDef) else None
+    return first is not None and bool(lines[first.lineno - 1][: first.col_offset].strip())
 
 
 def parse_lines(chunk: Chunk, text: str, numbers: Sequence[int]) -> ParsedChunk:
