@@ -187,3 +187,13 @@ def test_unknown_stays_unknown() -> None:
         reveal(not_there)
     """)
     assert origins(text) == ["unknown"] * 7
+
+
+def test_a_function_that_libcst_does_not_read_is_told_of_and_the_others_are_checked() -> None:
+    text = (
+        "import torch\nclass A:\n    def f(self, x):\n\t\t    y = x.abs()\n\t\t    return x / y.max()\n\n"
+        "    def g(self, x):\n        return x / x.abs().max()\n"
+    )
+    result = check_text(text, "mixed.py", Checker(gated=True).ruleset(Settings()))
+    assert [finding.span.line for finding in result.findings] == [8]
+    assert [(error.line, "`A.f` mixes tabs and spaces" in error.message) for error in result.errors] == [(3, True)]

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+import libcst as cst
+
 from nanlint.engine.rule_border import findings_of
 from nanlint.model import FileError, Finding
 from nanlint.source.outline import MODULE
@@ -13,8 +15,6 @@ from nanlint.source.sketched_chunk import Sketch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-
-    import libcst as cst
 
     from nanlint.engine.ruleset import Ruleset
     from nanlint.facts.module_facts import ModuleFacts
@@ -77,9 +77,12 @@ class _Run:
         try:
             return self._in_chunk(name)
         except RecursionError:
-            message = f"`{name}` is nested too deeply to be analysed; it was not checked"
-            self.errors.append(FileError(self.path, self.facts.outline.chunks[name].first_line, message))
-            return []
+            reason = "is nested too deeply to be analysed"
+        except cst.ParserSyntaxError:
+            reason = "mixes tabs and spaces in a way that libcst does not read"
+        message = f"`{name}` {reason}; it was not checked"
+        self.errors.append(FileError(self.path, self.facts.outline.chunks[name].first_line, message))
+        return []
 
     def _in_chunk(self, name: str) -> list[Finding]:
         self.facts.enter(name)
