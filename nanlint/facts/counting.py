@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanlint.facts.evaluate import Evaluator
+    from nanlint.facts.values import Call
 
 
 class Chance(enum.IntEnum):
@@ -118,15 +119,23 @@ def behind(node: cst.BaseExpression, evaluator: Evaluator) -> Iterator[cst.BaseE
     """The names, attributes, calls, operations and comparisons that `node` is made of, in this chunk."""
     waiting: list[cst.CSTNode] = [node]
     seen: set[cst.CSTNode] = set()
+    places: set[cst.CSTNode] = set()
     while waiting and len(seen) < _MOST_EXPRESSIONS:
         current = waiting.pop()
         for inner in walk(current):
-            if not isinstance(inner, _LOOKED_AT) or inner in seen:
+            if not isinstance(inner, _LOOKED_AT) or inner in seen or inner in places:
                 continue
             seen.add(inner)
             yield inner
+            places.update(_places(evaluator.calls.get(inner)))
             makers = _makers(evaluator.values.get(inner, UNKNOWN))
             waiting.extend(maker for maker in makers if maker not in seen and maker in evaluator.values)
+
+
+def _places(call: Call | None) -> Iterator[cst.CSTNode]:
+    """What says where a scatter puts something, which tells nothing of what that is."""
+    index = call.arguments.get("index") if call is not None and call.function == "torch.scatter" else None
+    return walk(index) if index is not None else iter(())
 
 
 def _makers(value: Value) -> list[cst.CSTNode]:
