@@ -27,10 +27,9 @@ class MisplacedEps(Rule):
         logits = torch.log(p + 1e-8)
 
     ## Silent when
-    the eps is added to the operand of what breaks, or the operand cannot be 0 anyway; for a root without a gradient, as in
-    optimizers and metrics; for `== 0` tests, which hold for the value that they name; when nothing says that it is an eps: neither
-    its name nor its size, below 1e-3; in tests. At `info` where an eps inside `relu` or before a product of matrices is not
-    seen to end in a division or a logarithm.
+    the eps is added to the operand of what breaks, or the operand cannot be 0 anyway; for a root without a gradient, as in optimizers and
+    metrics; for `== 0` tests, which hold for the value that they name; when nothing says that it is an eps: neither its name nor its size,
+    below 1e-3; in tests. At `info` where an eps inside `relu` or before a product of matrices is not seen to end in a division or a logarithm.
 
     ## Fix
     Unsafe: the eps moves to where it guards, which changes results of its own size; for a logarithm, an inverse root or an eps that
@@ -122,8 +121,15 @@ def _breaks_backward(root: Call, facts: Facts) -> bool:
 def _breaks(call: Call, facts: Facts) -> bool:
     """Whether it is a logarithm or an inverse root of what can be 0 for all that is known."""
     reach = facts.range_of(call.subject)
-    is_meant = call.function in LOGARITHMS or (call.function == INVERSE_ROOT and facts.is_known(call.subject))
-    return is_meant and facts.is_tensor(call.node) and reach.has_zero and not reach.integer
+    origin = facts.origin_of(call.subject)
+    # Who adds an eps to an inverse root has seen it at 0; another eps, or a bound, in the operand keeps it from there.
+    is_kept = origin is not None and (origin.function in CLAMPS or facts.raised(origin) is not None)
+    return (
+        (call.function in LOGARITHMS or (call.function == INVERSE_ROOT and not is_kept))
+        and facts.is_tensor(call.node)
+        and reach.has_zero
+        and not reach.integer
+    )
 
 
 def _operand(call: Call, facts: Facts) -> Call | None:
@@ -139,8 +145,7 @@ def _moved_inside(call: Call, broken: Call, eps: str, number: float, facts: Fact
         return None
     floor = facts.floor_for(inner)
     is_wide, is_enough = float(floor) < LEAST_IN_HALF, number >= float(floor)
-    if not is_wide and not eps[:1].isdigit():
-        # What a name holds is for the caller to say, so it stays where it is.
+    if not is_wide and not eps[:1].isdigit():  # what a name holds is for the caller to say, so it stays where it is
         return facts.append_call(inner, f".clamp_min({floor})")
     total = f"{facts.as_receiver(inner)}.clamp_min({eps if is_enough else floor})"
     if is_wide or (broken.function == ROOT and is_enough):
