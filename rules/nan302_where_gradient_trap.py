@@ -8,13 +8,13 @@ from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator
 
 WHERE, FILL, CLEAN, PRODUCT, PART = "torch.where", "torch.masked_fill", "torch.nan_to_num", "torch.mul", "subscript"
 SELECTING = frozenset({WHERE, FILL, CLEAN, "torch.clamp", "torch.clamp_min"})
-BY_MASK = (PRODUCT, PART)
+BY_MASK, DIV = (PRODUCT, PART), "torch.div"
 WORDS = {PRODUCT: "the product with a mask", PART: "the index"}
 # The operation -> the operand that breaks it, and a value of that operand with which it is harmless.
 BREAKING = {
     **{f"torch.{name}": ("input", "1.0") for name in ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal", "pow")},
     **{f"torch.{name}": ("input", "0.0") for name in ("log1p", "exp", "expm1", "acos", "asin", "atanh")},
-    "torch.div": ("other", "1.0"),
+    DIV: ("other", "1.0"),
 }
 EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
 LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
@@ -24,8 +24,7 @@ STEEP = LOGARITHMS | {"torch.log1p", "torch.sqrt", "torch.rsqrt", "torch.recipro
 THROUGH = frozenset({"torch.mul", "torch.add", "torch.sub", "torch.neg", "torch.abs", "torch.log1p", "torch.div"})
 GAPS = ("nanmean", "nansum", "nanmedian", "nanquantile")
 COUNTS = frozenset({"mask", "masks", "count", "counts", "num", "len", "length", "lengths"})
-DEEPEST = 5
-QUOTED = 40
+DEEPEST, QUOTED = 5, 40
 
 
 class WhereGradientTrap(Rule):
@@ -34,7 +33,7 @@ class WhereGradientTrap(Rule):
     ## Why it hurts
     `where(x > 0, x.log(), 0)` picks the 0 where x is 0, so the forward is finite. The backward sends a gradient of 0 into
     the branch that was not picked, and there 0 times the infinite slope of the logarithm is NaN. `masked_fill`, `nan_to_num`, a
-    clamp, a boolean index (`x.log()[x > 0]`) and a product with a mask hide it in the same way and stop no gradient either.
+    clamp, a boolean index (`x.log()[x > 0]`, `y[x <= 0] = 0`) and a product with a mask hide it and stop no gradient either.
 
     ## Flagged
         y = torch.where(x > 0, x.log(), torch.zeros_like(x))
@@ -44,9 +43,8 @@ class WhereGradientTrap(Rule):
         y = torch.where(x > 0, torch.where(x > 0, x, 1.0).log(), torch.zeros_like(x))
 
     ## Silent when
-    the operand is made safe first (the double where, or a clamp of it); when the condition does not speak of the operand; under
-    `no_grad`, on detached values, and in code that no backward passes through by its name; at `info` where the name does not say
-    that one does (`forward`, a loss, a distance).
+    the operand is made safe first (the double where, or a clamp of it); when the condition does not speak of the operand; under `no_grad`, on
+    detached values, and in code that no backward passes through by its name; at `info` where the name does not say so (`forward`, a loss).
 
     ## Fix
     Safe: an inner `where` with the same condition gives the operation a harmless operand exactly where its result is
@@ -58,11 +56,11 @@ class WhereGradientTrap(Rule):
     severity = Severity.ERROR
     preview = True
     direction = Direction.BACKWARD
-    calls = SELECTING | STEEP
+    calls = SELECTING | STEEP | {DIV}
     needs = (
         Need(frozenset({WHERE, FILL, CLEAN}), (frozenset(BREAKING),)),
         Need(frozenset({"torch.clamp", "torch.clamp_min"}), (LOGARITHMS,)),
-        Need(frozenset({PRODUCT, "[]"}), (STEEP,)),
+        Need(frozenset({PRODUCT, "[]"}), (STEEP | {DIV},)),
     )
     yields_to = frozenset({"NAN303"})
 
@@ -74,8 +72,7 @@ class WhereGradientTrap(Rule):
             if not facts.is_recorded(chosen.call.node):
                 continue
             behind = _breaking(facts.value_of(chosen.value).made_by, facts)
-            hidden = (inner for inner in behind if _is_hidden(chosen, inner, facts))
-            for inner in islice(hidden, 1):
+            for inner in islice((inner for inner in behind if _is_hidden(chosen, inner, facts)), 1):
                 yield self._finding(chosen, inner, facts)
 
     def _finding(self, chosen: Selection, inner: Call, facts: Facts) -> Finding:
@@ -96,9 +93,11 @@ class WhereGradientTrap(Rule):
 
 def _is_trained(inner: Call, facts: Facts) -> bool:
     """Whether a gradient reaches what breaks, for all that names say: a count of what a mask keeps has none."""
-    operand = inner.arguments[BREAKING[inner.function][0]]
+    operand, above = inner.arguments[BREAKING[inner.function][0]], inner.arguments["input"]
     is_count = not COUNTS.isdisjoint(facts.words_behind(operand))
-    return facts.is_surely_trained() and facts.rests_on_input(operand) and not is_count
+    # The gradient of what is divided by 0 is infinite, too.
+    is_divided = inner.function == DIV and facts.rests_on_input(above) and not facts.range_of(above).integer
+    return facts.is_surely_trained() and (is_divided or (facts.rests_on_input(operand) and not is_count))
 
 
 def _breaking(made_by: Call | None, facts: Facts, depth: int = 0) -> Iterator[Call]:
@@ -116,9 +115,13 @@ def _is_hidden(chosen: Selection, inner: Call, facts: Facts) -> bool:
     """Whether just those results of `inner` are thrown away that break."""
     operand, _ = BREAKING[inner.function]
     node, condition = inner.arguments.get(operand), chosen.condition
-    if chosen.call.function in BY_MASK and inner.function not in STEEP:
+    # `y[n == 0] = 0` is about the quotient by n; other indices are not.
+    is_set = chosen.call.function == PART and not chosen.holds and inner.function == DIV
+    if chosen.call.function in BY_MASK and inner.function not in STEEP and not is_set:
         return False
-    if node is None or not facts.has_gradient(node) or not facts.breaks(inner, operand, facts.range_of(node)):
+    if node is None or not facts.breaks(inner, operand, facts.range_of(node)):
+        return False
+    if not facts.has_gradient(inner.node if inner.function == DIV else node):
         return False
     if condition is not None:
         kept = facts.range_where(node, condition, holds=chosen.holds)
@@ -136,12 +139,9 @@ def _edit(chosen: Selection, inner: Call, facts: Facts) -> Edit | None:
     """The operand, made harmless exactly where the result is thrown away."""
     operand, harmless = BREAKING[inner.function]
     node, condition, spelled = inner.arguments[operand], chosen.condition, facts.spelling_of(WHERE)
-    if (
-        condition is None
-        or spelled is None
-        or chosen.call.function in BY_MASK
-        or not facts.is_unchanged(condition, node)
-    ):
+    if condition is None or spelled is None or chosen.call.function in BY_MASK:
+        return None
+    if not facts.is_unchanged(condition, node):
         return None
     said, text = (facts.on_one_line(facts.source_of(part)) for part in (condition, node))
     if said is None or text is None or not facts.is_within(inner.node, chosen.call.node):

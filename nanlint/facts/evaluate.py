@@ -343,6 +343,7 @@ class Evaluator:
             # x[mask] = 0 changes what x holds.
             self.evaluate(target)
             self.change(target.value, self._with_elements(target, value))
+            self.targets.add(target)
             return
         text = dotted_text(target)
         if text is None:

@@ -47,13 +47,13 @@ def selections(call: Call, evaluator: Evaluator) -> Iterator[Selection]:
 
 
 def _picked(call: Call, evaluator: Evaluator) -> Iterator[Selection]:
-    """`x[mask]`."""
+    """`x[mask]`, and `x[mask] = 0`, which keeps the rest."""
     part = call.node
     if not isinstance(part, cst.Subscript) or len(part.slice) != 1:
         return
     index = part.slice[0].slice
     if isinstance(index, cst.Index) and _test_behind(index.value, evaluator) is not None:
-        yield Selection(call, part.value, index.value)
+        yield Selection(call, part.value, index.value, holds=part not in evaluator.targets)
 
 
 def _test_behind(mask: cst.BaseExpression | None, evaluator: Evaluator) -> cst.BaseExpression | None:
