@@ -120,16 +120,11 @@ def _breaks_backward(root: Call, facts: Facts) -> bool:
 
 def _breaks(call: Call, facts: Facts) -> bool:
     """Whether it is a logarithm or an inverse root of what can be 0 for all that is known."""
-    reach = facts.range_of(call.subject)
-    origin = facts.origin_of(call.subject)
-    # Who adds an eps to an inverse root has seen it at 0; another eps, or a bound, in the operand keeps it from there.
+    reach, origin = facts.range_of(call.subject), facts.origin_of(call.subject)
+    # Another eps, or a bound, in the operand of an inverse root keeps it from 0, whatever it is.
     is_kept = origin is not None and (origin.function in CLAMPS or facts.raised(origin) is not None)
-    return (
-        (call.function in LOGARITHMS or (call.function == INVERSE_ROOT and not is_kept))
-        and facts.is_tensor(call.node)
-        and reach.has_zero
-        and not reach.integer
-    )
+    is_meant = call.function in LOGARITHMS or (call.function == INVERSE_ROOT and not is_kept)
+    return is_meant and facts.is_tensor(call.node) and reach.has_zero and not reach.integer
 
 
 def _operand(call: Call, facts: Facts) -> Call | None:
