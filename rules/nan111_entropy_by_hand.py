@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nanlint.rule import (
     Call,
+    Direction,
     Edit,
     Expression,
     Facts,
@@ -19,7 +20,8 @@ from nanlint.rule import (
 )
 
 LOG, PRODUCT, QUOTIENT, DIFFERENCE = "torch.log", "torch.mul", "torch.div", "torch.sub"
-LOGARITHMS = frozenset({LOG, "torch.log2", "torch.log10"})
+LOGARITHMS, DIVERGENCE = frozenset({LOG, "torch.log2", "torch.log10"}), "torch.nn.functional.kl_div"
+SOFTMAX = "torch.softmax"
 QUOTED = 40
 
 
@@ -40,7 +42,8 @@ class EntropyByHand(Rule):
 
     ## Silent when
     the argument of the logarithm is known to stay above 0 (clamped, + eps); for `xlogy`, `special.entr` and `kl_div`; under a guard.
-    Of p * log(p) the shape itself says that p is a probability, so nothing more needs to be known of it.
+    Of p * log(p) the shape itself says that p is a probability, so nothing more needs to be known of it. `kl_div` is finite for a target of 0,
+    where its gradient is NaN: a softmax as its target is flagged if the same logits are trained as the input of a `kl_div` beside it.
 
     ## Fix
     Safe where no gradient passes: `xlogy(p, p)` is the same function with the value 0 at 0. Its gradient at 0 is still NaN, so
@@ -52,13 +55,17 @@ class EntropyByHand(Rule):
     name = "entropy-by-hand"
     severity = Severity.ERROR
     preview = True
-    calls = frozenset({PRODUCT})
-    needs = (Need(frozenset({PRODUCT}), (LOGARITHMS,)),)
+    calls = frozenset({PRODUCT, DIVERGENCE})
+    needs = (Need(frozenset({PRODUCT}), (LOGARITHMS,)),
+             Need(frozenset({DIVERGENCE}), (frozenset({"softmax", "Softmax", "exp"}),)))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN303"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one product."""
+        """Judge one product, or one divergence."""
         if not facts.may_train() or not facts.is_recorded(call.node):
+            return
+        if call.function == DIVERGENCE:
+            yield from self._check_divergence(call, facts)
             return
         first, second = call.arguments.get("input"), call.arguments.get("other")
         for signed, other in ((first, second), (second, first)):
@@ -78,6 +85,22 @@ class EntropyByHand(Rule):
                 hazard=Hazard(log.function, facts.source_of(argument), "0"),
             )
             return
+
+    def _check_divergence(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        target, of = call.arguments.get("target"), facts.origin_of(call.arguments.get("target"))
+        if target is None or of is None or "log_target" in call.arguments or not facts.has_gradient(target):
+            return
+        logits = of.subject if of.function == SOFTMAX else _logits(facts.operand_of(target, "torch.exp"), facts)
+        trained = (_logits(other.subject, facts) for other in facts.calls_of(DIVERGENCE))
+        if logits is not None and any(one is not None and facts.is_same(one, logits) for one in trained):
+            quoted = facts.quote(target, QUOTED)
+            message = f"`{quoted}` is a trained target and can be exactly 0, where its gradient is NaN"
+            yield self.finding(facts.span_of(call.node), message, direction=Direction.BACKWARD)
+
+
+def _logits(node: Expression | None, facts: Facts) -> Expression | None:
+    """What `node` is the log_softmax of."""
+    return facts.operand_of(node, "torch.log_softmax")
 
 
 def _log(node: Expression | None, facts: Facts) -> Call | None:
