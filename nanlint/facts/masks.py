@@ -173,6 +173,8 @@ def _texts(node: cst.BaseExpression, evaluator: Evaluator, depth: int) -> Iterat
 
 
 _PLANES = frozenset({FILL, WHERE, "torch.mul", "torch.full", "torch.full_like", "torch.Tensor.new_full"})
+# What is filled stays so in these: a causal mask is the upper triangle of a full plane.
+_PARTS = frozenset({FILL, "torch.triu", "torch.tril", "subscript"})
 
 
 def holds_least(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
@@ -180,11 +182,11 @@ def holds_least(node: cst.BaseExpression | None, evaluator: Evaluator, depth: in
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
     for choice in value.possible if depth < _DEEPEST else ():
         made_by = choice.origin or choice.made_by
-        if made_by is None or made_by.function not in _PLANES:
+        if made_by is None:
             continue
-        if any(_is_least(given, evaluator) for given in made_by.arguments.values()):
+        if made_by.function in _PLANES and any(_is_least(given, evaluator) for given in made_by.arguments.values()):
             return True
-        if made_by.function == FILL and holds_least(made_by.subject, evaluator, depth + 1):
+        if made_by.function in _PARTS and holds_least(made_by.subject, evaluator, depth + 1):
             return True
     return False
 
