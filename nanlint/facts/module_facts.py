@@ -50,6 +50,7 @@ _SAYS_NOTHING = re.compile(
     r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|%|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
 )
 _SIZE = re.compile(r"\.size\(|\.shape\b|len\(")
+_PRODUCT = "torch.mul"
 # They are 0 for half of all inputs; so are all but one of what picks the largest.
 _CUT_OFF = frozenset(
     {
@@ -136,11 +137,17 @@ class ModuleFacts(ShapeQuestions):
         flow, origin = self.here, self.origin_of(node)
         if flow is None or node is None or not self.reaches_zero(node):
             return False
-        if origin is not None and origin.function in _CUT_OFF:
+        # An element of a product is 0 where one of its factors is.
+        factors = origin.arguments.values() if origin is not None and origin.function == _PRODUCT else ()
+        if any(map(self._is_cut_at_0, (node, *factors))):
             return True
         if origin is not None and origin.function in _SIZES:
             return silence(origin.subject, flow) is Chance.ORDINARY
         return vanishing(node, flow).is_ordinary
+
+    def _is_cut_at_0(self, node: cst.BaseExpression) -> bool:
+        origin = self.origin_of(node)
+        return origin is not None and origin.function in _CUT_OFF and self.reaches_zero(node)
 
     def is_known(self, node: cst.BaseExpression | None) -> bool:
         """Whether anything is known about the range of `node`."""
