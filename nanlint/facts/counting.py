@@ -35,10 +35,13 @@ class Chance(enum.IntEnum):
 
 
 COMPARISONS = frozenset(f"torch.{name}" for name in ("eq", "ne", "gt", "ge", "lt", "le", "greater", "less", "isin"))
+_ONE_HOT = "torch.nn.functional.one_hot"
+# Of two dimensions or more these are never the last one.
+_NOT_LAST = frozenset({0, -2})
 # Shares of a whole: not all of a row are 0, and picking the largest of them leaves some.
 _SHARES = frozenset(
     {
-        "torch.nn.functional.one_hot",
+        _ONE_HOT,
         "torch.softmax",
         "torch.nn.functional.gumbel_softmax",
         "torch.nn.functional.softmin",
@@ -231,6 +234,14 @@ def is_of_shares(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
             break
         origin = evaluator.values.get(origin.subject, UNKNOWN).origin
     return origin is not None and origin.function in _SHARES
+
+
+def classes_counted(call: Call, evaluator: Evaluator) -> Call | None:
+    """The one_hot of `one_hot(labels).sum(0)`, which is how often each class occurs; over its last dimension it is 1."""
+    one_hot = evaluator.values.get(call.subject, UNKNOWN).origin if call.subject is not None else None
+    dim = call.arguments.get("dim")
+    is_count = dim is not None and evaluator.values.get(dim, UNKNOWN).number in _NOT_LAST
+    return one_hot if is_count and one_hot is not None and one_hot.function == _ONE_HOT else None
 
 
 _LOOKED_AT = (cst.Name, cst.Attribute, cst.Call, cst.Comparison, cst.BinaryOperation, cst.UnaryOperation)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.counting import Chance, are_of_one_thing, behind, emptiness, is_of_shares
+from nanlint.facts.counting import Chance, are_of_one_thing, behind, classes_counted, emptiness, is_of_shares
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.relations import same
@@ -126,16 +126,16 @@ def _made(value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
 
 
 def _total(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
-    del depth
     subject, reach = call.subject, value.range
+    if (classes := classes_counted(call, evaluator)) is not None:
+        return _bins(classes, value, evaluator, depth)
     if subject is None or is_of_shares(subject, evaluator) or not named.BINS.isdisjoint(words_of(subject)):
         return NEVER
     # A mask that an object keeps is a setting of it.
     is_kept = (dotted_text(thing_of(subject)) or "").startswith("self.")
-    if value.is_known and reach.integer and reach.low == 0:
+    is_mask = not value.is_known and not is_kept and not named.MASKS.isdisjoint(words_of(subject))
+    if is_mask or (value.is_known and reach.integer and reach.low == 0):
         return Vanishing(COUNT, emptiness(subject, evaluator))
-    if not value.is_known and not is_kept and not named.MASKS.isdisjoint(words_of(subject)):
-        return Vanishing(COUNT, min(emptiness(subject, evaluator), Chance.DOUBTFUL))
     if not value.is_known or reach.low != 0 or not reach.has_zero or not reaches_zero(subject, evaluator):
         return NEVER
     # A sum of squares is the square of a length.
