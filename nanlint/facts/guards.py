@@ -17,7 +17,7 @@ from nanlint.ops.interval import EVERYTHING, INF, Interval
 if TYPE_CHECKING:
     from nanlint.ops.formats import Format
 
-_ZERO, _NOT_ZERO = Interval(0.0, 0.0), replace(EVERYTHING, nonzero=True)
+_ZERO, NOT_ZERO = Interval(0.0, 0.0), replace(EVERYTHING, nonzero=True)
 Read = Callable[[cst.BaseExpression], float | None]
 """The constant that an expression is, if it is one."""
 
@@ -51,7 +51,7 @@ def bounds(test: cst.BaseExpression, *, holds: bool, read: Read) -> Iterator[Bou
 
 def _truth(test: cst.BaseExpression, *, holds: bool, read: Read) -> Iterator[Bound]:
     """A bare value as a condition: not 0 if it holds. `mask.any()` holds if the mask's sum is at least 1."""
-    yield Bound(test, _NOT_ZERO if holds else _ZERO)
+    yield Bound(test, NOT_ZERO if holds else _ZERO)
     name, subject = _asked_of_all(test)
     if subject is None:
         return
@@ -78,6 +78,14 @@ def _sum_of(mask: cst.BaseExpression) -> cst.BaseExpression:
     return cst.Call(func=cst.Attribute(value=mask, attr=cst.Name("sum")))
 
 
+def bounds_of_pair(
+    left: cst.BaseExpression, sign: type[cst.CSTNode], right: cst.BaseExpression, *, holds: bool, read: Read
+) -> Iterator[Bound]:
+    """What is known about both sides of one comparison when it holds (or does not)."""
+    yield from _pair(left, sign, right, holds=holds, read=read)
+    yield from _pair(right, _MIRRORED.get(sign, sign), left, holds=holds, read=read)
+
+
 def _compared(test: cst.Comparison, *, holds: bool, read: Read) -> Iterator[Bound]:
     """`a < b < c` says something of each neighbour of a constant; one that fails says something only if it is single."""
     if not holds and len(test.comparisons) > 1:
@@ -85,8 +93,7 @@ def _compared(test: cst.Comparison, *, holds: bool, read: Read) -> Iterator[Boun
     left = test.left
     for target in test.comparisons:
         sign, right = type(target.operator), target.comparator
-        yield from _pair(left, sign, right, holds=holds, read=read)
-        yield from _pair(right, _MIRRORED.get(sign, sign), left, holds=holds, read=read)
+        yield from bounds_of_pair(left, sign, right, holds=holds, read=read)
         left = right
 
 
@@ -186,7 +193,7 @@ _STRETCHES: Mapping[type[cst.CSTNode], Callable[[float], Interval]] = {
     cst.LessThan: _below,
     cst.LessThanEqual: lambda limit: Interval(-INF, limit, minus_inf=True),
     cst.Equal: lambda limit: Interval(limit, limit),
-    cst.NotEqual: lambda limit: _NOT_ZERO if limit == 0 else EVERYTHING,
+    cst.NotEqual: lambda limit: NOT_ZERO if limit == 0 else EVERYTHING,
 }
 _MIRRORED: Mapping[type[cst.CSTNode], type[cst.CSTNode]] = {
     cst.GreaterThan: cst.LessThan,

@@ -12,7 +12,8 @@ import libcst as cst
 from nanlint.facts.calculate import COUNT, part_of_tensor, value_made_by
 from nanlint.facts.calls import bind_augmented, bind_operator
 from nanlint.facts.literals import folded, literal
-from nanlint.facts.relations import definition, range_under
+from nanlint.facts.mask_bounds import definition
+from nanlint.facts.relations import range_under
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind, Value, join
 from nanlint.ops.interval import FINITE, Interval, point
 

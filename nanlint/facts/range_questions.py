@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.facts.loop_questions import LoopQuestions
-from nanlint.facts.relations import definition, range_under
+from nanlint.facts.mask_bounds import definition
+from nanlint.facts.relations import range_under
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.facts.zeros import expects_zero, reaches_zero
 from nanlint.ops.formats import FORMATS

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.dtypes import format_of
-from nanlint.facts.guards import bounds, stored, tightened
+from nanlint.facts.guards import stored, tightened
+from nanlint.facts.mask_bounds import DEEPEST_MASK, definition, through_size, told
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.facts.written import text_of
 from nanlint.ops.arithmetic import square
@@ -22,10 +23,9 @@ from nanlint.ops.names import METHODS, SIGNATURES
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from nanlint.facts.evaluate import Evaluator
-    from nanlint.facts.guards import Bound
 
 _LARGEST = frozenset({"torch.max", "torch.amax", "torch.logsumexp", "torch.cummax", "torch.logcumsumexp"})
 _PEAKS = frozenset({"torch.max", "torch.amax"})
@@ -47,10 +47,6 @@ _IN_PLACE = frozenset(
 )
 _DRAWING = re.compile(r"\.(rand|normal|bernoulli|multinomial|poisson|\w*dropout|rrelu|gumbel|empty|new_empty|\w+_$)")
 _PURE = frozenset({"len", "float", "int", "abs", "max", "min", "round", "math.sqrt", "math.log", "math.exp"})
-
-# Where `a & b` is true both are, where `a | b` is false none is. Masks are not joined out of more parts than this, nested.
-_JOINING = {True: cst.BitAnd, False: cst.BitOr}
-_DEEPEST_MASK = 6
 
 # Whether an infinity or a NaN is among the values, the ranges of the operands tell by themselves.
 NOT_POSITIVE = Interval(-INF, 0.0, minus_inf=True, nan=True)
@@ -92,7 +88,7 @@ def aligned(first: cst.BaseExpression | None, second: cst.BaseExpression | None,
 def _is_moved(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
     """Whether a view on the way to `node` puts its values elsewhere."""
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
-    for _ in range(_DEEPEST_MASK):
+    for _ in range(DEEPEST_MASK):
         if value.made_by is None or value.same_as is None or value.made_by.subject is None:
             return False
         if value.made_by.function in SIGNATURES and value.made_by.function not in _IN_PLACE:
@@ -244,31 +240,14 @@ def _filled(call: Call, evaluator: Evaluator) -> Interval | None:
     return kept.join(evaluator.range_of(fill))
 
 
-def definition(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
-    """The comparison that a mask's name stands for."""
-    value = evaluator.values.get(node, UNKNOWN)
-    return value.made_by.node if value.made_by is not None else node
-
-
 def range_under(node: cst.BaseExpression, test: cst.BaseExpression, evaluator: Evaluator, *, holds: bool) -> Interval:
     """The range of `node` where `test` holds, for operands that the test names."""
-    known = evaluator.range_of(node)
-    for bound in _told(test, evaluator, holds=holds):
-        if aligned(bound.node, node, evaluator):
-            known = tightened(known, stored(bound, format_of(evaluator.values[node].dtype)))
+    known, form = evaluator.range_of(node), format_of(evaluator.values[node].dtype)
+    for said in told(test, evaluator, holds=holds):
+        for bound in through_size(stored(said, form), evaluator):
+            if aligned(bound.node, node, evaluator):
+                known = tightened(known, bound)
     return known if evaluator.range_of(node).nan else known.without_nan()
-
-
-def _told(mask: cst.BaseExpression, evaluator: Evaluator, *, holds: bool, depth: int = 0) -> Iterator[Bound]:
-    """What a mask tells where it is true (or false): `a & b` tells of both, `~a` the opposite, a name what it stands for."""
-    test = definition(mask, evaluator)
-    if depth < _DEEPEST_MASK and isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.BitInvert):
-        yield from _told(test.expression, evaluator, holds=not holds, depth=depth + 1)
-    elif depth < _DEEPEST_MASK and isinstance(test, cst.BinaryOperation) and isinstance(test.operator, _JOINING[holds]):
-        for part in (test.left, test.right):
-            yield from _told(part, evaluator, holds=holds, depth=depth + 1)
-    else:
-        yield from bounds(test, holds=holds, read=lambda part: evaluator.values.get(part, UNKNOWN).number)
 
 
 def _dot_product(call: Call, evaluator: Evaluator) -> Interval | None:

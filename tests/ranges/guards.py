@@ -228,6 +228,21 @@ def of_where(x: torch.Tensor) -> None:
     reveal(x.where(x > 0, torch.ones_like(x)))  # range: (0, inf)
 
 
+def of_where_by_a_method(x: torch.Tensor) -> None:
+    reveal(torch.where(x.gt(0), x, torch.ones_like(x)))  # range: (0, inf)
+    reveal(torch.where(torch.le(x, 2), x, 1.0))  # range: (-inf, 2]
+    reveal(1 / torch.where(x.eq(0), 1.0, x))  # range: (-inf, inf)
+
+
+def of_where_by_size(x: torch.Tensor) -> None:
+    reveal(torch.where(x.abs() < 2, x, 1.0))  # range: [-2, 2]
+    reveal(torch.where(torch.square(x) <= 4, x, 1.0))  # range: [-2, 2]
+    reveal(torch.where(x**2 <= 4, x, 1.0))  # range: [-2, 2]
+    reveal(1 / torch.where(x.abs() > 1e-3, x, 1.0))  # range: (-inf, inf)
+    reveal(1 / torch.where(x**2 == 0, 1.0, x))  # range: (-inf, inf)
+    reveal(1 / torch.where(x.abs() < 2, x, 1.0))  # range: [-inf, inf]
+
+
 def of_attributes_and_items(x: torch.Tensor) -> None:
     values = [x.sum().item(), 2.0]
     if values[0] > 0:
