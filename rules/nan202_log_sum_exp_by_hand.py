@@ -72,7 +72,8 @@ class LogSumExpByHand(Rule):
             return
         for outer in facts.calls_of(*LOGS, *QUOTIENTS):
             found = facts.by_hand(outer)
-            if found is None or found.exps[0] is not call:
+            # `exp(-m) + exp(x - m)`: what is subtracted from one exponent is subtracted from both.
+            if found is None or found.exps[0] is not call or any(facts.is_shifted(exp.subject) for exp in found.exps):
                 continue
             if found.only_backward and not (facts.has_gradient(outer.node) and facts.has_gradient(call.subject)):
                 continue
