@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
 
 ACOSH, LOGIT = "torch.acosh", "torch.logit"
 INF = float("inf")
 # The operation -> the ends of its domain; at them its gradient is infinite, past them it is NaN.
 DOMAINS = {
-    "torch.acos": (-1.0, 1.0),
-    "torch.asin": (-1.0, 1.0),
-    "torch.atanh": (-1.0, 1.0),
-    "torch.erfinv": (-1.0, 1.0),
-    ACOSH: (1.0, float("inf")),
+    **dict.fromkeys(("torch.acos", "torch.asin", "torch.atanh", "torch.erfinv"), (-1.0, 1.0)),
+    ACOSH: (1.0, INF),
     LOGIT: (0.0, 1.0),
 }
 ANGLES = frozenset({"torch.acos", "torch.asin", "torch.atanh"})
@@ -23,8 +22,9 @@ DOTS = frozenset(
     }
 )  # fmt: skip
 THROUGH = frozenset({"torch.div", "torch.sub", "torch.add", "torch.mul", "torch.neg"})
-DEEPEST = 4
-QUOTED = 45
+# `r[:, 0, 0] + r[:, 1, 1] + r[:, 2, 2]` is the trace of a rotation.
+DIAGONAL, ROTATION, HALF = re.compile(r"\[(?:[^][]*, ?)?(\d), ?\1\]"), 3, 0.5
+DEEPEST, QUOTED = 4, 45
 
 
 class InverseFunctionDomain(Rule):
@@ -67,19 +67,17 @@ class InverseFunctionDomain(Rule):
         if inner is None or facts.is_test() or not facts.is_tensor(call.node) or "eps" in call.arguments:
             return
         reason, direction = _reason(call, inner, facts)
-        if facts.is_mended(call.node):
+        if not reason or facts.is_mended(call.node):
             return
-        if not reason or (direction is Direction.BACKWARD and not _is_trained(call, inner, facts)):
+        if direction is Direction.BACKWARD and not _is_trained(call, inner, facts):
             return
         name = call.function.rpartition(".")[2]
         result = f"the gradient of `{name}` is infinite" if direction is Direction.BACKWARD else f"`{name}` breaks"
-        message = f"`{facts.quote(inner, QUOTED)}` {reason}, where {result}"
-        hazard = Hazard(call.function, facts.source_of(inner), f"the ends of {DOMAINS[call.function]}")
         edit = _clamped(call, inner, facts)
         yield self.finding(
             facts.span_of(call.node),
-            message,
-            hazard=hazard,
+            f"`{facts.quote(inner, QUOTED)}` {reason}, where {result}",
+            hazard=Hazard(call.function, facts.source_of(inner), f"the ends of {DOMAINS[call.function]}"),
             direction=direction,
             fix=unsafe("Clamp inside the open interval", edit) if edit is not None else None,
             dtypes=_dtypes(call, inner, facts) or self.dtypes,
@@ -118,12 +116,14 @@ def _dtypes(call: Call, inner: Expression, facts: Facts) -> tuple[str, ...]:
 
 
 def _is_dot(node: Expression | None, facts: Facts, depth: int = 0) -> bool:
-    """Whether `node` is computed from a dot product, or a sum of products."""
+    """Whether `node` is computed from a dot product, a sum of products, or a trace: `0.5 * (trace - 1)`."""
     origin = facts.origin_of(node)
     if origin is None or depth == DEEPEST or not facts.is_here(origin.node):
         return False
     if origin.function == "torch.sum":
-        return facts.operand_of(origin.subject, "torch.mul") is not None
+        return any(facts.operand_of(origin.subject, each) is not None for each in ("torch.mul", "torch.diagonal"))
+    if origin.function == "torch.add" and len(set(DIAGONAL.findall(facts.source_of(origin.node)))) == ROTATION:
+        return True
     if origin.function == "torch.mul" and any(_is_below_one(factor, facts) for factor in origin.arguments.values()):
         return False
     if origin.function in THROUGH:
@@ -134,7 +134,7 @@ def _is_dot(node: Expression | None, facts: Facts, depth: int = 0) -> bool:
 def _is_below_one(factor: Expression, facts: Facts) -> bool:
     """`(1 - 1e-6)`, which keeps a product of unit vectors inside."""
     number = facts.constant_of(factor)
-    return number is not None and 0 < number < 1
+    return number is not None and HALF < number < 1
 
 
 def _clamped(call: Call, inner: Expression, facts: Facts) -> Edit | None:
