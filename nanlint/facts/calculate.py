@@ -6,8 +6,11 @@ from functools import lru_cache
 from types import NoneType
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from nanlint.facts.calls import set_by_constructor
 from nanlint.facts.dtypes import dtype_made_by, format_of
+from nanlint.facts.naming import words_of
 from nanlint.facts.relations import related
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value
 from nanlint.ops.interval import FINITE, INF, Interval, point
@@ -36,6 +39,10 @@ _CONSTANTS = (bool, int, float, str, NoneType)
 _DETACH, _REQUIRES_GRAD = METHODS["detach"], METHODS["requires_grad_"]
 _COUNTS = frozenset({METHODS["numel"], METHODS["size"], METHODS["dim"], "len"})
 _DIVISIONS = frozenset({"torch.div", "torch.floor_divide", "torch.remainder"})
+_BY_SIZE = "torch.Tensor"
+_SIZES = frozenset(
+    {"size", "sizes", "shape", "shapes", "dim", "dims", "num", "n", "len", "length", "width", "channels", "features"}
+)
 _PYTHON_NUMBERS = frozenset({METHODS["item"], "float", "int"})
 # Lists and arrays of what a tensor held.
 _ELSEWHERE = frozenset({METHODS["tolist"], METHODS["numpy"]})
@@ -173,11 +180,28 @@ def _range_made_by(call: Call, operands: Mapping[str, Value], dtype: str, evalua
         dtype = "float64"
         if call.function in _DIVISIONS and "other" in ranges:
             ranges["other"] = ranges["other"].without_zero()
+    data = _data(call, evaluator) if call.function == _BY_SIZE else None
+    if data is not None:
+        return _operand_range(evaluator.values.get(data, UNKNOWN))
     alone = table_range(call.function, ranges, constants, dtype)
     # Both are true: what the operands can be, each for itself, and how they are related.
     told = related(call, evaluator)
     both = alone.meet(told) if told is not None else alone
     return both if told is None or not both.is_empty else told
+
+
+def _data(call: Call, evaluator: Evaluator) -> cst.BaseExpression | None:
+    """`values` of `torch.FloatTensor(values)`; None for `torch.FloatTensor(4, 3)` and `torch.FloatTensor(x.shape)`, bare memory."""
+    args = call.node.args if isinstance(call.node, cst.Call) else ()
+    if len(args) != 1 or args[0].star or args[0].keyword is not None:
+        return None
+    node = args[0].value
+    kind = evaluator.values.get(node, UNKNOWN).kind
+    if kind is Kind.UNKNOWN:
+        is_data = isinstance(node, (cst.Name, cst.Call)) and _SIZES.isdisjoint(words_of(node))
+    else:
+        is_data = kind is Kind.TENSOR or isinstance(node, cst.List)
+    return node if is_data else None
 
 
 def _operand_range(value: Value) -> Interval:

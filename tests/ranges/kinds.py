@@ -104,3 +104,12 @@ def mixed_paths(x: torch.Tensor, flag: bool) -> None:
     for row in x:
         loss = loss + row.sum()
     reveal(loss)  # kind: unknown
+
+
+def of_data_or_memory(x: torch.Tensor) -> None:
+    reveal(torch.FloatTensor(x.tolist()))  # range: (-inf, inf)
+    reveal(torch.Tensor(x.abs()))  # range: [0, inf)
+    reveal(torch.FloatTensor([0.5, 2.5]))  # range: [0.5, 2.5]
+    reveal(torch.FloatTensor(len(x)))  # range: [-inf, inf] or nan
+    reveal(torch.FloatTensor(4, 3))  # range: [-inf, inf] or nan
+    reveal(torch.FloatTensor(x.shape))  # range: [-inf, inf] or nan
