@@ -223,6 +223,11 @@ def test_an_object_of_a_class_of_the_file_is_called_through_its_forward() -> Non
         pytest.param("import torch as th\n", "th.sigmoid(x)", SIGMOID, id="alias"),
         pytest.param("from torch import sigmoid as s\n", "s(x)", SIGMOID, id="function alias"),
         pytest.param("from torch.nn.functional import *\n", "softmax(x, 0)", SOFTMAX, id="star"),
+        pytest.param("from .blocks import *\n", "torch.sigmoid(x)", SIGMOID, id="torch by a star"),
+        pytest.param("from .blocks import *\n", "F.softmax(x, 0)", SOFTMAX, id="functional by a star"),
+        pytest.param(
+            "from .blocks import *\nimport jax.nn as F\n", "F.softmax(x)", "jax.nn.softmax", id="not by a star"
+        ),
         pytest.param("import torch.nn as nn\n", "nn.functional.softmax(x, 0)", SOFTMAX, id="package"),
         pytest.param(
             "try:\n    import torch\nexcept ImportError:\n    torch = None\n", "torch.sigmoid(x)", SIGMOID, id="try"

@@ -9,7 +9,7 @@ import libcst as cst
 from nanlint.ops.names import CANONICAL, MODULE_OPERATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
 BUILTINS = frozenset(
     {
@@ -17,6 +17,9 @@ BUILTINS = frozenset(
         "range", "enumerate", "zip", "isinstance", "sorted", "map", "filter", "str", "list", "tuple", "dict", "set",
     }
 )  # fmt: skip
+
+# What a star import brings of somebody's module are the names that this module imported itself; these mean one thing.
+_MODULES = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
 
 
 def dotted_text(node: cst.CSTNode) -> str | None:
@@ -31,9 +34,9 @@ def dotted_text(node: cst.CSTNode) -> str | None:
     return node.value + text if type(node) is cst.Name else None
 
 
-def from_star(name: str, stars: Iterable[str]) -> str | None:
-    """The full name of an operation that `from torch.nn.functional import *` brings in; None for other names."""
+def from_star(name: str, stars: Sequence[str]) -> str | None:
+    """What `from torch.nn.functional import *` and `from .blocks import *` bring in: an operation, or torch; None for other names."""
     for module in stars:
         if f"{module}.{name}" in CANONICAL or f"{module}.{name}" in MODULE_OPERATIONS:
             return f"{module}.{name}"
-    return None
+    return _MODULES.get(name) if stars else None
