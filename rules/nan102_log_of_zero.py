@@ -21,16 +21,13 @@ from nanlint.rule import (
 # The operation -> the largest argument at which it is -inf.
 LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": -1}
 # NAN110, NAN112 and NAN202 tell of these, and what to write instead.
-TOLD_ELSEWHERE = frozenset(
-    {"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod"}
-)
+TOLD_ELSEWHERE = frozenset({"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod"})  # fmt: skip
 UNDERFLOWING = {"torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"}
 PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", "torch.einsum"})
-DIFFERENCE, SUM, PRODUCT, RELU = "torch.sub", "torch.add", "torch.mul", "torch.relu"
+DIFFERENCE, SUM, PRODUCT, RELU, QUOTED = "torch.sub", "torch.add", "torch.mul", "torch.relu", 50
 PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities", "pred"})
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
 OFTEN_ZERO = CLAMPS | {RELU, PRODUCT, DIFFERENCE, "torch.pow", "torch.square", "torch.abs", "torch.sum", "torch.mean", "torch.median", "torch.max", "torch.amax", "torch.std", "torch.var", "torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.count_nonzero", "torch.nansum", "torch.bincount", "torch.nn.functional.one_hot", "torch.nn.functional.gumbel_softmax"}  # fmt: skip
-QUOTED = 50
 
 
 class LogOfZero(Rule):
@@ -74,6 +71,9 @@ class LogOfZero(Rule):
         inner, edge = call.subject, LOGARITHMS[call.function]
         if inner is None or not facts.is_tensor(call.node) or facts.is_test() or not facts.is_recorded(call.node):
             return
+        shape = facts.by_hand(call)
+        if shape is not None and any(facts.is_shifted(exp.subject) for exp in shape.exps):
+            return  # the largest of the exponentials is 1
         reason = _reason(inner, edge, facts)
         if not reason or _is_meant(call, inner, facts) or facts.is_mended(call.node):
             return
