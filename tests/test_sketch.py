@@ -10,6 +10,7 @@ import pytest
 
 from nanlint.facts.context import comments_at
 from nanlint.facts.rewrite import code
+from nanlint.model import Span
 from nanlint.source.lines import split_lines
 from nanlint.source.outline import MODULE, Chunk, outline
 from nanlint.source.parse import ParsedChunk, parse_chunk
@@ -176,6 +177,13 @@ def test_a_sketch_that_is_told_to_be_exact_tells_places_and_texts_of_the_file() 
     # Those that fail are parameters, annotations and decorators.
     assert compared > 300
     assert failed < compared / 2
+
+
+def test_a_statement_may_be_a_function_itself() -> None:
+    sketch = told("def f(x):\n    def g(y):\n        return  log\n")
+    [node] = [node for node in walk(sketch.module) if isinstance(node, cst.Name) and node.value == "log"]
+    assert sketch.span_of(node) == Span(3, 17, 3, 20)
+    assert not sketch.has_failed
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,9 @@ class ParsedChunk:
         function, tree = self.body[0] if self.body else None, self.chunk.node
         if not isinstance(function, cst.FunctionDef) or not isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return None
+        # A statement of the chunk, parsed alone, may be a function, too.
+        if self.chunk.first_line not in self.numbers:
+            return None
         around: cst.CSTNode | None = node
         while around is not None and self.parents.get(around) is not function.body:
             around = self.parents.get(around)

@@ -27,7 +27,8 @@ class Sketch(ParsedChunk):
     """Whether places and texts are those of the file."""
     has_failed: bool = False
     """Whether a place or text was asked for that is not known exactly."""
-    _statements: dict[int, ParsedChunk] = field(default_factory=dict)
+    _statements: dict[int, tuple[dict[cst.CSTNode, cst.CSTNode], ParsedChunk] | None] = field(default_factory=dict)
+    """A statement of the function by its number -> its nodes as libcst sees them, by those of the sketch."""
 
     def span_of(self, node: cst.CSTNode) -> Span:
         """Where `node` stands, as far as places mean something."""
@@ -62,25 +63,25 @@ class Sketch(ParsedChunk):
         number = next((number for number, each in enumerate(function.body.body) if each is around), None)
         if around is None or number is None:
             return None
-        parsed = self._parsed_statement(number, tree.body[number])
-        if parsed is None:
-            return None
-        sketched_nodes, nodes = list(walk(around)), list(walk(parsed.body[0]))
-        # What cannot be told apart by its kind cannot be found again either.
-        if len(parsed.body) != 1 or list(map(type, sketched_nodes)) != list(map(type, nodes)):
-            return None
-        return nodes[next(place for place, each in enumerate(sketched_nodes) if each is node)], parsed
-
-    def _parsed_statement(self, number: int, written: ast.stmt) -> ParsedChunk | None:
-        """The statement as libcst sees it; None if its lines by themselves are no code, as those of `x): return y`."""
         if number not in self._statements:
-            first, last = first_line(written), written.end_lineno or written.lineno
-            text = "".join(self.lines[first - 1 : last])
-            try:
-                self._statements[number] = parse_lines(self.chunk, text, range(first, last + 1))
-            except cst.ParserSyntaxError:
-                return None
-        return self._statements[number]
+            self._statements[number] = self._parsed_statement(around, tree.body[number])
+        found = self._statements[number]
+        return (found[0][node], found[1]) if found is not None and node in found[0] else None
+
+    def _parsed_statement(
+        self, sketched: cst.CSTNode, written: ast.stmt
+    ) -> tuple[dict[cst.CSTNode, cst.CSTNode], ParsedChunk] | None:
+        """The statement as libcst sees it; None if its lines by themselves are no code, as those of `x): return y`."""
+        first, last = first_line(written), written.end_lineno or written.lineno
+        try:
+            parsed = parse_lines(self.chunk, "".join(self.lines[first - 1 : last]), range(first, last + 1))
+        except cst.ParserSyntaxError:
+            return None
+        nodes, twins = list(walk(sketched)), list(walk(parsed.body[0]))
+        # What cannot be told apart by its kind cannot be found again either.
+        if len(parsed.body) != 1 or list(map(type, nodes)) != list(map(type, twins)):
+            return None
+        return dict(zip(nodes, twins, strict=True)), parsed
 
     def locate(self, nodes: Iterable[cst.CSTNode]) -> None:
         """Give each node a place of its own, and the places of those below it."""
