@@ -62,6 +62,10 @@ def test_the_body_of_a_class_may_stand_behind_the_colon(text: str) -> None:
     assert parsed("A", text).module.code == text
 
 
+def test_a_function_of_one_line_has_places() -> None:
+    assert places(parsed("f", "def f(x): return 7\n")) == {"7": (1, 18)}
+
+
 def test_spans_end_behind_the_last_character() -> None:
     chunk = parsed("A.f")
     (node,) = [node for node in walk(chunk.module) if isinstance(node, cst.List)]

@@ -113,7 +113,7 @@ def in_place_of(
 
 def code(node: cst.CSTNode, at: cst.CSTNode, parsed: ParsedChunk) -> str:
     """The text of `node`, be it new, with further lines indented as they have to be where `at` stands."""
-    parsed.is_rewritten()
+    parsed.note_rewriting()
     text = _written(node, [], parsed)
     # Where a block is, mostly nobody needs to know: one line is not indented.
     return _written(node, _indents(at, parsed), parsed) if "\n" in text or "\r" in text else text

@@ -80,7 +80,7 @@ class Handed:
         """An attribute -> the chunks that set it, or change something in it."""
         found: dict[str, list[str]] = {}
         for name, chunk in self._outline.chunks.items():
-            for attribute in chunk.contents.stored_attributes | chunk.contents.changed_attributes:
+            for attribute in chunk.contents.handed_attributes:
                 found.setdefault(attribute, []).append(name)
         return found
 
@@ -146,7 +146,7 @@ class Handed:
         """The names under which a chunk hands something over that such a word may be behind."""
         chunk = self._outline.chunks[name]
         contents = chunk.contents
-        handed = contents.stored_attributes | contents.changed_attributes
+        handed = contents.handed_attributes
         if any(isinstance(node, _RETURNING) and node.value is not None for node in contents.nodes):
             handed.add(chunk.name)
         if name == MODULE or name in self._outline.classes:

@@ -68,7 +68,7 @@ class ParsedChunk:
         """The node as libcst parsed it, and what it was parsed with."""
         return node, self
 
-    def is_rewritten(self) -> None:
+    def note_rewriting(self) -> None:
         """Somebody writes new code for a part of it."""
 
     def source_of(self, node: cst.CSTNode) -> str:
@@ -101,23 +101,31 @@ class ParsedChunk:
 
     def _statement_around(self, node: cst.CSTNode, state: _SpanState) -> cst.CSTNode | None:
         """The statement of the function's body that `node` is in, with `state` in front of it; None where `ast` can't tell."""
-        function, tree = self.body[0] if self.body else None, self.chunk.node
-        if not isinstance(function, cst.FunctionDef) or not isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        found = self.statement_of(node) if not self.lost else None
+        if found is None:
             return None
-        # A statement of the chunk, parsed alone, may be a function, too.
-        if self.chunk.first_line not in self.numbers:
-            return None
-        around: cst.CSTNode | None = node
-        while around is not None and self.parents.get(around) is not function.body:
-            around = self.parents.get(around)
-        block = function.body
-        # With `a; b` on one line, `ast` has more statements than libcst has lines.
-        if not isinstance(block, cst.IndentedBlock) or len(block.body) != len(tree.body) or around is None or self.lost:
-            return None
-        written = next(stated for line, stated in zip(block.body, tree.body, strict=True) if line is around)
+        around, written = found
         state.line = self.numbers.index(first_line(written)) + 1 - len(around.leading_lines)  # type: ignore[attr-defined]
         state.increase_indent(" " * written.col_offset)
         return around
+
+    def statement_of(self, node: cst.CSTNode) -> tuple[cst.CSTNode, ast.stmt] | None:
+        """The statement of the function's body that `node` is in, here and in the outline; None outside of a function's body."""
+        function, tree = self.body[0] if self.body else None, self.chunk.node
+        if not isinstance(function, cst.FunctionDef) or not isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        block = function.body
+        # A statement of the chunk, parsed alone, may be a function, too.
+        if not isinstance(block, cst.IndentedBlock) or self.chunk.first_line not in self.numbers:
+            return None
+        # With `a; b` on one line, `ast` has more statements than libcst has lines.
+        if len(block.body) != len(tree.body):
+            return None
+        around: cst.CSTNode | None = node
+        while around is not None and self.parents.get(around) is not block:
+            around = self.parents.get(around)
+        both = zip(block.body, tree.body, strict=True)
+        return next(((line, written) for line, written in both if line is around), None)
 
     def _place(self, line: int, column: int) -> tuple[int, int]:
         """A place of the parsed text in the file; libcst counts columns from 0."""

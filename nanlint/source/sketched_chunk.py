@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from nanlint.source.parse import ParsedChunk, parse_lines
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterable, Sequence
 
 
@@ -27,8 +27,8 @@ class Sketch(ParsedChunk):
     """Whether places and texts are those of the file."""
     has_failed: bool = False
     """Whether a place or text was asked for that is not known exactly."""
-    _statements: dict[int, tuple[dict[cst.CSTNode, cst.CSTNode], ParsedChunk] | None] = field(default_factory=dict)
-    """A statement of the function by its number -> its nodes as libcst sees them, by those of the sketch."""
+    _statements: dict[ast.stmt, tuple[dict[cst.CSTNode, cst.CSTNode], ParsedChunk] | None] = field(default_factory=dict)
+    """A statement of the function -> its nodes as libcst sees them, by those of the sketch."""
 
     def span_of(self, node: cst.CSTNode) -> Span:
         """Where `node` stands, as far as places mean something."""
@@ -40,7 +40,7 @@ class Sketch(ParsedChunk):
         twin, parsed = self.exactly(node)
         return ParsedChunk.source_of(self, node) if parsed is self else parsed.source_of(twin)
 
-    def is_rewritten(self) -> None:
+    def note_rewriting(self) -> None:
         """No new code comes from a sketch."""
         self.has_failed = True
 
@@ -54,18 +54,13 @@ class Sketch(ParsedChunk):
         return node, self
 
     def _twin(self, node: cst.CSTNode) -> tuple[cst.CSTNode, ParsedChunk] | None:
-        function, tree = self.body[0] if self.body else None, self.chunk.node
-        if not isinstance(function, cst.FunctionDef) or not isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        stated = self.statement_of(node)
+        if stated is None:
             return None
-        around: cst.CSTNode | None = node
-        while around is not None and self.parents.get(around) is not function.body:
-            around = self.parents.get(around)
-        number = next((number for number, each in enumerate(function.body.body) if each is around), None)
-        if around is None or number is None:
-            return None
-        if number not in self._statements:
-            self._statements[number] = self._parsed_statement(around, tree.body[number])
-        found = self._statements[number]
+        around, written = stated
+        if written not in self._statements:
+            self._statements[written] = self._parsed_statement(around, written)
+        found = self._statements[written]
         return (found[0][node], found[1]) if found is not None and node in found[0] else None
 
     def _parsed_statement(

@@ -82,6 +82,11 @@ class Contents:
         self.nodes: list[ast.AST] = []
         """Its operations, and whatever hands a value to a name: what slices are made of."""
 
+    @property
+    def handed_attributes(self) -> set[str]:
+        """All of which others see something else afterwards."""
+        return self.stored_attributes | self.changed_attributes
+
 
 def collect(node: ast.AST, collector: Collector) -> None:
     """Note what is in `node`; the name of a function belongs to the chunk around it."""
