@@ -6,10 +6,10 @@ import shutil
 from typing import TYPE_CHECKING
 
 from benchmarks.measure import Command
-from benchmarks.packages import PEERS, TRANSFORMERS
+from benchmarks.packages import PEERS, TRANSFORMERS, python_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from benchmarks.packages import Workshop
@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 
 
 class Bench:
-    """Everything installed and unpacked. `rules` are those that nanlint runs, as --select takes them; "" for all."""
+    """Everything installed and unpacked. `rules` are those that nanlint runs, as --select takes them; "" for all.
 
-    def __init__(self, workshop: Workshop, rules: str) -> None:
+    `others` are interpreters that nanlint is measured with as well.
+    """
+
+    def __init__(self, workshop: Workshop, rules: str, others: Iterable[str] = ()) -> None:
         self.workshop = workshop
         self.rules = rules
         self.bin = {name: workshop.tool(name, requirement) for name, requirement in PEERS.items()}
         self.bin["nanlint"] = workshop.nanlint()
+        self.others = {python_of(folder): folder for folder in map(workshop.nanlint, others)}
+        """Other interpreters by their names -> the folder of executables that holds nanlint."""
         self.transformers = workshop.source(TRANSFORMERS)
         self.lines = self.transformers.lines()
         self.slow: dict[str, float] = {}
@@ -40,11 +45,10 @@ class Bench:
         """The interpreter beside nanlint."""
         return str(self.bin["nanlint"] / "python")
 
-    def nanlint(self, path: Path, *, cache: str, cold: bool) -> Command:
-        """`nanlint check`; cold means that it remembers nothing."""
-        return self._with_cache(
-            [str(self.bin["nanlint"] / "nanlint"), "check", *self.selection, str(path)], cache, cold=cold
-        )
+    def nanlint(self, path: Path, *, cache: str, cold: bool, other: str = "") -> Command:
+        """`nanlint check`, with another interpreter if one is named; cold means that it remembers nothing."""
+        folder = self.others[other] if other else self.bin["nanlint"]
+        return self._with_cache([str(folder / "nanlint"), "check", *self.selection, str(path)], cache, cold=cold)
 
     def ruff(self, path: Path, *, cache: str, cold: bool) -> Command:
         """`ruff check` with its default rules."""

@@ -5,9 +5,9 @@ Everything goes into one working folder and is kept there for the next run.
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
-import venv
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,29 +85,45 @@ class Workshop:
 
     def tool(self, name: str, requirement: str) -> Path:
         """The folder of executables of a virtual environment that holds `requirement` and what it needs."""
-        folder = self.work / "tools" / name.lower()
+        folder = self._tools(sys.executable) / name.lower()
         done = folder / "installed.txt"
         if not done.exists() or done.read_text() != requirement:
-            venv.create(folder, with_pip=True, clear=True)
+            _make_environment(sys.executable, folder)
             self._pip(folder, requirement)
             done.write_text(requirement)
         return folder / "bin"
 
-    def nanlint(self) -> Path:
+    def nanlint(self, python: str = sys.executable) -> Path:
         """The folder of executables of a virtual environment that holds this checkout as users get it: as a wheel."""
-        folder = self.work / "tools" / "nanlint"
+        folder = self._tools(python) / "nanlint"
         if not (folder / "bin" / "nanlint").exists():
-            venv.create(folder, with_pip=True, clear=True)
+            _make_environment(python, folder)
             self._pip(folder, str(ROOT))
         self._pip(folder, "--force-reinstall", "--no-deps", str(ROOT))
         return folder / "bin"
+
+    def _tools(self, python: str) -> Path:
+        """Where the tools of an interpreter go; those of the same version may have been compiled in different ways."""
+        return self.work / "tools" / hashlib.sha1(python.encode(), usedforsecurity=False).hexdigest()[:8]
 
     def _pip(self, folder: Path, *words: str) -> None:
         subprocess.run([str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", *words], check=True)
 
 
+def _make_environment(python: str, folder: Path) -> None:
+    subprocess.run([python, "-m", "venv", "--clear", str(folder)], check=True)
+
+
 def version_of(executables: Path, distribution: str) -> str:
     """The installed version of a distribution."""
-    program = f"from importlib.metadata import version; print(version({distribution!r}))"
+    return _said_by(executables, f"from importlib.metadata import version; print(version({distribution!r}))")
+
+
+def python_of(executables: Path) -> str:
+    """The interpreter's implementation and version."""
+    return _said_by(executables, "from platform import *; print(python_implementation(), python_version())")
+
+
+def _said_by(executables: Path, program: str) -> str:
     words = [str(executables / "python"), "-c", program]
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
