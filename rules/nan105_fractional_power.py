@@ -30,7 +30,7 @@ class FractionalPower(Rule):
         weight = torch.cos(angle).clamp_min(1e-6) ** 1.5
 
     ## Silent when
-    the base is known not to be negative, or is the cosine or sine of an angle that was clamped; for integer exponents; for roots (NAN103 and NAN301 speak of those); when nothing is known
+    the base is known not to be negative, or is the cosine or sine of an angle that was clamped, or has an eps added to it (whoever adds one knows the angle to be of the first quadrant); for integer exponents; for roots (NAN103 and NAN301 speak of those); when nothing is known
     of the base; in tests.
 
     ## Fix
@@ -40,7 +40,6 @@ class FractionalPower(Rule):
     code = "NAN105"
     name = "fractional-power"
     severity = Severity.ERROR
-    preview = True
     direction = Direction.BOTH
     calls = frozenset({POWER})
     needs = (Need(frozenset({"<root>"}), (frozenset({"<tensor>"}), SIGNED)),)
@@ -71,8 +70,12 @@ class FractionalPower(Rule):
 
 
 def _is_of_bounded_angle(base: Expression, facts: Facts) -> bool:
-    """Whether it is a cosine or sine of what was clamped, or a product with one: bounded where it is positive."""
+    """Whether it is a cosine or sine of what was clamped, or a product with one, or was given an eps: not negative."""
     origin = facts.origin_of(base)
+    raised = facts.raised(origin)
+    if raised is not None:
+        inner = facts.origin_of(raised.value)
+        return inner is not None and inner.function in ANGLES
     if origin is not None and origin.function == PRODUCT:
         return any(_is_of_bounded_angle(factor, facts) for factor in origin.arguments.values())
     angle = facts.origin_of(origin.subject) if origin is not None and origin.function in ANGLES else None

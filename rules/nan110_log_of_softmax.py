@@ -41,7 +41,7 @@ class LogOfSoftmax(Rule):
         loss = -(target * torch.log_softmax(logits, dim=-1)).sum()
 
     ## Silent when
-    the logarithm is taken by `log_softmax`, `logsigmoid` or a `*_with_logits` loss; when the probability was clamped or
+    the logarithm is taken by `log_softmax`, `logsigmoid` or a `*_with_logits` loss; when the probability was clamped, is the sigmoid of a size or
     got an eps first on some path (NAN102 judges that eps); under `no_grad` and in tests, where -inf is a result like any
     other (at `info` in trackers, translations and other inference); when `BCELoss` and `Categorical(probs=...)` are used outside autocast, since they clamp inside. Under autocast on
     a GPU `BCELoss` raises, so there a sigmoid given to it is flagged.
@@ -99,7 +99,7 @@ def _log(call: Call, facts: Facts) -> Log | None:
     is_log1p = call.function == "torch.log1p"
     rest = facts.operand_of(call.subject, "torch.neg") if is_log1p else facts.rest_to_one(call.subject)
     of = call.subject if rest is None and not is_log1p else rest
-    made_by = facts.origins_of(of)
+    made_by = facts.origins_of(of) if facts.range_of(call.subject).low <= (-1 if is_log1p else 0) else ()
     if of is None or not made_by or any(each.function not in KINDS for each in made_by):
         return None
     return Log(call, made_by[0], of, rest is not None)

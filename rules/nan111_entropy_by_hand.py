@@ -16,12 +16,13 @@ from nanlint.rule import (
     Rule,
     Severity,
     safe,
+    show,
     unsafe,
 )
 
 LOG, PRODUCT, QUOTIENT, DIFFERENCE = "torch.log", "torch.mul", "torch.div", "torch.sub"
 LOGARITHMS, DIVERGENCE = frozenset({LOG, "torch.log2", "torch.log10"}), "torch.nn.functional.kl_div"
-SOFTMAX = "torch.softmax"
+SOFTMAX, LOG_SOFTMAX = "torch.softmax", "torch.log_softmax"
 QUOTED = 40
 
 
@@ -48,13 +49,12 @@ class EntropyByHand(Rule):
     ## Fix
     Safe where no gradient passes: `xlogy(p, p)` is the same function with the value 0 at 0. Its gradient at 0 is still NaN, so
     with a gradient the fix bounds the argument as well, which is unsafe; of `log(p / q)` it bounds both, as two logarithms. Better
-    still: compute from logits with `log_softmax`.
+    still: compute from logits with `log_softmax`. For a target of `kl_div` a sketch.
     """
 
     code = "NAN111"
     name = "entropy-by-hand"
     severity = Severity.ERROR
-    preview = True
     calls = frozenset({PRODUCT, DIVERGENCE})
     needs = (Need(frozenset({PRODUCT}), (LOGARITHMS,)),
              Need(frozenset({DIVERGENCE}), (frozenset({"softmax", "Softmax", "exp"}),)))  # fmt: skip
@@ -90,17 +90,19 @@ class EntropyByHand(Rule):
         target, of = call.arguments.get("target"), facts.origin_of(call.arguments.get("target"))
         if target is None or of is None or "log_target" in call.arguments or not facts.has_gradient(target):
             return
-        logits = of.subject if of.function == SOFTMAX else _logits(facts.operand_of(target, "torch.exp"), facts)
-        trained = (_logits(other.subject, facts) for other in facts.calls_of(DIVERGENCE))
+        of_log = facts.operand_of(facts.operand_of(target, "torch.exp"), LOG_SOFTMAX)
+        logits = of.subject if of.function == SOFTMAX else of_log
+        trained = (facts.operand_of(other.subject, LOG_SOFTMAX) for other in facts.calls_of(DIVERGENCE))
         if logits is not None and any(one is not None and facts.is_same(one, logits) for one in trained):
-            quoted = facts.quote(target, QUOTED)
-            message = f"`{quoted}` is a trained target and can be exactly 0, where its gradient is NaN"
-            yield self.finding(facts.span_of(call.node), message, direction=Direction.BACKWARD)
-
-
-def _logits(node: Expression | None, facts: Facts) -> Expression | None:
-    """What `node` is the log_softmax of."""
-    return facts.operand_of(node, "torch.log_softmax")
+            message = f"`{facts.quote(target, QUOTED)}` is a trained target and can be 0, where its gradient is NaN"
+            yield self.finding(
+                facts.span_of(call.node),
+                message,
+                fix=show("the log_softmax as its target, with log_target=True"),
+                severity=Severity.WARNING,
+                direction=Direction.BACKWARD,
+                hazard=Hazard(DIVERGENCE, facts.source_of(target), "0"),
+            )
 
 
 def _log(node: Expression | None, facts: Facts) -> Call | None:
@@ -108,15 +110,12 @@ def _log(node: Expression | None, facts: Facts) -> Call | None:
     made_by = facts.value_of(node).made_by if node is not None else None
     if made_by is not None and made_by.function == DIFFERENCE:
         made_by = facts.value_of(made_by.subject).made_by if made_by.subject is not None else None
-    if made_by is None or made_by.function not in LOGARITHMS or not facts.is_here(made_by.node):
-        return None
-    return made_by
+    is_log = made_by is not None and made_by.function in LOGARITHMS and facts.is_here(made_by.node)
+    return made_by if is_log else None
 
 
 def _can_both_be_zero(factor: Expression, argument: Expression, facts: Facts) -> bool:
-    if not facts.range_of(factor).has_zero or not facts.range_of(argument).has_zero:
-        return False
-    if facts.is_number(factor) or facts.is_number(argument):
+    if any(facts.is_number(node) or not facts.range_of(node).has_zero for node in (factor, argument)):
         return False
     divided = facts.operand_of(argument, QUOTIENT)
     if facts.is_same(factor, argument) or (divided is not None and facts.is_same(factor, divided)):
