@@ -187,11 +187,32 @@ def test_a_statement_may_be_a_function_itself() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "around"),
+    [
+        pytest.param("    if x:\n        for y in x:\n            z = log\n", "z = log", id="the innermost block"),
+        pytest.param("    if x:\n        y\n    elif log:\n        z\n", None, id="the test of a branch"),
+        pytest.param("    try:\n        y = log\n    finally:\n        z\n", "y = log", id="a try"),
+    ],
+)
+def test_no_more_is_parsed_for_a_place_than_its_statement(body: str, around: str | None) -> None:
+    sketch = told(f"def f(x):\n{body}")
+    [node] = [node for node in walk(sketch.module) if isinstance(node, cst.Name) and node.value == "log"]
+    place = sketch.span_of(node)
+    found = sketch.statement_of(node)
+    assert found is not None
+    assert ast.unparse(found[1]) == (around or ast.unparse(ast.parse(f"def f(x):\n{body}").body[0].body[0]))  # type: ignore[attr-defined]
+    lines = f"def f(x):\n{body}".splitlines()
+    assert lines[place.line - 1][place.column - 1 : place.end_column - 1] == "log"
+
+
+@pytest.mark.parametrize(
     "text",
     [
         pytest.param("def f(x=log):\n    return x\n", id="in a parameter"),
         pytest.param("def f(x):\n    x; return log\n", id="statements that share a line"),
         pytest.param("def f(x,\n      y): return log\n", id="a statement behind the colon"),
+        pytest.param("def f(x):\n    if x:\n        x; y = log\n", id="statements further in that share a line"),
+        pytest.param("def f(x):\n    with x: y = log\n", id="a statement behind the colon of another"),
         pytest.param("def f(x):\n    return log('a' 'b')\n", id="something that is sketched otherwise"),
     ],
 )

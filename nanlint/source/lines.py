@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import io
 
+# Where str.splitlines parts lines that are one to everybody else.
+_ODD = ("\f", "\v", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
+
 
 def split_lines(text: str) -> list[str]:
-    """The lines of `text`, each with its line end; joined they are `text` again.
-
-    str.splitlines also splits at form feeds and six other characters, which would shift every later line.
-    """
-    if "\r" in text:
-        return list(io.StringIO(text, newline=""))
-    lines = text.split("\n")
-    last = lines.pop()
-    lines = [line + "\n" for line in lines]
-    if last:
-        lines.append(last)
-    return lines
+    """The lines of `text`, each with its line end; joined they are `text` again."""
+    if not any(odd in text for odd in _ODD):
+        return text.splitlines(keepends=True)
+    return list(io.StringIO(text, newline=""))
 
 
 def line_end(line: str) -> str:

@@ -110,26 +110,35 @@ class ParsedChunk:
         return around
 
     def statement_of(self, node: cst.CSTNode) -> tuple[cst.CSTNode, ast.stmt] | None:
-        """The statement of the function's body that `node` is in, here and in the outline; None outside of a function's body."""
+        """The innermost statement that `node` is in, here and in the outline; None outside of a function's body."""
         function, tree = self.body[0] if self.body else None, self.chunk.node
         if not isinstance(function, cst.FunctionDef) or not isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return None
-        block = function.body
         # A statement of the chunk, parsed alone, may be a function, too.
-        if not isinstance(block, cst.IndentedBlock) or self.chunk.first_line not in self.numbers:
+        if self.chunk.first_line not in self.numbers:
             return None
-        # With `a; b` on one line, `ast` has more statements than libcst has lines.
-        if len(block.body) != len(tree.body):
-            return None
-        around: cst.CSTNode | None = node
-        while around is not None and self.parents.get(around) is not block:
-            around = self.parents.get(around)
-        both = zip(block.body, tree.body, strict=True)
-        return next(((line, written) for line, written in both if line is around), None)
+        around: set[cst.CSTNode] = set()
+        above: cst.CSTNode | None = node
+        while above is not None:
+            around.add(above)
+            above = self.parents.get(above)
+        found, within = None, _within(function, tree, around)
+        while within is not None:
+            found, within = within, _within(*within, around)
+        return found
 
     def _place(self, line: int, column: int) -> tuple[int, int]:
         """A place of the parsed text in the file; libcst counts columns from 0."""
         return self.numbers[line - 1], column + 1 + self.lost.get(line, 0)
+
+
+def _within(statement: cst.CSTNode, written: ast.stmt, around: set[cst.CSTNode]) -> tuple[cst.CSTNode, ast.stmt] | None:
+    """The one of the statements in the body of `statement` that is `around` something, and the same as `ast` has it."""
+    block, statements = getattr(statement, "body", None), getattr(written, "body", ())
+    # With `a; b` on one line, `ast` has more statements than libcst has lines.
+    if not isinstance(block, cst.IndentedBlock) or block not in around or len(block.body) != len(statements):
+        return None
+    return next((pair for pair in zip(block.body, statements, strict=True) if pair[0] in around), None)
 
 
 @contextmanager
