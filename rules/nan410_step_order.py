@@ -33,7 +33,8 @@ class StepOrder(Rule):
 
     ## Silent when
     another order is taken on some path; for gradients of several optimizers that only some calls are about; when code of another file
-    gets the optimizer in between; for a scheduler in another loop than the optimizer, as one that steps per epoch.
+    gets the optimizer in between; for gradients that were zeroed after another optimizer had used them, or are set by hand behind that;
+    for a scheduler in another loop than the optimizer, as one that steps per epoch, or that does not step in every round.
 
     ## Fix
     Sketch: where the line belongs. What else stands between the two is for the author to look at.
@@ -67,8 +68,12 @@ def _late_clip(path: Path, clip: Event, loop: TrainingLoop) -> str:
 
 
 def _lost_gradients(path: Path, zeroing: Event, loop: TrainingLoop) -> str:
-    behind = path.after(path.steps.index(zeroing), "backward", "step", "opaque")
+    place = path.steps.index(zeroing)
+    behind, before = path.after(place, "backward", "step", "opaque", "clear"), path.before(place, "backward", "step")
     if behind is None or behind[1].kind != "step" or behind[1].is_framework:
+        return ""
+    # Another optimizer has used the gradients; the step of this one is about something else, as a proximal one is.
+    if before is not None and before[1].kind == "step":
         return ""
     same = behind[1].target == zeroing.target or len(loop.optimizers) == 1
     starts = path.places("backward")
@@ -82,6 +87,9 @@ def _early_schedule(path: Path, schedule: Event, loop: TrainingLoop) -> str:
     step = path.after(place, "step")
     if loop.is_step_method or step is None or path.before(place, "step") or path.places("opaque"):
         return ""
-    if path.after(place, "schedule"):
+    # What is not done in every round is not done in the first one either, as after a warm-up by hand.
+    if path.after(place, "schedule") or any(
+        not other.places("schedule") for other in loop.paths if other.places("step")
+    ):
         return ""
     return f"`{schedule.quote(35)}` comes before `{step[1].quote(35)}`: the first rate is skipped"

@@ -35,7 +35,8 @@ class UninitialisedParameter(Rule):
     anything in the file fills a parameter of this name: `nn.init`, `fill_` and its like, `_init_weights` of another class, a
     loop over `parameters()`; a class above comes from another file and may do it; the class is for loading only, as quantised
     layers and those for inference are, or holds the experts of a mixture, which are gathered from a pretrained model; it is not
-    learned (`requires_grad=False`); the memory is on the `meta` device, has no elements, or holds integers; in tests.
+    learned (`requires_grad=False`); the memory is on the `meta` device, has no elements, holds integers, or stands in for values
+    that the parameter gets on another way through the function; in tests.
 
     ## Fix
     Sketch: which initialisation is right depends on the layer.

@@ -145,6 +145,8 @@ class CodeQuestions(Reach):
             return ""
         if initialising.is_plainly_filled(name, self._lines):
             return ""
+        if initialising.is_stand_in(name, self.outline.chunks[self._current].node):
+            return ""
         if self._filled is None:
             self._filled = filled_in(ast.walk(self.outline.tree))
         return "" if self._filled.everything or name in self._filled.names else name

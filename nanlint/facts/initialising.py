@@ -23,12 +23,24 @@ if TYPE_CHECKING:
 _LOAD_ONLY = re.compile(
     r"weight_loader|load_weights|inference|quant|int8|int4|fp8|4bit|8bit|nf4|awq|gptq", re.IGNORECASE
 )
+_BARE = re.compile(r"empty|Tensor\(")
 
 
 def is_plainly_filled(name: str, lines: Iterable[str]) -> bool:
     """Whether one line fills a parameter of this name: the usual case, told without a walk over the whole file."""
     around = re.compile(rf"(?:init\w*|fill|reset)\w*[.(].*\b{name}\b|\b{name}\b[\w.]*\.\w+_\(")
     return any(name in line and around.search(line) for line in lines)
+
+
+def is_stand_in(name: str, function: ast.AST) -> bool:
+    """Whether an attribute gets values of its own on another way through the function, so that bare memory is a stand-in."""
+    values = [
+        node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Attribute) and target.attr == name for target in node.targets)
+    ]
+    return any(not isinstance(value, ast.Constant) and not _BARE.search(ast.unparse(value)) for value in values)
 
 
 def name_of(around: Iterable[cst.CSTNode]) -> str:

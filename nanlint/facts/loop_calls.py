@@ -10,7 +10,7 @@ import libcst as cst
 
 from nanlint.facts.loop_events import Event, EventKind, renamed
 from nanlint.facts.loop_roles import is_called, is_framework, is_optimizer, is_scaler, is_scheduler
-from nanlint.facts.names import BUILTINS
+from nanlint.facts.names import BUILTINS, dotted_text
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.facts.written import text_of
@@ -205,6 +205,12 @@ def _reduce(called: _Called) -> Event | None:
     if called.words() & _REDUCING and called.call.function != "functools.reduce":
         return called.event(EventKind.REDUCE, called.text(called.first))
     return None
+
+
+def is_logging(node: cst.CSTNode) -> bool:
+    """Whether it is a call that tells somebody something, by its name: `print(...)`, `logger.warning(...)`."""
+    name = dotted_text(node.func) if isinstance(node, cst.Call) else None
+    return name is not None and name.rpartition(".")[2] in _LOGGING
 
 
 def _log(called: _Called) -> Event | None:

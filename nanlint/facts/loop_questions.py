@@ -11,8 +11,10 @@ from nanlint.facts.asking_again import opposite_at
 from nanlint.facts.code_questions import CodeQuestions
 from nanlint.facts.dtypes import autocast_dtype
 from nanlint.facts.finite_checks import Check, check_of, subject_of
+from nanlint.facts.loop_calls import is_logging
 from nanlint.facts.rate_edits import rate_put_in_again
 from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,6 +56,13 @@ class LoopQuestions(CodeQuestions):
             if found is not None:
                 return found
         return None
+
+    def is_told_around(self, node: cst.CSTNode) -> bool:
+        """Whether an `if` around `node` tells somebody that it was taken: it logs, prints or warns."""
+        return any(
+            isinstance(around, cst.If) and any(is_logging(inner) for inner in walk(around.body))
+            for around in self.parents_of(node)
+        )
 
     def assigned_to(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """The one name, attribute or element that `node` is assigned to; None if it is assigned to none."""
