@@ -11,7 +11,7 @@ SEQUENCES = frozenset(
     {
         "attention", "attn", "key", "src", "source", "tgt", "encoder", "decoder", "text", "caption", "token", "tokens", "input",
         "inputs", "ids", "prompt", "seq", "seqs", "sequence", "sequences", "unmasked", "nonmasked", "support", "patch", "word", "words",
-        "char", "chars", "session", "history", "timestep", "timesteps", "frames", "observed", "batch", "rank", "ranks", "species", "atom", "atoms", "elem", "elements", "node", "nodes", "dummy", "idx", "idxs",
+        "char", "chars", "session", "history", "traj", "trajectory", "trajectories", "timestep", "timesteps", "frames", "observed", "batch", "rank", "ranks", "species", "atom", "atoms", "elem", "elements", "node", "nodes", "dummy", "idx", "idxs",
         "indices",
     }
 )  # fmt: skip
