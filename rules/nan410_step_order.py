@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, show
 
 PLACES = {
@@ -9,6 +11,9 @@ PLACES = {
     "zero_grad": "move it above the backward, or below the step",
     "schedule": "move it below the step",
 }
+
+
+COMPARED = re.compile(r"[<>]|==|%")
 
 
 class StepOrder(Rule):
@@ -34,7 +39,7 @@ class StepOrder(Rule):
     ## Silent when
     another order is taken on some path; for gradients of several optimizers that only some calls are about; when code of another file
     gets the optimizer in between; for gradients that were zeroed after another optimizer had used them, or are set by hand behind that;
-    for a scheduler in another loop than the optimizer, as one that steps per epoch, or that does not step in every round.
+    for a scheduler in another loop than the optimizer, as one that steps per epoch, or that steps from some round on.
 
     ## Fix
     Sketch: where the line belongs. What else stands between the two is for the author to look at.
@@ -87,9 +92,8 @@ def _early_schedule(path: Path, schedule: Event, loop: TrainingLoop) -> str:
     step = path.after(place, "step")
     if loop.is_step_method or step is None or path.before(place, "step") or path.places("opaque"):
         return ""
-    # What is not done in every round is not done in the first one either, as after a warm-up by hand.
-    if path.after(place, "schedule") or any(
-        not other.places("schedule") for other in loop.paths if other.places("step")
-    ):
+    # Behind `step < warmup` it is not the first rate that is skipped; a flag is what it is in every round.
+    decisions = path.decisions(0, place)
+    if path.after(place, "schedule") or (decisions and COMPARED.search(decisions[-1].text)):
         return ""
     return f"`{schedule.quote(35)}` comes before `{step[1].quote(35)}`: the first rate is skipped"

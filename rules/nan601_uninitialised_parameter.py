@@ -35,8 +35,8 @@ class UninitialisedParameter(Rule):
     anything in the file fills a parameter of this name: `nn.init`, `fill_` and its like, `_init_weights` of another class, a
     loop over `parameters()`; a class above comes from another file and may do it; the class is for loading only, as quantised
     layers and those for inference are, or holds the experts of a mixture, which are gathered from a pretrained model; it is not
-    learned (`requires_grad=False`); the memory is on the `meta` device, has no elements, holds integers, or stands in for values
-    that the parameter gets on another way through the function; in tests.
+    learned (`requires_grad=False`); the memory is on the `meta` device, has no elements, holds integers, or is one
+    element that stands in for the values of another way through the function; in tests.
 
     ## Fix
     Sketch: which initialisation is right depends on the layer.
@@ -64,7 +64,8 @@ class UninitialisedParameter(Rule):
         if learned is not None and facts.value_of(learned).constant is False:
             return
         name = facts.unfilled_name(call)
-        if name:
+        is_single = all(facts.constant_of(size) == 1 for size in facts.positional(memory))
+        if name and not (is_single and facts.is_stand_in(name)):
             yield self.finding(
                 facts.span_of(call.node),
                 f"`{name}` is whatever `{facts.quote(memory.node, 30)}` finds in memory: nothing here writes it",

@@ -145,11 +145,13 @@ class CodeQuestions(Reach):
             return ""
         if initialising.is_plainly_filled(name, self._lines):
             return ""
-        if initialising.is_stand_in(name, self.outline.chunks[self._current].node):
-            return ""
         if self._filled is None:
             self._filled = filled_in(ast.walk(self.outline.tree))
         return "" if self._filled.everything or name in self._filled.names else name
+
+    def is_stand_in(self, name: str) -> bool:
+        """Whether an attribute called `name` gets other values on another way through the function."""
+        return initialising.is_stand_in(name, self.outline.chunks[self._current].node)
 
     def positional(self, call: Call) -> list[cst.BaseExpression]:
         """The arguments that a call is given without a name, as they are written."""

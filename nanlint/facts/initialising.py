@@ -33,7 +33,7 @@ def is_plainly_filled(name: str, lines: Iterable[str]) -> bool:
 
 
 def is_stand_in(name: str, function: ast.AST) -> bool:
-    """Whether an attribute gets values of its own on another way through the function, so that bare memory is a stand-in."""
+    """Whether an attribute gets other values on another way through the function, so that bare memory may be a stand-in."""
     values = [
         node.value
         for node in ast.walk(function)

@@ -208,9 +208,10 @@ def _reduce(called: _Called) -> Event | None:
 
 
 def is_logging(node: cst.CSTNode) -> bool:
-    """Whether it is a call that tells somebody something, by its name: `print(...)`, `logger.warning(...)`."""
-    name = dotted_text(node.func) if isinstance(node, cst.Call) else None
-    return name is not None and name.rpartition(".")[2] in _LOGGING
+    """Whether it is a call that tells somebody something, by its name: `print(...)`, `self.logger.warning(...)`."""
+    words = (dotted_text(node.func) or "").split(".") if isinstance(node, cst.Call) else []
+    # `log` and `write` alone may be anything.
+    return words[-1:] == ["print"] or words[-1:] == ["warn"] or not _LOGGERS.isdisjoint(words[:-1])
 
 
 def _log(called: _Called) -> Event | None:

@@ -59,10 +59,12 @@ class LoopQuestions(CodeQuestions):
 
     def is_told_around(self, node: cst.CSTNode) -> bool:
         """Whether an `if` around `node` tells somebody that it was taken: it logs, prints or warns."""
-        return any(
-            isinstance(around, cst.If) and any(is_logging(inner) for inner in walk(around.body))
-            for around in self.parents_of(node)
-        )
+        for around in self.parents_of(node):
+            if isinstance(around, cst.FunctionDef):
+                break
+            if isinstance(around, cst.If) and any(map(is_logging, walk(around.body))):
+                return True
+        return False
 
     def assigned_to(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """The one name, attribute or element that `node` is assigned to; None if it is assigned to none."""
