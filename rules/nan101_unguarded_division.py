@@ -36,7 +36,7 @@ class UnguardedDivision(Rule):
     condition on the way asks for it or for what it is made of, or the function compares it with 0 anywhere; when the result is replaced
     or cut down behind it (`where`, `nan_to_num`, `x[n == 0] = 0`, `min(limit / peak, 1)`), or the docstring, a comment or the function itself speaks of NaN; where a module is built or initialised; for masks of
     padding and of lengths; for Python's own numbers, `len` and shapes; for parameters, buffers and everything of which
-    nothing is known; in tests and plots. A denominator used several times is told once. At `info` where a name or the caller alone
+    nothing is known; in tests, plots and logs. A denominator used several times is told once. At `info` where a name or the caller alone
     tells of the zero: a mask made elsewhere, the distance of two points, `high - low`.
 
     ## Fix
@@ -113,7 +113,7 @@ def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:
         return False
     if not facts.vanishes_as(below, call.arguments.get("input")) or facts.is_tested(below):
         return False
-    return not facts.is_mended(call.node) and not facts.is_announced(call.node, "nan")
+    return not (facts.is_mended(call.node) or facts.is_logged(call.node) or facts.is_announced(call.node, "nan"))
 
 
 def _fix(divisions: list[tuple[Call, Expression]], kind: str, facts: Facts) -> Fix | None:

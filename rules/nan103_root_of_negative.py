@@ -23,6 +23,10 @@ INF = float("inf")
 ROUNDING = 1e-4
 SIGNED = frozenset({"torch.cos", "torch.sin", "torch.tanh", "torch.erf", "torch.cosine_similarity"})
 RAISED = frozenset({"<raised>"})
+# Shares, levels and rates are kept below 1 by those who make them.
+SHARES = frozenset(
+    {"noise", "level", "scale", "alpha", "alphas", "beta", "gamma", "eccentricity", "e", "ratio", "rate", "decay", "prob", "fraction"}
+)  # fmt: skip
 QUOTED = 50
 
 
@@ -42,7 +46,7 @@ class RootOfNegative(Rule):
         distance = torch.linalg.vector_norm(a - b, dim=1)
 
     ## Silent when
-    the value was clamped, or is a sum of squares, an absolute value or a variance (where it is exactly 0, NAN301 speaks); when nothing
+    the value was clamped; it is 1 less the square of a share, a level or a rate by its name; it is a sum of squares, an absolute value or a variance (where it is exactly 0, NAN301 speaks); when nothing
     is known of it, and of a difference of two squares, which are in order by what they mean; under a guard; in tests and
     schedules.
 
@@ -92,12 +96,19 @@ def _reason(inner: Expression, facts: Facts) -> str:
         return ""
     left, right = made_by.arguments["input"], made_by.arguments["other"]
     if facts.constant_of(left) is not None:
-        return f"can be negative (range {reach})" if _is_square(right, facts) else ""
+        return f"can be negative (range {reach})" if _is_square(right, facts) and not _is_of_share(right, facts) else ""
     # What is taken from a sum of squares is, on paper, never more, and floats round both. Two squares are ordered by what they mean.
     is_positive = facts.is_known(left) and facts.range_of(left).low >= 0 and facts.is_tensor(left)
     factors = [right, *(made.arguments.values() if (made := facts.call_of(right)) and made.function == PRODUCT else ())]
     is_taken = not facts.is_number(right) and not any(_is_square(factor, facts) for factor in factors)
     return "can be negative by rounding" if is_positive and is_taken else ""
+
+
+def _is_of_share(square: Expression, facts: Facts) -> bool:
+    """Whether it is the square of a share or a level by its name."""
+    made_by = facts.value_of(square).made_by
+    words = facts.words_of(made_by.subject) if made_by is not None and made_by.subject is not None else ()
+    return any(word.rstrip("0123456789") in SHARES for word in words)
 
 
 def _is_square(node: Expression, facts: Facts) -> bool:

@@ -62,7 +62,7 @@ class NanHidden(Rule):
 
     ## Silent when
     it is done to inputs, labels, targets, metrics, attention weights of masked rows, or to anything that is not a loss, a
-    gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests; where the same `if` logs, prints or warns. A `clamp` of a loss is
+    gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests; where the same `if` logs, prints, warns or asserts something. A `clamp` of a loss is
     flagged with a constant `max` of 10 or more and no `min`, for the usual names of a loss.
 
     ## Fix

@@ -23,7 +23,7 @@ from nanlint.facts.relations import same
 from nanlint.facts.values import Form, Kind
 from nanlint.model import Edit, Span
 from nanlint.source.filled import Filled, filled_in
-from nanlint.source.training_code import is_inference, is_surely_trained, is_test, is_trained, may_train
+from nanlint.source.training_code import is_inference, is_surely_trained, is_test, is_test_file, is_trained, may_train
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +46,7 @@ class CodeQuestions(Reach):
 
     def __init__(self, text: str, outline: Outline, path: str = "", view: View | None = None) -> None:
         super().__init__(text, outline, path, view)
+        self._is_test_file = is_test_file(path)
         self._current = ""
         self._spelled: dict[str, str] | None = None
         self._filled: Filled | None = None
@@ -102,8 +103,8 @@ class CodeQuestions(Reach):
         return self.outline.chunks[self._current].name
 
     def is_test(self) -> bool:
-        """Whether the function at hand is a test, or a method of a test class."""
-        return is_test(self.outline.chunks[self._current])
+        """Whether the function at hand is a test or a part of one, or draws something."""
+        return self._is_test_file or is_test(self.outline.chunks[self._current])
 
     def may_train(self) -> bool:
         """Whether a backward may pass through the code at hand, by its names: not in metrics, schedulers, data sets."""

@@ -68,11 +68,13 @@ def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     if mask is None or is_of_shares(mask, evaluator) or not BINS.isdisjoint(words_of(mask)):
         return Chance.NONE
     tests: list[cst.BaseExpression] = []
-    is_cut, is_padding = False, _is_of_sequences(words_of(mask))
+    is_padding = _is_of_sequences(words_of(mask))
+    cuts: list[cst.BaseExpression] = []
     for inner in behind(mask, evaluator):
         is_padding = is_padding or not LENGTHS.isdisjoint(words_of(inner))
         call = evaluator.calls.get(inner)
-        is_cut = is_cut or (call is not None and call.function in _CUTTING)
+        if call is not None and call.function in _CUTTING:
+            cuts.append(inner)
         if isinstance(inner, cst.Comparison) or _is_comparison(inner, evaluator):
             tests.append(inner)
     # Every label of a batch can be one that is to be ignored, padded or not.
@@ -83,7 +85,9 @@ def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     if not tests:
         return Chance.DOUBTFUL if not MASKS.isdisjoint(words_of(mask)) else Chance.NONE
     if any(_keeps_one(test, evaluator) for test in tests):
-        return Chance.ORDINARY if is_cut else Chance.NONE
+        # What the test is made of was cut before the question was asked.
+        tested = {inner for test in tests for inner in behind(test, evaluator)}
+        return Chance.NONE if tested.issuperset(cuts) else Chance.ORDINARY
     is_doubtful = _is_random(tests, evaluator) or all(_is_of_two(test, evaluator) for test in tests)
     return Chance.DOUBTFUL if is_doubtful else Chance.ORDINARY
 

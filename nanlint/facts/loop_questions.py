@@ -58,13 +58,19 @@ class LoopQuestions(CodeQuestions):
         return None
 
     def is_told_around(self, node: cst.CSTNode) -> bool:
-        """Whether an `if` around `node` tells somebody that it was taken: it logs, prints or warns."""
+        """Whether an `if` around `node` tells somebody that it was taken: it logs, prints, warns or asserts something."""
         for around in self.parents_of(node):
             if isinstance(around, cst.FunctionDef):
                 break
-            if isinstance(around, cst.If) and any(map(is_logging, walk(around.body))):
+            if isinstance(around, cst.If) and any(
+                is_logging(inner) or isinstance(inner, cst.Assert) for inner in walk(around.body)
+            ):
                 return True
         return False
+
+    def is_logged(self, node: cst.CSTNode) -> bool:
+        """Whether `node` is written out for somebody to read, there where it stands: `logger.info(a / b)`."""
+        return any(map(is_logging, self.parents_of(node)))
 
     def assigned_to(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """The one name, attribute or element that `node` is assigned to; None if it is assigned to none."""

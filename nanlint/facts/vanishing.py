@@ -227,7 +227,12 @@ def _extreme(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vani
     # The largest class is not empty.
     if value.range.integer and call.function in _LARGEST:
         return NEVER
-    return Vanishing(TOTAL, silence(call.subject, evaluator))
+    chance = silence(call.subject, evaluator)
+    measured = evaluator.values.get(call.subject, UNKNOWN).origin if call.subject is not None else None
+    # Not every vector of a batch has length 0.
+    if measured is not None and measured.function in _NORMS and "dim" not in call.arguments:
+        chance = min(chance, Chance.DOUBTFUL)
+    return Vanishing(TOTAL, chance)
 
 
 def _sum(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:

@@ -45,6 +45,7 @@ _TRAINED_FUNCTIONS = frozenset(
 _INFERENCE = frozenset(
     {"translate", "tracker", "generate", "generation", "inference", "infer", "predict", "predictor", "decode"}
 )
+_TEST_FILE = re.compile(r"^(test_.*|.*_tests?|conftest)\.(py|ipynb)$")
 _ASIDE = ("test_", "plot", "draw_", "visualize", "visualise", "imshow")
 _DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
 _LOSSES = frozenset({"loss", "losses", "criterion"})
@@ -55,6 +56,11 @@ def is_test(chunk: Chunk) -> bool:
     """Whether the chunk is a test, a method of a test class, or draws something: what breaks there breaks no run."""
     name = chunk.name
     return name.startswith(_ASIDE) or chunk.owner.rpartition(".")[2].startswith("Test")
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a file holds tests by its name: what breaks there is meant to, or breaks no run."""
+    return _TEST_FILE.search(path.replace("\\", "/").rpartition("/")[2]) is not None
 
 
 def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
