@@ -30,8 +30,8 @@ class FractionalPower(Rule):
         weight = torch.cos(angle).clamp_min(1e-6) ** 1.5
 
     ## Silent when
-    the base is known not to be negative, or is the cosine or sine of an angle that was clamped, or has an eps added to it (whoever adds one knows the angle to be of the first quadrant); for integer exponents; for roots (NAN103 and NAN301 speak of those); when nothing is known
-    of the base; when a `where` or the like throws the NaN away (NAN302 speaks of the gradient); in tests.
+    the base is known not to be negative, or is the cosine or sine of an angle that was clamped, or has an eps added to it (whoever adds one knows the angle to be of the first quadrant); for integer exponents; for roots (NAN103 and NAN301 speak of those); when nothing
+    bounds the base below, unless it is what a size leaves of a number, as `1 - x.abs()`; when a `where` or the like throws the NaN away (NAN302 speaks of the gradient); in tests.
 
     ## Fix
     Sketch: a base held at 0, or the power of its size with its sign. Which of them is meant is for the author to say.
@@ -53,7 +53,7 @@ class FractionalPower(Rule):
         if facts.is_mended(call.node):
             return
         power, reach = facts.constant_of(exponent), facts.range_of(base)
-        if not reach.has_negative or reach.nan or (reach.low == -INF and reach.high == INF):
+        if not reach.has_negative or reach.nan or (reach.low == -INF and not _is_rest_of_size(base, facts)):
             return
         if _is_of_bounded_angle(base, facts):
             return
@@ -82,6 +82,13 @@ def _is_of_bounded_angle(base: Expression, facts: Facts) -> bool:
         return any(_is_of_bounded_angle(factor, facts) for factor in origin.arguments.values())
     angle = facts.origin_of(origin.subject) if origin is not None and origin.function in ANGLES else None
     return angle is not None and angle.function in CLAMPS
+
+
+def _is_rest_of_size(base: Expression, facts: Facts) -> bool:
+    origin = facts.origin_of(base)
+    taken = origin.arguments.get("other") if origin is not None and origin.function == "torch.sub" else None
+    size = facts.origin_of(taken)
+    return size is not None and size.function in {"torch.abs", "torch.square", POWER}
 
 
 def _is_fraction(power: float) -> bool:

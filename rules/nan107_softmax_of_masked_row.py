@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from nanlint.rule import (
     Call,
     Direction,
     Edit,
+    Expression,
     Facts,
     Filling,
     Finding,
@@ -26,6 +29,7 @@ RESULTS = {
 }
 # Filters of a sampler keep at least the best token.
 SAMPLERS = ("sampl", "filter", "top_k", "top_p", "topk", "warp", "generate", "decode")
+SCALING = frozenset({"torch.div", "torch.mul"})
 QUOTED = 18
 
 
@@ -67,7 +71,7 @@ class SoftmaxOfMaskedRow(Rule):
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one softmax."""
         found = _first_filling(call, facts)
-        if found is None or facts.is_test() or facts.is_mended(call.node):
+        if found is None or facts.is_test() or facts.is_mended(call.node) or _is_filled_again(call.subject, facts):
             return
         if any(word in facts.function_name() for word in SAMPLERS) or facts.is_tested(found.mask):
             return
@@ -99,6 +103,15 @@ def _is_taken_from_scores(call: Call, facts: Facts) -> bool:
         facts.origin_of(less.arguments.get("other")) is call and facts.is_same(less.subject, call.subject)
         for less in facts.calls_of("torch.sub")
     )
+
+
+def _is_filled_again(scores: Expression | None, facts: Facts) -> bool:
+    """Whether a mask with a finite number lies over the others, as for the rows that are masked altogether."""
+    last = facts.origin_of(scores)
+    last = facts.origin_of(last.subject) if last is not None and last.function in SCALING else last
+    value = last.arguments.get("value") if last is not None and last.function == "torch.masked_fill" else None
+    filled = facts.constant_of(value)
+    return filled is not None and math.isfinite(filled)
 
 
 def _first_filling(call: Call, facts: Facts) -> Filling | None:

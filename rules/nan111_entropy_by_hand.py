@@ -42,7 +42,7 @@ class EntropyByHand(Rule):
         divergence = torch.nn.functional.kl_div(q.log(), t, reduction="sum")
 
     ## Silent when
-    the argument of the logarithm is known to stay above 0 (clamped, + eps); for `xlogy`, `special.entr` and `kl_div`; under a guard.
+    the argument of the logarithm is known to stay above 0 (clamped, + eps); for `xlogy`, `special.entr` and `kl_div`; under a guard, or when a `where` throws the NaN away.
     Of p * log(p) the shape itself says that p is a probability, so nothing more needs to be known of it. `kl_div` is finite for a target of 0,
     where its gradient is NaN: a softmax as its target is flagged if the same logits are trained as the input of a `kl_div` beside it.
 
@@ -74,7 +74,7 @@ class EntropyByHand(Rule):
             argument = log.subject if log is not None else None
             if signed is None or factor is None or log is None or argument is None:
                 continue
-            if not _can_both_be_zero(factor, argument, facts):
+            if not _can_both_be_zero(factor, argument, facts) or facts.is_mended(call.node):
                 continue
             quoted = facts.quote(factor, QUOTED)
             message = f"`{quoted}` can be 0, and 0 times the logarithm of `{facts.quote(argument, QUOTED)}` is NaN"

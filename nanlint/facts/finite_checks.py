@@ -257,7 +257,8 @@ def _read_from(node: cst.BaseExpression, flow: Flow) -> cst.BaseExpression | Non
 
 def _subject_of_words(words: set[str], ordered: Iterable[str]) -> str:
     last = next(reversed(list(ordered)), "")
-    if last in _ELSE or words & _ASIDE:
+    # `norm_min` is a bound that something is brought between.
+    if last in _ELSE or words & _ASIDE or (last in {"min", "max"} and "norm" in words):
         return "other"
     for subject, known in (("norm", _NORMS), ("gradients", _GRADIENTS), ("loss", _LOSSES), ("parameters", _PARAMETERS)):
         if words & known:

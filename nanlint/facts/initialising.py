@@ -51,6 +51,9 @@ def name_of(around: Iterable[cst.CSTNode]) -> str:
         if isinstance(parent, cst.AnnAssign):
             return _target(parent.target)
         if isinstance(parent, cst.Call) and isinstance(parent.func, cst.Attribute):
+            # `init.xavier_uniform_(Parameter(...))` fills what it is given, and hands it on.
+            if parent.func.attr.value.endswith("_"):
+                return ""
             first = parent.args[0].value if parent.args else None
             if parent.func.attr.value == "register_parameter" and isinstance(first, cst.SimpleString):
                 return str(first.evaluated_value)
