@@ -107,11 +107,11 @@ def _is_taken_from_scores(call: Call, facts: Facts) -> bool:
 
 def _is_filled_again(scores: Expression | None, facts: Facts) -> bool:
     """Whether a mask with a finite number lies over the others, as for the rows that are masked altogether."""
-    last = facts.origin_of(scores)
-    last = facts.origin_of(last.subject) if last is not None and last.function in SCALING else last
-    value = last.arguments.get("value") if last is not None and last.function == "torch.masked_fill" else None
-    filled = facts.constant_of(value)
-    return filled is not None and math.isfinite(filled)
+    scaled = facts.origin_of(scores)
+    scores = scaled.subject if scaled is not None and scaled.function in SCALING else scores
+    fills = (each for each in facts.origins_of(scores) if each.function == "torch.masked_fill")
+    numbers = (facts.constant_of(each.arguments.get("value")) for each in fills)
+    return any(number is not None and math.isfinite(number) for number in numbers)
 
 
 def _first_filling(call: Call, facts: Facts) -> Filling | None:

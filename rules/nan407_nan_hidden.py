@@ -62,7 +62,7 @@ class NanHidden(Rule):
 
     ## Silent when
     it is done to inputs, labels, targets, metrics, attention weights of masked rows, or to anything that is not a loss, a
-    gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests; where the same `if` logs, prints, warns or asserts something. A `clamp` of a loss is
+    gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests; where the same `if` asserts what made it so. A `clamp` of a loss is
     flagged with a constant `max` of 10 or more and no `min`, for the usual names of a loss.
 
     ## Fix
@@ -88,7 +88,7 @@ class NanHidden(Rule):
         if subject is None or (call.function in FRESH and not facts.mentions("isnan", "isinf", "isfinite")):
             return
         trains = facts.may_train() or facts.mentions("backward", "grad")
-        if facts.is_test() or not trains or not facts.is_recorded(call.node) or facts.is_told_around(call.node):
+        if facts.is_test() or not trains or not facts.is_recorded(call.node) or facts.is_asserted_around(call.node):
             return
         told = self._told(call, subject, facts)
         if told:

@@ -280,7 +280,7 @@ def test_a_comment_may_be_there_for_what_is_not_shown() -> None:
 
 @pytest.mark.parametrize(
     ("name", "shown", "all_of_it"),
-    [("spread", [], ["NAN301"]), ("plot", ["NAN101"], ["NAN101"])],
+    [("spread", [], ["NAN301"]), ("evaluate", ["NAN101"], ["NAN101"])],
 )
 def test_a_finding_that_is_not_shown_still_has_the_say_over_one_that_yields_to_it(
     name: str, shown: list[str], all_of_it: list[str]

@@ -57,14 +57,12 @@ class LoopQuestions(CodeQuestions):
                 return found
         return None
 
-    def is_told_around(self, node: cst.CSTNode) -> bool:
-        """Whether an `if` around `node` tells somebody that it was taken: it logs, prints, warns or asserts something."""
+    def is_asserted_around(self, node: cst.CSTNode) -> bool:
+        """Whether an `if` around `node` asserts something, and so knows why it was taken."""
         for around in self.parents_of(node):
             if isinstance(around, cst.FunctionDef):
                 break
-            if isinstance(around, cst.If) and any(
-                is_logging(inner) or isinstance(inner, cst.Assert) for inner in walk(around.body)
-            ):
+            if isinstance(around, cst.If) and any(isinstance(inner, cst.Assert) for inner in walk(around.body)):
                 return True
         return False
 
