@@ -44,7 +44,7 @@ class InverseFunctionDomain(Rule):
 
     ## Silent when
     the argument is clamped inside the open interval by an eps that its dtype can hold, or scaled into it; for `logit(eps=...)`; for a
-    clamp to the ends where no gradient passes (at `info` where no name says that one does); when the argument is neither known nor a dot product; in tests.
+    clamp to the ends where no gradient passes (at `info` where no name says that one does); when the argument is neither known nor a dot product; for a number that is made a tensor, which is a setting; in tests.
 
     ## Fix
     Unsafe: a clamp to `-1 + torch.finfo(x.dtype).eps` and `1 - ...`, which moves what is closer to the ends. There is none where
@@ -93,8 +93,8 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction
     """Why it can be at or past an end, and in which direction that breaks; empty when nothing says so."""
     low, high = DOMAINS[call.function]
     reach = facts.range_of(inner)
-    if facts.operand_of(inner, "torch.where") is not None:
-        # Somebody has picked what may go in.
+    if any(facts.operand_of(inner, each) is not None for each in ("torch.where", "torch.tensor")):
+        # Somebody has picked what may go in, or set it.
         return "", Direction.BOTH
     if reach.low == -INF or (reach.high == INF and high != INF):
         is_dot = call.function in ANGLES and _is_dot(inner, facts)
