@@ -31,7 +31,7 @@ class FractionalPower(Rule):
 
     ## Silent when
     the base is known not to be negative, or is the cosine or sine of an angle that was clamped, or has an eps added to it (whoever adds one knows the angle to be of the first quadrant); for integer exponents; for roots (NAN103 and NAN301 speak of those); when nothing
-    bounds the base below, unless it is what a size leaves of a number, as `1 - x.abs()`; when a `where` or the like throws the NaN away (NAN302 speaks of the gradient); in tests.
+    bounds the base below, unless it is what a size leaves of a number, as `1 - x.abs()`; when a `where` throws the NaN away (NAN302 speaks of the gradient); in tests.
 
     ## Fix
     Sketch: a base held at 0, or the power of its size with its sign. Which of them is meant is for the author to say.
@@ -50,7 +50,8 @@ class FractionalPower(Rule):
         base, exponent = call.subject, call.arguments.get("exponent")
         if base is None or exponent is None or facts.is_test() or not facts.is_tensor(base):
             return
-        if facts.is_mended(call.node):
+        around = map(facts.call_of, facts.parents_of(call.node))
+        if any(each is not None and each.function == "torch.where" for each in around):
             return
         power, reach = facts.constant_of(exponent), facts.range_of(base)
         if not reach.has_negative or reach.nan or (reach.low == -INF and not _is_rest_of_size(base, facts)):

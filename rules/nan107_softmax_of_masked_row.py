@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from nanlint.rule import (
     Call,
     Direction,
@@ -30,6 +28,7 @@ RESULTS = {
 # Filters of a sampler keep at least the best token.
 SAMPLERS = ("sampl", "filter", "top_k", "top_p", "topk", "warp", "generate", "decode")
 SCALING = frozenset({"torch.div", "torch.mul"})
+ORDINARY = 100
 QUOTED = 18
 
 
@@ -106,12 +105,12 @@ def _is_taken_from_scores(call: Call, facts: Facts) -> bool:
 
 
 def _is_filled_again(scores: Expression | None, facts: Facts) -> bool:
-    """Whether a mask with a finite number lies over the others, as for the rows that are masked altogether."""
+    """Whether a mask with an ordinary number lies over the others, as for the rows that are masked altogether."""
     scaled = facts.origin_of(scores)
     scores = scaled.subject if scaled is not None and scaled.function in SCALING else scores
     fills = (each for each in facts.origins_of(scores) if each.function == "torch.masked_fill")
     numbers = (facts.constant_of(each.arguments.get("value")) for each in fills)
-    return any(number is not None and math.isfinite(number) for number in numbers)
+    return any(number is not None and abs(number) <= ORDINARY for number in numbers)
 
 
 def _first_filling(call: Call, facts: Facts) -> Filling | None:

@@ -71,7 +71,7 @@ class InfTimesMask(Rule):
     def _check_product(self, call: Call, one: Expression, two: Expression, facts: Facts) -> Iterator[Finding]:
         for value, mask in ((one, two), (two, one)):
             reason = _reason(value, mask, facts)
-            if reason and not facts.is_mended(call.node):
+            if reason:
                 edit = _edit(call, value, mask, facts)
                 yield self.finding(
                     facts.span_of(call.node),
