@@ -42,7 +42,7 @@ class FractionalPower(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = frozenset({POWER})
-    needs = (Need(frozenset({"<root>"}), (frozenset({"<tensor>"}), SIGNED)),)
+    needs = (Need(frozenset({"<root>"}), (frozenset({"<tensor>"}), SIGNED), where="no test"),)
     yields_to = frozenset({"NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -89,7 +89,8 @@ def _is_rest_of_size(base: Expression, facts: Facts) -> bool:
     origin = facts.origin_of(base)
     taken = origin.arguments.get("other") if origin is not None and origin.function == "torch.sub" else None
     size = facts.origin_of(taken)
-    return size is not None and size.function in {"torch.abs", "torch.square", POWER}
+    is_square = size is not None and facts.constant_of(size.arguments.get("exponent")) == 2
+    return size is not None and (size.function in {"torch.abs", "torch.square"} or is_square)
 
 
 def _is_fraction(power: float) -> bool:

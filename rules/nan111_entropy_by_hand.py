@@ -56,8 +56,8 @@ class EntropyByHand(Rule):
     name = "entropy-by-hand"
     severity = Severity.ERROR
     calls = frozenset({PRODUCT, DIVERGENCE})
-    needs = (Need(frozenset({PRODUCT}), (LOGARITHMS,)),
-             Need(frozenset({DIVERGENCE}), (frozenset({"softmax", "Softmax", "exp"}),)))  # fmt: skip
+    needs = (Need(frozenset({PRODUCT}), (LOGARITHMS, frozenset({"<tensor>"})), where="may train"),
+             Need(frozenset({DIVERGENCE}), (frozenset({"softmax", "Softmax", "exp"}),), where="may train"))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN303"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
