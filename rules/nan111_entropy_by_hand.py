@@ -56,7 +56,7 @@ class EntropyByHand(Rule):
     name = "entropy-by-hand"
     severity = Severity.ERROR
     calls = frozenset({PRODUCT, DIVERGENCE})
-    needs = (Need(frozenset({PRODUCT}), (LOGARITHMS, frozenset({"<tensor>"})), where="may train"),
+    needs = (Need(frozenset({PRODUCT}), (LOGARITHMS, frozenset({"<tensor>"})), along=(LOGARITHMS,), where="may train"),
              Need(frozenset({DIVERGENCE}), (frozenset({"softmax", "Softmax", "exp"}),), where="may train"))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN303"})
 
