@@ -89,8 +89,9 @@ def _is_rest_of_size(base: Expression, facts: Facts) -> bool:
     origin = facts.origin_of(base)
     taken = origin.arguments.get("other") if origin is not None and origin.function == "torch.sub" else None
     size = facts.origin_of(taken)
-    is_square = size is not None and facts.constant_of(size.arguments.get("exponent")) == 2
-    return size is not None and (size.function in {"torch.abs", "torch.square"} or is_square)
+    if size is None:
+        return False
+    return size.function in {"torch.abs", "torch.square"} or facts.constant_of(size.arguments.get("exponent")) == 2
 
 
 def _is_fraction(power: float) -> bool:

@@ -11,8 +11,6 @@ PLACES = {
     "zero_grad": "move it above the backward, or below the step",
     "schedule": "move it below the step",
 }
-
-
 COMPARED = re.compile(r"[<>]|==|%")
 
 

@@ -211,7 +211,7 @@ def is_logging(node: cst.CSTNode) -> bool:
     """Whether it is a call that tells somebody something, by its name: `print(...)`, `self.logger.warning(...)`."""
     words = (dotted_text(node.func) or "").split(".") if isinstance(node, cst.Call) else []
     # `log` and `write` alone may be anything.
-    return words[-1:] == ["print"] or words[-1:] == ["warn"] or not _LOGGERS.isdisjoint(words[:-1])
+    return words[-1:] in (["print"], ["warn"]) or not _LOGGERS.isdisjoint(words[:-1])
 
 
 def _log(called: _Called) -> Event | None:

@@ -54,8 +54,7 @@ _NETWORKS = ("torch.nn", "torch.autograd")
 
 def is_test(chunk: Chunk) -> bool:
     """Whether the chunk is a test, a method of a test class, or draws something: what breaks there breaks no run."""
-    name = chunk.name
-    return name.startswith(_ASIDE) or chunk.owner.rpartition(".")[2].startswith("Test")
+    return chunk.name.startswith(_ASIDE) or chunk.owner.rpartition(".")[2].startswith("Test")
 
 
 def is_test_file(path: str) -> bool:
