@@ -20,11 +20,11 @@ from nanlint.rule import (
 
 # The operation -> the largest argument at which it is -inf.
 LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": -1}
-# NAN110, NAN112 and NAN202 tell of these, and what to write instead.
 TOLD_ELSEWHERE = frozenset({"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod"})  # fmt: skip
 UNDERFLOWING = {"torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"}
 PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", "torch.einsum"})
 DIFFERENCE, SUM, PRODUCT, RELU, QUOTED = "torch.sub", "torch.add", "torch.mul", "torch.relu", 50
+SATURATING = frozenset({"softmax", "softmin", "sigmoid", "sigmoid_", "expit", "Sigmoid", "Softmax", "tanh", "tanh_", "Tanh"})  # fmt: skip
 PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities", "pred"})
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
 OFTEN_ZERO = CLAMPS | {RELU, PRODUCT, DIFFERENCE, "torch.pow", "torch.square", "torch.abs", "torch.sum", "torch.mean", "torch.median", "torch.max", "torch.amax", "torch.std", "torch.var", "torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.count_nonzero", "torch.nansum", "torch.bincount", "torch.nn.functional.one_hot", "torch.nn.functional.gumbel_softmax"}  # fmt: skip
@@ -34,23 +34,23 @@ class LogOfZero(Rule):
     """The argument of a logarithm can be 0.
 
     ## Why it hurts
-    `log(0)` is -inf and its slope is inf; below 0 it is NaN. A silent clip, an empty class or a mask of zeros makes the
-    argument 0, the loss -inf, and every gradient of the step NaN.
+    `log(0)` is -inf and its slope is inf; below 0 it is NaN. A silent clip, an empty class, a mask of zeros, a tanh that rounds to 1 makes the argument 0,
+    the loss -inf, and every gradient of the step NaN.
 
     ## Flagged
         energy = frames.pow(2).sum(dim=-1)
         level = 10 * torch.log10(energy)
+        log_prob = normal.log_prob(u) - torch.log(1 - torch.tanh(u) ** 2)
 
     ## Instead
         level = 10 * torch.log10(energy.clamp_min(1e-12))
-        density = torch.log1p(counts.abs())
+        log_prob = normal.log_prob(u) - 2 * (math.log(2) - u - F.softplus(-2 * u))
 
     ## Silent when
-    the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; of `exp(x)`, which only
-    underflow makes 0; when nothing is known of it; under `no_grad` and in tests, where -inf is a result like any other.
-    At `info` where it takes an underflow or a rounding (a difference of two tensors, a sum of products), where it is what a
-    model made or a name alone says that it is a probability, and in code that is not trained by its name: metrics, sampling, inference.
-    The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.
+    the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; of `exp(x)`, which only underflow makes 0;
+    when nothing is known of it; under `no_grad` and in tests, where -inf is a result like any other. At `info` where it takes an underflow or a
+    rounding (a difference of two tensors, a sum of products), where it is what a model made or a name alone says that it is a probability, and in
+    code that is not trained by its name: metrics, sampling, inference. The logarithm of a softmax or sigmoid is NAN110's, of a determinant NAN112's.
 
     ## Fix
     Unsafe: `clamp_min(1e-7)`, or 1e-12 where the dtype is not float16, changes the result where the argument was below that.
@@ -62,6 +62,7 @@ class LogOfZero(Rule):
     direction = Direction.BOTH
     calls = frozenset(LOGARITHMS)
     needs = (Need(calls, (OFTEN_ZERO,), made_by=OFTEN_ZERO, but=frozenset({"<raised>"}), where="may train"),
+             Need(calls, (SATURATING,), where="may train"),
              Need(frozenset({"torch.log1p"}), (frozenset({"<computed>"}),), where="may train"),
              Need(calls, (frozenset({"<computed>"}),), only_info=True, where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN302"})
@@ -74,10 +75,9 @@ class LogOfZero(Rule):
         shape = facts.by_hand(call)
         if shape is not None and any(facts.is_shifted(exp.subject) for exp in shape.exps):
             return  # the largest of the exponentials is 1
-        reason = _reason(inner, edge, facts)
+        reason, origin = _reason(inner, edge, facts), facts.origin_of(inner)
         if not reason or _is_meant(call, inner, facts) or facts.is_mended(call.node):
             return
-        origin = facts.origin_of(inner)
         yield self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(inner, QUOTED)}` {reason}",
@@ -91,8 +91,8 @@ class LogOfZero(Rule):
 
 def _is_ordinary(inner: Expression, edge: int, facts: Facts) -> bool:
     # What may be NaN already is broken before it gets here.
-    is_sound = facts.is_known(inner) and not facts.range_of(inner).nan and facts.may_train()
-    return is_sound and (edge != 0 or facts.is_often_zero(inner))
+    is_sound = facts.is_known(inner) and not facts.range_of(inner).nan
+    return facts.may_train() and bool(facts.saturated(inner) or (is_sound and (edge or facts.is_often_zero(inner))))
 
 
 def _reason(inner: Expression, edge: int, facts: Facts) -> str:
@@ -102,15 +102,17 @@ def _reason(inner: Expression, edge: int, facts: Facts) -> str:
     part = facts.origin_of(facts.rest_to_one(inner)) or origin
     if part is not None and part.function in TOLD_ELSEWHERE | UNDERFLOWING:
         return ""
-    if facts.is_known(inner):
+    kind = facts.saturated(inner) if not edge else ""
+    if kind or facts.is_known(inner):
         # Squares, norms and shares are known not to be negative; what may be so for all that is known is not, as a rule.
-        can_be = reach.low == edge and reach.contains(edge)
-        return f"can be {edge} (range {reach}), so its logarithm can be -inf" if can_be else ""
+        can_be = (kind or reach.low == edge) and reach.contains(edge)
+        is_rounded = kind and not (facts.is_known(inner) and facts.is_often_zero(inner))
+        where = f"where the {kind} rounds" if is_rounded else f"(range {reach})"
+        return f"can be {edge} {where}, so its logarithm can be -inf" if can_be else ""
     if edge or facts.is_tested(inner):
         return ""
     if origin is None:
-        is_named = not PROBABILITIES.isdisjoint(facts.words_of(inner))
-        return "is a probability by name, and log(0) is -inf" if is_named else ""
+        return "is a probability by name, and log(0) is -inf" if PROBABILITIES & set(facts.words_of(inner)) else ""
     if origin.function in PRODUCTS:
         return "is a sum of products, which underflow, and log(0) is -inf"
     return "is a difference and can round to 0 or below" if _is_taken(origin, facts) else ""
@@ -131,20 +133,18 @@ def _is_taken(origin: Call, facts: Facts) -> bool:
 
 def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
     """A mask's logarithm, that of a constant 0, of a singular matrix or with a comment is -inf on purpose; a bound is a guard."""
-    reach = facts.range_of(inner)
-    clamp = facts.origin_of(inner)
+    reach, clamp = facts.range_of(inner), facts.origin_of(inner)
     bound = clamp.arguments.get("min") if clamp is not None and clamp.function in CLAMPS else None
-    if bound is not None and facts.constant_of(bound) is None:
-        return True
-    if reach.constant is not None or (reach.integer and reach.high == 1) or "-inf" in facts.comments_at(call.node):
+    if (bound is not None and facts.constant_of(bound) is None) or (reach.integer and reach.high == 1):
         return True
     written = facts.function_name() + facts.source_of(facts.statement_of(call.node))
     is_determinant = facts.operand_of(inner, "torch.abs") is not None and "det" in written
-    return is_determinant or "abs" in facts.function_name()
+    is_told = "abs" in facts.function_name() or "-inf" in facts.comments_at(call.node)
+    return is_determinant or is_told or reach.constant is not None
 
 
 def _fix(call: Call, inner: Expression, edge: int, facts: Facts) -> Fix | None:
-    if edge or facts.changes_its_operand(call):
+    if edge or facts.range_of(inner).nan or facts.changes_its_operand(call):
         return None
-    text = f"{facts.as_receiver(inner)}.clamp_min({facts.floor_for(inner)})"
-    return unsafe("Keep the argument of the logarithm above 0", Edit(facts.span_of(inner), text))
+    floored = f"{facts.as_receiver(inner)}.clamp_min({facts.floor_for(inner)})"
+    return unsafe("Keep the argument of the logarithm above 0", Edit(facts.span_of(inner), floored))

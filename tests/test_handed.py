@@ -10,7 +10,7 @@ from nanlint.engine.interests import carrying_words
 from nanlint.source.gate import Gate, Interest
 from nanlint.source.handed import Handed
 from nanlint.source.kinds import HUGE, ROOT
-from nanlint.source.makeup import OWN, Makeups, Telling
+from nanlint.source.makeup import OWN
 from nanlint.source.outline import outline
 
 LOSS = "def loss(x, m):\n    return x / "
@@ -40,7 +40,7 @@ def kept(code: str, word: str, operation: str = "/") -> list[str]:
 def handed(code: str) -> Handed:
     """What is handed over in `code`."""
     plan = outline(dedent(code))
-    return Handed(plan, Makeups(carrying_words(), Telling(), plan.imports))
+    return Handed(plan)
 
 
 @pytest.mark.parametrize(
@@ -74,16 +74,30 @@ def test_a_word_comes_to_a_function_from_wherever_it_stands(before: str, divisor
     assert "loss" in kept(f"{before}\n{LOSS}{divisor}", "sum")
 
 
-def test_what_an_object_returns_is_not_followed_any_further() -> None:
-    layer = "class Total:\n    def forward(self, m):\n        n = m.sum()\n        return n"
-    assert "loss" not in kept(f"{layer}\n{LOSS}Total()(m)", "sum")
+@pytest.mark.parametrize(
+    "body", ["n = m.sum()\n        return n", "return self.total(m)\n    def total(self, m):\n        return m.sum()"]
+)
+def test_what_an_object_returns_is_followed_back(body: str) -> None:
+    layer = f"class Total:\n    def forward(self, m):\n        {body}"
+    assert "loss" in kept(f"{layer}\n{LOSS}Total()(m)", "sum")
+
+
+def test_an_object_may_call_itself() -> None:
+    layer = "class Total:\n    def forward(self, m):\n        return m.sum()\n    def loss(self, x, m):\n        return x / self(m)"
+    assert "Total.loss" in kept(layer, "sum")
+
+
+def test_what_a_sequence_of_modules_returns_is_what_its_last_one_does() -> None:
+    layer = "class Total:\n    def __init__(self):\n        self.net = nn.Sequential(First(), Last())\n    def loss(self, x, m):\n        return x / self.net(m)"
+    assert "Total.loss" in kept(layer, "Last")
+    assert "Total.loss" not in kept(layer, "First")
 
 
 @pytest.mark.parametrize(("divisor", "word"), [("pow(m, 0.5)", ROOT), ("(m ** n)", HUGE), ("(-m)", "neg")])
 def test_what_a_slice_calls_otherwise_than_the_file_is_found(divisor: str, word: str) -> None:
     code = f"def helper(m, n):\n    return {divisor}\n{LOSS}helper(m, 2)"
     plan = outline(code)
-    assert Handed(plan, Makeups(carrying_words(), Telling(), {})).may_reach("loss", frozenset({word}))
+    assert Handed(plan).may_reach("loss", frozenset({word}))
 
 
 def test_a_word_that_nobody_hands_over_reaches_nobody() -> None:

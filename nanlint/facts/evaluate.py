@@ -224,7 +224,8 @@ class Evaluator:
         if text is None or self._relevant is None:
             return True
         first, _, rest = text.partition(".")
-        return (f"self.{rest.partition('.')[0]}" if first in {"self", "cls"} else first) in self._relevant
+        is_own = rest and first in {"self", "cls"}
+        return (f"self.{rest.partition('.')[0]}" if is_own else first) in self._relevant
 
     def returned_by(self, function: str, call: Call) -> Value | None:
         """What a function of this file returns to `call`."""

@@ -21,6 +21,7 @@ from nanlint.facts.masks import (
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.range_questions import RangeQuestions
+from nanlint.facts.saturation import saturated
 from nanlint.facts.schedules import lowering
 from nanlint.facts.selections import Selection, selections
 from nanlint.facts.values import UNKNOWN, Call
@@ -42,6 +43,10 @@ class ShapeQuestions(RangeQuestions):
     def filling_behind(self, node: cst.BaseExpression | None) -> Filling | None:
         """The filling with -inf that `node` still shows; None if there is none."""
         return filling_behind(node, self.here) if self.here is not None else None
+
+    def saturated(self, node: cst.BaseExpression) -> str:
+        """The function whose rounding makes `node` exactly 0: "sigmoid", "softmax", "tanh"; "" for none."""
+        return saturated(node, self.here) if self.here is not None else ""
 
     def leaves_something(self, found: Filling) -> bool:
         """Whether the mask spares an element of each row by what it is: causal, by rank, by the scores themselves."""

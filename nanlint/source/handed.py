@@ -14,21 +14,15 @@ from nanlint.source.flows import Flows
 from nanlint.source.kinds import ANYTHING, BY_NAME, HUGE, INVERSE, NUMBER_KINDS, POWERS, ROOT, is_number_elsewhere
 from nanlint.source.makeup import OWN
 from nanlint.source.outline import MODULE
+from nanlint.source.references import CALLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nanlint.source.makeup import Makeups
     from nanlint.source.outline import Outline
 
 Place = tuple[str, "ast.AST"]
 """A node, and the chunk in which its names mean something."""
-NOWHERE = ""
-"""No chunk: the names of what an object returns are not followed."""
-# What an object returns is behind its class: `self.gate = Gate()`, then `self.gate(x)`. The expression that is returned
-# tells; what it was computed from is too far away for a rule about operands.
-_CALLED = frozenset({"forward", "__call__"})
-
 # Words that a slice finds in a chunk that holds no such word: those that names tell, and the annotation of a parameter
 # without one.
 _ANYWHERE = BY_NAME | {ANYTHING, "Tensor"}
@@ -44,9 +38,8 @@ _MOST_REACHED = 8
 class Handed:
     """What is handed over in one file."""
 
-    def __init__(self, outline: Outline, makeups: Makeups) -> None:
+    def __init__(self, outline: Outline) -> None:
         self._outline = outline
-        self._makeups = makeups
         self._flows: dict[str, Flows] = {}
         self._places: dict[str, list[Place]] = {}
         self._reached: dict[frozenset[str], set[str]] = {}
@@ -62,7 +55,7 @@ class Handed:
         found: dict[str, list[str]] = {}
         for name, chunk in self._outline.chunks.items():
             found.setdefault((OWN if chunk.owner else "") + chunk.name, []).append(name)
-            if chunk.name in _CALLED:
+            if chunk.name in CALLED:
                 found.setdefault(chunk.owner.rpartition(".")[2], []).append(name)
         return found
 
@@ -107,9 +100,8 @@ class Handed:
 
     def _given(self, name: str) -> Iterator[Place]:
         for chunk in self._by_name.get(name, ()):
-            is_called = self._outline.chunks[chunk].name == name.removeprefix(OWN)
             for value in self.flows_of(chunk).results:
-                yield chunk if is_called else NOWHERE, value
+                yield chunk, value
         if not name.startswith(OWN):
             for value in self.flows_of(MODULE).values.get(name, ()):
                 yield MODULE, value
@@ -136,14 +128,14 @@ class Handed:
         reached = {chunk for chunk, words in self.words if not spelled.isdisjoint(words)}
         pending = list(reached)
         while pending and len(reached) <= _MOST_REACHED:
-            handed = self._handed_by(pending.pop(), wanted)
+            handed = self._handed_by(pending.pop())
             more = [chunk for chunk, words in self.words if chunk not in reached and not handed.isdisjoint(words)]
             reached.update(more)
             pending += more
         return reached
 
-    def _handed_by(self, name: str, wanted: frozenset[str]) -> set[str]:
-        """The names under which a chunk hands something over that such a word may be behind."""
+    def _handed_by(self, name: str) -> set[str]:
+        """The names under which a chunk hands something over."""
         chunk = self._outline.chunks[name]
         contents = chunk.contents
         handed = contents.handed_attributes
@@ -151,9 +143,7 @@ class Handed:
             handed.add(chunk.name)
         if name == MODULE or name in self._outline.classes:
             handed |= self.flows_of(name).values.keys()
-        if chunk.name in _CALLED and any(
-            not wanted.isdisjoint(self._makeups[value].words) for value in self.flows_of(name).results
-        ):
+        if chunk.name in CALLED:  # `self.gate = Gate()`, then `self.gate(x)`
             handed.add(chunk.owner.rpartition(".")[2])
         return handed
 

@@ -25,7 +25,7 @@ from nanlint.source.kinds import (
     number_words,
     power_words,
 )
-from nanlint.source.references import SELVES, last_word
+from nanlint.source.references import CALLED, CONTAINER, SELVES, last_word
 from nanlint.source.words import OPERATOR_WORDS
 
 if TYPE_CHECKING:
@@ -127,12 +127,16 @@ class Makeup:
             return
         word = last_word(function)
         is_own = receiver is None or whose in SELVES
+        if isinstance(function, ast.Name) and function.id in SELVES:
+            self.names.update(OWN + method for method in CALLED)
         if is_own:
             self.add(function)
         else:
             self._word(word)
         if word in POWERS:
             self.words.update(power_words(node))
+        if word == CONTAINER and node.args:
+            self.add(node.args[-1])
         # A function of the file, or one under another name, may hand its arguments on.
         if is_own or word in self._through:
             for part in operands_of(node):

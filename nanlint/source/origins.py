@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.source.makeup import OTHER_LIBRARIES, OWN, VIEWS, operands_of
-from nanlint.source.references import SELVES, last_word
+from nanlint.source.references import CALLED, CONTAINER, SELVES, last_word
 from nanlint.source.words import OPERATOR_WORDS
 
 if TYPE_CHECKING:
@@ -91,6 +91,11 @@ class Origins:
         is_own = receiver is None or (isinstance(receiver, ast.Name) and receiver.id in SELVES)
         if is_own:
             yield home, function
+        if isinstance(function, ast.Name) and function.id in SELVES:
+            for method in CALLED:
+                yield from self._slices.given_to(home, OWN + method)
+        if word == CONTAINER and node.args:
+            yield home, node.args[-1]
         # A function of the file, or one under another name, may hand its arguments on.
         if is_own or word in _THROUGH:
             yield from ((home, part) for part in operands_of(node))

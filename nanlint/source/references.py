@@ -13,6 +13,10 @@ Rename = tuple["str | Sequence[ast.AST]", ast.expr]
 """The targets of an assignment, or the name of a function that returns something, and what it is."""
 
 SELVES = frozenset({"self", "cls"})
+CALLED = frozenset({"forward", "__call__"})
+"""The methods that calling an object calls."""
+CONTAINER = "Sequential"
+"""What it returns is what its last module does."""
 
 NO_REFERENCES = frozenset({ast.BinOp, ast.Compare, ast.Constant, ast.JoinedStr, ast.UnaryOp})
 """Expressions that are no function or class, and hold none."""

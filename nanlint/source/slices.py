@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.source.filled import FILLING_ALL, Filled, filled_in
 from nanlint.source.flows import Flows, loop_sources, operations_in
-from nanlint.source.handed import NOWHERE, Handed, Place
+from nanlint.source.handed import Handed, Place
 from nanlint.source.kinds import ANYTHING, INHERITED
 from nanlint.source.makeup import OWN, Makeups, Telling, operands_of
 from nanlint.source.outline import MODULE
@@ -33,7 +33,7 @@ class Slices:
     def __init__(self, outline: Outline, through: frozenset[str], telling: Telling | None = None) -> None:
         self._outline = outline
         self._makeups = Makeups(through, Telling() if telling is None else telling, outline.imports)
-        self._handed = Handed(outline, self._makeups)
+        self._handed = Handed(outline)
         self._operations: dict[str, dict[str, list[ast.AST]]] = {}
         self._loops: dict[str, dict[str, list[ast.AST]]] = {}
         self._filled: dict[str, Filled] = {}
@@ -156,8 +156,6 @@ class Slices:
 
     def _behind(self, chunk: str, name: str) -> Iterator[Place]:
         """Everything that may flow into a name or an attribute, or is returned by the function called so."""
-        if chunk == NOWHERE:
-            return
         for value in self.flows_of(chunk).values.get(name, ()):
             yield chunk, value
         yield from self._handed.to(name)
@@ -173,4 +171,4 @@ class Slices:
 
 def _key(chunk: str, name: str) -> tuple[str, str]:
     """The attributes of an object are the same in all its methods."""
-    return (MODULE if name.startswith(OWN) and chunk != NOWHERE else chunk), name
+    return (MODULE if name.startswith(OWN) else chunk), name

@@ -29,7 +29,7 @@ from nanlint.source.kinds import (
     number_words,
     power_words,
 )
-from nanlint.source.references import NO_REFERENCES, Rename, changed_by
+from nanlint.source.references import CALLED, NO_REFERENCES, SELVES, Rename, changed_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -171,7 +171,7 @@ def _enter_call(to: Collector, node: ast.Call) -> None:
         elif function.attr in CLAMPS and has_two_bounds(node):
             to.word(BOUNDS)
     else:
-        _enter(to, function)
+        _enter_function_called(to, function)
     for argument in node.args:
         if argument.__class__ is ast.Name:
             to.word(argument.id)
@@ -183,6 +183,13 @@ def _enter_call(to: Collector, node: ast.Call) -> None:
         if keyword.arg == "eps" and isinstance(keyword.value, ast.Constant) and keyword.value.value == 0:
             to.word(MINUTE)
         _enter(to, keyword.value)
+
+
+def _enter_function_called(to: Collector, node: ast.AST) -> None:
+    _enter(to, node)
+    if isinstance(node, ast.Name) and node.id in SELVES:
+        for method in CALLED:
+            to.word(method)
 
 
 def _enter_keyword(to: Collector, node: ast.keyword) -> None:
