@@ -21,7 +21,7 @@ DOTS = frozenset(
         "torch.linalg.vecdot", "torch.trace", "torch.baddbmm", "torch.tensordot", "torch.nn.functional.linear",
     }
 )  # fmt: skip
-THROUGH = frozenset({"torch.div", "torch.sub", "torch.add", "torch.mul", "torch.neg"})
+THROUGH = frozenset({"torch.div", "torch.sub", "torch.add", "torch.mul", "torch.neg", "torch.abs"})
 # `r[:, 0, 0] + r[:, 1, 1] + r[:, 2, 2]` is the trace of a rotation.
 DIAGONAL, ROTATION, HALF = re.compile(r"\[(?:[^][]*, ?)?(\d), ?\1\]"), 3, 0.5
 DEEPEST, QUOTED = 4, 45

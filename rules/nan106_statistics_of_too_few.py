@@ -23,7 +23,6 @@ AVERAGES = frozenset({"torch.mean", "torch.median"})
 # What is normalised per minibatch, of which the last one may hold a single element.
 BATCHES = frozenset({"advantage", "advantages", "adv", "advs", "gae", "returns"})
 QUOTED = 40
-
 WIDE = frozenset({"bfloat16", "float32", "float64"})
 # The eps of float16: what is divided by it stays below its end.
 BOUND = "1e-3"
@@ -70,10 +69,12 @@ class StatisticsOfTooFew(Rule):
         if subject is None or facts.is_test() or not facts.is_recorded(call.node) or facts.name_for("jax") is not None:
             return
         is_spread = call.function in SPREADS
-        selection = facts.is_selection(subject) and _is_over_all(call, facts)
+        selection = facts.selection_behind(subject) if _is_over_all(call, facts) else None
         if not selection and not (is_spread and _is_batch(call, subject, facts)):
             return
-        if (is_spread and _is_corrected(call, facts)) or facts.is_tested(subject) or facts.is_mended(call.node):
+        if (is_spread and _is_corrected(call, facts)) or facts.is_tested(selection or subject):
+            return
+        if facts.is_mended(call.node) or (selection is not None and not _is_first(call, selection, facts)):
             return
         word, text = call.function.rpartition(".")[2], facts.quote(subject, QUOTED)
         reason = f"can have one element, whose {word} is NaN" if is_spread else f"can be empty, and its {word} is NaN"
@@ -84,6 +85,13 @@ class StatisticsOfTooFew(Rule):
             hazard=Hazard(call.function, facts.source_of(subject), "one element" if is_spread else "no elements"),
             severity=_severity(subject, facts) if is_spread and not selection else Severity.WARNING,
         )
+
+
+def _is_first(call: Call, selection: Expression, facts: Facts) -> bool:
+    """Whether no statistic before it is of what the same mask selects: a mask that can be empty is one defect."""
+    mask, statistics = facts.index_of(selection), facts.calls_of(*SPREADS, *AVERAGES)
+    of_mask = (each for each in statistics if facts.is_same(facts.index_of(facts.selection_behind(each.subject)), mask))
+    return next(of_mask, call) is call
 
 
 def _severity(subject: Expression, facts: Facts) -> Severity:

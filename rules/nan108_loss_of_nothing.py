@@ -82,7 +82,7 @@ class LossOfNothing(Rule):
         """Judge one loss, or the making of one."""
         if facts.is_test() or facts.has_stars(call) or not _is_mean(call, facts):
             return
-        selected = next((node for node in call.arguments.values() if facts.is_selection(node)), None)
+        selected = next(filter(None, map(facts.selection_behind, call.arguments.values())), None)
         if selected is not None and facts.is_recorded(call.node):
             yield from self._report(call, selected, f"`{facts.quote(selected, QUOTED)}` can be empty", facts)
         elif call.module is None and _ignores(call, facts) and facts.is_recorded(call.node):

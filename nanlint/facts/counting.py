@@ -55,7 +55,11 @@ _OWN = frozenset(
     f"torch.{name}" for name in ("max", "min", "amax", "amin", "mean", "median", "quantile", "sort", "topk", "kthvalue")
 )
 # They cut a mask down, so that nothing may be left of one that is never empty by itself.
-_CUTTING = frozenset({"torch.mul", "torch.logical_and", "torch.bitwise_and", "torch.masked_fill"})
+_CUTTING = frozenset(
+    {"torch.mul", "torch.logical_and", "torch.bitwise_and", "torch.masked_fill", "torch.Tensor.fill_diagonal_", "torch.triu", "torch.tril"}
+)  # fmt: skip
+# Their arguments say how large something is, which tells nothing of what is in it.
+_SIZED = frozenset({"torch.eye", "torch.ones", "torch.zeros"})
 # Labels of prompts and of tokens that are not to be learned.
 IGNORED = -100
 # A mask that takes more than this to make is not looked into further.
@@ -140,9 +144,11 @@ def behind(node: cst.BaseExpression, evaluator: Evaluator) -> Iterator[cst.BaseE
 
 
 def _places(call: Call | None) -> Iterator[cst.CSTNode]:
-    """What says where a scatter puts something, which tells nothing of what that is."""
-    index = call.arguments.get("index") if call is not None and call.function == "torch.scatter" else None
-    return walk(index) if index is not None else iter(())
+    """What says where a scatter puts something, or how large it is, which tells nothing of what that is."""
+    if call is None or call.function not in _SIZED | {"torch.scatter"}:
+        return iter(())
+    told = call.arguments.values() if call.function in _SIZED else [call.arguments.get("index")]
+    return (inner for each in told if each is not None for inner in walk(each))
 
 
 def _makers(value: Value) -> list[cst.CSTNode]:

@@ -61,6 +61,10 @@ _CUT_OFF = frozenset(
         "torch.nn.functional.gumbel_softmax",
     }
 )
+_ELEMENTWISE = frozenset(
+    f"torch.{name}" for name in ("add", "sub", "mul", "div", "pow", "square", "abs", "neg", "sqrt", "log", "exp")
+)
+_DEEPEST = 4
 _SIZES = frozenset({"torch.abs", "torch.square", "torch.pow", "torch.mul"})
 _MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})
 
@@ -339,13 +343,24 @@ class ModuleFacts(ShapeQuestions):
         index = part.slice[0].slice
         return index.value if isinstance(index, cst.Index) else None
 
-    def is_selection(self, node: cst.BaseExpression | None) -> bool:
-        """Whether `node` is `x[labels > 0]`, here or under a name: what is left by a test on values, maybe nothing.
+    def selection_behind(self, node: cst.BaseExpression | None, depth: int = 0) -> cst.BaseExpression | None:
+        """`x[labels > 0]`, if `node` is that or was computed from it element by element: what is left by a test, maybe nothing.
 
         A mask that somebody else made, or one of padding, is as good as never without True.
         """
         index = self.index_of(node)
-        return index is not None and self.here is not None and emptiness(index, self.here) is Chance.ORDINARY
+        if index is not None and self.here is not None:
+            return node if emptiness(index, self.here) is Chance.ORDINARY else None
+        made_by = self.value_of(node).made_by if node is not None else None
+        if (
+            made_by is None
+            or made_by.function not in _ELEMENTWISE
+            or depth == _DEEPEST
+            or not self.is_here(made_by.node)
+        ):
+            return None
+        operands = (self.selection_behind(operand, depth + 1) for operand in made_by.arguments.values())
+        return next((operand for operand in operands if operand is not None), None)
 
     def is_given(self, node: cst.BaseExpression) -> bool:
         """Whether `node` came into the function from outside: a parameter, what a loop runs over, a part of such a thing."""

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 _SMALL = re.compile(r"eps|tiny|smooth|jitter", re.IGNORECASE)
 _ADD = frozenset({"add", "add_"})
+_DEEPEST = 4
 _CONSTANTS = frozenset(
     {"float", "int", "tensor", "full", "full_like", "new_tensor", "new_full", "as_tensor", "scalar_tensor"}
 )
@@ -121,12 +122,18 @@ class Forms:
         return all(len(each) == len(set(each)) for each in letters)
 
     def is_of_selected(self, home: str, place: ast.AST) -> bool:
-        """`loss(scores[mask], labels)`, or under a name."""
-        return any(
-            isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Constant, ast.Slice, ast.Tuple))
-            for operand in operands_of(place)
-            for node in self._choices(home, operand)
-        )
+        """`loss(scores[mask], labels)`, or under a name, or computed from it."""
+        return any(self._is_selected(home, operand, _DEEPEST) for operand in operands_of(place))
+
+    def _is_selected(self, home: str, operand: ast.AST, depth: int) -> bool:
+        for node in self._choices(home, operand):
+            if isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Constant, ast.Slice, ast.Tuple)):
+                return True
+            parts = operands_of(node) if isinstance(node, ast.Call) else nodes_below(node)
+            is_computed = isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Call)) and depth > 0
+            if is_computed and any(self._is_selected(home, part, depth - 1) for part in parts):
+                return True
+        return False
 
     def is_of_sum_with_eps(self, home: str, place: ast.AST) -> bool:
         """`relu(x + eps)`, as it is written."""
