@@ -55,7 +55,6 @@ class RootGradientAtZero(Rule):
     something above 0 is added or clamped to inside the root; under `no_grad`, on detached values, counts and in tests;
     for norms, `std`, `cdist` and `relu(x).sqrt()`, whose gradient torch defines at 0; when only underflow could
     make the value 0, as of `exp(x)`; when nothing is known of the value.
-
     At `info` where no name says that the code is trained (`forward`, a loss, a distance), or where a 0 would be a coincidence, as
     of the length of one vector.
 
@@ -119,9 +118,10 @@ def _can_be_zero(call: Call, facts: Facts) -> bool:
 
 
 def _is_expected(call: Call, facts: Facts) -> bool:
-    """Whether a 0 is to be expected: by what it is made of, or because an eps is added after the root."""
+    """Whether a 0 is to be expected: by what it is made of, as the size of a row, or because an eps is added after the root."""
     is_guarded_late = facts.raised(facts.user_of(call.node)) is not None
-    return is_guarded_late or call.function == HYPOT or facts.expects_zero(call.subject)
+    is_expected = facts.is_mean_square(call.subject) or facts.expects_zero(call.subject)
+    return is_expected or is_guarded_late or call.function == HYPOT
 
 
 def _fix(call: Call, facts: Facts) -> Fix | None:

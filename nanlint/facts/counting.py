@@ -15,7 +15,18 @@ from nanlint.facts.context import ancestors
 from nanlint.facts.naming import loop_source_of, words_of
 from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Kind, Value
-from nanlint.source.telling_names import BINS, LENGTHS, LETTERS, MASKS, OCCURRING, PROBABILITIES, RANDOM, SEQUENCES
+from nanlint.source.telling_names import (
+    ADJACENCIES,
+    BINS,
+    LENGTHS,
+    LETTERS,
+    LOOPS,
+    MASKS,
+    OCCURRING,
+    PROBABILITIES,
+    RANDOM,
+    SEQUENCES,
+)
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -87,13 +98,19 @@ def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     if is_padding or any(_is_of_tokens(test, evaluator) for test in tests):
         return Chance.NONE
     if not tests:
-        return Chance.DOUBTFUL if not MASKS.isdisjoint(words_of(mask)) else Chance.NONE
+        return _loneliness(mask, evaluator) or (Chance.NONE if MASKS.isdisjoint(words_of(mask)) else Chance.DOUBTFUL)
     if any(_keeps_one(test, evaluator) for test in tests):
         # What the test is made of was cut before the question was asked.
         tested = {inner for test in tests for inner in behind(test, evaluator)}
         return Chance.NONE if tested.issuperset(cuts) else Chance.ORDINARY
     is_doubtful = _is_random(tests, evaluator) or all(_is_of_two(test, evaluator) for test in tests)
     return Chance.DOUBTFUL if is_doubtful else Chance.ORDINARY
+
+
+def _loneliness(adjacency: cst.BaseExpression, evaluator: Evaluator) -> Chance:
+    """Some node of a graph has no neighbour, unless each is made its own."""
+    is_named = not ADJACENCIES.isdisjoint(words_of(adjacency))
+    return Chance.ORDINARY if is_named and not evaluator.parsed.chunk.mentions(LOOPS) else Chance.NONE
 
 
 def _asks_for_ignored(test: cst.BaseExpression, evaluator: Evaluator) -> bool:

@@ -1,6 +1,7 @@
 """What is exactly 0 where a sigmoid, a softmax or a tanh rounds to 0 or 1: everyday for a model that is sure of itself.
 
-`1 - tanh(x) ** 2` is 0 in float32 from |x| = 9.1 on, `where(label, p, 1 - p)` wherever p is wrong and certain.
+`1 - tanh(x) ** 2` is 0 in float32 from |x| = 9.1 on, `where(label, p, 1 - p)` wherever p is wrong and certain, and a mixture of
+densities, `(weights * exp(-z ** 2 / 2)).sum(-1)`, 15 deviations away from all of them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Call
+from nanlint.ops.interval import INF
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,10 +23,11 @@ if TYPE_CHECKING:
 
 _SHARES = {"torch.sigmoid": "sigmoid", "torch.softmax": "softmax", "torch.nn.functional.softmin": "softmin"}
 _DEEPEST = 4
+_MOST_FACTORS = 8
 
 
 def saturated(node: _Node, evaluator: Evaluator, depth: int = 0) -> str:
-    """The function whose rounding makes `node` exactly 0: "sigmoid", "softmax", "softmin", "tanh"; "" for none."""
+    """The function whose rounding makes `node` exactly 0: "sigmoid", "softmax", "softmin", "tanh", "exp"; "" for none."""
     origin = _origin(node, evaluator)
     if origin is None or depth == _DEEPEST:
         return ""
@@ -52,6 +55,27 @@ def _quotient(first: _Node, second: _Node, evaluator: Evaluator, depth: int) -> 
     """`p / (1 - p)`."""
     del second
     return saturated(first, evaluator, depth + 1)
+
+
+def _total(first: _Node, second: _Node, evaluator: Evaluator, depth: int) -> str:
+    """`(weights * exp(-z ** 2)).sum(-1)`; without weights it is a sum of kernels, of which one is often 1."""
+    del second, depth
+    factors, pending = list[Call](), [first]
+    while pending and len(factors) < _MOST_FACTORS:
+        made = _origin(pending.pop(), evaluator)
+        if made is not None and made.function in {"torch.mul", "torch.div"} and made.node in evaluator.values:
+            pending += [made.subject] if made.function == "torch.div" else made.arguments.values()
+        elif made is not None:
+            factors.append(made)
+    is_density = any(factor.function == "torch.exp" and _is_falling(factor, evaluator) for factor in factors)
+    is_product = evaluator.values.get(first, UNKNOWN).origin not in factors if first is not None else False
+    return "exp" if is_density and is_product else ""
+
+
+def _is_falling(exp: Call, evaluator: Evaluator) -> bool:
+    """Whether it is of something that is never above 0, and as far below as it likes."""
+    reach = evaluator.values.get(exp.subject, UNKNOWN).range if exp.subject is not None else UNKNOWN.range
+    return reach.high <= 0 and reach.low == -INF
 
 
 def _rest(node: _Node, evaluator: Evaluator) -> str:
@@ -105,4 +129,5 @@ _COMBINING: Mapping[str, Callable[[_Node, _Node, Evaluator, int], str]] = {
     "torch.mul": _product,
     "torch.where": _product,
     "torch.div": _quotient,
+    "torch.sum": _total,
 }

@@ -136,6 +136,13 @@ class ShapeQuestions(RangeQuestions):
             return False
         return self.source_of(thing_of(first)) == self.source_of(thing_of(second))
 
+    def is_mean_square(self, node: cst.BaseExpression | None) -> bool:
+        """Whether `node` is `(x ** 2).mean(dim)`: 0 for a row of zeros, as padding is one."""
+        mean = self.here.values.get(node, UNKNOWN).origin if self.here is not None and node is not None else None
+        if mean is None or mean.function != "torch.mean" or "dim" not in mean.arguments or mean.subject is None:
+            return False
+        return self.squared(self.here.calls.get(mean.subject)) is not None  # type: ignore[union-attr] # there is a mean
+
     def squared(self, call: Call | None) -> cst.BaseExpression | None:
         """`x`, if `call` is `x ** 2`, `x.square()` or `x * x`; None for anything else."""
         if call is None or self.here is None:

@@ -133,7 +133,7 @@ def _total(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanish
         return NEVER
     # A mask that an object keeps is a setting of it.
     is_kept = (dotted_text(thing_of(subject)) or "").startswith("self.")
-    is_mask = not value.is_known and not is_kept and not named.MASKS.isdisjoint(words_of(subject))
+    is_mask = not value.is_known and not is_kept and not named.COUNTED.isdisjoint(words_of(subject))
     if is_mask or (value.is_known and reach.integer and reach.low == 0):
         return Vanishing(COUNT, emptiness(subject, evaluator))
     if not value.is_known or reach.low != 0 or not reach.has_zero or not reaches_zero(subject, evaluator):

@@ -63,6 +63,10 @@ RANDOM = frozenset({"rand", "randn", "normal", "uniform", "bernoulli", "noise", 
 OCCURRING = frozenset({"unique", "set", "occurring", "present", "counts"})
 # The group that each element belongs to.
 MEMBERS = frozenset({"batch", "owner", "owners", "graph", "graphs", "segment", "segments", "group", "groups"})
+ADJACENCIES = frozenset({"adj", "adjacency"})
+COUNTED = MASKS | ADJACENCIES
+# Words of code that makes every node of a graph its own neighbour.
+LOOPS = frozenset({"eye", "fill_diagonal_", "add_self_loops", "add_remaining_self_loops", "add_self_loop"})
 PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities"})
 # Two ends of an interval, as people call them: the upper one and the lower one.
 ENDS = (
