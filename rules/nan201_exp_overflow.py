@@ -23,10 +23,10 @@ OVERFLOW = {"torch.exp": 88.72, "torch.expm1": 88.72, "torch.exp2": 128.0, "torc
 LOG_PROBABILITIES = frozenset(["logp", "logps", "logprob", "logprobs", "logpi", "neglog", "neglogp", "logpac"])
 SPREADS = frozenset({"var", "vars", "variance", "std", "stds", "sigma", "sigmas", "scale"})
 PRODUCTS = frozenset({"torch.matmul", "torch.mv", "torch.mm", "torch.bmm"})
-# What is divided by one of these is meant to grow.
 TINY, SMALLEST, LARGEST_EPS = frozenset({"eps", "epsilon", "reg"}), 0.05, 0.2
 SAMPLING, SAMPLED = ("torch.multinomial", "torch.isinf", "torch.isfinite"), "are weights to sample by"
 WIDE, AMPLIFIED = frozenset({"bfloat16", "float32", "float64"}), "is amplified without bound"
+SKETCHES = {"torch.cosh": "log(cosh(x)) is x.abs() + F.softplus(-2 * x.abs()) - math.log(2), without the detour"}
 LOG_SPACE = "stay in log space: logsumexp for the sum of products, and a difference for the quotient"
 ANY, TESTS, QUOTED = (frozenset({"<anything>"}),), frozenset({"torch.lt", "torch.le", "torch.gt", "torch.ge"}), 26
 
@@ -35,8 +35,8 @@ class ExpOverflow(Rule):
     """The exponential of a value that nothing bounds.
 
     ## Why it hurts
-    `exp` is inf from 88.7 on in float32 and from 11.1 on in float16. A policy that moved away from the one that acted has a
-    log-ratio of 100 easily; the ratio is inf, and even where it is clipped afterwards its gradient is `0 * inf`, NaN.
+    `exp` is inf from 88.7 on in float32 and from 11.1 on in float16. A policy that moved away from the one that acted has a log-ratio of 100 easily;
+    the ratio is inf, and even where it is clipped afterwards its gradient is `0 * inf`, NaN.
 
     ## Flagged
         ratio = torch.exp(log_prob - old_log_prob)
@@ -45,14 +45,13 @@ class ExpOverflow(Rule):
         ratio = torch.exp((log_prob - old_log_prob).clamp(max=20.0))
 
     ## Silent when
-    the exponent is known to stay below: clamped, `x - x.max()`, `-x**2`, a log-probability by itself; where no gradient passes
-    and for `x - x.detach()`; in tests; when nothing is known of the exponent, neither by its name nor by its range. At `info`:
-    variances and scales that are kept as logarithms, learnable exponents, which reach 88 only when training diverges.
-    Not for those that something amplifies: `x / eps`, a learned factor, weights for `multinomial`, a kernel that is divided by.
+    the exponent is known to stay below: clamped, `x - x.max()`, `-x**2`, a log-probability by itself; where no gradient passes and for `x - x.detach()`;
+    in tests; when nothing is known of the exponent, neither by its name nor by its range. At `info`: variances and scales that are kept as logarithms,
+    learnable exponents, which reach 88 only when training diverges. Not for those that something amplifies: `x / eps`, a learned factor, weights for `multinomial`, a kernel that is divided by.
 
     ## Fix
-    Unsafe: `clamp(max=10.0)` caps the result at 2.2e4, which float16 holds (20.0 and 4.9e8 where the dtype is wider), and
-    cuts the gradient above. A sketch for what is amplified, or a kernel that is divided by: they belong in log space.
+    Unsafe: `clamp(max=10.0)` caps the result at 2.2e4, which float16 holds (20.0 and 4.9e8 where the dtype is wider), and cuts the gradient above.
+    A sketch for what is amplified, for a kernel that is divided by and for `log(cosh(x))`: they belong in log space.
     """
 
     code = "NAN201"
@@ -62,6 +61,7 @@ class ExpOverflow(Rule):
     calls = frozenset(OVERFLOW)
     needs = (Need(calls, (frozenset({"<bounded>", "<log ratio>"}),), where="no test"),
              Need(calls, ANY, along=(TESTS | {"torch.multinomial"},), where="no test"),
+             Need(frozenset(SKETCHES), ANY, along=(frozenset({"torch.log"}),), where="no test"),
              Need(frozenset({"torch.div"}), made_by=PRODUCTS, along=(calls,), where="no test"), Need(calls, ANY, only_info=True))  # fmt: skip
     yields_to = frozenset({"NAN202"})
 
@@ -81,12 +81,12 @@ class ExpOverflow(Rule):
         word, bound = call.function.rpartition(".")[2], "20.0" if facts.dtype_of(inner) in WIDE else "10.0"
         clamped = Edit(facts.span_of(inner), f"{facts.as_receiver(inner)}.clamp(max={bound})")
         # What is amplified passes every bound on ordinary inputs: it needs log space.
-        is_fixed = reason != AMPLIFIED and not facts.changes_its_operand(call)
+        is_fixed = reason != AMPLIFIED and call.function not in SKETCHES and not facts.changes_its_operand(call)
         yield self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(inner, QUOTED)}` {reason} (range {facts.range_of(inner)}): its {word} can be inf",
             severity=severity,
-            fix=unsafe("Bound the exponent", clamped) if is_fixed else show(LOG_SPACE),
+            fix=unsafe("Bound the exponent", clamped) if is_fixed else show(SKETCHES.get(call.function, LOG_SPACE)),
             hazard=Hazard(call.function, facts.source_of(inner), f"[{edge}, inf)"),
         )
 
@@ -106,10 +106,10 @@ def _why_large(call: Call, inner: Expression, edge: float, facts: Facts) -> str:
     """Why the exponent is large on inputs that do occur; empty if nothing says so."""
     reach, made_by = facts.range_of(inner), facts.origin_of(inner)
     uses = {user.function for user in facts.calls_of(*SAMPLING) if facts.origin_of(user.subject) is call}
-    if uses == {SAMPLING[0]}:
-        return SAMPLED
-    if "metric" in facts.function_name():
-        return ""
+    if uses == {SAMPLING[0]} or "metric" in facts.function_name():
+        return SAMPLED if uses == {SAMPLING[0]} else ""
+    if call.function in SKETCHES and any(facts.origin_of(log.subject) is call for log in facts.calls_of("torch.log")):
+        return "has no bound"
     if edge <= reach.greatest < float("inf") and facts.is_tensor(inner) and facts.constant_of(inner) is None:
         return "can be too large"
     sides = (made_by.subject, made_by.arguments.get("other")) if made_by is not None else (None, None)

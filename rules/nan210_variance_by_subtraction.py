@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 ROOTS = frozenset({"torch.sqrt", "torch.rsqrt", "torch.log", "torch.log2", "torch.log10", "torch.reciprocal"})
 LESS, SQUARES = frozenset({"torch.sub"}), frozenset({"torch.mul", "torch.pow", "torch.square"})
 POWER, QUOTIENT, DIFFERENCE, SUM, MEAN = "torch.pow", "torch.div", "torch.sub", "torch.add", "torch.mean"
-AVERAGES = frozenset({MEAN, "torch.sum", "torch.nanmean", QUOTIENT, "torch.matmul", "torch.einsum"})
+AVERAGES = frozenset({MEAN, "torch.sum", "torch.nanmean", QUOTIENT, "torch.matmul", "torch.einsum", "torch.avg_pool1d", "torch.nn.functional.avg_pool2d", "torch.nn.functional.avg_pool3d", "torch.conv1d", "torch.conv2d"})  # fmt: skip
 # With an eps it takes values beyond any ordinary size in float64.
 NARROW = ("float16", "bfloat16", "float32")
 QUOTED, BROKEN = 45, ROOTS | {QUOTIENT, "<root>", "<inverse>"}

@@ -95,7 +95,7 @@ def _is_bare(memory: Call, facts: Facts) -> bool:
         return False
     if memory.function in BY_SIZE:
         known = [facts.is_number(size) or facts.is_named_for(size, SIZES) for size in sizes]
-        return any(known) and (len(sizes) > 1 or facts.constant_of(sizes[0]) != 0)
+        return len(sizes) > 1 or (any(known) and facts.constant_of(sizes[0]) != 0)
     if memory.function not in EMPTY or facts.value_of(memory.node).dtype in {"int", "bool"}:
         return False
     device = memory.arguments.get("device")

@@ -26,6 +26,12 @@ def chances(body: str) -> list[str]:
         pytest.param(
             "same = (labels[:, None] == labels).float()\n    reveal((same * (1 - torch.eye(3))).sum(1))", id="others"
         ),
+        pytest.param(
+            "same = (labels[:, None] == labels).float()\n    same.fill_diagonal_(0)\n    reveal(same.sum(1))",
+            id="all but itself",
+        ),
+        pytest.param("adj = batch.adj\n    reveal(adj.sum(1))", id="neighbours of a node"),
+        pytest.param("reveal(torch.stft(batch.x, 8).abs().mean())", id="spectrum of a pause"),
         pytest.param("reveal(x.max() - x.min())", id="range of data"),
         pytest.param("reveal(x.std(dim=0))", id="spread of data"),
         pytest.param("image = batch['image']\n    reveal(image.abs().max())", id="peak of an item"),

@@ -51,7 +51,8 @@ def silence(node: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
         return Chance.NONE
     # What a function gave back, or an object keeps, is known by its name alone; that two things are equal, to nobody.
     is_apart = any(_is_distance(part, evaluator) for part in chain)
-    is_measured = is_gradient or is_given(leaf, evaluator)
+    # A spectrum is one of sound, which pauses.
+    is_measured = is_gradient or "stft" in words or is_given(leaf, evaluator)
     return Chance.ORDINARY if is_measured and not is_apart else Chance.DOUBTFUL
 
 
