@@ -70,6 +70,8 @@ def test_a_zero_that_rests_on_a_name_or_on_the_caller_is_doubtful(body: str) -> 
         pytest.param("reveal((x == x.max()).sum())", id="where the largest stands"),
         pytest.param("reveal((x >= x.max() / 2).sum())", id="above half of the peak"),
         pytest.param("reveal((labels[:, None] == labels).sum(1))", id="equal to itself"),
+        pytest.param("y = batch['y']\n    reveal((y[:, None] == y[None]).float().sum(1))", id="an item equal to itself"),
+        pytest.param("adj = batch.adj + torch.eye(3)\n    reveal(adj.sum(1))", id="neighbours and itself"),
         pytest.param("probs = batch.probs\n    reveal((probs > 0).sum())", id="probabilities above 0"),
         pytest.param("reveal((labels == 1).sum() + (labels == 0).sum())", id="positives and negatives"),
         pytest.param("reveal(labels.bincount().max())", id="largest class"),

@@ -239,12 +239,19 @@ def _sides(
 def root(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
     """What `node` is a view, a part or a cast of."""
     for _ in range(_DEEPEST):
-        call = evaluator.calls.get(node)
-        value = evaluator.values.get(node, UNKNOWN)
-        if call is None or call.subject is None or (value.origin is call and call.function != "subscript"):
+        whole = _whole(node, evaluator)
+        if whole is None:
             break
-        node = call.subject
+        node = whole
     return node
+
+
+def _whole(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression | None:
+    call = evaluator.calls.get(node)
+    if call is None:
+        return node.value if isinstance(node, cst.Subscript) else None  # a part of what may be no tensor
+    is_made_here = evaluator.values.get(node, UNKNOWN).origin is call and call.function != "subscript"
+    return call.subject if not is_made_here else None
 
 
 def _is_random(tests: list[cst.BaseExpression], evaluator: Evaluator) -> bool:
