@@ -78,6 +78,8 @@ def test_a_number_is_stored_as_another_where_the_format_is_narrow() -> None:
     [
         pytest.param("reveal(x.sqrt()).mean().item()", True, id="item"),
         pytest.param("y = torch.maximum(y, reveal(x.sqrt())).detach()", True, id="detached further out"),
+        pytest.param("y = (y * reveal(x.sqrt())[:, None]).detach()", True, id="a part of it"),
+        pytest.param("y = y[reveal(x.sqrt())].detach()", False, id="as an index"),
         pytest.param("y = float(reveal(x.sqrt()))", True, id="float"),
         pytest.param("assert reveal(x.sqrt()) > 0", True, id="assertion"),
         pytest.param("y = reveal(x.sqrt()).float()", False, id="cast"),
@@ -95,6 +97,7 @@ def test_what_goes_on_without_its_gradient_is_cut_off(body: str, cut: bool) -> N
         pytest.param("reveal(unknown.data ** 2)", id="data"),
         pytest.param("b, n = x.shape\n    reveal(torch.arange(n) / n)", id="positions"),
         pytest.param("reveal(x.detach().permute(0, 2, 1).to(x.device))", id="moved"),
+        pytest.param("with torch.no_grad():\n        y, _ = unknown(x)\n    reveal(y + 1)", id="made under no_grad"),
     ],
 )
 def test_what_no_gradient_passes_through_is_detached(body: str) -> None:

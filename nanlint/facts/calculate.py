@@ -73,7 +73,8 @@ def value_made_by(call: Call, evaluator: Evaluator, given: tuple[Value, ...] = (
     if call.function not in SIGNATURES or call.function in _ELSEWHERE:
         # What a method makes of something without a gradient has none, whatever method it is.
         receiver = evaluator.values.get(call.receiver, UNKNOWN) if call.receiver is not None else UNKNOWN
-        return Value(Kind.UNKNOWN, call, call, detached=receiver.detached or call.function in _ELSEWHERE)
+        is_cut = receiver.detached or call.function in _ELSEWHERE or not evaluator.env.is_recorded
+        return Value(Kind.UNKNOWN, call, call, detached=is_cut)
     value = _tensor(call, evaluator)
     if call.function in _ALWAYS_PAIRS or (call.function in _PAIRS and "dim" in call.arguments):
         return Value(Kind.TUPLE, call, call, parts=(value, Value(Kind.TENSOR, range=COUNT, dtype="int")))
@@ -108,7 +109,7 @@ def _tensor(call: Call, evaluator: Evaluator) -> Value:
     operands = {name: values.get(node, UNKNOWN) for name, node in call.arguments.items()}
     dtype = dtype_made_by(call, operands, evaluator)
     reach = _range_made_by(call, operands, dtype, evaluator)
-    detached = dtype in {"int", "bool"} or _is_detached(call, operands)
+    detached = dtype in {"int", "bool"} or _is_detached(call, operands, is_recorded=evaluator.env.is_recorded)
     if call.function not in VIEWS:
         return Value(Kind.TENSOR, call, call, range=reach, dtype=dtype, detached=detached)
     subject = operands.get("input") or operands.get("0") or UNKNOWN
@@ -146,12 +147,12 @@ def part_of_tensor(call: Call, whole: Value) -> Value:
     )
 
 
-def _is_detached(call: Call, operands: Mapping[str, Value]) -> bool:
+def _is_detached(call: Call, operands: Mapping[str, Value], *, is_recorded: bool) -> bool:
     """Whether all its tensors are; numbers have no gradient anyway, an unknown may have one."""
     asked = operands.get("requires_grad")
     if asked is not None or call.function == _REQUIRES_GRAD:
         return asked is not None and asked.constant is False
-    if call.function == _DETACH or call.function in _WITHOUT_GRADIENT:
+    if call.function == _DETACH or call.function in _WITHOUT_GRADIENT or not is_recorded:
         return True
     # A view's other arguments are sizes, a device, a dtype.
     subject = operands.get("input") or operands.get("0") if call.function in VIEWS else None

@@ -38,6 +38,7 @@ _CARRIERS = frozenset(
 # After these no backward passes through what came before.
 _CUTTING_METHODS = frozenset({"item", "detach", "tolist", "numpy"})
 _CUTTING_FUNCTIONS = frozenset({"float", "int", "bool", "print"})
+_ENDS = (cst.BaseSmallStatement, cst.BaseCompoundStatement, cst.Lambda, cst.NamedExpr)
 _LEAVING = (cst.Raise, cst.Break, cst.Continue, cst.Return)
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
 
@@ -136,10 +137,10 @@ def is_cut_off(node: cst.CSTNode, parents: Parents) -> bool:
             return True
         if isinstance(around, cst.Call) and around.func is not inner and dotted_text(around.func) in _CUTTING_FUNCTIONS:
             return True
-        if isinstance(around, (cst.BaseSmallStatement, cst.BaseCompoundStatement, cst.Lambda, cst.Subscript)):
+        # The name of a `:=` goes on; what is an index is no part of the result.
+        is_index = isinstance(around, cst.Subscript) and around.value is not inner
+        if is_index or isinstance(around, _ENDS):
             return False
-        if isinstance(around, cst.NamedExpr):
-            return False  # its name goes on
         inner = around
     return False
 

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 _GUARDABLE = frozenset({cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BinaryOperation})
 
+_NO_GRADIENT = frozenset(
+    {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"}
+)
+
 # The newest dict is copied at every binding, so it stays small.
 _NEWEST = 16
 
@@ -75,10 +79,11 @@ class Env:
         return Env(layers, self.regions, guards, self.guarded_kinds)
 
     def forget(self, touched: Iterable[str]) -> Env:
-        """The environment after any of these names may have been assigned."""
-        env = self
+        """The environment after any of these names may have been assigned; under no_grad that adds no gradient."""
+        env, is_recorded = self, self.is_recorded
         for name in touched:
-            env = env.bind(name, Value())
+            held = None if is_recorded else self.get(name)
+            env = env.bind(name, Value(detached=held is not None and held.detached))
         return env
 
     def attributes_told_of(self, owner: str) -> set[str]:
@@ -95,6 +100,11 @@ class Env:
     def within(self, regions: Iterable[Call]) -> Env:
         """The same inside further `with` regions."""
         return Env(self.layers, (*self.regions, *regions), self.guards, self.guarded_kinds)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether autograd records what happens here."""
+        return not self.regions or not without_gradient(self.regions)
 
     def in_regions_of(self, other: Env) -> Env:
         """The same inside the `with` regions of another."""
@@ -190,3 +200,16 @@ def _either(here: Value | None, there: Value | None, *, may_lack: bool) -> Value
         return join(here, there)
     known = here or there or Value()
     return known if may_lack else join(known, Value())
+
+
+def without_gradient(regions: tuple[Call, ...]) -> bool:
+    """Whether the innermost region that says something about gradients switches them off."""
+    off = False
+    for region in regions:
+        if region.function in _NO_GRADIENT or region.function == "torch.set_grad_enabled":
+            mode = region.arguments.get("mode") or region.arguments.get("0")
+            said = mode.value if isinstance(mode, cst.Name) else ""
+            off = said == "False" if region.function == "torch.set_grad_enabled" else said != "False"
+        elif region.function in {"torch.enable_grad", "torch.autograd.enable_grad"}:
+            off = False
+    return off

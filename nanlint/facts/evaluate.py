@@ -152,6 +152,8 @@ class Evaluator:
         function = self.evaluate(node.func)
         given = tuple([self.evaluate(argument.value) for argument in node.args])
         call, value = outcome(node, function, given, self)
+        if function.kind is Kind.FUNCTION and not value.detached and not self.env.is_recorded:
+            value = value.but(detached=True, same_as=value.identity if value is not UNKNOWN else None)
         if call is not None:
             self.calls[node] = call
             if call.function == METHODS["requires_grad_"] and call.subject is not None:
@@ -181,12 +183,18 @@ class Evaluator:
 
     def change(self, target: cst.BaseExpression, value: Value) -> None:
         """`target` was changed in place: whatever name holds the same thing holds `value` now, a copy still what it held."""
+        value = self.written(target, value)
         now = changed(self.env, self.values.get(target, UNKNOWN), value, self.values)
         text = dotted_text(target)
         if text is not None:
             now[text] = value
         for name in sorted(now):
             self.env = self.env.bind(name, now[name])
+
+    def written(self, target: cst.BaseExpression, value: Value) -> Value:
+        """What `target` holds when `value` is written into it: under no_grad it keeps the gradient that it had."""
+        held = self.values.get(target, UNKNOWN)
+        return value if held.detached is value.detached or self.env.is_recorded else value.but(detached=held.detached)
 
     def _set_gradient(self, target: cst.BaseExpression, *, detached: bool) -> None:
         """`x.requires_grad_()` and `x.requires_grad = True`: from here on a backward stops at x, or passes."""
@@ -368,7 +376,9 @@ class Evaluator:
         kept = held.range
         if isinstance(index, cst.Index):
             kept = range_under(target.value, index.value, self, holds=False)
-        return Value(held.kind, range=kept.join(rounded(format_of(held.dtype), value.range)), dtype=held.dtype)
+        reach = kept.join(rounded(format_of(held.dtype), value.range))
+        is_cut = held.detached and (value.detached or value.kind is Kind.NUMBER)
+        return Value(held.kind, range=reach, dtype=held.dtype, detached=is_cut)
 
 
 def parameters(declared: cst.Parameters) -> list[cst.Param]:

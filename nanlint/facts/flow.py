@@ -202,6 +202,7 @@ class Flow(Evaluator):
         before = self.values.get(node.target, UNKNOWN)
         if before.kind is not Kind.NUMBER and isinstance(node.target, (cst.Name, cst.Attribute)):
             # What is changed in place changes under its other names too.
+            value = self.written(node.target, value)
             self.change(node.target, value)
         self.bind_target(node.target, value)
         # The statement stands for the result, its target for the operand.

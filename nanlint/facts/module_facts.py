@@ -15,6 +15,7 @@ from nanlint.facts.calculate import VIEWS
 from nanlint.facts.calls import operation_setting
 from nanlint.facts.counting import Chance, emptiness
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of
+from nanlint.facts.environment import without_gradient
 from nanlint.facts.evaluate import parameters
 from nanlint.facts.given import is_given
 from nanlint.facts.names import dotted_text
@@ -37,9 +38,6 @@ from nanlint.source.walk import walk
 if TYPE_CHECKING:
     from nanlint.facts.guards import Bound
 
-_NO_GRADIENT = frozenset(
-    {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"}
-)
 # Lightning calls these without a gradient.
 _EVALUATION_STEPS = frozenset(
     {"validation_step", "test_step", "predict_step", "evaluate", "evaluation", "validate", "compute_metrics"}
@@ -215,7 +213,7 @@ class ModuleFacts(ShapeQuestions):
 
     def is_recorded(self, node: cst.CSTNode) -> bool:
         """Whether autograd records what happens at `node`: not under no_grad, inference_mode, or in an evaluation step."""
-        return self.function_name() not in _EVALUATION_STEPS and not _without_gradient(self.regions_at(node))
+        return self.function_name() not in _EVALUATION_STEPS and not without_gradient(self.regions_at(node))
 
     def has_gradient(self, node: cst.CSTNode) -> bool:
         """Whether a backward can pass through `node`: not under no_grad or inference_mode, not detached."""
@@ -379,19 +377,6 @@ class ModuleFacts(ShapeQuestions):
             return None
         is_one = self.constant_of(whole) == 1 or self.operand_of(whole, "torch.ones_like") is not None
         return made_by.arguments.get("other") if is_one else None
-
-
-def _without_gradient(regions: tuple[Call, ...]) -> bool:
-    """Whether the innermost region that says something about gradients switches them off."""
-    off = False
-    for region in regions:
-        if region.function in _NO_GRADIENT or region.function == "torch.set_grad_enabled":
-            mode = region.arguments.get("mode") or region.arguments.get("0")
-            said = mode.value if isinstance(mode, cst.Name) else ""
-            off = said == "False" if region.function == "torch.set_grad_enabled" else said != "False"
-        elif region.function in {"torch.enable_grad", "torch.autograd.enable_grad"}:
-            off = False
-    return off
 
 
 def _is_of_form(left: Interval) -> bool:

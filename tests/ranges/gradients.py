@@ -95,3 +95,38 @@ def several(x: torch.Tensor) -> None:
     reveal(torch.cat([grid, flat]))  # gradient: yes
     reveal(torch.cat([grid, *[flat]]))  # gradient: yes
     reveal(torch.stack([row * 2 for row in (flat, grid)]))  # gradient: yes
+
+
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+def made_without_one(x: torch.Tensor) -> None:
+    buffer = torch.zeros_like(x)
+    with torch.no_grad():
+        y = x * 2
+        z = doubled(x)
+        buffer[...] = x
+        for step in range(3):
+            buffer[...] = x + step
+        same = x
+        again = (x * 2).requires_grad_()
+    reveal(y.exp())  # gradient: no
+    reveal(z.exp())  # gradient: no
+    reveal(buffer.exp())  # gradient: no
+    reveal(same.exp())  # gradient: yes
+    reveal(again.exp())  # gradient: yes
+    reveal(y * x)  # gradient: yes
+    buffer[...] = y
+    reveal(buffer.exp())  # gradient: no
+    buffer[...] = x
+    reveal(buffer.exp())  # gradient: yes
+
+
+def changed_without_one(x: torch.Tensor, y: torch.Tensor) -> None:
+    with torch.no_grad():
+        x.clamp_(min=0)
+        y -= 1
+        y[...] = 1
+    reveal(x.exp())  # gradient: yes
+    reveal(y.exp())  # gradient: yes
