@@ -43,7 +43,7 @@ class StatisticsOfTooFew(Rule):
 
     ## Silent when
     `correction=0` or `unbiased=False` is given; when a condition on the way asks for the size or the selection; when
-    the result is replaced behind it; for a `std` over features, time or pixels, of which there is more than one; under
+    the result is replaced behind it, compared with the values it is of, or a number of a metric; for a `std` over features, time or pixels, of which there is more than one; under
     `no_grad`, beside jax, and in tests. Of spreads those over a whole batch of advantages or returns are judged, and those
     of a selection by a test on values (`x[labels > 0]`); of means and medians those of such a selection. A mask that was
     made elsewhere, or from padding, is taken to hold a True. At `info` for a batch that the function itself has computed, which is all of a rollout.
@@ -76,6 +76,8 @@ class StatisticsOfTooFew(Rule):
             return
         if facts.is_mended(call.node) or (selection is not None and not _is_first(call, selection, facts)):
             return
+        if not is_spread and _is_harmless(call, subject, facts):
+            return
         word, text = call.function.rpartition(".")[2], facts.quote(subject, QUOTED)
         reason = f"can have one element, whose {word} is NaN" if is_spread else f"can be empty, and its {word} is NaN"
         yield self.finding(
@@ -92,6 +94,13 @@ def _is_first(call: Call, selection: Expression, facts: Facts) -> bool:
     mask, statistics = facts.index_of(selection), facts.calls_of(*SPREADS, *AVERAGES)
     of_mask = (each for each in statistics if facts.is_same(facts.index_of(facts.selection_behind(each.subject)), mask))
     return next(of_mask, call) is call
+
+
+def _is_harmless(call: Call, subject: Expression, facts: Facts) -> bool:
+    """Whether a mean is compared with the values it is of, as empty as it is NaN, or is a number that a metric reports."""
+    tests = [facts.comparison_of(test) for test in facts.comparisons() if facts.is_within(call.node, test)]
+    is_compared = any(facts.is_same(side, subject) for test in tests if test for side in (test.left, test.right))
+    return is_compared or (facts.is_cut_off(call.node) and "metric" in facts.function_name())
 
 
 def _severity(subject: Expression, facts: Facts) -> Severity:
