@@ -62,8 +62,8 @@ class NanHidden(Rule):
 
     ## Silent when
     it is done to inputs, labels, targets, metrics, attention weights of masked rows, or to anything that is not a loss, a
-    gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests; where the same `if` asserts what made it so. A `clamp` of a loss is
-    flagged with a constant `max` of 10 or more and no `min`, for the usual names of a loss.
+    gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests; where the same `if` asserts what made it so;
+    where inf takes the place of NaN, which no log overlooks. A `clamp` of a loss is flagged with a constant `max` of 10 or more and no `min`, for the usual names of a loss.
 
     ## Fix
     Sketch: what to do about a NaN is to find where it comes from.
@@ -107,7 +107,8 @@ class NanHidden(Rule):
         if not _is_trained(subject, facts) or not _counts(subject, facts):
             return ""
         if call.function in REPLACING:
-            return f"`{whole}` puts a number in the place of NaN in `{thing}`"
+            is_told = facts.constant_of(call.arguments.get("nan")) == float("inf")
+            return "" if is_told else f"`{whole}` puts a number in the place of NaN in `{thing}`"
         if call.function in AVERAGING:
             return f"`{whole}` leaves every NaN of `{thing}` out of the loss"
         if call.function in ASKING:

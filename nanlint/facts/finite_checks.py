@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nanlint.facts.flow import Flow
+    from nanlint.facts.values import Call
 
 NAN, INF = "nan", "inf"
 BOTH = frozenset({NAN, INF})
@@ -238,12 +239,22 @@ def subject_of(node: cst.BaseExpression, flow: Flow) -> str:
     if source is not None:
         words += words_of(source)
     named = _subject_of_words(set(words), words)
+    if named == "norm" and _is_normalised(made_by, flow):
+        return "other"
     if named:
         return named
     if text_of(thing) in _backward_starts(flow):
         return "loss"
     source = _read_from(thing, flow)
     return subject_of(source, flow) if source is not None else "other"
+
+
+def _is_normalised(made_by: Call | None, flow: Flow) -> bool:
+    """`norm = (data - mean) / std` is data, and `1 / x.norm()` a factor: a norm by neither but its name."""
+    if made_by is None or made_by.function != "torch.div" or made_by.subject is None:
+        return False
+    above = flow.values.get(made_by.subject, UNKNOWN)
+    return above.number is not None or (above.origin is not None and above.origin.function == "torch.sub")
 
 
 def _read_from(node: cst.BaseExpression, flow: Flow) -> cst.BaseExpression | None:
