@@ -101,7 +101,8 @@ def _reason(value: Expression, mask: Expression, facts: Facts) -> str:
     if _tests(mask, value, facts, 4):
         return "is not finite"
     constant = facts.constant_of(value)
-    if constant in {float("inf"), float("-inf")}:
+    # A default that somebody asks for is not used where it is infinite.
+    if constant in {float("inf"), float("-inf")} and not facts.is_tested(value):
         reach, rest = facts.range_of(mask), facts.rest_to_one(mask)
         mask = rest if rest is not None else mask
         is_mask = (reach.low >= 0 and reach.high <= 1) or not MASKS.isdisjoint(facts.words_of(mask))
