@@ -328,7 +328,7 @@ def test_who_looks_at_comparisons_needs_one(body: str, is_compared: bool) -> Non
 
 @pytest.mark.parametrize(
     ("name", "is_test"),
-    [("test_ratio.py", True), ("ratio_test.py", True), ("ppo_tests.py", True), ("conftest.py", True), ("contest.py", False)],
+    [("test_ratio.py", True), ("ratio_test.py", True), ("ppo_tests.py", True), ("conftest.py", True), ("contest.py", False), ("bench_sums.py", True), ("bench.py", False)],
 )  # fmt: skip
 def test_a_file_holds_tests_by_its_name(name: str, is_test: bool) -> None:  # noqa: FBT001 - a table of cases
     code = "import torch\n\ndef entropy(p: torch.Tensor):\n    return torch.softmax(p, -1).log()\n"
