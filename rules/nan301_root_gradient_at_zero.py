@@ -82,7 +82,7 @@ class RootGradientAtZero(Rule):
         inner = call.subject
         if inner is None or not facts.may_train() or not facts.is_tensor(call.node) or not _is_root(call, facts):
             return
-        if not facts.has_gradient(call.node) or not facts.has_gradient(inner) or not _can_be_zero(call, facts):
+        if not _can_be_zero(call, facts) or not facts.has_gradient(inner) or not facts.has_gradient(call.node):
             return
         is_inverse = call.function == RSQRT or (facts.constant_of(call.arguments.get("exponent")) or 0) < 0
         result = "the root is inf" if is_inverse else "its root's slope is inf"

@@ -80,6 +80,14 @@ def test_a_number_is_stored_as_another_where_the_format_is_narrow() -> None:
         pytest.param("y = torch.maximum(y, reveal(x.sqrt())).detach()", True, id="detached further out"),
         pytest.param("y = (y * reveal(x.sqrt())[:, None]).detach()", True, id="a part of it"),
         pytest.param("y = y[reveal(x.sqrt())].detach()", False, id="as an index"),
+        pytest.param("z = reveal(x.sqrt()) + y\n    z = z * 2\n    return z.argmin()", True, id="through names"),
+        pytest.param("z = reveal(x.sqrt()) + y\n    print(z)\n    return z", False, id="one of its reads goes on"),
+        pytest.param(
+            "z = y\n    if flag:\n        z = reveal(x.sqrt())\n        print(z)\n    return z", False, id="paths meet"
+        ),
+        pytest.param(
+            "z = reveal(x.sqrt()) / y\n    with torch.no_grad():\n        return z + 1", True, id="under no_grad"
+        ),
         pytest.param("y = float(reveal(x.sqrt()))", True, id="float"),
         pytest.param("assert reveal(x.sqrt()) > 0", True, id="assertion"),
         pytest.param("y = reveal(x.sqrt()).float()", False, id="cast"),

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
-from nanlint.facts.context import reads_of
+from nanlint.facts.context import is_cut_off, reads_of
+from nanlint.facts.values import UNKNOWN
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
@@ -71,6 +72,34 @@ def _bounds_it(call: Call, below: cst.CSTNode, flow: Flow) -> bool:
     if held is None or held.range.nan or held.range.minus_inf:
         return False
     return call.function in _LOWERING or (call.function == METHODS["clamp"] and "max" in call.arguments)
+
+
+def goes_without_gradient(node: cst.CSTNode, parents: Parents, flow: Flow, names: int = _NAMES) -> bool:
+    """Whether no gradient comes back to `node`: it is cut off, or whatever it goes on as is, under each of its names."""
+    if is_cut_off(node, parents) or (node in flow.envs and not flow.envs[node].is_recorded):
+        return True
+    whole, around = node, parents.get(node)
+    while around is not None and not isinstance(around, (cst.BaseSmallStatement, cst.BaseStatement, cst.BaseSuite)):
+        whole, around = around, parents.get(around)
+    if names == 0 or not isinstance(around, cst.Assign) or whole is not around.value or len(around.targets) != 1:
+        return False
+    target = around.targets[0].target
+    reads = _reads_of_name(target, flow) if isinstance(target, cst.Name) else []
+    return bool(reads) and all(goes_without_gradient(read, parents, flow, names - 1) for read in reads)
+
+
+def _reads_of_name(target: cst.Name, flow: Flow) -> list[cst.Name]:
+    """Where `target` is read and may hold what is assigned to it there: not where it holds something else for sure."""
+    assigned = flow.values.get(target, UNKNOWN)
+    reads = [node for node in flow.values if isinstance(node, cst.Name) and node.value == target.value]
+    held = {read: flow.values[read] for read in reads if read not in flow.targets}
+    if not any(value.identity is assigned.identity for value in held.values()):
+        return []
+    return [
+        read
+        for read, value in held.items()
+        if value.identity is assigned.identity or value.choices or value.made_by is None
+    ]
 
 
 def _reads(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> Iterator[cst.CSTNode]:

@@ -183,10 +183,9 @@ class CodeQuestions(Reach):
     def is_cut_off(self, node: cst.BaseExpression) -> bool:
         """Whether the value of `node` goes on without its gradient: `x.sqrt().item()`, or a name that is only read so."""
         parents, flow = self.parse(self._current).parents, self.here
-        if context.is_cut_off(node, parents) or flow is None or not isinstance(parents.get(node), cst.Assign):
+        if flow is None:
             return context.is_cut_off(node, parents)
-        reads = list(context.reads_of(node, flow))
-        return bool(reads) and all(context.is_cut_off(read, parents) for read in reads)
+        return aftermath.goes_without_gradient(node, parents, flow)
 
     def changes_its_operand(self, call: Call) -> bool:
         """Whether `call` works in place, or writes into an argument."""

@@ -36,8 +36,8 @@ _CARRIERS = frozenset(
     }
 )
 # After these no backward passes through what came before.
-_CUTTING_METHODS = frozenset({"item", "detach", "tolist", "numpy"})
-_CUTTING_FUNCTIONS = frozenset({"float", "int", "bool", "print"})
+_CUTTING_METHODS = frozenset({"item", "detach", "tolist", "numpy", "argmin", "argmax", "argsort"})
+_CUTTING_FUNCTIONS = frozenset({"float", "int", "bool", "print", "torch.argmin", "torch.argmax", "torch.argsort"})
 _ENDS = (cst.BaseSmallStatement, cst.BaseCompoundStatement, cst.Lambda, cst.NamedExpr)
 _LEAVING = (cst.Raise, cst.Break, cst.Continue, cst.Return)
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
