@@ -14,6 +14,7 @@ from nanlint.facts.finite_checks import Check, check_of, subject_of
 from nanlint.facts.loop_calls import is_logging
 from nanlint.facts.rate_edits import rate_put_in_again
 from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
+from nanlint.source.training_code import is_one_step
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -136,8 +137,9 @@ class LoopQuestions(CodeQuestions):
         return flow is not None and resuming.has_own_schedule(flow)
 
     def makes_scaler(self) -> bool:
-        """Whether the file makes a GradScaler."""
-        return any(chunk.mentions(("GradScaler",)) for chunk in self.outline.chunks.values())
+        """Whether the file makes a GradScaler that outlives a step."""
+        making = (chunk for chunk in self.outline.chunks.values() if chunk.mentions(("GradScaler",)))
+        return any(not is_one_step(chunk) for chunk in making)
 
     def restores_scaler(self) -> bool:
         """Whether the state of a GradScaler is loaded anywhere in the file, maybe with that of others."""

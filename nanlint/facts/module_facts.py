@@ -306,14 +306,19 @@ class ModuleFacts(ShapeQuestions):
         return found - _MODULE_NAMES
 
     def backward_starts(self) -> list[cst.BaseExpression]:
-        """The expressions of the chunk at hand that a backward starts from: `loss` of `scaler.scale(loss).backward()`."""
+        """The expressions of the chunk at hand that a backward starts from: `loss` of `scaler.scale(loss).backward()`.
+
+        `y.mean().backward()` without a step tries a model out, and y is no loss.
+        """
         found: list[cst.BaseExpression] = []
+        makes_steps = self.mentions("step")
         for call in self.calls_of(".backward", ".manual_backward", "torch.autograd.backward"):
             start = call.subject if call.subject is not None else call.receiver
             scaled = self.call_of(start) if start is not None else None
             if scaled is not None and scaled.function == ".scale" and scaled.subject is not None:
                 start = scaled.subject
-            if start is not None:
+            is_output = scaled is not None and scaled.function in {"torch.mean", "torch.sum"}
+            if start is not None and (makes_steps or not is_output):
                 found.append(start)
         return found
 

@@ -133,6 +133,13 @@ def is_surely_trained(chunk: Chunk, outline: Outline) -> bool:
     return is_trained(chunk, outline) and (is_named or function.isdisjoint(_DISTANCES))
 
 
+def is_one_step(chunk: Chunk) -> bool:
+    """Whether the chunk is a function that makes one backward and no loop: what it makes for itself does not outlive the step."""
+    is_function = isinstance(chunk.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    loops = any(isinstance(node, (ast.For, ast.AsyncFor, ast.While)) for node in ast.walk(chunk.node))
+    return is_function and not loops and chunk.mentions(("backward",))
+
+
 def _is_loss(chunk: Chunk) -> bool:
     return not _LOSSES.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2]))
 
