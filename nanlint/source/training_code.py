@@ -134,10 +134,11 @@ def is_surely_trained(chunk: Chunk, outline: Outline) -> bool:
 
 
 def is_one_step(chunk: Chunk) -> bool:
-    """Whether the chunk is a function that makes one backward and no loop: what it makes for itself does not outlive the step."""
-    is_function = isinstance(chunk.node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    loops = any(isinstance(node, (ast.For, ast.AsyncFor, ast.While)) for node in ast.walk(chunk.node))
-    return is_function and not loops and chunk.mentions(("backward",))
+    """Whether the chunk is a function with a backward outside of loops: what it makes for itself does not outlive the step."""
+    if not isinstance(chunk.node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not chunk.mentions(("backward",)):
+        return False
+    loops = [node for node in ast.walk(chunk.node) if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
+    return not any(getattr(inner, "attr", "") == "backward" for loop in loops for inner in ast.walk(loop))
 
 
 def _is_loss(chunk: Chunk) -> bool:
