@@ -109,6 +109,9 @@ def test_what_is_divided_by_its_own_element_is_doubtful() -> None:
         pytest.param("y = self.encode(x)\n    reveal(y)", False, id="what a function gave back"),
         pytest.param("y, z = self.encode(x)\n    reveal(y)", False, id="part of what a function gave back"),
         pytest.param("reveal(self.scale)", False, id="kept by the object"),
+        pytest.param(
+            "for _ in range(3):\n        z, _ = self.encode(x)\n        z /= reveal(z)", False, id="changed in a loop"
+        ),
     ],
 )
 def test_what_a_function_is_given_is_told_from_what_it_computes(body: str, given: bool) -> None:  # noqa: FBT001 - the answer

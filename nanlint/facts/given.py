@@ -48,16 +48,25 @@ def _is_parameter(name: cst.Name, evaluator: Evaluator) -> bool:
 def _is_read_off(name: cst.Name, evaluator: Evaluator, depth: int) -> bool:
     """Whether the name was assigned an attribute or an item (`advantages = batch.advantages`), or is set by a loop."""
     held = evaluator.values.get(name, UNKNOWN).identity
-    for target in evaluator.targets:
-        if not isinstance(target, cst.Name) or target.value != name.value:
-            continue
-        if evaluator.values.get(target, UNKNOWN).identity is not held:
-            continue
-        for around in ancestors(target, evaluator.parsed.parents):
-            if isinstance(around, (cst.For, cst.CompFor)):
-                return True
-            if isinstance(around, cst.Assign):
-                return _is_assigned_given(target, around, evaluator, depth)
+    # They come in no order, so each of them is asked.
+    targets = [target for target in evaluator.targets if isinstance(target, cst.Name) and target.value == name.value]
+    return any(
+        _is_set_so(target, evaluator, depth)
+        for target in targets
+        if evaluator.values.get(target, UNKNOWN).identity is held
+    )
+
+
+def _is_set_so(target: cst.Name, evaluator: Evaluator, depth: int) -> bool:
+    below: cst.CSTNode = target
+    for around in ancestors(target, evaluator.parsed.parents):
+        if isinstance(around, (cst.For, cst.CompFor)):
+            return around.target is below
+        if isinstance(around, cst.Assign):
+            return _is_assigned_given(target, around, evaluator, depth)
+        if isinstance(around, cst.BaseSmallStatement):
+            return False
+        below = around
     return False
 
 
