@@ -17,7 +17,8 @@ QUOTED = 24
 # The words of such constants, of what is below 0, and of masks.
 HUGE, LEAST, NAMED = frozenset({"<huge>"}), frozenset({"finfo"}), MASKS | {"<mask>"}
 BELOW = frozenset({"<low>", "torch.neg", "torch.sub"})
-PLANES = frozenset({FILL, WHERE, PRODUCT, "torch.full", "torch.full_like", "new_full"})
+PLANES = frozenset({FILL, WHERE, PRODUCT, "torch.full", "torch.full_like", "new_full", "torch.tensor"})
+RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.max", "torch.maximum"})
 CASTS, CONSTANT = frozenset({"to", "type_as", "type", "half"}), "<huge constant>"
 FORMATS = ("float16", "bfloat16", "float32", "float64")
 # The least number of these is beyond float16; that of a dtype which nobody knows is nobody's either.
@@ -42,8 +43,9 @@ class MaskOverflow(Rule):
 
     ## Silent when
     the constant fits (`-1e4`) or is -inf (NAN107 judges that), the scores were cast to float32, or nothing says that they are
-    float16 at times: neither a product of matrices, which autocast computes in half, nor the name of attention scores. At `info` for
-    a mask times a constant that is not seen to be cast to the dtype of the scores.
+    float16 at times: neither a product of matrices, which autocast computes in half, nor the name of attention scores; where the
+    sum of two masks is raised again (`clamp`, `max`, `masked_fill`). At `info` for a mask times a constant that is not seen
+    to be cast to the dtype of the scores.
 
     ## Fix
     Unsafe: `torch.finfo(scores.dtype).min` masks in every dtype.
@@ -84,7 +86,9 @@ class MaskOverflow(Rule):
     def _check_sum(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Two masks of the least number: twice that is -inf, and a row of it NaN after the softmax."""
         terms = [call.subject, call.arguments.get("other")]
-        if not all(term is not None and facts.holds_least(term) for term in terms):
+        around = facts.user_of(call.node)
+        is_raised = (around is not None and around.function in RAISING) or facts.is_mended(call.node)
+        if is_raised or not all(term is not None and facts.holds_least(term) for term in terms):
             return
         yield self.finding(
             facts.span_of(call.node),

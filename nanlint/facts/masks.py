@@ -10,6 +10,7 @@ import libcst as cst
 from nanlint.facts.calculate import VIEWS
 from nanlint.facts.evaluate import parameters
 from nanlint.facts.naming import words_of
+from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind
 from nanlint.facts.written import text_of
 from nanlint.ops.formats import AUTOCAST, FORMATS, HALF
@@ -26,7 +27,9 @@ FILL, WHERE = "torch.masked_fill", "torch.where"
 _SUMS = frozenset({"torch.add", "torch.sub"})
 _PRODUCTS = frozenset({"torch.mul", "torch.div"})
 _DEEPEST = 8
-_SEEN_OTHERWISE = VIEWS | {"torch.logical_not", "torch.bitwise_not", "subscript"}
+_INVERTING = frozenset({"torch.logical_not", "torch.bitwise_not"})
+_SEEN_OTHERWISE = VIEWS | _INVERTING | {"subscript"}
+_MEETING = frozenset({"torch.mul", "torch.bitwise_and", "torch.logical_and"})
 
 # A causal mask keeps the diagonal; a filter by rank or by the scores themselves keeps the best of them.
 _PARTIAL = re.compile(
@@ -78,7 +81,7 @@ def _constant_range(node: cst.BaseExpression, evaluator: Evaluator) -> Interval 
     value = evaluator.values.get(node, UNKNOWN)
     made_by = value.made_by
     if value.number is None and made_by is not None and made_by.function in {"torch.tensor", "torch.full_like"}:
-        inner = made_by.arguments.get("data") or made_by.arguments.get("fill_value")
+        inner = made_by.arguments.get("fill_value") or made_by.subject
         value = evaluator.values.get(inner, UNKNOWN) if inner is not None else UNKNOWN
     return value.range if value.number is not None else None
 
@@ -127,7 +130,23 @@ def is_combined(found: Filling, filled: cst.BaseExpression | None, evaluator: Ev
 
 
 def is_optional(mask: cst.BaseExpression, evaluator: Evaluator) -> bool:
-    """Whether `mask`, as it is, seen otherwise or inverted, is a parameter with the default None."""
+    """Whether `mask`, as it is, seen otherwise or inverted, is a parameter with the default None.
+
+    What keeps the pairs of one mask (`~(mask[:, None] & mask[:, :, None])`) takes the rows of all padding, whoever gave it.
+    """
+    bare = _bare(mask, evaluator)
+    if _is_inverted(mask, evaluator) and _is_of_pairs(bare, evaluator):
+        return False
+    only = evaluator.parsed.body[0]
+    declared = parameters(only.params) if isinstance(only, cst.FunctionDef) else []
+    return isinstance(bare, cst.Name) and any(
+        each.name.value == bare.value and isinstance(each.default, cst.Name) and each.default.value == "None"
+        for each in declared
+    )
+
+
+def _bare(mask: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
+    """What `mask` is a view or the inverse of."""
     for _ in range(_DEEPEST):
         call = evaluator.calls.get(mask)
         if isinstance(mask, cst.UnaryOperation):
@@ -136,12 +155,24 @@ def is_optional(mask: cst.BaseExpression, evaluator: Evaluator) -> bool:
             mask = call.subject
         else:
             break
-    only = evaluator.parsed.body[0]
-    declared = parameters(only.params) if isinstance(only, cst.FunctionDef) else []
-    return isinstance(mask, cst.Name) and any(
-        each.name.value == mask.value and isinstance(each.default, cst.Name) and each.default.value == "None"
-        for each in declared
-    )
+    return mask
+
+
+def _is_inverted(mask: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    call = evaluator.calls.get(mask)
+    return isinstance(mask, cst.UnaryOperation) or (call is not None and call.function in _INVERTING)
+
+
+def _is_of_pairs(mask: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`mask[:, None, :] * mask[:, :, None]`: one mask over the queries and over the keys."""
+    met = evaluator.values.get(mask, UNKNOWN).origin
+    if met is None or met.function not in _MEETING or met.node not in evaluator.values:
+        return False
+    one, other = met.arguments.get("input"), met.arguments.get("other")
+    if one is None or other is None or text_of(one) == text_of(other):
+        return False
+    first, second = _bare(one, evaluator), _bare(other, evaluator)
+    return first is not one and second is not other and same(first, second, evaluator)
 
 
 def _is_instead_of_another(mask: cst.BaseExpression, evaluator: Evaluator) -> bool:
@@ -174,11 +205,14 @@ def _texts(node: cst.BaseExpression, evaluator: Evaluator, depth: int) -> Iterat
 
 _PLANES = frozenset({FILL, WHERE, "torch.mul", "torch.full", "torch.full_like", "torch.Tensor.new_full"})
 # What is filled stays so in these: a causal mask is the upper triangle of a full plane.
-_PARTS = frozenset({FILL, "torch.triu", "torch.tril", "subscript"})
+_PARTS = VIEWS | {FILL, "torch.triu", "torch.tril", "subscript"}
 
 
 def holds_least(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
     """Whether `node` is filled with the least number of its dtype where something is masked."""
+    if node is not None and node not in evaluator.values:
+        # What a helper gives back was made of what stands there.
+        evaluator = next((flow for flow in evaluator.reach.flows.values() if node in flow.values), evaluator)
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
     for choice in value.possible if depth < _DEEPEST else ():
         made_by = choice.origin or choice.made_by
@@ -188,7 +222,8 @@ def holds_least(node: cst.BaseExpression | None, evaluator: Evaluator, depth: in
             return True
         if made_by.function in _PARTS and holds_least(made_by.subject, evaluator, depth + 1):
             return True
-    return False
+    # A part of what nothing is known of on some path.
+    return isinstance(node, cst.Subscript) and depth < _DEEPEST and holds_least(node.value, evaluator, depth + 1)
 
 
 def _is_least(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
@@ -196,7 +231,11 @@ def _is_least(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     value = evaluator.values.get(node)
     if value is None:
         return _LEAST.search(text_of(node)) is not None
-    return value.name == "torch.finfo.min" or any(value.number == form.min for form in FORMATS.values())
+    made_by = value.made_by
+    if made_by is not None and made_by.function == "torch.tensor" and made_by.subject is not None:
+        return _is_least(made_by.subject, evaluator)
+    numbers = {form.min for form in FORMATS.values()}
+    return any(choice.name == "torch.finfo.min" or choice.number in numbers for choice in value.possible)
 
 
 _SCORES = frozenset(

@@ -269,7 +269,7 @@ class ModuleFacts(ShapeQuestions):
 
     def _tells_of_others(self, bound: Bound) -> bool:
         """Whether a condition tells something about what its operand was made of: `if area > 0`, `if is_flat` of a test."""
-        if not bound.range.has_zero and max(bound.range.low, self.value_of(bound.node).range.low) >= 0:
+        if not bound.range.has_zero and max(bound.range.low, self.range_of(bound.node).low) >= 0:
             return True
         made_by = self.value_of(bound.node).made_by if isinstance(bound.node, cst.Name) else None
         return made_by is not None and made_by.function == "comparison"

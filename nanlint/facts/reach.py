@@ -56,7 +56,7 @@ class Reach:
         self._parsed: dict[str, ParsedChunk] = {}
         self._exact = set(outline.chunks) if view is None else set[str]()
         """The chunks that are parsed and not sketched."""
-        self._flows: dict[str, Flow] = {}
+        self.flows: dict[str, Flow] = {}
         self._globals: Flow | None = None
         self._under_way: list[str] = []
         self._drafts: dict[str, _Draft] = {}
@@ -91,15 +91,15 @@ class Reach:
         for name in set(chunks) - self._exact:
             self._exact.add(name)
             self._parsed.pop(name, None)
-            self._flows.pop(name, None)
+            self.flows.pop(name, None)
             if name == MODULE:
                 self._globals = None
 
     def flow(self, qualname: str) -> Flow | None:
         """The chunk, interpreted; None while that is under way (recursion) or if there is no such chunk."""
         # What was worked out with a draft of somebody who asks now would tell the asker about its own draft.
-        if qualname in self._flows and self._circles.get(qualname, _NOBODY).isdisjoint(self._under_way):
-            return self._flows[qualname]
+        if qualname in self.flows and self._circles.get(qualname, _NOBODY).isdisjoint(self._under_way):
+            return self.flows[qualname]
         if qualname in self._drafts:
             self._rests_on = min(self._rests_on, self._drafts[qualname].rests_on)
             return self._drafts[qualname].flow
@@ -125,7 +125,7 @@ class Reach:
             self._drafts[qualname] = _Draft(flow, rests_on)
             self._rests_on = min(outer, rests_on)
         else:
-            self._flows[qualname] = flow
+            self.flows[qualname] = flow
             self._circles[qualname] = frozenset(name for name, draft in self._drafts.items() if draft.rests_on >= place)
             self._discarded += len(self._circles[qualname])
             for name in self._circles[qualname]:
@@ -143,7 +143,7 @@ class Reach:
     def forget(self) -> None:
         """Let go of every tree. Facts and flows refer to each other, and worker processes run without the collector."""
         self._parsed.clear()
-        self._flows.clear()
+        self.flows.clear()
         self._drafts.clear()
         self._circles.clear()
         self._globals = None
