@@ -44,7 +44,7 @@ class MaskOverflow(Rule):
     ## Silent when
     the constant fits (`-1e4`) or is -inf (NAN107 judges that), the scores were cast to float32, or nothing says that they are
     float16 at times: neither a product of matrices, which autocast computes in half, nor the name of attention scores; where the
-    sum of two masks is raised again (`clamp`, `max`, `masked_fill`). At `info` for a mask times a constant that is not seen
+    sum of two masks is raised again (`clamp`, `max`, `masked_fill`), there or before a softmax of the file. At `info` for a mask times a constant that is not seen
     to be cast to the dtype of the scores.
 
     ## Fix
@@ -88,7 +88,7 @@ class MaskOverflow(Rule):
         terms = [call.subject, call.arguments.get("other")]
         around = facts.user_of(call.node)
         is_raised = (around is not None and around.function in RAISING) or facts.is_mended(call.node)
-        if is_raised or not all(term is not None and facts.holds_least(term) for term in terms):
+        if is_raised or not all(term is not None and facts.holds_least(term) for term in terms) or facts.raises_scores():
             return
         yield self.finding(
             facts.span_of(call.node),

@@ -31,6 +31,7 @@ _MEASURES = frozenset(
 )
 _TOLERANCES = frozenset({"eps", "epsilon", "tol", "tolerance", "tiny", "zero"})
 _NEXT_TO_0 = 0.01
+_LIFTING = frozenset({"max", "maximum", "clamp", "clamp_min", "clip"})
 
 
 class ShapeQuestions(RangeQuestions):
@@ -70,6 +71,13 @@ class ShapeQuestions(RangeQuestions):
     def holds_least(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is filled with `torch.finfo(dtype).min` where something is masked."""
         return self.here is not None and holds_least(node, self.here)
+
+    def raises_scores(self) -> bool:
+        """Whether a function of the file lifts what goes into its softmax: `torch.max(scores, torch.finfo(dtype).min)`."""
+        return any(
+            chunk.words.issuperset({"softmax", "finfo"}) and not chunk.words.isdisjoint(_LIFTING)
+            for chunk in self.outline.chunks.values()
+        )
 
     def is_optional(self, mask: cst.BaseExpression) -> bool:
         """Whether the mask, as it is or inverted, is a parameter that need not be given."""
