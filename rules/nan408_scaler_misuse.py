@@ -95,6 +95,8 @@ def _plain_steps(loop: TrainingLoop) -> Iterator[Misuse]:
         if not step.is_scaled and not step.is_framework and ways and len(starts) == len(ways):
             message = f"`{step.quote(35)}` uses the gradients that `{starts[0].by}` has scaled"
             yield step, message, _by_the_scaler(step, starts[0].by, ways, loop)
+        elif step in loop.stepped_again():
+            yield step, f"`{step.quote(35)}` is a second step, behind the one that the scaler has made", None
 
 
 def _start_of(path: Path, step: Event) -> Event | None:

@@ -15,7 +15,7 @@ from nanlint.facts.loop_events import Event, EventKind
 from nanlint.facts.loop_items import Block, Branch, Repeat, branches_in, events_in, repeats_in
 from nanlint.facts.loop_paths import Path, paths_through
 from nanlint.facts.loop_tree import TreeBuilder
-from nanlint.facts.unscaling import Again, CutShort, cut_short, unscaled_again
+from nanlint.facts.unscaling import Again, CutShort, cut_short, stepped_again, unscaled_again
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
@@ -90,6 +90,10 @@ class TrainingLoop:
     def is_framework(self) -> bool:
         """Whether Accelerate, Fabric, Lightning or DeepSpeed makes the backward or the step."""
         return any(event.is_framework for event in self.of(EventKind.STEP, EventKind.BACKWARD, EventKind.CLIP))
+
+    def stepped_again(self) -> list[Event]:
+        """Steps of an optimizer itself behind every step that a scaler has made with it."""
+        return stepped_again(self.paths)
 
     def unscaled_again(self) -> list[Again]:
         """Every `unscale_` that comes a second time before an update."""

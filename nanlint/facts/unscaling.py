@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.facts.loop_events import EventKind
@@ -53,6 +54,23 @@ def cut_short(paths: Sequence[Path]) -> list[CutShort]:
         if path.end == "continue" and pending and path.leave is not None:
             found.setdefault(pending[0], {})[path.leave.node] = path.leave
     return [CutShort(event, tuple(leaves.values())) for event, leaves in found.items()]
+
+
+def stepped_again(paths: Sequence[Path]) -> list[Event]:
+    """Steps of an optimizer itself that follow every step of a scaler with it, with no backward in between."""
+    behind: dict[Event, set[Event]] = {}
+    for path in paths:
+        steps = path.events(EventKind.STEP, EventKind.BACKWARD)
+        for place, first in enumerate(steps):
+            if first.kind is EventKind.STEP and first.is_scaled:
+                second = _second_step(first, steps[place + 1 :])
+                behind[first] = behind.get(first, second) & second
+    return [event for second in behind.values() for event in second]
+
+
+def _second_step(first: Event, steps: Sequence[Event]) -> set[Event]:
+    until = takewhile(lambda event: event.kind is EventKind.STEP, steps)
+    return {event for event in until if not event.is_scaled and event.receiver == first.first_argument()}
 
 
 def _unscaled(path: Path) -> tuple[list[Event], list[Event]]:
