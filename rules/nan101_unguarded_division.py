@@ -12,7 +12,7 @@ NORMALIZE = "torch.nn.functional.normalize"
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
 NANS = frozenset({"nan", "nansum", "nanmean", "nanmedian", "nan_to_num"})
 EVIDENCE = frozenset(
-    {"abs", "amax", "bincount", "count_nonzero", "max", "mean", "median", "norm", "quantile", "square", "std", "sum", "var",
+    {"abs", "amax", "bincount", "count_nonzero", "torch.index_add", "torch.scatter_add", "max", "mean", "median", "norm", "quantile", "square", "std", "sum", "var",
      "vector_norm"}
 )  # fmt: skip
 ORDINARY, COUNT, QUOTED = EVIDENCE - {"abs", "square"}, "count", 34

@@ -71,6 +71,8 @@ _CUTTING = frozenset(
 )  # fmt: skip
 # Their arguments say how large something is, which tells nothing of what is in it.
 _SIZED = frozenset({"torch.eye", "torch.ones", "torch.zeros"})
+# Labels that are not known.
+_MISSING = "torch.isnan"
 # Labels of prompts and of tokens that are not to be learned.
 IGNORED = -100
 # A mask that takes more than this to make is not looked into further.
@@ -90,7 +92,8 @@ def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
         call = evaluator.calls.get(inner)
         if call is not None and call.function in _CUTTING:
             cuts.append(inner)
-        if isinstance(inner, cst.Comparison) or _is_comparison(inner, evaluator):
+        is_missing = call is not None and call.function == _MISSING
+        if is_missing or isinstance(inner, cst.Comparison) or _is_comparison(inner, evaluator):
             tests.append(inner)
     # Every label of a batch can be one that is to be ignored, padded or not.
     if any(_asks_for_ignored(test, evaluator) for test in tests):

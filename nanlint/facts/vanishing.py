@@ -17,6 +17,7 @@ from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.relations import same
 from nanlint.facts.silence import CARRYING, DIFFERENCES, measured_from, silence
+from nanlint.facts.tallies import ADDING, is_of_those_counted, is_tally
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.zeros import reaches_zero
 from nanlint.source import telling_names as named
@@ -120,7 +121,7 @@ def _made(value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     call = value.made_by
     assert call is not None  # noqa: S101 - asked for by the caller
     if call.function in CARRYING:
-        return vanishing(call.subject, evaluator, depth + 1) if not _is_of_those_counted(call, evaluator) else NEVER
+        return vanishing(call.subject, evaluator, depth + 1) if not is_of_those_counted(call, evaluator) else NEVER
     judge = _JUDGES.get(call.function)
     return judge(call, value, evaluator, depth) if judge is not None else NEVER
 
@@ -151,13 +152,9 @@ def _bins(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishi
     return NEVER if not named.MEMBERS.isdisjoint(words) else Vanishing(COUNT, Chance.ORDINARY)
 
 
-def _is_of_those_counted(call: Call, evaluator: Evaluator) -> bool:
-    """`counts[ids]` after `counts = torch.bincount(ids)`: whoever is looked up was counted."""
-    counted = evaluator.values.get(call.subject, UNKNOWN).origin if call.subject is not None else None
-    if counted is None or counted.function != "torch.bincount" or not isinstance(call.node, cst.Subscript):
-        return False
-    (index, *others) = (element.slice for element in call.node.slice)
-    return not others and isinstance(index, cst.Index) and same(index.value, counted.subject, evaluator)
+def _tally(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
+    del value, depth
+    return Vanishing(COUNT, Chance.ORDINARY) if is_tally(call, evaluator) else NEVER
 
 
 def _is_squared(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
@@ -289,6 +286,7 @@ def _power(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanish
 _JUDGES: Mapping[str, Callable[[Call, Value, Evaluator, int], Vanishing]] = {
     **dict.fromkeys(SUMS, _total),
     "torch.bincount": _bins,
+    **dict.fromkeys(ADDING, _tally),
     **dict.fromkeys(_NORMS, _norm),
     **dict.fromkeys(_SPREADS, _spread),
     **dict.fromkeys(_EXTREMES, _extreme),

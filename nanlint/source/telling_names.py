@@ -62,7 +62,9 @@ RANDOM = frozenset({"rand", "randn", "normal", "uniform", "bernoulli", "noise", 
 # What was looked up in the data occurs there.
 OCCURRING = frozenset({"unique", "set", "occurring", "present", "counts"})
 # The group that each element belongs to.
-MEMBERS = frozenset({"batch", "owner", "owners", "graph", "graphs", "segment", "segments", "group", "groups"})
+MEMBERS = frozenset(
+    {"batch", "owner", "owners", "graph", "graphs", "segment", "segments", "group", "groups", "inverse"}
+)
 ADJACENCIES = frozenset({"adj", "adjacency"})
 COUNTED = MASKS | ADJACENCIES
 # Words of code that makes every node of a graph its own neighbour.
