@@ -35,7 +35,7 @@ class UnguardedDivision(Rule):
     the denominator is known to stay away from 0 in the dtype in effect: clamped, `+ eps`, `1 + x ** 2`, `exp(x)`; when a
     condition on the way asks for it or for what it is made of, or the function compares it with 0 anywhere; when the result is replaced
     or cut down behind it (`where`, `nan_to_num`, `x[n == 0] = 0`, `min(limit / peak, 1)`), or the docstring, a comment or the function itself speaks of NaN; where a module is built or initialised; for masks of
-    padding and of lengths; for Python's own numbers, `len` and shapes; for parameters, buffers and everything of which
+    padding and of lengths, and tallies read at what was counted (`n[ids]`); for Python's own numbers, `len` and shapes; for parameters, buffers and everything of which
     nothing is known; in tests, plots and logs. A denominator used several times is told once. At `info` where a name or the caller alone
     tells of the zero: a mask made elsewhere, the distance of two points, `high - low`.
 

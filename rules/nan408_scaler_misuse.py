@@ -25,7 +25,8 @@ class ScalerMisuse(Rule):
     """A GradScaler is used out of order: a step beside it, no update, unscaled twice, a backward under autocast.
 
     ## Why it hurts
-    `optimizer.step()` on scaled gradients makes a step 65536 times too long. Without `update()` the scaler raises at the
+    `optimizer.step()` on scaled gradients makes a step 65536 times too long, and behind `scaler.step` one that is not skipped
+    for an inf. Without `update()` the scaler raises at the
     next step, or never lowers a scale that overflows. `unscale_` raises when it is called twice before an update, also
     when a batch was skipped in between. A backward under autocast computes in dtypes that the forward did not choose, and
     bfloat16, which has the range of float32, needs no scaler at all.
