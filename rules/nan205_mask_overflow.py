@@ -88,7 +88,8 @@ class MaskOverflow(Rule):
         terms = [call.subject, call.arguments.get("other")]
         around = facts.user_of(call.node)
         is_raised = (around is not None and around.function in RAISING) or facts.is_mended(call.node)
-        if is_raised or not all(term is not None and facts.holds_least(term) for term in terms) or facts.raises_scores():
+        are_planes = all(term is not None and facts.holds_least(term) for term in terms)
+        if not are_planes or is_raised or facts.raises_scores():
             return
         yield self.finding(
             facts.span_of(call.node),
