@@ -86,10 +86,11 @@ class MaskOverflow(Rule):
     def _check_sum(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Two masks of the least number: twice that is -inf, and a row of it NaN after the softmax."""
         terms = [call.subject, call.arguments.get("other")]
+        if not all(term is not None and facts.holds_least(term) for term in terms):
+            return
         around = facts.user_of(call.node)
         is_raised = (around is not None and around.function in RAISING) or facts.is_mended(call.node)
-        are_planes = all(term is not None and facts.holds_least(term) for term in terms)
-        if not are_planes or is_raised or facts.raises_scores():
+        if is_raised or facts.raises_scores():
             return
         yield self.finding(
             facts.span_of(call.node),
