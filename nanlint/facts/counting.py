@@ -92,8 +92,7 @@ def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
         call = evaluator.calls.get(inner)
         if call is not None and call.function in _CUTTING:
             cuts.append(inner)
-        is_missing = call is not None and call.function == _MISSING
-        if is_missing or isinstance(inner, cst.Comparison) or _is_comparison(inner, evaluator):
+        if _asks_for_missing(call, evaluator) or isinstance(inner, cst.Comparison) or _is_comparison(inner, evaluator):
             tests.append(inner)
     # Every label of a batch can be one that is to be ignored, padded or not.
     if any(_asks_for_ignored(test, evaluator) for test in tests):
@@ -114,6 +113,13 @@ def _loneliness(adjacency: cst.BaseExpression, evaluator: Evaluator) -> Chance:
     """Some node of a graph has no neighbour, unless each is made its own."""
     is_named = not ADJACENCIES.isdisjoint(words_of(adjacency))
     return Chance.ORDINARY if is_named and not evaluator.parsed.chunk.mentions(LOOPS) else Chance.NONE
+
+
+def _asks_for_missing(call: Call | None, evaluator: Evaluator) -> bool:
+    """`labels.isnan()`; of what was computed here, as a score, it is a repair."""
+    if call is None or call.function != _MISSING or call.subject is None:
+        return False
+    return evaluator.values.get(call.subject, UNKNOWN).origin is None
 
 
 def _asks_for_ignored(test: cst.BaseExpression, evaluator: Evaluator) -> bool:
