@@ -20,10 +20,9 @@ from nanlint.rule import (
 
 # The operation -> the largest argument at which it is -inf.
 LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": -1}
-TOLD_ELSEWHERE = frozenset({"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod"})  # fmt: skip
-UNDERFLOWING = {"torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"}
+TOLD_ELSEWHERE = frozenset({"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod", "torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"})  # fmt: skip
 PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", "torch.einsum"})
-DIFFERENCE, SUM, PRODUCT, RELU, QUOTED = "torch.sub", "torch.add", "torch.mul", "torch.relu", 50
+DIFFERENCE, PRODUCT, RELU, QUOTED = "torch.sub", "torch.mul", "torch.relu", 50
 SATURATING = frozenset({"softmax", "softmin", "sigmoid", "sigmoid_", "expit", "Sigmoid", "Softmax", "tanh", "tanh_", "Tanh"})  # fmt: skip
 PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities", "pred"})
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
@@ -48,9 +47,10 @@ class LogOfZero(Rule):
 
     ## Silent when
     the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; of `exp(x)`, which only underflow makes 0;
-    when nothing is known of it; under `no_grad` and in tests, where -inf is a result like any other. At `info` where it takes an underflow or a
-    rounding (a difference of two tensors, a sum of products), where it is what a model made or a name alone says that it is a probability, and in
-    code that is not trained by its name: metrics, sampling, inference. The logarithm of a softmax or sigmoid is NAN110's, of a determinant NAN112's.
+    when nothing is known of it, unless a mask is a factor of it, or it is `1 - y ** 2` of a `tanh` that was scaled by something else than a number within 1;
+    under `no_grad` and in tests, where -inf is a result like any other. At `info` where it takes an underflow or a rounding (a difference of two tensors, a sum
+    of products), where it is what a model made or a name alone says that it is a probability, and in code that is not trained by its name: metrics, sampling,
+    inference. The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.
 
     ## Fix
     Unsafe: `clamp_min(1e-7)`, or 1e-12 where the dtype is not float16, changes the result where the argument was below that.
@@ -62,7 +62,7 @@ class LogOfZero(Rule):
     direction = Direction.BOTH
     calls = frozenset(LOGARITHMS)
     needs = (Need(calls, (OFTEN_ZERO,), made_by=OFTEN_ZERO, but=frozenset({"<raised>"}), where="may train"),
-             Need(calls, (SATURATING,), where="may train"),
+             Need(calls, (SATURATING,), where="no test"),
              Need(frozenset({"torch.log1p"}), (frozenset({"<computed>"}),), where="may train"),
              Need(calls, (frozenset({"<computed>"}),), only_info=True, where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN302"})
@@ -75,60 +75,60 @@ class LogOfZero(Rule):
         shape = facts.by_hand(call)
         if shape is not None and any(facts.is_shifted(exp.subject) for exp in shape.exps):
             return  # the largest of the exponentials is 1
-        reason, origin = _reason(inner, edge, facts), facts.origin_of(inner)
-        if not reason or _is_meant(call, inner, facts) or facts.is_mended(call.node):
+        origin = facts.origin_of(inner)
+        # `log(1 - p)` beside `log(p)` is told of with it; NAN110, NAN112 and NAN202 tell what to write instead.
+        part = facts.origin_of(facts.rest_to_one(inner)) or origin
+        if part is not None and part.function in TOLD_ELSEWHERE:
             return
+        is_ordinary = bool(reason := _reason(inner, edge, facts)) and _is_ordinary(inner, edge, facts)
+        certain = _certain(inner, facts) if not edge and not is_ordinary else ""
+        if not (reason or certain) or _is_meant(call, inner, facts) or facts.is_mended(call.node):
+            return
+        is_forward = bool(facts.stretched_in(inner)) or (origin is not None and origin.function == RELU)
         yield self.finding(
             facts.span_of(call.node),
-            f"`{facts.quote(inner, QUOTED)}` {reason}",
+            f"`{facts.quote(inner, QUOTED)}` {certain or reason}",
             fix=_fix(call, inner, edge, facts),
             hazard=Hazard(call.function, facts.source_of(inner), str(edge)),
-            # relu's own backward is 0 at 0, whatever comes in.
-            direction=Direction.FORWARD if origin is not None and origin.function == RELU else self.direction,
-            severity=Severity.ERROR if _is_ordinary(inner, edge, facts) else Severity.INFO,
+            # relu's own backward is 0 at 0, whatever comes in; that of a logarithm below 0 is a number.
+            direction=Direction.FORWARD if is_forward else self.direction,
+            severity=Severity.ERROR if certain or is_ordinary else Severity.INFO,
         )
+
+
+def _certain(inner: Expression, facts: Facts) -> str:
+    """Why the argument is 0 or below somewhere, whatever is known of the rest of it."""
+    stretched, mask = facts.stretched_in(inner), facts.masked_by(inner)
+    if stretched:
+        return f"is negative where `{facts.quote(stretched, QUOTED // 2)}` is above 1, where its log is NaN"
+    kind = facts.saturated(inner) if facts.range_of(inner).contains(0) else ""
+    if not (kind or mask) or not facts.may_train() or facts.is_tested(inner):
+        return ""
+    if kind or mask is None:
+        return f"can be 0 where the {kind} rounds, so its logarithm can be -inf"
+    return f"is 0 where `{facts.quote(mask, QUOTED // 2)}` is, so its logarithm can be -inf"
 
 
 def _is_ordinary(inner: Expression, edge: int, facts: Facts) -> bool:
     # What may be NaN already is broken before it gets here.
-    is_sound = facts.is_known(inner) and not facts.range_of(inner).nan
-    return facts.may_train() and bool(facts.saturated(inner) or (is_sound and (edge or facts.is_often_zero(inner))))
+    is_sound = facts.is_known(inner) and not facts.range_of(inner).nan and facts.may_train()
+    return is_sound and (edge != 0 or facts.is_often_zero(inner))
 
 
 def _reason(inner: Expression, edge: int, facts: Facts) -> str:
     """Why the argument can be at the edge, or below; empty if nothing says so."""
     reach, origin = facts.range_of(inner), facts.origin_of(inner)
-    # `log(1 - p)` beside `log(p)` is told of with it.
-    part = facts.origin_of(facts.rest_to_one(inner)) or origin
-    if part is not None and part.function in TOLD_ELSEWHERE | UNDERFLOWING:
-        return ""
-    kind = facts.saturated(inner) if not edge else ""
-    if kind or facts.is_known(inner):
+    if facts.is_known(inner):
         # Squares, norms and shares are known not to be negative; what may be so for all that is known is not, as a rule.
-        can_be = (kind or reach.low == edge) and reach.contains(edge)
-        is_rounded = kind and not (facts.is_known(inner) and facts.is_often_zero(inner))
-        where = f"where the {kind} rounds" if is_rounded else f"(range {reach})"
-        return f"can be {edge} {where}, so its logarithm can be -inf" if can_be else ""
+        can_be = reach.low == edge and reach.contains(edge)
+        return f"can be {edge} (range {reach}), so its logarithm can be -inf" if can_be else ""
     if edge or facts.is_tested(inner):
         return ""
     if origin is None:
         return "is a probability by name, and log(0) is -inf" if PROBABILITIES & set(facts.words_of(inner)) else ""
     if origin.function in PRODUCTS:
         return "is a sum of products, which underflow, and log(0) is -inf"
-    return "is a difference and can round to 0 or below" if _is_taken(origin, facts) else ""
-
-
-def _is_taken(origin: Call, facts: Facts) -> bool:
-    """Whether it is one tensor less another of which as little is known."""
-    first, second = origin.arguments.get("input"), origin.arguments.get("other")
-    if origin.function == PRODUCT and (facts.constant_of(first) is None) is not (facts.constant_of(second) is None):
-        scaled = facts.origin_of(second if facts.constant_of(second) is None else first)
-        return scaled is not None and _is_taken(scaled, facts)
-    if origin.function == SUM:
-        # Of two terms one is a size, and nothing keeps the other from being its opposite.
-        known = [facts.is_known(term) and facts.range_of(term).low >= 0 for term in (first, second)]
-        return sorted(known) == [False, True] and facts.is_tensor(first) and facts.is_tensor(second)
-    return origin.function == DIFFERENCE and facts.is_tensor(first) and not facts.is_number(second)
+    return "is a difference and can round to 0 or below" if facts.is_difference(inner) else ""
 
 
 def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
@@ -144,7 +144,7 @@ def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
 
 
 def _fix(call: Call, inner: Expression, edge: int, facts: Facts) -> Fix | None:
-    if edge or facts.range_of(inner).nan or facts.changes_its_operand(call):
+    if edge or facts.range_of(inner).nan or facts.changes_its_operand(call) or facts.stretched_in(inner):
         return None
-    floored = f"{facts.as_receiver(inner)}.clamp_min({facts.floor_for(inner)})"
-    return unsafe("Keep the argument of the logarithm above 0", Edit(facts.span_of(inner), floored))
+    text = f"{facts.as_receiver(inner)}.clamp_min({facts.floor_for(inner)})"
+    return unsafe("Keep the argument of the logarithm above 0", Edit(facts.span_of(inner), text))

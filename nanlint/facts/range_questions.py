@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.facts.log_arguments import is_difference, masked_by, stretched_in
 from nanlint.facts.loop_questions import LoopQuestions
 from nanlint.facts.mask_bounds import definition
 from nanlint.facts.relations import range_under
@@ -23,6 +24,18 @@ class RangeQuestions(LoopQuestions):
     def reaches_zero(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` can be exactly 0 for all that is known, and not by underflow alone, as exp(x) is."""
         return self.here is not None and reaches_zero(node, self.here)
+
+    def masked_by(self, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
+        """The mask of `x * mask` and `x * mask / y`, where it is 0 and so is `node`; None if `node` is no such product."""
+        return masked_by(node, self.here) if self.here is not None and node is not None else None
+
+    def stretched_in(self, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
+        """`y` of `1 - y ** 2` if it is a tanh times what nothing keeps within 1, so that `node` can be negative; else None."""
+        return stretched_in(node, self.here) if self.here is not None and node is not None else None
+
+    def is_difference(self, node: cst.BaseExpression | None) -> bool:
+        """Whether `node` is one tensor less another of which as little is known: it can round to 0 or below."""
+        return self.here is not None and node is not None and is_difference(node, self.here)
 
     def is_picked_zero(self, node: cst.BaseExpression | None) -> bool:
         """Whether a 0 of `node` is one that `where` puts there, so that no gradient passes: `where(x > 0, x, 0)`."""

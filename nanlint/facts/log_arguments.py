@@ -1,0 +1,105 @@
+"""What takes the argument of a logarithm to 0 or below, whatever else is in it.
+
+A factor that is a mask does, of whatever sign the other one is; so does a tanh that was stretched past 1 before it is
+squared and taken from 1, as the correction for a squashed action is written where the action is the one of the environment.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.facts.relations import same
+from nanlint.facts.values import UNKNOWN, Kind
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from nanlint.facts.evaluate import Evaluator
+    from nanlint.facts.values import Call, Value
+
+_ADD, _SUB, _MUL, _DIV = "torch.add", "torch.sub", "torch.mul", "torch.div"
+_ONES = frozenset({"torch.ones", "torch.ones_like"})
+
+
+def masked_by(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression | None:
+    """The mask of `x * mask` and `x * mask / y`; None if `node` is no such product."""
+    made = _made(node, evaluator, _DIV)
+    made = _made(made.subject if made is not None else node, evaluator, _MUL)
+    factors = _operands(made)
+    masks = [factor for factor in factors if _is_mask(evaluator.values.get(factor, UNKNOWN))]
+    # Of two masks one is the data.
+    return masks[0] if len(masks) == 1 else None
+
+
+def stretched_in(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression | None:
+    """`y` of `1 - y ** 2 + eps` if it is a tanh times something that nothing keeps within 1; None for anything else."""
+    for part in (node, *_operands(_made(node, evaluator, _ADD))):
+        rest = _made(part, evaluator, _SUB)
+        if rest is None or rest.subject is None or not _is_one(rest.subject, evaluator):
+            continue
+        whole = _squared(rest.arguments.get("other"), evaluator)
+        if whole is not None and _is_stretched(whole, evaluator):
+            return whole
+    return None
+
+
+def is_difference(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether it is one tensor less another of which as little is known, or a number times such a thing."""
+    made = evaluator.values.get(node, UNKNOWN).origin
+    operands = [made.arguments.get(name) for name in ("input", "other")] if made is not None else []
+    first, second = (
+        evaluator.values.get(each, UNKNOWN) if each is not None else UNKNOWN for each in operands or (None, None)
+    )
+    if made is None:
+        return False
+    if made.function == _MUL and (first.number is None) is not (second.number is None):
+        scaled = operands[1] if second.number is None else operands[0]
+        return scaled is not None and is_difference(scaled, evaluator)
+    if made.function == _ADD:
+        # Of two terms one is a size, and nothing keeps the other from being its opposite.
+        known = [term.is_known and term.range.low >= 0 for term in (first, second)]
+        return sorted(known) == [False, True] and first.kind is second.kind is Kind.TENSOR
+    return made.function == _SUB and first.kind is Kind.TENSOR and second.kind is not Kind.NUMBER
+
+
+def _is_mask(value: Value) -> bool:
+    reach = value.range
+    return value.is_known and reach.integer and (reach.low, reach.high) == (0, 1)
+
+
+def _is_one(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    value = evaluator.values.get(node, UNKNOWN)
+    return value.number == 1 or (value.origin is not None and value.origin.function in _ONES)
+
+
+def _squared(node: cst.BaseExpression | None, evaluator: Evaluator) -> cst.BaseExpression | None:
+    made = evaluator.values.get(node, UNKNOWN).origin if node is not None else None
+    if made is None or made.node not in evaluator.values:
+        return None
+    exponent = made.arguments.get("exponent")
+    is_power = exponent is not None and evaluator.values.get(exponent, UNKNOWN).number == 2
+    is_product = made.function == _MUL and same(made.subject, made.arguments.get("other"), evaluator)
+    return made.subject if made.function == "torch.square" or is_power or is_product else None
+
+
+def _is_stretched(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`tanh(x) * scale`, with or without `+ bias`."""
+    for part in (node, *_operands(_made(node, evaluator, _ADD))):
+        factors = _operands(_made(part, evaluator, _MUL))
+        values = [evaluator.values.get(factor, UNKNOWN) for factor in factors]
+        squashed = [value.origin is not None and value.origin.function == "torch.tanh" for value in values]
+        if squashed.count(True) == 1:
+            other = values[squashed.index(False)]
+            return not (other.is_known and other.range.low >= -1 and other.range.high <= 1)
+    return False
+
+
+def _made(node: cst.BaseExpression | None, evaluator: Evaluator, function: str) -> Call | None:
+    """What made the values of `node`, if it is this operation and stands in this chunk."""
+    made = evaluator.values.get(node, UNKNOWN).origin if node is not None else None
+    return made if made is not None and made.function == function and made.node in evaluator.values else None
+
+
+def _operands(call: Call | None) -> list[cst.BaseExpression]:
+    given = [call.arguments.get(name) for name in ("input", "other")] if call is not None else []
+    return [operand for operand in given if operand is not None]
