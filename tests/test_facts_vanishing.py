@@ -32,6 +32,14 @@ def chances(body: str) -> list[str]:
         ),
         pytest.param("adj = batch.adj\n    reveal(adj.sum(1))", id="neighbours of a node"),
         pytest.param("reveal(torch.stft(batch.x, 8).abs().mean())", id="spectrum of a pause"),
+        pytest.param(
+            "same = (labels == labels.t()).float()\n    reveal((same - torch.eye(len(labels))).sum())",
+            id="pairs of others",
+        ),
+        pytest.param(
+            "same = torch.eq(labels, labels.t())\n    same.fill_diagonal_(False)\n    reveal(same.sum(1))",
+            id="others, without the diagonal",
+        ),
         pytest.param("reveal(x.max() - x.min())", id="range of data"),
         pytest.param("reveal(x.std(dim=0))", id="spread of data"),
         pytest.param("image = batch['image']\n    reveal(image.abs().max())", id="peak of an item"),
@@ -70,7 +78,9 @@ def test_a_zero_that_rests_on_a_name_or_on_the_caller_is_doubtful(body: str) -> 
         pytest.param("reveal((x == x.max()).sum())", id="where the largest stands"),
         pytest.param("reveal((x >= x.max() / 2).sum())", id="above half of the peak"),
         pytest.param("reveal((labels[:, None] == labels).sum(1))", id="equal to itself"),
-        pytest.param("y = batch['y']\n    reveal((y[:, None] == y[None]).float().sum(1))", id="an item equal to itself"),
+        pytest.param(
+            "y = batch['y']\n    reveal((y[:, None] == y[None]).float().sum(1))", id="an item equal to itself"
+        ),
         pytest.param("adj = batch.adj + torch.eye(3)\n    reveal(adj.sum(1))", id="neighbours and itself"),
         pytest.param("probs = batch.probs\n    reveal((probs > 0).sum())", id="probabilities above 0"),
         pytest.param("reveal((labels == 1).sum() + (labels == 0).sum())", id="positives and negatives"),

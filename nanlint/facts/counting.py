@@ -13,7 +13,7 @@ import libcst as cst
 
 from nanlint.facts.context import ancestors
 from nanlint.facts.naming import loop_source_of, words_of
-from nanlint.facts.relations import same
+from nanlint.facts.relations import DIAGONALS, root, same
 from nanlint.facts.values import UNKNOWN, Kind, Value
 from nanlint.source.telling_names import (
     ADJACENCIES,
@@ -90,7 +90,7 @@ def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     for inner in behind(mask, evaluator):
         is_padding = is_padding or not LENGTHS.isdisjoint(words_of(inner))
         call = evaluator.calls.get(inner)
-        if call is not None and call.function in _CUTTING:
+        if call is not None and (call.function in _CUTTING or _takes_diagonal(call, evaluator)):
             cuts.append(inner)
         if _asks_for_missing(call, evaluator) or isinstance(inner, cst.Comparison) or _is_comparison(inner, evaluator):
             tests.append(inner)
@@ -120,6 +120,14 @@ def _asks_for_missing(call: Call | None, evaluator: Evaluator) -> bool:
     if call is None or call.function != _MISSING or call.subject is None:
         return False
     return evaluator.values.get(call.subject, UNKNOWN).origin is None
+
+
+def _takes_diagonal(call: Call, evaluator: Evaluator) -> bool:
+    """`same - torch.eye(n)`: what is equal to itself alone is not counted."""
+    other = call.arguments.get("other") if call.function == "torch.sub" else None
+    taken = evaluator.values.get(other, UNKNOWN) if other is not None else UNKNOWN
+    is_identity = taken.origin is not None and taken.origin.function in DIAGONALS
+    return is_identity and taken.range.integer and taken.range.high == 1
 
 
 def _asks_for_ignored(test: cst.BaseExpression, evaluator: Evaluator) -> bool:
@@ -243,24 +251,6 @@ def _sides(
         return test.left, test.comparisons[0].comparator
     arguments = evaluator.calls[test].arguments
     return arguments.get("input"), arguments.get("other")
-
-
-def root(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
-    """What `node` is a view, a part or a cast of."""
-    for _ in range(_DEEPEST):
-        whole = _whole(node, evaluator)
-        if whole is None:
-            break
-        node = whole
-    return node
-
-
-def _whole(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression | None:
-    call = evaluator.calls.get(node)
-    if call is None:
-        return node.value if isinstance(node, cst.Subscript) else None  # a part of what may be no tensor
-    is_made_here = evaluator.values.get(node, UNKNOWN).origin is call and call.function != "subscript"
-    return call.subject if not is_made_here else None
 
 
 def _is_random(tests: list[cst.BaseExpression], evaluator: Evaluator) -> bool:

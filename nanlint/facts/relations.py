@@ -33,6 +33,8 @@ _SMALLEST = frozenset({"torch.min", "torch.amin", "torch.cummin"})
 _NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
 # Of these orders a norm is no less than any element.
 _ORDERS = (None, "fro", 1, 2, INF)
+_EQUALS = frozenset({"comparison", "torch.eq"})
+DIAGONALS = frozenset({"torch.eye", "torch.diag", "torch.diag_embed"})
 _ADDS = frozenset({"torch.sum", "torch.nansum"})
 _RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.maximum"})
 # Rounding can carry a unit vector a little past 1.
@@ -122,6 +124,24 @@ def _reads_the_same(first: cst.BaseExpression, second: cst.BaseExpression, evalu
     )
 
 
+def root(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
+    """What `node` is a view, a part or a cast of."""
+    for _ in range(_DEEPEST):
+        whole = _whole(node, evaluator)
+        if whole is None:
+            break
+        node = whole
+    return node
+
+
+def _whole(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression | None:
+    call = evaluator.calls.get(node)
+    if call is None:
+        return node.value if isinstance(node, cst.Subscript) else None  # a part of what may be no tensor
+    is_made_here = evaluator.values.get(node, UNKNOWN).origin is call and call.function != "subscript"
+    return call.subject if not is_made_here else None
+
+
 def _made(node: cst.BaseExpression | None, functions: frozenset[str], evaluator: Evaluator) -> Call | None:
     """The call behind `node`, views aside, if it is one of `functions`."""
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
@@ -134,7 +154,25 @@ def _difference(call: Call, evaluator: Evaluator) -> Interval | None:
         return None
     if _is_no_less(right, left, evaluator):
         return NOT_POSITIVE
-    return NOT_NEGATIVE if _is_no_less(left, right, evaluator) else None
+    holds = _is_no_less(left, right, evaluator) or _is_test_with_itself(left, right, evaluator)
+    return NOT_NEGATIVE if holds else None
+
+
+def _is_test_with_itself(
+    test: cst.BaseExpression | None, less: cst.BaseExpression | None, evaluator: Evaluator
+) -> bool:
+    """`labels == labels.t()` less `torch.eye(n)`: everything is equal to itself."""
+    made, taken = _made(test, _EQUALS, evaluator), _made(less, DIAGONALS, evaluator)
+    if made is None or taken is None or less is None or evaluator.values[less].range.high > 1:
+        return False
+    if not isinstance(made.node, cst.Comparison):
+        left, right = made.subject, made.arguments.get("other")
+    else:
+        (compared, *others) = made.node.comparisons
+        left, right = made.node.left, compared.comparator
+        if others or not isinstance(compared.operator, cst.Equal):
+            return False
+    return left is not None and right is not None and same(root(left, evaluator), root(right, evaluator), evaluator)
 
 
 def _is_no_less(upper: cst.BaseExpression | None, lower: cst.BaseExpression | None, evaluator: Evaluator) -> bool:

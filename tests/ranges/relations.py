@@ -17,6 +17,8 @@ def beside_its_extremes(x: torch.Tensor, y: torch.Tensor) -> None:
     reveal(x - x.amin(dim=0))  # range: [0, inf)
     reveal(x.max() - x)  # range: [0, inf)
     reveal(x.max() - x.min())  # range: [0, inf)
+    reveal((x.view(-1, 1) == x.view(1, -1)).float() - torch.eye(x.numel()))  # range: [0, 1] of integers
+    reveal((x.view(-1, 1) != x.view(1, -1)).float() - torch.eye(x.numel()))  # range: [-1, 1] of integers
     reveal(x.amax(-1) - x.amin(-1))  # range: [0, inf)
     reveal(x.logsumexp(-1, keepdim=True) - x)  # range: [0, inf)
     reveal(x - y.max())  # range: (-inf, inf)
