@@ -126,7 +126,7 @@ def _reads_the_same(first: cst.BaseExpression, second: cst.BaseExpression, evalu
 
 def root(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
     """What `node` is a view, a part or a cast of."""
-    for _ in range(_DEEPEST):
+    for _ in range(2 * DEEPEST_MASK):
         whole = _whole(node, evaluator)
         if whole is None:
             break

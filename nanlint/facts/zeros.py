@@ -85,7 +85,8 @@ def expects_zero(node: cst.BaseExpression | None, evaluator: Evaluator, depth: i
     made_by = evaluator.values.get(node, UNKNOWN).made_by if node is not None else None
     if made_by is None or depth == _DEEPEST:
         return False
-    if made_by.function in _OFTEN_ZERO:
+    # Of the larger of two things one is a bound; of the largest element nothing is.
+    if made_by.function in _OFTEN_ZERO or (made_by.function == "torch.max" and "other" in made_by.arguments):
         return True
     parts = made_by.arguments.values() if made_by.function in _MADE_OF and made_by.node in evaluator.values else ()
     return any(expects_zero(part, evaluator, depth + 1) for part in parts)
