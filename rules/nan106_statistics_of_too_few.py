@@ -20,6 +20,7 @@ from nanlint.rule import (
 
 SPREADS = frozenset({"torch.std", "torch.var"})
 AVERAGES = frozenset({"torch.mean", "torch.median"})
+MOVES = frozenset({"torch.Tensor.to", "torch.Tensor.cuda", "torch.Tensor.cpu", "torch.Tensor.float", "torch.detach"})
 # What is normalised per minibatch, of which the last one may hold a single element.
 BATCHES = frozenset({"advantage", "advantages", "adv", "advs", "gae", "returns"})
 QUOTED = 40
@@ -106,6 +107,8 @@ def _is_harmless(call: Call, subject: Expression, facts: Facts) -> bool:
 def _severity(subject: Expression, facts: Facts) -> Severity:
     """A minibatch that was handed in can hold one element; what was computed here is all of a rollout."""
     made_by = facts.value_of(subject).made_by
+    while made_by is not None and made_by.function in MOVES and made_by.subject is not None:
+        made_by = facts.value_of(made_by.subject).made_by
     is_part = made_by is not None and made_by.function == "subscript"
     return Severity.WARNING if is_part or facts.is_given(subject) else Severity.INFO
 
