@@ -47,7 +47,7 @@ class StatisticsOfTooFew(Rule):
     the result is replaced behind it, compared with the values it is of, or a number of a metric; for a `std` over features, time or pixels, of which there is more than one; under
     `no_grad`, beside jax, and in tests. Of spreads those over a whole batch of advantages or returns are judged, and those
     of a selection by a test on values (`x[labels > 0]`); of means and medians those of such a selection. A mask that was
-    made elsewhere, or from padding, is taken to hold a True. At `info` for a batch that the function itself has computed, which is all of a rollout.
+    made elsewhere, or from padding, is taken to hold a True. At `info` for a batch that the function itself has computed, which is all of a rollout, and that is divided by its deviation with an eps.
 
     ## Fix
     Unsafe: `correction=0` is 0 for one element, and a little smaller for more of them. There is none for a mean of nothing.
@@ -86,7 +86,7 @@ class StatisticsOfTooFew(Rule):
             f"`{text}` {reason}",
             fix=_fix(call, facts) if is_spread and not selection else None,
             hazard=Hazard(call.function, facts.source_of(subject), "one element" if is_spread else "no elements"),
-            severity=_severity(subject, facts) if is_spread and not selection else Severity.WARNING,
+            severity=_severity(call, subject, facts) if is_spread and not selection else Severity.WARNING,
         )
 
 
@@ -104,12 +104,17 @@ def _is_harmless(call: Call, subject: Expression, facts: Facts) -> bool:
     return is_compared or (facts.is_cut_off(call.node) and "metric" in facts.function_name())
 
 
-def _severity(subject: Expression, facts: Facts) -> Severity:
-    """A minibatch that was handed in can hold one element; what was computed here is all of a rollout."""
-    made_by = facts.value_of(subject).made_by
+def _severity(call: Call, subject: Expression, facts: Facts) -> Severity:
+    """A minibatch that was handed in can hold one element; what was computed here is all of a rollout.
+
+    Without an eps it breaks all the same: nothing but zeros was earned, and the deviation is 0.
+    """
+    if any(facts.origin_of(quotient.arguments.get("other")) is call for quotient in facts.calls_of("torch.div")):
+        return Severity.WARNING
+    node, made_by = subject, facts.value_of(subject).made_by
     while made_by is not None and made_by.function in MOVES and made_by.subject is not None:
-        made_by = facts.value_of(made_by.subject).made_by
-    is_part = made_by is not None and made_by.function == "subscript"
+        node, made_by = made_by.subject, facts.value_of(made_by.subject).made_by
+    is_part = made_by.function == "subscript" if made_by is not None else facts.source_of(node).endswith("]")
     return Severity.WARNING if is_part or facts.is_given(subject) else Severity.INFO
 
 
