@@ -42,6 +42,11 @@ def chances(body: str) -> list[str]:
         ),
         pytest.param("reveal(x.max() - x.min())", id="range of data"),
         pytest.param("reveal(x.std(dim=0))", id="spread of data"),
+        pytest.param(
+            "rewards = torch.tensor(batch.rewards)\n    reveal(rewards.std())", id="data that became a tensor"
+        ),
+        pytest.param("reveal(torch.nn.functional.unfold(x, 9).mT.std(dim=1))", id="windows of data, transposed"),
+        pytest.param("reveal(x.unfold(-1, 9, 3).std(dim=-1))", id="windows of data"),
         pytest.param("image = batch['image']\n    reveal(image.abs().max())", id="peak of an item"),
         pytest.param("reveal(torch.abs(x - x.mean()).mean())", id="deviation from its own mean"),
         pytest.param("reveal(batch.grad.norm())", id="length of a gradient"),

@@ -18,6 +18,8 @@ from nanlint.facts.values import UNKNOWN
 if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
 
+# Data is the data that it was when it becomes a tensor.
+CONVERSIONS = frozenset({"torch.tensor", "torch.as_tensor", "torch.from_numpy"})
 _DEEPEST = 8
 
 
@@ -28,7 +30,7 @@ def is_given(node: cst.BaseExpression, evaluator: Evaluator, depth: int = 0) -> 
     made_by = evaluator.values.get(node, UNKNOWN).made_by
     if made_by is not None:
         inside = made_by.receiver or made_by.subject
-        is_part = made_by.function in VIEWS or made_by.function in {"subscript", ".get"}
+        is_part = made_by.function in VIEWS | CONVERSIONS or made_by.function in {"subscript", ".get"}
         return is_part and inside is not None and is_given(inside, evaluator, depth + 1)
     if isinstance(node, (cst.Attribute, cst.Subscript)):
         return is_given(node.value, evaluator, depth + 1)

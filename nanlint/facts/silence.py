@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.counting import Chance, behind, is_of_shares
-from nanlint.facts.given import is_given
+from nanlint.facts.given import CONVERSIONS, is_given
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN
 from nanlint.ops.names import METHODS
@@ -32,9 +32,11 @@ CARRYING = frozenset(
     )
 ) | {"subscript", "float", "int"}  # fmt: skip
 # Behind these, data is still the data that it was.
-_SAME_DATA = CARRYING | {
-    METHODS[name] for name in ("pow", "sub", "add", "mul", "diff", "relu", "clamp", "norm", "mean")
-}
+_SAME_DATA = (
+    CARRYING
+    | {METHODS[name] for name in ("pow", "sub", "add", "mul", "diff", "relu", "clamp", "norm", "mean", "unfold")}
+    | {"torch.nn.functional.unfold", "torch.nn.functional.pad", *CONVERSIONS}
+)
 _OWN_LEVEL = frozenset({"torch.mean", "torch.median", "torch.min", "torch.amin"})
 _DEEPEST = 12
 
