@@ -21,7 +21,7 @@ LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
 # Of these a selection by index or product is looked for; the others are everywhere.
 STEEP = LOGARITHMS | {"torch.log1p", "torch.sqrt", "torch.rsqrt", "torch.reciprocal", "torch.acos", "torch.asin"}
 # Through these a gradient of 0 stays 0, and so meets the infinite slope behind them.
-THROUGH = frozenset({"torch.mul", "torch.add", "torch.sub", "torch.neg", "torch.abs", "torch.log1p", "torch.div"})
+THROUGH = frozenset({"torch.mul", "torch.add", "torch.sub", "torch.neg", "torch.abs", "torch.log1p", "torch.div", "torch.log", "torch.clamp", "torch.clamp_min"})  # fmt: skip
 GAPS = ("nanmean", "nansum", "nanmedian", "nanquantile")
 COUNTS = frozenset({"mask", "masks", "count", "counts", "num", "len", "length", "lengths"})
 DEEPEST, QUOTED = 5, 40
