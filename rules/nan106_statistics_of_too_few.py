@@ -33,8 +33,8 @@ class StatisticsOfTooFew(Rule):
     """A standard deviation of one value, or a mean of none.
 
     ## Why it hurts
-    `std` and `var` divide by n - 1: of one element they are 0 / 0, and `+ 1e-8` behind them does not help. The mean and
-    the median of an empty selection are NaN. The last minibatch of an epoch, or a class that a batch lacks, is enough.
+    `std` and `var` divide by n - 1: of one element they are 0 / 0, and `+ 1e-8` behind them does not help. The mean and the median of an empty selection are NaN. The last
+    minibatch of an epoch, or a class that a batch lacks, is enough.
 
     ## Flagged
         advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
@@ -43,26 +43,23 @@ class StatisticsOfTooFew(Rule):
         advantages = (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
 
     ## Silent when
-    `correction=0` or `unbiased=False` is given; when a condition on the way asks for the size or the selection; when
-    the result is replaced behind it, compared with the values it is of, or a number of a metric; for a `std` over features, time or pixels, of which there is more than one; under
-    `no_grad`, beside jax, and in tests. Of spreads those over a whole batch of advantages or returns are judged, and those
-    of a selection by a test on values (`x[labels > 0]`); of means and medians those of such a selection. A mask that was
-    made elsewhere, or from padding, is taken to hold a True. At `info` for a batch that the function itself has computed, which is all of a rollout, and that is divided by its deviation with an eps.
+    `correction=0` or `unbiased=False` is given; when a condition on the way asks for the size or the selection; when the result is replaced behind it, compared with the values it
+    is of, or a number of a metric; for a `std` over features, time or pixels, of which there is more than one; under `no_grad`, beside jax, and in tests. Of spreads those over a
+    whole batch of advantages or returns are judged, and those of a selection by a test on values (`x[labels > 0]`); of means and medians those of such a selection. A mask that was
+    made elsewhere, or from padding, is taken to hold a True. At `info` for a batch that the function itself has computed, which is all of a rollout, and that is divided by its
+    deviation with an eps.
 
     ## Fix
-    Unsafe: `correction=0` is 0 for one element, and a little smaller for more of them. There is none for a mean of nothing.
-    A deviation that is divided by is held above `torch.finfo(x.dtype).eps` as well, by which float16, too, can divide; not
-    where there is an eps of 1e-3 beside it, or any in a dtype that is known to be wider.
+    Unsafe: `correction=0` is 0 for one element, and a little smaller for more of them. There is none for a mean of nothing. A deviation that is divided by is held above
+    `torch.finfo(x.dtype).eps` as well, by which float16, too, can divide; not where there is an eps of 1e-3 beside it, or any in a dtype that is known to be wider.
     """
 
     code = "NAN106"
     name = "statistics-of-too-few"
     severity = Severity.WARNING
     calls = SPREADS | AVERAGES
-    needs = (
-        Need(SPREADS | AVERAGES, along=(COMPARISONS | {"torch.isin"},), form="<selected>", where="no test"),
-        Need(SPREADS, named=BATCHES, where="no test"),
-    )
+    needs = (Need(SPREADS | AVERAGES, along=(COMPARISONS | {"torch.isin"},), form="<selected>", where="no test"),
+             Need(SPREADS, named=BATCHES, where="no test"))  # fmt: skip
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one statistic."""
@@ -75,9 +72,13 @@ class StatisticsOfTooFew(Rule):
             return
         if (is_spread and _is_corrected(call, facts)) or facts.is_tested(selection or subject):
             return
-        if facts.is_mended(call.node) or (selection is not None and not _is_first(call, selection, facts)):
+        if facts.is_mended(call.node) or (
+            selection is not None and not facts.is_first_of_selection(call, selection, SPREADS | AVERAGES)
+        ):
             return
-        if not is_spread and _is_harmless(call, subject, facts):
+        # What is compared with the values it is of is as empty as it is NaN.
+        is_reported = facts.is_cut_off(call.node) and "metric" in facts.function_name()
+        if not is_spread and (is_reported or facts.is_compared_with(call, subject)):
             return
         word, text = call.function.rpartition(".")[2], facts.quote(subject, QUOTED)
         reason = f"can have one element, whose {word} is NaN" if is_spread else f"can be empty, and its {word} is NaN"
@@ -90,25 +91,8 @@ class StatisticsOfTooFew(Rule):
         )
 
 
-def _is_first(call: Call, selection: Expression, facts: Facts) -> bool:
-    """Whether no statistic before it is of what the same mask selects: a mask that can be empty is one defect."""
-    mask, statistics = facts.index_of(selection), facts.calls_of(*SPREADS, *AVERAGES)
-    of_mask = (each for each in statistics if facts.is_same(facts.index_of(facts.selection_behind(each.subject)), mask))
-    return next(of_mask, call) is call
-
-
-def _is_harmless(call: Call, subject: Expression, facts: Facts) -> bool:
-    """Whether a mean is compared with the values it is of, as empty as it is NaN, or is a number that a metric reports."""
-    tests = [facts.comparison_of(test) for test in facts.comparisons() if facts.is_within(call.node, test)]
-    is_compared = any(facts.is_same(side, subject) for test in tests if test for side in (test.left, test.right))
-    return is_compared or (facts.is_cut_off(call.node) and "metric" in facts.function_name())
-
-
 def _severity(call: Call, subject: Expression, facts: Facts) -> Severity:
-    """A minibatch that was handed in can hold one element; what was computed here is all of a rollout.
-
-    Without an eps it breaks all the same: nothing but zeros was earned, and the deviation is 0.
-    """
+    """A minibatch that was handed in can hold one element; what was computed here is all of a rollout, and breaks without an eps."""
     if any(facts.origin_of(quotient.arguments.get("other")) is call for quotient in facts.calls_of("torch.div")):
         return Severity.WARNING
     node, made_by = subject, facts.value_of(subject).made_by

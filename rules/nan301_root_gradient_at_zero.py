@@ -41,8 +41,8 @@ class RootGradientAtZero(Rule):
     """The root of a value that can be exactly 0, on the way of a gradient.
 
     ## Why it hurts
-    The slope of `sqrt` at 0 is infinite. The forward is a harmless 0; the backward multiplies that slope by the gradient
-    of a square, which is 0 there, and `inf * 0` is NaN. Two equal points, a padded row or a silent clip are enough.
+    The slope of `sqrt` at 0 is infinite. The forward is a harmless 0; the backward multiplies that slope by the gradient of a square, which is 0 there, and `inf * 0` is NaN. Two
+    equal points, a padded row or a silent clip are enough.
 
     ## Flagged
         distance = ((a - b) ** 2).sum(dim=-1).sqrt()
@@ -52,15 +52,13 @@ class RootGradientAtZero(Rule):
         spread = (x.var(dim=-1) + 1e-6).sqrt()
 
     ## Silent when
-    something above 0 is added or clamped to inside the root; under `no_grad`, on detached values, counts and in tests;
-    for norms, `std`, `cdist` and `relu(x).sqrt()`, whose gradient torch defines at 0; when only underflow could
-    make the value 0, as of `exp(x)`; when nothing is known of the value.
-    At `info` where no name says that the code is trained (`forward`, a loss, a distance), or where a 0 would be a coincidence, as
-    of the length of one vector.
+    something above 0 is added or clamped to inside the root; under `no_grad`, on detached values, counts and in tests; for norms, `std`, `cdist` and `relu(x).sqrt()`, whose
+    gradient torch defines at 0; when only underflow could make the value 0, as of `exp(x)`; when nothing is known of the value. At `info` where no name says that the code is
+    trained (`forward`, a loss, a distance), or where a 0 would be a coincidence, as of the length of one vector.
 
     ## Fix
-    Safe for the root of a sum of squares: `torch.linalg.vector_norm` is the same function with a gradient of 0 at 0.
-    Elsewhere unsafe: `clamp_min(1e-7)`, or 1e-12 where the dtype is not float16, moves what lies below it. An eps after the root does not help.
+    Safe for the root of a sum of squares: `torch.linalg.vector_norm` is the same function with a gradient of 0 at 0. Elsewhere unsafe: `clamp_min(1e-7)`, or 1e-12 where the dtype
+    is not float16, moves what lies below it. An eps after the root does not help.
     """
 
     code = "NAN301"
@@ -91,7 +89,7 @@ class RootGradientAtZero(Rule):
             f"`{facts.quote(inner, QUOTED)}` can be 0 (range {facts.range_of(inner)}), where {result}",
             fix=_fix(call, facts),
             hazard=Hazard(call.function, facts.source_of(inner), "0"),
-            direction=Direction.BOTH if is_inverse else Direction.BACKWARD,
+            direction=Direction.BOTH if is_inverse or facts.is_size_of_row(call) else Direction.BACKWARD,
             severity=Severity.ERROR if facts.is_trained() and _is_expected(call, facts) else Severity.INFO,
         )
 
@@ -120,8 +118,7 @@ def _can_be_zero(call: Call, facts: Facts) -> bool:
 def _is_expected(call: Call, facts: Facts) -> bool:
     """Whether a 0 is to be expected: by what it is made of, as the size of a row, or because an eps is added after the root."""
     is_guarded_late = facts.raised(facts.user_of(call.node)) is not None
-    is_expected = facts.is_mean_square(call.subject) or facts.expects_zero(call.subject)
-    return is_expected or is_guarded_late or call.function == HYPOT
+    return is_guarded_late or call.function == HYPOT or facts.expects_zero(call.subject) or facts.is_size_of_row(call)
 
 
 def _fix(call: Call, facts: Facts) -> Fix | None:

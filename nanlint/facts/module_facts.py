@@ -365,6 +365,17 @@ class ModuleFacts(ShapeQuestions):
         operands = (self.selection_behind(operand, depth + 1) for operand in made_by.arguments.values())
         return next((operand for operand in operands if operand is not None), None)
 
+    def is_first_of_selection(self, call: Call, selection: cst.BaseExpression, functions: frozenset[str]) -> bool:
+        """Whether none of `functions` before `call` is of what the same mask selects: a mask that can be empty is one defect."""
+        mask, calls = self.index_of(selection), self.calls_of(*functions)
+        of_mask = (each for each in calls if self.is_same(self.index_of(self.selection_behind(each.subject)), mask))
+        return next(of_mask, call) is call
+
+    def is_compared_with(self, call: Call, node: cst.BaseExpression) -> bool:
+        """Whether the result of `call` is compared with `node`, as it stands."""
+        tests = [self.comparison_of(test) for test in self.comparisons() if self.is_within(call.node, test)]
+        return any(self.is_same(side, node) for test in tests if test for side in (test.left, test.right))
+
     def is_given(self, node: cst.BaseExpression) -> bool:
         """Whether `node` came into the function from outside: a parameter, what a loop runs over, a part of such a thing."""
         return self.here is not None and is_given(node, self.here)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _SHARES = {"torch.sigmoid": "sigmoid", "torch.softmax": "softmax", "torch.nn.functional.softmin": "softmin"}
 _DEEPEST = 4
 _MOST_FACTORS = 8
+_SCALING = frozenset({"torch.neg", "torch.mul", "torch.div"})
 
 
 def saturated(node: _Node, evaluator: Evaluator, depth: int = 0) -> str:
@@ -73,9 +74,15 @@ def _total(first: _Node, second: _Node, evaluator: Evaluator, depth: int) -> str
 
 
 def _is_falling(exp: Call, evaluator: Evaluator) -> bool:
-    """Whether it is of something that is never above 0, and as far below as it likes."""
+    """Whether it is of minus a square, by whatever factor."""
     reach = evaluator.values.get(exp.subject, UNKNOWN).range if exp.subject is not None else UNKNOWN.range
-    return reach.high <= 0 and reach.low == -INF
+    made = _origin(exp.subject, evaluator)
+    for _ in range(_DEEPEST):
+        if made is None or _is_square(made, evaluator) or made.function not in _SCALING:
+            break
+        parts = [_origin(part, evaluator) for part in made.arguments.values()]
+        made = next((part for part in parts if part is not None), None)
+    return reach.high <= 0 and reach.low == -INF and made is not None and _is_square(made, evaluator)
 
 
 def _rest(node: _Node, evaluator: Evaluator) -> str:

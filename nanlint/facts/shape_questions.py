@@ -144,12 +144,20 @@ class ShapeQuestions(RangeQuestions):
             return False
         return self.source_of(thing_of(first)) == self.source_of(thing_of(second))
 
-    def is_mean_square(self, node: cst.BaseExpression | None) -> bool:
-        """Whether `node` is `(x ** 2).mean(dim)`: 0 for a row of zeros, as padding is one."""
-        mean = self.here.values.get(node, UNKNOWN).origin if self.here is not None and node is not None else None
+    def is_size_of_row(self, root: Call) -> bool:
+        """`x.square().mean(dim=-1).sqrt()` that is divided by: of a row of zeros, as padding is one, it is 0."""
+        if self.here is None or root.subject is None:
+            return False
+        mean = self.here.values.get(root.subject, UNKNOWN).origin
         if mean is None or mean.function != "torch.mean" or "dim" not in mean.arguments or mean.subject is None:
             return False
-        return self.squared(self.here.calls.get(mean.subject)) is not None  # type: ignore[union-attr] # there is a mean
+        quotients = [call.arguments.get("other") for call in self.here.calls.values() if call.function == "torch.div"]
+        is_divided_by = any(
+            self.here.values.get(below, UNKNOWN).origin is root for below in quotients if below is not None
+        )
+        return (is_divided_by or root.function == "torch.rsqrt") and self.squared(
+            self.here.calls.get(mean.subject)
+        ) is not None
 
     def squared(self, call: Call | None) -> cst.BaseExpression | None:
         """`x`, if `call` is `x ** 2`, `x.square()` or `x * x`; None for anything else."""
