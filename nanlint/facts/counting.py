@@ -13,7 +13,8 @@ import libcst as cst
 
 from nanlint.facts.context import ancestors
 from nanlint.facts.naming import loop_source_of, words_of
-from nanlint.facts.relations import DIAGONALS, root, same
+from nanlint.facts.parts import root
+from nanlint.facts.relations import DIAGONALS, same
 from nanlint.facts.values import UNKNOWN, Kind, Value
 from nanlint.source.telling_names import (
     ADJACENCIES,

@@ -15,6 +15,7 @@ import libcst as cst
 from nanlint.facts.dtypes import format_of
 from nanlint.facts.guards import stored, tightened
 from nanlint.facts.mask_bounds import DEEPEST_MASK, definition, through_size, told
+from nanlint.facts.parts import root
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.facts.written import text_of
 from nanlint.ops.arithmetic import square
@@ -122,24 +123,6 @@ def _reads_the_same(first: cst.BaseExpression, second: cst.BaseExpression, evalu
         for name, value in then.items()
         if name.partition(".")[0] == root
     )
-
-
-def root(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
-    """What `node` is a view, a part or a cast of."""
-    for _ in range(2 * DEEPEST_MASK):
-        whole = _whole(node, evaluator)
-        if whole is None:
-            break
-        node = whole
-    return node
-
-
-def _whole(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression | None:
-    call = evaluator.calls.get(node)
-    if call is None:
-        return node.value if isinstance(node, cst.Subscript) else None  # a part of what may be no tensor
-    is_made_here = evaluator.values.get(node, UNKNOWN).origin is call and call.function != "subscript"
-    return call.subject if not is_made_here else None
 
 
 def _made(node: cst.BaseExpression | None, functions: frozenset[str], evaluator: Evaluator) -> Call | None:
