@@ -40,7 +40,7 @@ def kept(code: str, word: str, operation: str = "/") -> list[str]:
 def handed(code: str) -> Handed:
     """What is handed over in `code`."""
     plan = outline(dedent(code))
-    return Handed(plan)
+    return Handed(plan, lambda *_: set())
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_a_sequence_of_modules_returns_is_what_its_last_one_does() -> None:
 def test_what_a_slice_calls_otherwise_than_the_file_is_found(divisor: str, word: str) -> None:
     code = f"def helper(m, n):\n    return {divisor}\n{LOSS}helper(m, 2)"
     plan = outline(code)
-    assert Handed(plan).may_reach("loss", frozenset({word}))
+    assert Handed(plan, lambda *_: set()).may_reach("loss", frozenset({word}))
 
 
 def test_a_word_that_nobody_hands_over_reaches_nobody() -> None:

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 _SMALL = re.compile(r"eps|tiny|smooth|jitter", re.IGNORECASE)
 _ADD = frozenset({"add", "add_"})
 _DEEPEST = 4
+_ELEMENTWISE = frozenset(
+    {"add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "pow", "square", "abs", "absolute", "neg", "negative", "sqrt", "log", "exp"}
+)  # fmt: skip
 _CONSTANTS = frozenset(
     {"float", "int", "tensor", "full", "full_like", "new_tensor", "new_full", "as_tensor", "scalar_tensor"}
 )
@@ -129,9 +132,11 @@ class Forms:
         for node in self._choices(home, operand):
             if isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Constant, ast.Slice, ast.Tuple)):
                 return True
-            parts = operands_of(node) if isinstance(node, ast.Call) else nodes_below(node)
-            is_computed = isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Call)) and depth > 0
-            if is_computed and any(self._is_selected(home, part, depth - 1) for part in parts):
+            if isinstance(node, ast.Call):
+                parts = operands_of(node) if last_word(node.func) in _ELEMENTWISE else ()
+            else:
+                parts = nodes_below(node) if isinstance(node, (ast.BinOp, ast.UnaryOp)) else ()
+            if depth and any(self._is_selected(home, part, depth - 1) for part in parts):
                 return True
         return False
 

@@ -17,12 +17,14 @@ from nanlint.source.outline import MODULE
 from nanlint.source.references import CALLED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from nanlint.source.outline import Outline
 
 Place = tuple[str, "ast.AST"]
 """A node, and the chunk in which its names mean something."""
+APART = "@"
+"""Before a chunk: what an object returns is behind its class, but of the names there those alone that made it are followed."""
 # Words that a slice finds in a chunk that holds no such word: those that names tell, and the annotation of a parameter
 # without one.
 _ANYWHERE = BY_NAME | {ANYTHING, "Tensor"}
@@ -38,8 +40,9 @@ _MOST_REACHED = 8
 class Handed:
     """What is handed over in one file."""
 
-    def __init__(self, outline: Outline) -> None:
+    def __init__(self, outline: Outline, words_behind: Callable[[str, Sequence[ast.AST]], set[str]]) -> None:
         self._outline = outline
+        self._words_behind = words_behind
         self._flows: dict[str, Flows] = {}
         self._places: dict[str, list[Place]] = {}
         self._reached: dict[frozenset[str], set[str]] = {}
@@ -100,8 +103,9 @@ class Handed:
 
     def _given(self, name: str) -> Iterator[Place]:
         for chunk in self._by_name.get(name, ()):
+            is_called = self._outline.chunks[chunk].name == name.removeprefix(OWN)
             for value in self.flows_of(chunk).results:
-                yield chunk, value
+                yield chunk if is_called else APART + chunk, value
         if not name.startswith(OWN):
             for value in self.flows_of(MODULE).values.get(name, ()):
                 yield MODULE, value
@@ -128,14 +132,14 @@ class Handed:
         reached = {chunk for chunk, words in self.words if not spelled.isdisjoint(words)}
         pending = list(reached)
         while pending and len(reached) <= _MOST_REACHED:
-            handed = self._handed_by(pending.pop())
+            handed = self._handed_by(pending.pop(), wanted)
             more = [chunk for chunk, words in self.words if chunk not in reached and not handed.isdisjoint(words)]
             reached.update(more)
             pending += more
         return reached
 
-    def _handed_by(self, name: str) -> set[str]:
-        """The names under which a chunk hands something over."""
+    def _handed_by(self, name: str, wanted: frozenset[str]) -> set[str]:
+        """The names under which a chunk hands something over that such a word may be behind."""
         chunk = self._outline.chunks[name]
         contents = chunk.contents
         handed = contents.handed_attributes
@@ -143,7 +147,10 @@ class Handed:
             handed.add(chunk.name)
         if name == MODULE or name in self._outline.classes:
             handed |= self.flows_of(name).values.keys()
-        if chunk.name in CALLED:  # `self.gate = Gate()`, then `self.gate(x)`
+        # `self.gate = Gate()`, then `self.gate(x)`.
+        if chunk.name in CALLED and not wanted.isdisjoint(
+            self._words_behind(APART + name, self.flows_of(name).results)
+        ):
             handed.add(chunk.owner.rpartition(".")[2])
         return handed
 

@@ -29,7 +29,7 @@ from nanlint.source.references import CALLED, CONTAINER, SELVES, last_word
 from nanlint.source.words import OPERATOR_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 OWN = "self."
 """How an attribute of the object itself is called among the names."""
@@ -41,6 +41,7 @@ UNARY_WORDS: dict[type[ast.AST], str] = {ast.USub: "neg", ast.Invert: "~", ast.U
 """`-x` is no difference."""
 
 
+_HOLDING = (ast.Attribute, ast.IfExp, ast.List, ast.NamedExpr, ast.Starred, ast.Subscript, ast.Tuple)
 # Of the names in a large repository, the last ones are kept.
 _MOST_NAMES = 50_000
 
@@ -214,6 +215,27 @@ class Makeups(dict[ast.AST, Makeup]):
             if is_number_elsewhere(self._imports[name]):
                 makeup.words |= NUMBER_KINDS
         return makeup
+
+
+def makers_of(node: ast.AST) -> Iterator[str]:
+    """The names under which something hands over what `node` is: functions, and what is a copy, a part or a view of it."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, ast.Call):
+            called = current.func
+            if isinstance(called, ast.Name) and called.id in SELVES:
+                yield from (OWN + method for method in CALLED)
+            elif isinstance(called, ast.Attribute) and last_word(called) == CONTAINER:
+                pending += current.args[-1:]
+            else:
+                pending.append(called)
+        elif isinstance(current, ast.Name):
+            yield current.id
+        elif isinstance(current, ast.Attribute) and isinstance(current.value, ast.Name) and current.value.id in SELVES:
+            yield OWN + current.attr
+        elif isinstance(current, _HOLDING):
+            pending += nodes_below(current)
 
 
 def operands_of(place: ast.AST) -> Sequence[ast.AST]:

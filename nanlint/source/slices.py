@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from nanlint.source.filled import FILLING_ALL, Filled, filled_in
 from nanlint.source.flows import Flows, loop_sources, operations_in
-from nanlint.source.handed import Handed, Place
+from nanlint.source.handed import APART, Handed, Place
 from nanlint.source.kinds import ANYTHING, INHERITED
-from nanlint.source.makeup import OWN, Makeups, Telling, operands_of
+from nanlint.source.makeup import OWN, Makeups, Telling, makers_of, operands_of
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from nanlint.source.outline import Outline
 
@@ -33,7 +33,7 @@ class Slices:
     def __init__(self, outline: Outline, through: frozenset[str], telling: Telling | None = None) -> None:
         self._outline = outline
         self._makeups = Makeups(through, Telling() if telling is None else telling, outline.imports)
-        self._handed = Handed(outline)
+        self._handed = Handed(outline, self._words_behind)
         self._operations: dict[str, dict[str, list[ast.AST]]] = {}
         self._loops: dict[str, dict[str, list[ast.AST]]] = {}
         self._filled: dict[str, Filled] = {}
@@ -74,11 +74,13 @@ class Slices:
     def _words_behind(self, home: str, operands: Sequence[ast.AST]) -> set[str]:
         words = {ANYTHING}
         for operand in operands:
-            makeup = self._makeups[operand]
-            words |= makeup.words
-            for name in makeup.names:
+            words |= self._makeups[operand].words
+            for name in self._names_in(home, operand):
                 words |= self._words_of_name(home, name)
         return words
+
+    def _names_in(self, home: str, node: ast.AST) -> Iterable[str]:
+        return makers_of(node) if home.startswith(APART) else self._makeups[node].names
 
     def _words_of_name(self, home: str, name: str) -> set[str]:
         """All words behind a name; the operands of a function have most names in common."""
@@ -95,9 +97,8 @@ class Slices:
                 continue
             for chunk, value in self._behind(*key):
                 is_given = True
-                makeup = self._makeups[value]
-                words |= makeup.words
-                further = {_key(chunk, each) for each in makeup.names} - seen
+                words |= self._makeups[value].words
+                further = {_key(chunk, each) for each in self._names_in(chunk, value)} - seen
                 seen |= further
                 pending += further
         if not is_given and start[1].startswith(OWN):
@@ -158,11 +159,13 @@ class Slices:
         """Everything that may flow into a name or an attribute, or is returned by the function called so."""
         for value in self.flows_of(chunk).values.get(name, ()):
             yield chunk, value
-        yield from self._handed.to(name)
+        apart = APART if chunk.startswith(APART) else ""
+        for place, value in self._handed.to(name):
+            yield place if place.startswith(APART) else apart + place, value
 
     def flows_of(self, name: str) -> Flows:
         """What is handed to the names of one chunk."""
-        return self._handed.flows_of(name)
+        return self._handed.flows_of(name.removeprefix(APART))
 
     def may_reach(self, home: str, beneath: Sequence[frozenset[str]]) -> bool:
         """Whether a word of each set may be behind an operation in the chunk called `home`, as far as its words tell."""
@@ -171,4 +174,6 @@ class Slices:
 
 def _key(chunk: str, name: str) -> tuple[str, str]:
     """The attributes of an object are the same in all its methods."""
-    return (MODULE if name.startswith(OWN) else chunk), name
+    if not name.startswith(OWN):
+        return chunk, name
+    return (APART + MODULE if chunk.startswith(APART) else MODULE), name
