@@ -45,7 +45,9 @@ class Handed:
         self._words_behind = words_behind
         self._flows: dict[str, Flows] = {}
         self._places: dict[str, list[Place]] = {}
+        self._places_apart: dict[str, list[Place]] = {}
         self._reached: dict[frozenset[str], set[str]] = {}
+        self._returned: dict[str, set[str]] = {}
 
     @cached_property
     def words(self) -> list[tuple[str, set[str]]]:
@@ -95,11 +97,17 @@ class Handed:
             self._flows[chunk] = Flows(self._outline.chunks[chunk])
         return self._flows[chunk]
 
-    def to(self, name: str) -> Sequence[Place]:
+    def to(self, name: str, *, is_apart: bool = False) -> Sequence[Place]:
         """All that chunks hand over under a name (`x`, `self.x`)."""
         if name not in self._places:
             self._places[name] = list(self._given(name))
-        return self._places[name]
+        if not is_apart:
+            return self._places[name]
+        if name not in self._places_apart:
+            self._places_apart[name] = [
+                (APART + chunk.removeprefix(APART), value) for chunk, value in self._places[name]
+            ]
+        return self._places_apart[name]
 
     def _given(self, name: str) -> Iterator[Place]:
         for chunk in self._by_name.get(name, ()):
@@ -137,6 +145,12 @@ class Handed:
             reached.update(more)
             pending += more
         return reached
+
+    def _words_returned(self, name: str) -> set[str]:
+        """The words behind what a method returns."""
+        if name not in self._returned:
+            self._returned[name] = self._words_behind(APART + name, self.flows_of(name).results)
+        return self._returned[name]
 
     def _handed_by(self, name: str, wanted: frozenset[str]) -> set[str]:
         """The names under which a chunk hands something over that such a word may be behind."""

@@ -159,9 +159,7 @@ class Slices:
         """Everything that may flow into a name or an attribute, or is returned by the function called so."""
         for value in self.flows_of(chunk).values.get(name, ()):
             yield chunk, value
-        apart = APART if chunk.startswith(APART) else ""
-        for place, value in self._handed.to(name):
-            yield place if place.startswith(APART) else apart + place, value
+        yield from self._handed.to(name, is_apart=chunk.startswith(APART))
 
     def flows_of(self, name: str) -> Flows:
         """What is handed to the names of one chunk."""
