@@ -30,6 +30,7 @@ def chances(body: str) -> list[str]:
             "same = (labels[:, None] == labels).float()\n    same.fill_diagonal_(0)\n    reveal(same.sum(1))",
             id="all but itself",
         ),
+        pytest.param("loss_mask = batch.loss_mask\n    reveal(loss_mask.sum())", id="tokens to learn"),
         pytest.param("adj = batch.adj\n    reveal(adj.sum(1))", id="neighbours of a node"),
         pytest.param("reveal(torch.stft(batch.x, 8).abs().mean())", id="spectrum of a pause"),
         pytest.param(

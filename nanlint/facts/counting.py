@@ -26,6 +26,7 @@ from nanlint.source.telling_names import (
     OCCURRING,
     PROBABILITIES,
     RANDOM,
+    RARE,
     SEQUENCES,
 )
 from nanlint.source.walk import walk
@@ -101,7 +102,7 @@ def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     if is_padding or any(_is_of_tokens(test, evaluator) for test in tests):
         return Chance.NONE
     if not tests:
-        return _loneliness(mask, evaluator) or (Chance.NONE if MASKS.isdisjoint(words_of(mask)) else Chance.DOUBTFUL)
+        return _rareness(mask, evaluator)
     if any(_keeps_one(test, evaluator) for test in tests):
         # What the test is made of was cut before the question was asked.
         tested = {inner for test in tests for inner in behind(test, evaluator)}
@@ -110,10 +111,14 @@ def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     return Chance.DOUBTFUL if is_doubtful else Chance.ORDINARY
 
 
-def _loneliness(adjacency: cst.BaseExpression, evaluator: Evaluator) -> Chance:
-    """Some node of a graph has no neighbour, unless each is made its own."""
-    is_named = not ADJACENCIES.isdisjoint(words_of(adjacency))
-    return Chance.ORDINARY if is_named and not evaluator.parsed.chunk.mentions(LOOPS) else Chance.NONE
+def _rareness(mask: cst.BaseExpression, evaluator: Evaluator) -> Chance:
+    """How ordinary a batch without any is, by what the mask is called; some node of a graph is alone unless it is its own neighbour."""
+    words = set(words_of(mask))
+    if not ADJACENCIES.isdisjoint(words):
+        return Chance.NONE if evaluator.parsed.chunk.mentions(LOOPS) else Chance.ORDINARY
+    if MASKS.isdisjoint(words):
+        return Chance.NONE
+    return Chance.ORDINARY if "mask" in words and not RARE.isdisjoint(words) else Chance.DOUBTFUL
 
 
 def _asks_for_missing(call: Call | None, evaluator: Evaluator) -> bool:

@@ -65,6 +65,8 @@ OCCURRING = frozenset({"unique", "set", "occurring", "present", "counts"})
 MEMBERS = frozenset(
     {"batch", "owner", "owners", "graph", "graphs", "segment", "segments", "group", "groups", "inverse"}
 )
+# Masks of these leave nothing of an ordinary batch: one without objects, a prompt without an answer.
+RARE = frozenset({"positive", "positives", "loss", "response", "completion"})
 ADJACENCIES = frozenset({"adj", "adjacency"})
 COUNTED = MASKS | ADJACENCIES
 # Words of code that makes every node of a graph its own neighbour.
