@@ -47,9 +47,15 @@ def _difference(first: _Node, second: _Node, evaluator: Evaluator, depth: int) -
     return _rest(second, evaluator) if first is not None and evaluator.values.get(first, UNKNOWN).number == 1 else ""
 
 
-def _product(first: _Node, second: _Node, evaluator: Evaluator, depth: int) -> str:
-    """`scale * p`, and `where(label, p, 1 - p)`."""
+def _choice(first: _Node, second: _Node, evaluator: Evaluator, depth: int) -> str:
+    """`where(label, p, 1 - p)`."""
     return saturated(first, evaluator, depth + 1) or saturated(second, evaluator, depth + 1)
+
+
+def _product(first: _Node, second: _Node, evaluator: Evaluator, depth: int) -> str:
+    """`scale * (1 - p)`; of `scale * p` the logarithm is, but for a number, that of p, of which NAN110 tells."""
+    factors = [factor for factor in (first, second) if factor is not None and not _is_share(factor, evaluator)]
+    return next(filter(None, (saturated(factor, evaluator, depth + 1) for factor in factors)), "")
 
 
 def _quotient(first: _Node, second: _Node, evaluator: Evaluator, depth: int) -> str:
@@ -134,7 +140,7 @@ _COMBINING: Mapping[str, Callable[[_Node, _Node, Evaluator, int], str]] = {
     "torch.sub": _difference,
     "torch.add": _sum,
     "torch.mul": _product,
-    "torch.where": _product,
+    "torch.where": _choice,
     "torch.div": _quotient,
     "torch.sum": _total,
 }
