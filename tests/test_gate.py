@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import gc
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -9,6 +11,7 @@ import pytest
 
 from nanlint.engine.check_file import check_text
 from nanlint.engine.checker import Checker
+from nanlint.engine.collector import without_collector
 from nanlint.settings import Settings
 from nanlint.source.gate import Gate, Interest
 from nanlint.source.outline import MODULE, outline
@@ -80,3 +83,30 @@ def test_a_constant_of_another_file_may_be_any_number(tmp_path: Path) -> None:
             ruleset = Checker(gated=gated).ruleset(Settings())
             found = check_text(dedent(code), str(folder / "model.py"), ruleset).findings
             assert [finding.code for finding in found] == codes
+
+
+def test_no_tree_outlives_the_check_of_its_file() -> None:
+    code = """
+        import torch
+        from torch import nn
+
+        class Gate(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.Sequential(nn.Linear(2, 2), nn.Sigmoid())
+
+            def forward(self, x):
+                return self.net(x)
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.gate = Gate()
+
+            def forward(self, x):
+                return torch.log(self.gate(x)).sum()
+    """
+    ruleset = Checker(gated=True).ruleset(Settings())
+    with without_collector():
+        assert [finding.code for finding in check_text(dedent(code), "model.py", ruleset).findings] == ["NAN110"]
+        assert not [tree for tree in gc.get_objects() if isinstance(tree, ast.Module)]

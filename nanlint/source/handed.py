@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from nanlint.source.outline import Outline
 
+    WordsBehind = Callable[[str, Sequence[ast.AST]], set[str]]
+
 Place = tuple[str, "ast.AST"]
 """A node, and the chunk in which its names mean something."""
 APART = "@"
@@ -40,9 +42,8 @@ _MOST_REACHED = 8
 class Handed:
     """What is handed over in one file."""
 
-    def __init__(self, outline: Outline, words_behind: Callable[[str, Sequence[ast.AST]], set[str]]) -> None:
+    def __init__(self, outline: Outline) -> None:
         self._outline = outline
-        self._words_behind = words_behind
         self._flows: dict[str, Flows] = {}
         self._places: dict[str, list[Place]] = {}
         self._places_apart: dict[str, list[Place]] = {}
@@ -124,35 +125,39 @@ class Handed:
                 yield chunk, value
         yield from self._set_in_classes.get(bare, ())
 
-    def may_reach(self, home: str, wanted: frozenset[str]) -> bool:
-        """Whether one of these words may be behind an operation in the chunk called `home`."""
+    def may_reach(self, home: str, wanted: frozenset[str], words_behind: WordsBehind) -> bool:
+        """Whether one of these words may be behind an operation in the chunk called `home`.
+
+        `words_behind` tells the words behind some nodes of a chunk. It is not kept: whoever has it has this object, too, and
+        such a circle would hold all trees in memory.
+        """
         spelled = _spelled(wanted)
         if spelled is None or not spelled.isdisjoint(self._outline.chunks[home].words):
             return True
         if wanted not in self._reached:
-            self._reached[wanted] = self._reached_from(spelled, wanted)
+            self._reached[wanted] = self._reached_from(spelled, wanted, words_behind)
         reached = self._reached[wanted]
         return len(reached) > _MOST_REACHED or home in reached
 
-    def _reached_from(self, spelled: frozenset[str], wanted: frozenset[str]) -> set[str]:
+    def _reached_from(self, spelled: frozenset[str], wanted: frozenset[str], words_behind: WordsBehind) -> set[str]:
         """The chunks that hold such a word, or mention what another of them hands over; some of them if there are many."""
         spelled = spelled.union(*(self._aliases[word] for word in wanted & self._aliases.keys()))
         reached = {chunk for chunk, words in self.words if not spelled.isdisjoint(words)}
         pending = list(reached)
         while pending and len(reached) <= _MOST_REACHED:
-            handed = self._handed_by(pending.pop(), wanted)
+            handed = self._handed_by(pending.pop(), wanted, words_behind)
             more = [chunk for chunk, words in self.words if chunk not in reached and not handed.isdisjoint(words)]
             reached.update(more)
             pending += more
         return reached
 
-    def _words_returned(self, name: str) -> set[str]:
+    def _words_returned(self, name: str, words_behind: WordsBehind) -> set[str]:
         """The words behind what a method returns."""
         if name not in self._returned:
-            self._returned[name] = self._words_behind(APART + name, self.flows_of(name).results)
+            self._returned[name] = words_behind(APART + name, self.flows_of(name).results)
         return self._returned[name]
 
-    def _handed_by(self, name: str, wanted: frozenset[str]) -> set[str]:
+    def _handed_by(self, name: str, wanted: frozenset[str], words_behind: WordsBehind) -> set[str]:
         """The names under which a chunk hands something over that such a word may be behind."""
         chunk = self._outline.chunks[name]
         contents = chunk.contents
@@ -162,9 +167,7 @@ class Handed:
         if name == MODULE or name in self._outline.classes:
             handed |= self.flows_of(name).values.keys()
         # `self.gate = Gate()`, then `self.gate(x)`.
-        if chunk.name in CALLED and not wanted.isdisjoint(
-            self._words_behind(APART + name, self.flows_of(name).results)
-        ):
+        if chunk.name in CALLED and not wanted.isdisjoint(self._words_returned(name, words_behind)):
             handed.add(chunk.owner.rpartition(".")[2])
         return handed
 

@@ -33,7 +33,7 @@ class Slices:
     def __init__(self, outline: Outline, through: frozenset[str], telling: Telling | None = None) -> None:
         self._outline = outline
         self._makeups = Makeups(through, Telling() if telling is None else telling, outline.imports)
-        self._handed = Handed(outline, self._words_behind)
+        self._handed = Handed(outline)
         self._operations: dict[str, dict[str, list[ast.AST]]] = {}
         self._loops: dict[str, dict[str, list[ast.AST]]] = {}
         self._filled: dict[str, Filled] = {}
@@ -167,7 +167,7 @@ class Slices:
 
     def may_reach(self, home: str, beneath: Sequence[frozenset[str]]) -> bool:
         """Whether a word of each set may be behind an operation in the chunk called `home`, as far as its words tell."""
-        return all(self._handed.may_reach(home, wanted) for wanted in beneath)
+        return all(self._handed.may_reach(home, wanted, self._words_behind) for wanted in beneath)
 
 
 def _key(chunk: str, name: str) -> tuple[str, str]:
