@@ -107,7 +107,10 @@ def test_no_tree_outlives_the_check_of_its_file() -> None:
                 return torch.log(self.gate(x)).sum()
     """
     ruleset = Checker(gated=True).ruleset(Settings())
-    with without_collector():
-        before = [tree for tree in gc.get_objects() if type(tree) is ast.Module]
+
+    def trees_left() -> int:
         assert [finding.code for finding in check_text(dedent(code), "model.py", ruleset).findings] == ["NAN110"]
-        assert len([tree for tree in gc.get_objects() if type(tree) is ast.Module]) == len(before)
+        return sum(type(thing) is ast.Module for thing in gc.get_objects())
+
+    with without_collector():
+        assert trees_left() == trees_left()
