@@ -35,13 +35,14 @@ from nanlint.source.raised import ABOVE_ZERO, ANY_NUMBER, IN_HALF, LARGEST_EPS, 
 from nanlint.source.references import last_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from nanlint.source.handed import Place
     from nanlint.source.slices import Slices
 
 _SMALL = re.compile(r"eps|tiny|smooth|jitter", re.IGNORECASE)
 _ADD = frozenset({"add", "add_"})
-_DEEPEST = 4
+_DEEPEST = 5
 _ELEMENTWISE = frozenset(
     {"add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "pow", "square", "abs", "absolute", "neg", "negative", "sqrt", "log", "exp"}
 )  # fmt: skip
@@ -126,18 +127,14 @@ class Forms:
 
     def is_of_selected(self, home: str, place: ast.AST) -> bool:
         """`loss(scores[mask], labels)`, or under a name, or computed from it."""
-        return any(self._is_selected(home, operand, _DEEPEST) for operand in operands_of(place))
-
-    def _is_selected(self, home: str, operand: ast.AST, depth: int) -> bool:
-        for node in self._choices(home, operand):
-            if isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Constant, ast.Slice, ast.Tuple)):
-                return True
-            if isinstance(node, ast.Call):
-                parts = operands_of(node) if last_word(node.func) in _ELEMENTWISE else ()
-            else:
-                parts = nodes_below(node) if isinstance(node, (ast.BinOp, ast.UnaryOp)) else ()
-            if depth and any(self._is_selected(home, part, depth - 1) for part in parts):
-                return True
+        level, seen = [(home, operand) for operand in operands_of(place)], set[ast.AST]()
+        for _ in range(_DEEPEST):
+            parts: list[Place] = []
+            for chunk, node in self._chosen(level, seen):
+                if isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Constant, ast.Slice, ast.Tuple)):
+                    return True
+                parts += [(chunk, part) for part in _elements_of(node)]
+            level = parts
         return False
 
     def is_of_sum_with_eps(self, home: str, place: ast.AST) -> bool:
@@ -217,7 +214,10 @@ class Forms:
 
     def _choices(self, home: str, node: ast.AST) -> Iterator[ast.AST]:
         """What `node` may be: itself, what its name is given, either side of a choice, any part of a tuple."""
-        pending, seen = [(home, node)], set[ast.AST]()
+        return (chosen for _, chosen in self._chosen([(home, node)], set()))
+
+    def _chosen(self, pending: list[Place], seen: set[ast.AST]) -> Iterator[Place]:
+        """The same of several, those left out that were seen before."""
         while pending:
             chunk, current = pending.pop()
             if current in seen:
@@ -228,7 +228,7 @@ class Forms:
             elif given := list(self._raised.given(chunk, current)):
                 pending += given
             else:
-                yield current
+                yield chunk, current
 
 
 _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
@@ -247,6 +247,13 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
 }
 DEAR = frozenset({LEARNED, FILLED, HUGE_CONSTANT, NUMBER_ADDED, FLOORED})
 """Forms that are told by more than a few names."""
+
+
+def _elements_of(node: ast.AST) -> Sequence[ast.AST]:
+    """What an elementwise operation is computed from."""
+    if isinstance(node, ast.Call):
+        return operands_of(node) if last_word(node.func) in _ELEMENTWISE else ()
+    return nodes_below(node) if isinstance(node, (ast.BinOp, ast.UnaryOp)) else ()
 
 
 def _is_called(node: ast.AST) -> bool:
