@@ -47,7 +47,9 @@ def check_bytes(data: bytes, path: str, ruleset: Ruleset, *, is_named: bool = Tr
         if kind == "notebook":
             result = check_notebook(data, path, ruleset)
         else:
-            result = check_text(decode(data, path).text, path, ruleset)
+            source = decode(data, path)
+            is_utf8 = source.encoding == "utf-8" and not source.bom
+            result = _check_python(source.text, data if is_utf8 else _encoded(source.text), path, ruleset)
     except UnreadableSource as error:
         return FileResult(errors=[model.FileError(path, error.line, error.message)])
     result.digest = digest_of(data)
@@ -113,7 +115,15 @@ def check_text(text: str, path: str, ruleset: Ruleset) -> FileResult:
     """Every finding of the ruleset in `text` that is shown, in reading order, suppressed ones left out."""
     if kind_of(path) == "config":
         return _check_config_text(text, path, ruleset)
-    data = text.encode("utf-8", "surrogatepass")
+    return _check_python(text, _encoded(text), path, ruleset)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _check_python(text: str, data: bytes, path: str, ruleset: Ruleset) -> FileResult:
+    """The findings in `text`, which is `data` in UTF-8."""
     markers = mentions_suppression(data)
     is_torch = is_about_torch(data)
     relevant = may_use_torch(data) and (not ruleset.gated or ruleset.gate_for(suppressions=markers).admits(data))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import sys
 from typing import TYPE_CHECKING
 
 from nanlint.source.skeleton import FunctionText, Skeleton
@@ -26,7 +27,10 @@ _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Chunk:
-    """A stretch of lines that is parsed on its own. `owner` is the class a method belongs to, "" outside classes."""
+    """A stretch of lines that is parsed on its own, the module up to the last line, whichever that is.
+
+    `owner` is the class a method belongs to, "" outside classes.
+    """
 
     __slots__ = ("_contents", "_hidden", "_node", "first_line", "last_line", "name", "owner")
 
@@ -113,11 +117,11 @@ def outline(text: str, path: str = "<string>", *, only_headers: bool = False) ->
         if only_headers:
             skeleton = Skeleton(text)
             hidden = {function.line: function for function in skeleton.functions}
-            found = _Reading(text, ast.parse(skeleton.without(skeleton.functions), path), hidden)
+            found = _Reading(ast.parse(skeleton.without(skeleton.functions), path), hidden)
             if not found.hidden:
                 return found.result
             # What was taken for a function stands in a text, or a text stands between it and its decorators.
-        return _Reading(text, ast.parse(text, path), {}).result
+        return _Reading(ast.parse(text, path), {}).result
     finally:
         if collecting:
             gc.enable()
@@ -126,11 +130,11 @@ def outline(text: str, path: str = "<string>", *, only_headers: bool = False) ->
 class _Reading:
     """The way from a tree to its outline."""
 
-    def __init__(self, text: str, tree: ast.Module, hidden: dict[int, FunctionText]) -> None:
+    def __init__(self, tree: ast.Module, hidden: dict[int, FunctionText]) -> None:
         self.hidden = hidden
         """What was cut out and not met yet."""
         self.result = Outline(tree)
-        module = Chunk(tree, MODULE, "", max(1, text.count("\n") + 1))
+        module = Chunk(tree, MODULE, "", sys.maxsize)
         collector = self._collector(module)
         for statement in tree.body:
             self._enter(statement, module, collector)
