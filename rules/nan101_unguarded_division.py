@@ -15,6 +15,7 @@ EVIDENCE = frozenset(
     {"abs", "amax", "bincount", "count_nonzero", "torch.index_add", "torch.scatter_add", "max", "mean", "median", "norm", "quantile", "square", "std", "sum", "var",
      "vector_norm"}
 )  # fmt: skip
+NAMES = frozenset({"snr", "factor", "pos", "positive", "positives", "fg", "foreground", "valid", "box", "boxes", "tokens", "matched", "matches", "masked", "instances"})  # fmt: skip
 ORDINARY, COUNT, QUOTED = EVIDENCE - {"abs", "square"}, "count", 34
 
 
@@ -36,8 +37,7 @@ class UnguardedDivision(Rule):
     condition on the way asks for it or for what it is made of, or the function compares it with 0 anywhere; when the result is replaced
     or cut down behind it (`where`, `nan_to_num`, `x[n == 0] = 0`, `min(limit / peak, 1)`), or the docstring, a comment or the function itself speaks of NaN; where a module is built or initialised; for masks of
     padding and of lengths, and tallies read at what was counted (`n[ids]`); for Python's own numbers, `len` and shapes; for parameters, buffers and everything of which
-    nothing is known; in tests, plots and logs. A denominator used several times is told once. At `info` where a name or the caller alone
-    tells of the zero: a mask made elsewhere, the distance of two points, `high - low`.
+    nothing is known; in tests, plots and logs. At `info` where a name, a setting or the caller alone tells of the zero: a mask made elsewhere, `x.norm()`, a determinant, `high - low`, `size - 1`, `avg_factor`.
 
     ## Fix
     Unsafe: `clamp(min=1)` for a count (exact where there is something to count), `F.normalize` for `x / x.norm()`,
@@ -50,7 +50,8 @@ class UnguardedDivision(Rule):
     calls = frozenset({DIV, RECIPROCAL, POWER})
     needs = (Need(DIVISIONS, (ORDINARY,), made_by=ORDINARY, but=GUARDED, unless=NANS, not_named=BUILDING, where="no test"),
              Need(DIVISIONS, (frozenset({"abs"}), frozenset({"torch.add"})), made_by=frozenset({"abs"}), where="no test"),
-             Need(DIVISIONS, (EVIDENCE | {"torch.sqrt", "torch.sub"},), only_info=True, where="no test"),
+             Need(DIVISIONS, (EVIDENCE | {"torch.sqrt", "torch.sub", "det", "prod", "cumprod"},), only_info=True, where="no test"),
+             Need(DIVISIONS, named=NAMES, only_info=True, where="no test"),
              Need(frozenset({"<own element>"}), only_info=True, where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
 

@@ -14,6 +14,7 @@ import libcst as cst
 from nanlint.facts.calculate import VIEWS
 from nanlint.facts.calls import operation_setting
 from nanlint.facts.counting import Chance, emptiness
+from nanlint.facts.doubtful import doubtful
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of
 from nanlint.facts.environment import without_gradient
 from nanlint.facts.evaluate import parameters
@@ -128,6 +129,8 @@ class ModuleFacts(ShapeQuestions):
             return NEVER
         if is_own_element(node, beside, flow):
             return OWN_ELEMENT
+        if found := doubtful(node, flow):
+            return found
         # What may be NaN already is told of where it becomes that.
         if reach.nan or (value.is_known and reach.low < 0 < reach.high):
             return NEVER

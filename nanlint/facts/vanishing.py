@@ -16,7 +16,7 @@ from nanlint.facts.counting import Chance, are_of_one_thing, behind, classes_cou
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.relations import same
-from nanlint.facts.silence import CARRYING, DIFFERENCES, measured_from, silence
+from nanlint.facts.silence import CARRYING, measured_from, silence
 from nanlint.facts.tallies import ADDING, is_of_those_counted, is_tally
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.zeros import reaches_zero
@@ -174,18 +174,13 @@ def _norm(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishi
 
 
 def _shortness(call: Call | None, evaluator: Evaluator) -> Chance:
-    """How ordinary a length of 0 is: of what is called a signal or a gradient it is; of two points, if they coincide."""
+    """How ordinary a length of 0 is: of what is called a signal or a gradient it is, of anything else at least possible."""
     subject = call.subject if call is not None else None
-    made_by = evaluator.values.get(subject, UNKNOWN).origin if subject is not None else None
     known = silence(subject, evaluator)
-    words = set(words_of(subject)) if subject is not None else set()
-    is_told = (made_by is not None and made_by.function in DIFFERENCES) or not words.isdisjoint(
-        named.VECTORS | named.SIGNALS
-    )
     chain = measured_from(subject, evaluator) if subject is not None else []
-    if known is Chance.ORDINARY and all(named.SIGNALS.isdisjoint(words_of(part)) for part in chain):
-        known = Chance.DOUBTFUL
-    return known if is_told or known is Chance.ORDINARY else Chance.NONE
+    if all(named.SIGNALS.isdisjoint(words_of(part)) for part in chain):
+        known = min(known, Chance.DOUBTFUL)
+    return known
 
 
 def _spread(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:

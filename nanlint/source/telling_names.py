@@ -38,14 +38,6 @@ SIGNALS = frozenset(
         "actual", "label", "labels", "gt",
     }
 )  # fmt: skip
-# What may be a zero vector, by name: two points that coincide, an edge of a degenerate mesh.
-VECTORS = frozenset(
-    {
-        "point", "points", "vec", "vecs", "vector", "vectors", "dir", "dirs", "direction", "directions", "normal", "normals", "axis",
-        "quat", "quats", "quaternion", "quaternions", "ray", "rays", "edge", "edges", "ref", "diff", "delta", "rvec", "cloud", "pos",
-        "pred", "preds", "step",
-    }
-)  # fmt: skip
 # What a model makes is not exactly 0 in a whole row.
 LEARNED = frozenset(
     {
@@ -84,3 +76,17 @@ ENDS = (
     ("maxs", "mins"),
     ("far", "near"),
 )
+
+# A number of things that some batch has none of, counted elsewhere: num_boxes, n_pos, avg_factor.
+NUMBERING = frozenset({"num", "n", "number", "count", "total"})
+NUMBERED = frozenset(
+    {"pos", "positive", "positives", "fg", "foreground", "valid", "box", "boxes", "tokens", "matched", "matches", "masked", "instances"}
+)  # fmt: skip
+AVERAGED_BY = frozenset({"avg", "factor"})
+# What can be 1, by a setting or by the data.
+SIZES = frozenset(
+    {
+        "size", "sizes", "num", "n", "len", "length", "steps", "width", "height", "w", "h", "shape", "window", "resolution", "res",
+        "samples", "frames", "count", "points", "bins", "levels", "layers", "timesteps",
+    }
+)  # fmt: skip
