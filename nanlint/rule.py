@@ -123,7 +123,8 @@ class Need(NamedTuple):
     every one; anywhere if nothing is said."""
     form: str = ""
     """The form that the operation must have: `<selected>` has an operand `x[index]`, `<eps added>` one `x + eps`, `<late eps>` adds an
-    eps to the result of a call, `<called by name>` is no method of a value, `<huge constant>` has an operand that is one."""
+    eps to the result of a call, `<called by name>` is no method of a value, `<huge constant>` has an operand that is one, `<compared>`
+    is no `where`, or one by a comparison."""
     but: frozenset[str] = frozenset()
     """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<floored>` any number above 0, `<number added>`
     any number as a term, `<learned>` is given the sum or the norm of what a model makes by its name, `<no diagonal>` is an einsum without

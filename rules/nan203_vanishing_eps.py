@@ -22,7 +22,8 @@ GUARDED = {
     ),
     "torch.div": "other",
 }
-BREAKS_AT_ONE = tuple(f"torch.{name}" for name in ("log1p", "logit", "acos", "asin", "atanh", "erfinv"))
+BREAKING_FORWARD = tuple(f"torch.{name}" for name in ("log1p", "logit", "atanh", "erfinv"))
+BREAKS_AT_ONE = (*BREAKING_FORWARD, "torch.acos", "torch.asin")
 # Uniform numbers are below 1 by themselves.
 UNIFORM = frozenset({"torch.rand", "torch.rand_like"})
 HALVES = frozenset({"float16", "bfloat16"})
@@ -49,7 +50,8 @@ class VanishingEps(Rule):
     ## Silent when
     the eps survives in the dtype in effect; when it is a floor and nothing here says that the value is half (at `info`, if the
     file speaks of float16 and the value is divided by, or a root or logarithm taken of it); when a cast to float32 or autocast's own list comes first; when an eps is merely absorbed by a large value; for a ceiling on `torch.rand`,
-    which stays below 1; in tests. At `info` for a ceiling that nothing here is seen to need, as `log(1 - p)` or `acos(p)` does.
+    which stays below 1; in tests. At `info` for a ceiling that nothing here is seen to need, as `log(1 - p)` does,
+    and `acos(p)` where a name says that it is trained.
 
     ## Fix
     Unsafe: `torch.finfo(x.dtype).tiny` for a floor and `1 - torch.finfo(x.dtype).eps` for a ceiling fit every dtype, and
@@ -59,13 +61,14 @@ class VanishingEps(Rule):
     code = "NAN203"
     name = "vanishing-eps"
     severity = Severity.ERROR
-    preview = True
     calls = frozenset(FLOORS) | frozenset(CEILINGS) | frozenset(DEFAULTS)
     yields_to = frozenset({"NAN204"})
     needs = (
-        Need(frozenset(FLOORS), (frozenset({"<tiny>"}),), beside=HALVES | {"half", "fp16"}),
-        Need(frozenset(CEILINGS), (frozenset({"<near one>", "<tiny>"}),)),
-        Need(frozenset(DEFAULTS), beside=frozenset({"half", "float16"})),
+        Need(frozenset(FLOORS), (frozenset({"<tiny>"}), frozenset({"half", "float16"}))),
+        Need(frozenset(FLOORS), (frozenset({"<tiny>"}),), only_info=True),
+        Need(frozenset(CEILINGS), (frozenset({"<near one>"}),)),
+        Need(frozenset(CEILINGS), (frozenset({"<tiny>"}),), only_info=True),
+        Need(frozenset(DEFAULTS), (frozenset({"half", "float16"}),)),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -122,9 +125,9 @@ def _is_needed(call: Call, limit: float, facts: Facts) -> bool:
     """Whether something here breaks at a ceiling of 1: `log(1 - p)`, `acos(p)`. A floor is needed where the value is half."""
     if not limit:
         return facts.dtype_of(call.subject) != ""
-    operands = [
-        user.arguments.get(GUARDED.get(user.function, "input")) for user in facts.calls_of(*BREAKS_AT_ONE, *GUARDED)
-    ]
+    # Of an angle the gradient alone is infinite.
+    breaking = BREAKS_AT_ONE if facts.is_trained() else BREAKING_FORWARD
+    operands = [user.arguments.get(GUARDED.get(user.function, "input")) for user in facts.calls_of(*breaking, *GUARDED)]
     return any(facts.origin_of(each) is call or facts.origin_of(facts.rest_to_one(each)) is call for each in operands)
 
 

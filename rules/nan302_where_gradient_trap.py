@@ -54,15 +54,15 @@ class WhereGradientTrap(Rule):
     code = "NAN302"
     name = "where-gradient-trap"
     severity = Severity.ERROR
-    preview = True
     direction = Direction.BACKWARD
     calls = SELECTING | STEEP | {DIV}
     needs = (
-        Need(frozenset({WHERE, FILL, CLEAN}), (frozenset(BREAKING),)),
-        Need(frozenset({"torch.clamp", "torch.clamp_min"}), (LOGARITHMS,)),
-        Need(frozenset({PRODUCT, "[]"}), (STEEP | {DIV},)),
+        Need(frozenset({WHERE, CLEAN}), (frozenset(BREAKING),), form="<compared>", where="trained"),
+        Need(frozenset({WHERE, FILL, CLEAN}), (frozenset(BREAKING),), only_info=True),
+        Need(frozenset({"torch.clamp", "torch.clamp_min"}), (LOGARITHMS,), only_info=True),
+        Need(frozenset({PRODUCT, "[]"}), (STEEP | {DIV},), only_info=True),
     )
-    yields_to = frozenset({"NAN303"})
+    yields_to = frozenset({"NAN202", "NAN303"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge the selections of a function, at the first operation in it that can hide something or be hidden."""
@@ -97,7 +97,9 @@ def _is_trained(inner: Call, facts: Facts) -> bool:
     is_count = not COUNTS.isdisjoint(facts.words_behind(operand))
     # The gradient of what is divided by 0 is infinite, too.
     is_divided = inner.function == DIV and facts.rests_on_input(above) and not facts.range_of(above).integer
-    return facts.is_surely_trained() and (is_divided or (facts.rests_on_input(operand) and not is_count))
+    # A function that stands under an `if` of the module is nobody's forward by its name.
+    is_told = facts.is_surely_trained() and facts.function_name() != "<module>"
+    return is_told and (is_divided or (facts.rests_on_input(operand) and not is_count))
 
 
 def _breaking(made_by: Call | None, facts: Facts, depth: int = 0) -> Iterator[Call]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from nanlint.source.below import all_below, nodes_below
 from nanlint.source.kinds import (
     BY_NAME_CALLED,
+    COMPARED,
     EPS_ADDED,
     FILLED,
     FLOORED,
@@ -59,6 +60,17 @@ _COMPARING = frozenset(
         "not_equal",
     }
 )  # fmt: skip
+_ASKING = _COMPARING | {
+    "isnan",
+    "isinf",
+    "isfinite",
+    "isclose",
+    "logical_and",
+    "logical_or",
+    "logical_not",
+    "logical_xor",
+    "bool",
+}
 # Whatever is in them may be what is meant.
 _CHOICES = (ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Tuple, ast.List, ast.keyword, ast.Starred, ast.Await)
 
@@ -136,6 +148,12 @@ class Forms:
                 parts += [(chunk, part) for part in _elements_of(node)]
             level = parts
         return False
+
+    def is_by_comparison(self, home: str, place: ast.AST) -> bool:
+        """`torch.where(x > 0, a, b)`, or under a name."""
+        if not isinstance(place, ast.Call) or last_word(place.func) != "where":
+            return True
+        return any(_compares(node) for operand in operands_of(place) for node in self._choices(home, operand))
 
     def is_of_sum_with_eps(self, home: str, place: ast.AST) -> bool:
         """`relu(x + eps)`, as it is written."""
@@ -238,6 +256,7 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     LEARNED: Forms.is_of_learned,
     NO_DIAGONAL: Forms.is_without_diagonal,
     SELECTED: Forms.is_of_selected,
+    COMPARED: Forms.is_by_comparison,
     EPS_ADDED: Forms.is_of_sum_with_eps,
     LATE_EPS: Forms.is_late_eps,
     FILLED: Forms.is_filled,
@@ -254,6 +273,14 @@ def _elements_of(node: ast.AST) -> Sequence[ast.AST]:
     if isinstance(node, ast.Call):
         return operands_of(node) if last_word(node.func) in _ELEMENTWISE else ()
     return nodes_below(node) if isinstance(node, (ast.BinOp, ast.UnaryOp)) else ()
+
+
+def _compares(node: ast.AST) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, (ast.Invert, ast.Not))
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, (ast.BitAnd, ast.BitOr, ast.BitXor))
+    return isinstance(node, ast.Compare) or (isinstance(node, ast.Call) and last_word(node.func) in _ASKING)
 
 
 def _is_called(node: ast.AST) -> bool:
