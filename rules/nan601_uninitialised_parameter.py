@@ -23,20 +23,25 @@ class UninitialisedParameter(Rule):
             def __init__(self, dim):
                 super().__init__()
                 self.gain = nn.Parameter(torch.empty(dim))
+                self.shift = nn.Parameter(torch.empty(dim))
+                nn.init.zeros_(self.shift)
 
     ## Instead
         class Scale(nn.Module):
             def __init__(self, dim):
                 super().__init__()
                 self.gain = nn.Parameter(torch.empty(dim))
+                self.shift = nn.Parameter(torch.empty(dim))
+                nn.init.zeros_(self.shift)
                 nn.init.ones_(self.gain)
 
     ## Silent when
     anything in the file fills a parameter of this name: `nn.init`, `fill_` and its like, `_init_weights` of another class, a
-    loop over `parameters()`; a class above comes from another file and may do it; the class is for loading only, as quantised
+    loop over `parameters()`; a class above comes from another file and may do it, or there is none, as of a mixin; the class is for loading only, as quantised
     layers and those for inference are, or holds the experts of a mixture, which are gathered from a pretrained model; it is not
     learned (`requires_grad=False`); the memory is on the `meta` device, has no elements, holds integers, or is one
-    element that stands in for the values of another way through the function; in tests.
+    element that stands in for the values of another way through the function; in tests. At `info` for what `torch.empty` makes in a file that
+    initialises nothing, where a checkpoint is meant to, and for a padding, which is mostly cut off again.
 
     ## Fix
     Sketch: which initialisation is right depends on the layer.
@@ -49,7 +54,7 @@ class UninitialisedParameter(Rule):
     calls = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", *JOINS})
     needs = (
         Need(calls - JOINS, (EMPTY | BY_SIZE,), but=frozenset({"<filled>", "<own called>"}), where="no test"),
-        Need(JOINS, (EMPTY,), along=(EMPTY,), where="no test"),
+        Need(JOINS, (EMPTY,), along=(EMPTY,), where="no test", only_info=True),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -71,6 +76,8 @@ class UninitialisedParameter(Rule):
                 f"`{name}` is whatever `{facts.quote(memory.node, 30)}` finds in memory: nothing here writes it",
                 fix=show(f"nn.init.xavier_uniform_(self.{name}), or nn.init.zeros_ for a bias"),
                 hazard=Hazard(memory.function, name, "memory that holds NaN"),
+                # Who writes `empty` knows what it is, and initialises somewhere.
+                severity=Severity.INFO if memory.function in EMPTY and facts.is_for_loading() else self.severity,
             )
 
     def _padding(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -85,7 +92,9 @@ class UninitialisedParameter(Rule):
                 and _is_bare(memory, facts)
             ):
                 message = f"`{facts.quote(memory.node, 40)}` is joined as memory holds it: nothing writes it"
-                yield self.finding(facts.span_of(memory.node), message, fix=show("torch.zeros in its place"))
+                yield self.finding(
+                    facts.span_of(memory.node), message, fix=show("torch.zeros in its place"), severity=Severity.INFO
+                )
 
 
 def _is_bare(memory: Call, facts: Facts) -> bool:

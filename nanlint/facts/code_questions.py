@@ -144,11 +144,16 @@ class CodeQuestions(Reach):
         name = initialising.name_of(self.parents_of(call.node))
         if not name or not (owner or inner) or not initialising.is_own_module(self.lineage(owner), inner, self.outline):
             return ""
-        if initialising.is_plainly_filled(name, self._lines):
+        names = {name, *initialising.handed_to(name, self.outline.chunks[self._current].node)}
+        if any(initialising.is_plainly_filled(each, self._lines) for each in names):
             return ""
         if self._filled is None:
             self._filled = filled_in(ast.walk(self.outline.tree))
-        return "" if self._filled.everything or name in self._filled.names else name
+        return "" if self._filled.everything or not names.isdisjoint(self._filled.names) else name
+
+    def is_for_loading(self) -> bool:
+        """Whether nothing in the file gives weights their first values, so that a checkpoint is what fills them."""
+        return not initialising.initialises(self._lines)
 
     def is_stand_in(self, name: str) -> bool:
         """Whether an attribute called `name` gets other values on another way through the function."""

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 _LOAD_ONLY = re.compile(
     r"weight_loader|load_weights|inference|quant|int8|int4|fp8|4bit|8bit|nf4|awq|gptq", re.IGNORECASE
 )
+# A mask is filled with -inf.
+_INITIALISES = re.compile(
+    r"\binit\.\w+\(|init\w*_(?:weights|parameters)|reset_\w*(?:weights|parameters)|(?:normal|uniform|zero|constant|(?<!masked_)fill)_\((?!.*inf)"
+)
 _BARE = re.compile(r"empty|Tensor\(")
 
 
@@ -30,6 +34,18 @@ def is_plainly_filled(name: str, lines: Iterable[str]) -> bool:
     """Whether one line fills a parameter of this name: the usual case, told without a walk over the whole file."""
     around = re.compile(rf"(?:init\w*|fill|reset)\w*[.(].*\b{name}\b|\b{name}\b[\w.]*\.\w+_\(")
     return any(name in line and around.search(line) for line in lines)
+
+
+def handed_to(name: str, function: ast.AST) -> Iterator[str]:
+    """The attributes that get what a name of the function holds: `weight` of `self.weight = made`."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id == name:
+            yield from (target.attr for target in node.targets if isinstance(target, ast.Attribute))
+
+
+def initialises(lines: Iterable[str]) -> bool:
+    """Whether the code gives any weights their first values; where it gives none, they are those of a checkpoint."""
+    return any(_INITIALISES.search(line) for line in lines)
 
 
 def is_stand_in(name: str, function: ast.AST) -> bool:
@@ -80,7 +96,8 @@ def is_own_module(lineage: list[str], inner: cst.ClassDef | None, outline: Outli
     if inner is not None:
         code = cst.Module([])
         bases += [ast.parse(code.code_for_node(base.value), mode="eval").body for base in inner.bases]
-    return all(_is_of_torch(base, outline) or last_word(base) in outline.classes for base in bases)
+    # What has no base is mixed into a module that is written elsewhere.
+    return bool(bases) and all(_is_of_torch(base, outline) or last_word(base) in outline.classes for base in bases)
 
 
 def _said(class_name: str, outline: Outline) -> Iterator[str]:

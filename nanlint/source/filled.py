@@ -83,3 +83,9 @@ def _names(node: ast.AST) -> Iterator[str]:
             yield inner.attr
         elif isinstance(inner, ast.Name):
             yield inner.id
+        elif (
+            isinstance(inner, ast.Subscript)
+            and isinstance(inner.slice, ast.Constant)
+            and isinstance(inner.slice.value, str)
+        ):
+            yield inner.slice.value  # `self._parameters["weight"]`
