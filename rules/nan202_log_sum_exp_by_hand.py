@@ -20,14 +20,14 @@ from nanlint.rule import (
 
 EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
 TOTALS = frozenset({"torch.sum", "torch.mean"})
-LOGS, QUOTIENTS = ("torch.log", "torch.log1p"), ("torch.div", "torch.reciprocal")
+LOGS, QUOTIENTS, WHERE = ("torch.log", "torch.log1p"), ("torch.div", "torch.reciprocal"), "torch.where"
 # exp is inf from here on, and 0 below that.
 OVERFLOW = {"float16": 11.09, "float64": 709.78}
 UNDERFLOW = {"float16": -17.3, "float64": -745.1}
 OVERFLOW_FLOAT32, UNDERFLOW_FLOAT32 = 88.72, -103.9
 # A kernel over a grid has its peak on the grid.
 GRIDS = ("arange", "linspace", "meshgrid")
-QUOTED = 20
+SCORES, QUOTED = frozenset({"logit", "logits", "score", "scores"}), 20
 
 
 class LogSumExpByHand(Rule):
@@ -48,8 +48,8 @@ class LogSumExpByHand(Rule):
     ## Silent when
     the maximum was subtracted first, under whatever name; when the exponent is known to stay where `exp` is neither inf
     nor 0, as of a log-probability, of minus a distance or of a cosine; in tests and initialisation. `1 / (1 + exp(-x))` breaks in the
-    backward alone, so it is silent where there is no gradient. It is of
-    severity info, as are `log(exp(x) - 1)` and `log(exp(x) + eps)`, which are mostly given small numbers.
+    backward alone, so it is silent where there is no gradient, as is what `where` replaces. It is of severity info, as are `log(exp(x) - 1)` and `log(exp(x) + eps)`,
+    which are mostly given small numbers, and a gate that is learned as a number, `exp(self.gate) / (1 + exp(self.gate))`.
 
     ## Fix
     Safe: `logsumexp`, `logaddexp`, `softplus`, `sigmoid`, `softmax` and `tanh` are the same functions. There is none where
@@ -75,10 +75,12 @@ class LogSumExpByHand(Rule):
             # `exp(-m) + exp(x - m)`: what is subtracted from one exponent is subtracted from both.
             if found is None or found.exps[0] is not call or any(facts.is_shifted(exp.subject) for exp in found.exps):
                 continue
-            if found.only_backward and not (facts.has_gradient(outer.node) and facts.has_gradient(call.subject)):
-                continue
+            has_gradient = facts.has_gradient(outer.node) and facts.has_gradient(call.subject)
             zone, reason = _breaks(call, outer, found, facts)
-            if not zone:
+            if not zone or (found.only_backward and not has_gradient):
+                continue
+            picked = [each.value for each in facts.selections(WHERE)] if not facts.may_train() else []
+            if any(facts.is_within(outer.node, value) for value in picked):
                 continue
             yield self.finding(
                 facts.span_of(outer.node),
@@ -86,13 +88,14 @@ class LogSumExpByHand(Rule):
                 fix=_fix(outer, found, facts),
                 hazard=Hazard(call.function, facts.source_of(call.subject), zone),
                 direction=Direction.BACKWARD if found.only_backward else Direction.BOTH,
-                severity=Severity.INFO if _is_mild(found) else self.severity,
+                severity=Severity.INFO if _is_mild(call, found, facts) else self.severity,
             )
 
 
-def _is_mild(found: ByHand) -> bool:
-    """The backward alone, the inverse of softplus, and the logarithm of a scale with a floor, `log(exp(x) + eps)`."""
-    return found.only_backward or found.is_inverse or not (found.function or found.total or found.is_share)
+def _is_mild(call: Call, found: ByHand, facts: Facts) -> bool:
+    """The backward alone, the inverse of softplus, the logarithm of a scale with a floor, and a gate that is learned as such."""
+    is_gate = found.is_share and found.function == "torch.sigmoid" and facts.is_setting(call.subject, but=SCORES)
+    return is_gate or found.only_backward or found.is_inverse or not (found.function or found.total or found.is_share)
 
 
 def _breaks(call: Call, outer: Call, found: ByHand, facts: Facts) -> tuple[str, str]:
@@ -128,9 +131,8 @@ def _fix(outer: Call, found: ByHand, facts: Facts) -> Fix | None:
     if None in lines:
         return None
     given = ", ".join([*(text for text in lines if text is not None), *settings])
-    word = found.function.rpartition(".")[2]
     edit = Edit(facts.span_of(outer.node), f"{spelled}({given})")
-    return safe(f"Use {word}", *facts.with_leftovers(edit))
+    return safe(f"Use {found.function.rpartition('.')[2]}", *facts.with_leftovers(edit))
 
 
 def _settings(found: ByHand, facts: Facts) -> list[str] | None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from nanlint.facts.naming import words_of
+from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.facts.written import text_of
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from nanlint.facts.evaluate import Evaluator
     from nanlint.facts.values import Call
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _PEAK = re.compile(r"max|peak|logsumexp|lse", re.IGNORECASE)
 _KEEPING = frozenset({"torch.mul", "torch.div", "torch.neg", "torch.add", "torch.where", "torch.masked_fill"})
 _LOGARITHMS = frozenset({"torch.log", "torch.log1p", "torch.log_softmax", "torch.nn.functional.logsigmoid"})
+_SHIFTS, _CLAMPS = frozenset({"torch.add", "torch.sub"}), frozenset({"torch.clamp", "torch.clamp_min"})
 # Deeper than people nest.
 _DEEPEST = 6
 
@@ -41,9 +43,37 @@ def _is_shifted_call(call: Call, evaluator: Evaluator, depth: int) -> bool:
         return True
     if call.function in {"torch.sub", "torch.div"} and _is_peak(call.arguments.get("other"), evaluator):
         return True
+    if call.function in _SHIFTS and _is_less_its_bound(call, evaluator):
+        return True
     if call.function != "torch.sub" and call.function not in _KEEPING:
         return False
     return any(is_shifted(call.arguments.get(name), evaluator, depth + 1) for name in ("input", "other"))
+
+
+def _is_less_its_bound(call: Call, evaluator: Evaluator) -> bool:
+    """`x - x.clamp(min=0)`, or `x + m` with `m = -x.clamp(min=0)`: the larger of x and 0 is what is subtracted."""
+    one, two = (call.arguments.get(name) for name in ("input", "other"))
+    pairs = [(one, two)] if call.function == "torch.sub" else [(one, _negated(two, evaluator)), (two, _negated(one, evaluator))]  # fmt: skip
+    return any(_is_bound_of(bound, value, evaluator) for value, bound in pairs)
+
+
+def _is_bound_of(node: cst.BaseExpression | None, value: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    bound = _made(node, evaluator)
+    floor = bound.arguments.get("min") if bound is not None else None
+    is_clamped = floor is not None and evaluator.values.get(floor, UNKNOWN).number == 0
+    if bound is None or not (bound.function == "torch.relu" or (bound.function in _CLAMPS and is_clamped)):
+        return False
+    return same(bound.subject, value, evaluator)
+
+
+def _negated(node: cst.BaseExpression | None, evaluator: Evaluator) -> cst.BaseExpression | None:
+    """`x` of `-x`, also under a name; None for anything else."""
+    made_by = _made(node, evaluator)
+    return made_by.subject if made_by is not None and made_by.function == "torch.neg" else None
+
+
+def _made(node: cst.BaseExpression | None, evaluator: Evaluator) -> Call | None:
+    return evaluator.values.get(node, UNKNOWN).made_by if node is not None else None
 
 
 def _is_peak(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
@@ -116,6 +146,8 @@ def _sign(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int) -> 
     call = value.made_by
     if call is not None and call.function in _SIGNED:
         return _sign_of_call(call, evaluator, depth)
+    if call is not None and call.function == "torch.einsum" and isinstance(call.node, cst.Call):
+        return _sign_of_product([arg.value for arg in call.node.args[1:]], evaluator, depth)
     if not _DISTANCES.isdisjoint(words_of(node)):
         return False, True
     # A hyperparameter scales; a tensor or the result of a call may have any sign.
@@ -131,6 +163,12 @@ def _sign_of_call(call: Call, evaluator: Evaluator, depth: int) -> tuple[bool | 
     if one[0] is None or other[0] is None:
         return None, False
     return one[0] is not other[0], one[1] or other[1]
+
+
+def _sign_of_product(operands: list[cst.BaseExpression], evaluator: Evaluator, depth: int) -> tuple[bool | None, bool]:
+    signs = [_sign(operand, evaluator, depth + 1) for operand in operands]
+    negative = [sign for sign, _ in signs]
+    return (None if None in negative else negative.count(True) % 2 == 1), any(certain for _, certain in signs)
 
 
 def is_log_probability(node: cst.BaseExpression | None) -> bool:

@@ -194,6 +194,12 @@ class ShapeQuestions(RangeQuestions):
         """`logvar` of `0.5 * logvar` and of `-logvar`, as it is written."""
         return unscaled(node, self.here) if self.here is not None else node
 
+    def is_setting(self, node: cst.BaseExpression | None, *, but: frozenset[str]) -> bool:
+        """Whether `node` is an attribute of the object at hand, `self.alpha.detach()`, that none of these words names."""
+        if node is None or self.here is None or not but.isdisjoint(words_of(node)):
+            return False
+        return (dotted_text(thing_of(node)) or "").startswith(f"{self.here.self_name}.")
+
     def is_shifted(self, node: cst.BaseExpression | None) -> bool:
         """Whether a maximum was subtracted on the way to `node`, so that its exponential cannot overflow."""
         return self.here is not None and is_shifted(node, self.here)
