@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _Body = Sequence[cst.BaseStatement | cst.BaseSmallStatement]
 _ASSERTIONS = frozenset({"_check", "_assert", "_assert_async", "torch_compilable_check"})
-_STATED = frozenset({"gt", "label", "labels", "target", "targets"})
+_STATED = frozenset({"gt", "gts", "label", "labels", "target", "targets", "teacher", "true", "truth"})
 _Path = tuple[bool, Env]
 """Whether control reaches the end of a path, and what holds there."""
 
