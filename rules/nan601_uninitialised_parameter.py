@@ -41,7 +41,7 @@ class UninitialisedParameter(Rule):
     layers and those for inference are, or holds the experts of a mixture, which are gathered from a pretrained model; it is not
     learned (`requires_grad=False`); the memory is on the `meta` device, has no elements, holds integers, or is one
     element that stands in for the values of another way through the function; in tests. At `info` for what `torch.empty` makes in a file that
-    initialises nothing, where a checkpoint is meant to, and for a padding, which is mostly cut off again.
+    initialises nothing, or loads a checkpoint and trains nothing, and for a padding, which is mostly cut off again.
 
     ## Fix
     Sketch: which initialisation is right depends on the layer.

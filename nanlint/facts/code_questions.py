@@ -152,8 +152,8 @@ class CodeQuestions(Reach):
         return "" if self._filled.everything or not names.isdisjoint(self._filled.names) else name
 
     def is_for_loading(self) -> bool:
-        """Whether nothing in the file gives weights their first values, so that a checkpoint is what fills them."""
-        return not initialising.initialises(self._lines)
+        """Whether a checkpoint is what fills the weights of this file."""
+        return initialising.is_for_loading(self._lines)
 
     def is_stand_in(self, name: str) -> bool:
         """Whether an attribute called `name` gets other values on another way through the function."""

@@ -27,6 +27,7 @@ _LOAD_ONLY = re.compile(
 _INITIALISES = re.compile(
     r"\binit\.\w+\(|init\w*_(?:weights|parameters)|reset_\w*(?:weights|parameters)|(?:normal|uniform|zero|constant|(?<!masked_)fill)_\((?!.*inf)"
 )
+_TRAINS = re.compile(r"loss|optim|backward|\btrain")
 _BARE = re.compile(r"empty|Tensor\(")
 
 
@@ -43,9 +44,11 @@ def handed_to(name: str, function: ast.AST) -> Iterator[str]:
             yield from (target.attr for target in node.targets if isinstance(target, ast.Attribute))
 
 
-def initialises(lines: Iterable[str]) -> bool:
-    """Whether the code gives any weights their first values; where it gives none, they are those of a checkpoint."""
-    return any(_INITIALISES.search(line) for line in lines)
+def is_for_loading(lines: list[str]) -> bool:
+    """Whether weights come with a checkpoint: nothing gives them first values, or they are loaded and nothing is trained."""
+    if not any(_INITIALISES.search(line) for line in lines):
+        return True
+    return any("load_state_dict(" in line for line in lines) and not any(_TRAINS.search(line) for line in lines)
 
 
 def is_stand_in(name: str, function: ast.AST) -> bool:
