@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _PEAK = re.compile(r"max|peak|logsumexp|lse", re.IGNORECASE)
 _KEEPING = frozenset({"torch.mul", "torch.div", "torch.neg", "torch.add", "torch.where", "torch.masked_fill"})
 _LOGARITHMS = frozenset({"torch.log", "torch.log1p", "torch.log_softmax", "torch.nn.functional.logsigmoid"})
+_PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.einsum", "torch.outer", "torch.mm"})
+_NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
 _SHIFTS, _CLAMPS = frozenset({"torch.add", "torch.sub"}), frozenset({"torch.clamp", "torch.clamp_min"})
 # Deeper than people nest.
 _DEEPEST = 6
@@ -43,11 +45,24 @@ def _is_shifted_call(call: Call, evaluator: Evaluator, depth: int) -> bool:
         return True
     if call.function in {"torch.sub", "torch.div"} and _is_peak(call.arguments.get("other"), evaluator):
         return True
+    if call.function == "torch.div" and _is_of_lengths(call.arguments.get("other"), evaluator):
+        return True
     if call.function in _SHIFTS and _is_less_its_bound(call, evaluator):
         return True
     if call.function != "torch.sub" and call.function not in _KEEPING:
         return False
     return any(is_shifted(call.arguments.get(name), evaluator, depth + 1) for name in ("input", "other"))
+
+
+def _is_of_lengths(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """`torch.outer(x.norm(dim=1), y.norm(dim=1))`: what is divided by the lengths of both is a cosine."""
+    product = _made(node, evaluator)
+    if product is None or product.function not in _PRODUCTS:
+        return False
+    given = [arg.value for arg in product.node.args] if isinstance(product.node, cst.Call) else []
+    operands = given[1:] if product.function == "torch.einsum" else list(product.arguments.values())
+    makers = [evaluator.values.get(operand, UNKNOWN).origin for operand in operands]
+    return len(makers) > 1 and all(maker is not None and maker.function in _NORMS for maker in makers)
 
 
 def _is_less_its_bound(call: Call, evaluator: Evaluator) -> bool:
