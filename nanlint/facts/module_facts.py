@@ -33,6 +33,7 @@ from nanlint.facts.vanishing import (
     vanishing,
     vanishing_beside,
 )
+from nanlint.facts.written import text_of
 from nanlint.ops.interval import FINITE, INF, Interval
 from nanlint.source.walk import walk
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from nanlint.facts.guards import Bound
 
 # Lightning calls these without a gradient.
+_EXPORT = re.compile(r"(torch\.)?(jit\.)?is_(scripting|tracing)\(\)")
 _EVALUATION_STEPS = frozenset(
     {"validation_step", "test_step", "predict_step", "evaluate", "evaluation", "validate", "compute_metrics"}
 )
@@ -216,7 +218,18 @@ class ModuleFacts(ShapeQuestions):
 
     def is_recorded(self, node: cst.CSTNode) -> bool:
         """Whether autograd records what happens at `node`: not under no_grad, inference_mode, or in an evaluation step."""
-        return self.function_name() not in _EVALUATION_STEPS and not without_gradient(self.regions_at(node))
+        if self.function_name() in _EVALUATION_STEPS or without_gradient(self.regions_at(node)):
+            return False
+        return not (self.mentions("is_scripting", "is_tracing") and self._is_exported(node))
+
+    def _is_exported(self, node: cst.CSTNode) -> bool:
+        """Whether `node` stands where a model is scripted or traced: `if torch.jit.is_scripting():`, before the else."""
+        below = node
+        for around in self.parents_of(node):
+            if isinstance(around, cst.If) and below is around.body and _EXPORT.match(text_of(around.test)):
+                return True
+            below = around
+        return False
 
     def has_gradient(self, node: cst.CSTNode) -> bool:
         """Whether a backward can pass through `node`: not under no_grad or inference_mode, not detached."""
