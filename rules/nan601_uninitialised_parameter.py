@@ -37,7 +37,7 @@ class UninitialisedParameter(Rule):
 
     ## Silent when
     anything in the file fills a parameter of this name: `nn.init`, `fill_` and its like, `_init_weights` of another class, a
-    loop over `parameters()`; a class above comes from another file and may do it, or there is none, as of a mixin; the class is for loading only, as quantised
+    loop over `parameters()`; a class above comes from another file and may do it, or there is none, as of a mixin; another method sets it; the class is for loading only, as quantised
     layers and those for inference are, or holds the experts of a mixture, which are gathered from a pretrained model; it is not
     learned (`requires_grad=False`); the memory is on the `meta` device, has no elements, holds integers, or is one
     element that stands in for the values of another way through the function; in tests. At `info` for what `torch.empty` makes in a file that

@@ -144,6 +144,10 @@ class CodeQuestions(Reach):
         name = initialising.name_of(self.parents_of(call.node))
         if not name or not (owner or inner) or not initialising.is_own_module(self.lineage(owner), inner, self.outline):
             return ""
+        chunks = [chunk for key, chunk in self.outline.chunks.items() if owner == chunk.owner and key != self._current]
+        others = [chunk.node for chunk in chunks if isinstance(chunk.node, ast.FunctionDef)]
+        if owner and any(initialising.is_stand_in(name, method) for method in others):
+            return ""
         names = {name, *initialising.handed_to(name, self.outline.chunks[self._current].node)}
         if any(initialising.is_plainly_filled(each, self._lines) for each in names):
             return ""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _LOAD_ONLY = re.compile(
     r"weight_loader|load_weights|inference|quant|int8|int4|fp8|4bit|8bit|nf4|awq|gptq", re.IGNORECASE
 )
+# Their own reset_parameters fills whatever parameters there are.
+_RECURRENT = frozenset({"RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell", "RNNBase", "RNNCellBase"})
 # A mask is filled with -inf.
 _INITIALISES = re.compile(
     r"\binit\.\w+\(|init\w*_(?:weights|parameters)|reset_\w*(?:weights|parameters)|(?:normal|uniform|zero|constant|(?<!masked_)fill)_\((?!.*inf)"
@@ -92,10 +94,12 @@ def is_own_module(lineage: list[str], inner: cst.ClassDef | None, outline: Outli
 
     `inner` is a class that is written inside a function, which the outline does not list.
     """
-    said = (word for name in lineage for word in _said(name, outline))
+    said = {word for name in lineage for word in _said(name, outline)}
     if any(_LOAD_ONLY.search(word) for word in (*outline.classes, *said)):
         return False
     bases = [base for name in lineage for base in outline.classes[name].bases]
+    if "reset_parameters" in said and any(last_word(base) in _RECURRENT for base in bases):
+        return False
     if inner is not None:
         code = cst.Module([])
         bases += [ast.parse(code.code_for_node(base.value), mode="eval").body for base in inner.bases]
