@@ -71,10 +71,9 @@ class NanCheckMissesInf(Rule):
             return
         if subject is None or facts.is_test() or not _is_watched(subject, facts):
             return
-        has_nan = call.function in NAN
+        has_nan, missed = call.function in NAN, "inf" if call.function in NAN else "NaN"
         if facts.condition_at(call.node) is None or _is_completed(call.node, subject, facts, has_nan=has_nan):
             return
-        missed = "inf" if has_nan else "NaN"
         edit = facts.inverted_test(call, f"{call.function.rpartition('.')[0]}.isfinite")
         yield self._missing(call.node, subject, missed, facts, edit)
 
@@ -117,7 +116,7 @@ def _is_watched(subject: Expression, facts: Facts) -> bool:
     """Whether it is a loss, a gradient or a norm of one."""
     words = facts.words_of(subject)
     if words and words[-1] not in UNWATCHED and not WATCHED.isdisjoint(words):
-        return True
+        return not words[-1].endswith("norm") or facts.training_subject(subject) != "other"
     clipped = facts.origin_of(subject)
     return (clipped is not None and clipped.function in CLIPS) or any(
         facts.is_same_thing(subject, start) for start in facts.backward_starts()
@@ -132,15 +131,16 @@ def _is_completed(test: Expression, subject: Expression, facts: Facts, *, has_na
         says_so = is_helper and not CHECKING.isdisjoint(call.function.lower().replace(".", "_").split("_"))
         if says_so or call.function in FINITE or call.function in (INF if has_nan else NAN):
             return True
-    condition = facts.condition_at(test)
+    around = [getattr(each, "test", test) for each in (facts.condition_at(test), *facts.parents_of(test))]
     for node in facts.comparisons():
         sides = facts.comparison_of(node)
         if node is test or sides is None or not facts.is_same_thing(sides.left, subject):
             continue
         is_self = facts.source_of(sides.left) == facts.source_of(sides.right)
-        # A limit stops inf if it is a number, or whatever it is if it stands in the same condition.
-        beside = condition is not None and facts.is_within(node, condition.test)
-        if is_self is not has_nan and (is_self or beside or facts.constant_of(sides.right) is not None):
+        # A limit, or `in [-inf, inf]`, stops inf if it is a number, or whatever it is if it stands in a condition around.
+        beside = any(facts.is_within(node, asked) for asked in around)
+        limits = [part.value for part in getattr(sides.right, "elements", ())] or [sides.right]
+        if is_self is not has_nan and (is_self or beside or any(facts.constant_of(x) is not None for x in limits)):
             return True
     return False
 
