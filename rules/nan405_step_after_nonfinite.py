@@ -45,7 +45,7 @@ class StepAfterNonfinite(Rule):
 
     ## Silent when
     the step is skipped on every path behind the finding: continue, return, raise, break, else, a flag that is asked
-    before the step; when the gradients are computed again in between; when a GradScaler makes the step, which skips a bad
+    before the step; when the gradients are computed again in between, or are those of another loss; when a GradScaler makes the step, which skips a bad
     one; with Accelerate, Fabric, Lightning and DeepSpeed; when the check calls code of another file that may stop the run.
 
     ## Fix
@@ -66,10 +66,11 @@ class StepAfterNonfinite(Rule):
         if loop.is_framework:
             return
         told: set[object] = set()
+        starts = {event.target for path in loop.paths for event in path.events("backward")}
         for path in loop.paths:
             for place, decision in path.checks():
                 step = _step_behind(path, place, decision)
-                if step is None or decision.test in told:
+                if step is None or decision.test in told or _is_of_another(step, path, place, decision, starts):
                     continue
                 told.add(decision.test)
                 message = f"`{decision.quote(40)}` finds it, and `{step.quote(30)}` still runs"
@@ -90,6 +91,14 @@ def _step_behind(path: Path, place: int, decision: Decision) -> Event | None:
         return None
     computed_again = path.before(place, "backward") is not None and path.between(place, step[0], "backward")
     return step[1] if not computed_again else None
+
+
+def _is_of_another(step: Event, path: Path, place: int, decision: Decision, starts: set[str]) -> bool:
+    """Whether what was found makes no backward on this path, and the step has gradients of another loss."""
+    thing = decision.check.thing if decision.check is not None else ""
+    backwards = path.places("backward")
+    is_used = thing in {event.target for event in path.events("backward")}
+    return thing in starts and not is_used and place < backwards[0] < path.steps.index(step)
 
 
 def _fix(path: Path, decision: Decision, step: Event, facts: Facts) -> Fix | None:
