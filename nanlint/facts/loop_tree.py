@@ -173,8 +173,8 @@ class _Reader:
 
     def _call(self, node: cst.Call) -> Iterator[Item]:
         for arg in node.args:
-            # `optimizer.step(closure)` runs the closure first.
-            if isinstance(arg.value, cst.Name) and arg.value.value in self.nested:
+            # `optimizer.step(closure)` runs the closure first; an object that is made with one keeps it for later.
+            if not _is_class(node) and isinstance(arg.value, cst.Name) and arg.value.value in self.nested:
                 yield from self._nested(arg.value.value)
         if isinstance(node.func, cst.Name) and node.func.value in self.nested:
             yield from self._nested(node.func.value)
@@ -229,6 +229,11 @@ def _has_a_part(body: Block) -> bool:
     leaves = [item for item in items_in(body) if isinstance(item, Leave)]
     answers = any(isinstance(leave.node, cst.Return) and leave.node.value is not None for leave in leaves)
     return not answers and any(leave.how in {"raise", "exit"} for leave in leaves)
+
+
+def _is_class(call: cst.Call) -> bool:
+    """Whether an object is made, as far as its name tells."""
+    return (dotted_text(call.func) or "").rpartition(".")[2][:1].isupper()
 
 
 def _arguments(node: cst.Call, function: cst.FunctionDef, names: Mapping[str, str]) -> dict[str, str]:
