@@ -34,6 +34,8 @@ CLAMPED = frozenset(
         ]
     }
 )
+# `if self.replace_nan:` is for whoever has asked for it.
+VERBS = frozenset({"replace", "fill", "remove", "ignore", "convert", "sanitize", "mask"})
 NAMED = re.compile(r"loss|grad", re.IGNORECASE)
 # A bound that no healthy loss comes near is there for the one that exploded.
 CURE = 10.0
@@ -62,7 +64,7 @@ class NanHidden(Rule):
 
     ## Silent when
     it is done to inputs, labels, targets, metrics, attention weights of masked rows, or to anything that is not a loss, a
-    gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests; where the same `if` asserts what made it so;
+    gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests; where the same `if` asserts what made it so, or asks for a setting by that name (`replace_nan`);
     where inf takes the place of NaN, which no log overlooks. A `clamp` of a loss is flagged with a constant `max` of 10 or more and no `min`, for the usual names of a loss.
 
     ## Fix
@@ -91,7 +93,7 @@ class NanHidden(Rule):
         if facts.is_test() or not trains or not facts.is_recorded(call.node) or facts.is_asserted_around(call.node):
             return
         told = self._told(call, subject, facts)
-        if told:
+        if told and not facts.is_option(call.node, VERBS, "nan"):
             hazard = Hazard(call.function, facts.quote(subject), "NaN")
             fix = show("raise where it is not finite, and let `nanlint trace` tell where it comes from")
             yield self.finding(facts.span_of(call.node), told, fix=fix, hazard=hazard)

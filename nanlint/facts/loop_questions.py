@@ -12,6 +12,7 @@ from nanlint.facts.code_questions import CodeQuestions
 from nanlint.facts.dtypes import autocast_dtype
 from nanlint.facts.finite_checks import Check, check_of, subject_of
 from nanlint.facts.loop_calls import is_logging
+from nanlint.facts.naming import words_of
 from nanlint.facts.rate_edits import rate_put_in_again
 from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
 from nanlint.source.training_code import is_one_step
@@ -66,6 +67,12 @@ class LoopQuestions(CodeQuestions):
             if isinstance(around, cst.If) and any(isinstance(inner, cst.Assert) for inner in walk(around.body)):
                 return True
         return False
+
+    def is_option(self, node: cst.CSTNode, verbs: frozenset[str], thing: str) -> bool:
+        """Whether an `if` around `node` asks for a setting that says what is done there: `if self.replace_nan:`."""
+        asked = [around.test for around in self.parents_of(node) if isinstance(around, cst.If)]
+        words = [set(words_of(test)) for test in asked if isinstance(test, (cst.Name, cst.Attribute))]
+        return any(thing in each and not verbs.isdisjoint(each) for each in words)
 
     def is_logged(self, node: cst.CSTNode) -> bool:
         """Whether `node` is written out for somebody to read, there where it stands: `logger.info(a / b)`."""
