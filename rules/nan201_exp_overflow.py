@@ -25,7 +25,7 @@ SPREADS = frozenset({"var", "vars", "variance", "std", "stds", "sigma", "sigmas"
 PRODUCTS = frozenset({"torch.matmul", "torch.mv", "torch.mm", "torch.bmm"})
 TINY, SMALLEST, LARGEST_EPS = frozenset({"eps", "epsilon", "reg"}), 0.05, 0.2
 SAMPLING, SAMPLED = ("torch.multinomial", "torch.isinf", "torch.isfinite"), "are weights to sample by"
-WIDE, AMPLIFIED = frozenset({"bfloat16", "float32", "float64"}), "is amplified without bound"
+WIDE, AMPLIFIED = frozenset({"bfloat16", "float32", "float64"}), "is amplified without bound"  # any bound is passed
 SKETCHES = {"torch.cosh": "log(cosh(x)) is x.abs() + F.softplus(-2 * x.abs()) - math.log(2), without the detour"}
 LOG_SPACE = "stay in log space: logsumexp for the sum of products, and a difference for the quotient"
 ANY, TESTS, QUOTED = (frozenset({"<anything>"}),), frozenset({"torch.lt", "torch.le", "torch.gt", "torch.ge"}), 26
@@ -35,8 +35,7 @@ class ExpOverflow(Rule):
     """The exponential of a value that nothing bounds.
 
     ## Why it hurts
-    `exp` is inf from 88.7 on in float32 and from 11.1 on in float16. A policy that moved away from the one that acted has a log-ratio of 100 easily;
-    the ratio is inf, and even where it is clipped afterwards its gradient is `0 * inf`, NaN.
+    `exp` is inf from 88.7 on in float32, from 11.1 on in float16. A policy that moved away has a log-ratio of 100 easily; clipped afterwards, the ratio still has the gradient `0 * inf`, NaN.
 
     ## Flagged
         ratio = torch.exp(log_prob - old_log_prob)
@@ -47,7 +46,7 @@ class ExpOverflow(Rule):
     ## Silent when
     the exponent is known to stay below: clamped, `x - x.max()`, `-x**2`, a log-probability by itself; where no gradient passes and for `x - x.detach()`;
     in tests; when nothing is known of the exponent, neither by its name nor by its range. At `info`: variances and scales that are kept as logarithms,
-    learnable exponents, which reach 88 only when training diverges. Not for those that something amplifies: `x / eps`, a learned factor, weights for `multinomial`, a kernel that is divided by.
+    learnable exponents, which reach 88 only when training diverges, and a log-ratio that a function is given. Not for those that something amplifies: `x / eps`, a learned factor, weights for `multinomial`, a kernel that is divided by.
 
     ## Fix
     Unsafe: `clamp(max=10.0)` caps the result at 2.2e4, which float16 holds (20.0 and 4.9e8 where the dtype is wider), and cuts the gradient above.
@@ -80,7 +79,6 @@ class ExpOverflow(Rule):
             return
         word, bound = call.function.rpartition(".")[2], "20.0" if facts.dtype_of(inner) in WIDE else "10.0"
         clamped = Edit(facts.span_of(inner), f"{facts.as_receiver(inner)}.clamp(max={bound})")
-        # What is amplified passes every bound on ordinary inputs: it needs log space.
         is_fixed = reason != AMPLIFIED and call.function not in SKETCHES and not facts.changes_its_operand(call)
         yield self.finding(
             facts.span_of(call.node),
@@ -107,7 +105,10 @@ def _why_large(call: Call, inner: Expression, edge: float, facts: Facts) -> str:
     reach, made_by = facts.range_of(inner), facts.origin_of(inner)
     uses = {user.function for user in facts.calls_of(*SAMPLING) if facts.origin_of(user.subject) is call}
     if uses == {SAMPLING[0]} or "metric" in facts.function_name():
-        return SAMPLED if uses == {SAMPLING[0]} else ""
+        # What a model says over a temperature is a log-probability more often than not.
+        given = made_by.arguments.values() if made_by is not None else ()
+        is_tempered = any({"temperature", "temp"} & set(facts.words_of(each)) for each in given)
+        return SAMPLED if uses == {SAMPLING[0]} and not is_tempered else ""
     if call.function in SKETCHES and any(facts.origin_of(log.subject) is call for log in facts.calls_of("torch.log")):
         return "has no bound"
     if edge <= reach.greatest < float("inf") and facts.is_tensor(inner) and facts.constant_of(inner) is None:
@@ -123,7 +124,7 @@ def _why_at_all(inner: Expression, facts: Facts) -> tuple[Severity, str]:
     scaled = facts.unscaled(inner)
     words = set(facts.words_of(scaled))
     if {"log", "ratio"} <= words and facts.origin_of(scaled) is None:
-        return Severity.WARNING, "is a log-ratio without bound"
+        return Severity.INFO if facts.is_parameter(scaled) else Severity.WARNING, "is a log-ratio without bound"
     if facts.value_of(scaled).learnable:
         return Severity.INFO, "is learnable and has no bound"
     is_logarithm = bool({"logvar", "logstd", "logvars"} & words) or ("log" in words and bool(SPREADS & words))
@@ -139,10 +140,9 @@ def _amplifies(call: Call, facts: Facts) -> bool:
     if call.function == "torch.div":
         constant, is_eps = facts.constant_of(below), not TINY.isdisjoint(facts.words_of(below))
         return is_eps if constant is None else 0 < constant < (LARGEST_EPS if is_eps else SMALLEST)
-    pairs = ((above, below), (below, above))
-    return call.function == "torch.mul" and any(
-        facts.value_of(one).learnable and facts.is_tensor(other) and not facts.is_known(other) for one, other in pairs
-    )
+    pairs = ((above, below), (below, above)) if call.function == "torch.mul" else ()
+    learned = [other for one, other in pairs if facts.value_of(one).learnable]
+    return any(facts.is_tensor(other) and not facts.is_known(other) for other in learned)
 
 
 def _is_log_probability(node: Expression | None, facts: Facts) -> bool:

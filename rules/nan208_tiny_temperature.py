@@ -33,7 +33,7 @@ class TinyTemperature(Rule):
     ## Silent when
     the temperature is clamped, made by `softplus` or `exp`, or asked for on the way (`if temperature > 0`); for a setting
     of the model that no one changes, or lowers to a floor (`max(tau, 0.1)`); for a parameter of a function that does not sample; for a constant above 0.05, or
-    in float32 and bfloat16; in tests.
+    in float32 and bfloat16; for one that is fitted by LBFGS, as calibrations are; in tests.
 
     ## Fix
     Unsafe: `clamp(min=1e-2)` holds a learned temperature above 0, and moves what was below that.
@@ -63,6 +63,9 @@ class TinyTemperature(Rule):
         if next(alike) is not call:
             return
         if WORDS.isdisjoint(facts.words_of(below)) or facts.is_tested(below) or facts.is_mended(call.node):
+            return
+        # A calibration ends where the loss is lowest, which is at no temperature of 0.
+        if facts.value_of(below).learnable and facts.class_mentions("LBFGS"):
             return
         if facts.value_of(below).learnable:
             text = f"{facts.as_receiver(below)}.clamp(min={FLOOR})"
