@@ -11,10 +11,8 @@ NORMALIZE = "torch.nn.functional.normalize"
 # What is built or initialised is the same in every run: what fails there fails at once.
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
 NANS = frozenset({"nan", "nansum", "nanmean", "nanmedian", "nan_to_num"})
-EVIDENCE = frozenset(
-    {"abs", "amax", "bincount", "count_nonzero", "torch.index_add", "torch.scatter_add", "max", "mean", "median", "norm", "quantile", "square", "std", "sum", "var",
-     "vector_norm"}
-)  # fmt: skip
+EVIDENCE = frozenset({"abs", "amax", "bincount", "count_nonzero", "torch.index_add", "torch.scatter_add", "max", "mean", "median", "norm", "quantile", "square", "std", "sum", "var",
+     "vector_norm"})  # fmt: skip
 NAMES = frozenset({"snr", "factor", "pos", "positive", "positives", "fg", "foreground", "valid", "box", "boxes", "tokens", "matched", "matches", "masked", "instances"})  # fmt: skip
 ORDINARY, COUNT, QUOTED = EVIDENCE - {"abs", "square"}, "count", 34
 
@@ -37,7 +35,7 @@ class UnguardedDivision(Rule):
     condition on the way asks for it or for what it is made of, or the function compares it with 0 anywhere; when the result is replaced
     or cut down behind it (`where`, `nan_to_num`, `x[n == 0] = 0`, `min(limit / peak, 1)`), or the docstring, a comment or the function itself speaks of NaN; where a module is built or initialised; for masks of
     padding and of lengths, and tallies read at what was counted (`n[ids]`); for Python's own numbers, `len` and shapes; for parameters, buffers and everything of which
-    nothing is known; in tests, plots and logs. At `info` where a name, a setting or the caller alone tells of the zero: a mask made elsewhere, `x.norm()`, a determinant, `high - low`, `size - 1`, `avg_factor`.
+    nothing is known; in tests, plots and logs. At `info` where a name, a setting or the caller alone tells of the zero: a mask made elsewhere, `x.norm()`, a determinant, `high - low`, `size - 1`, `avg_factor`, the extremes of a whole table, the share of those above one threshold among those above another.
 
     ## Fix
     Unsafe: `clamp(min=1)` for a count (exact where there is something to count), `F.normalize` for `x / x.norm()`,
@@ -67,13 +65,14 @@ class UnguardedDivision(Rule):
         if again[0][0] is not call:
             return
         found = facts.vanishes_as(below, call.arguments.get("input"))
+        is_share = facts.is_share(call.arguments.get("input"), below)
         known = f" (range {facts.range_of(below)})" if facts.is_known(below) else ""
         yield self.finding(
             facts.span_of(below),
             f"`{facts.quote(below, QUOTED)}` can be 0{known}, so the quotient can be NaN or inf",
             fix=_fix(again, found.kind, facts),
             hazard=Hazard(call.function, facts.source_of(below), "0"),
-            severity=Severity.WARNING if found.is_ordinary else Severity.INFO,
+            severity=Severity.WARNING if found.is_ordinary and not is_share else Severity.INFO,
         )
 
 

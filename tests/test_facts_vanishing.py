@@ -41,7 +41,8 @@ def chances(body: str) -> list[str]:
             "same = torch.eq(labels, labels.t())\n    same.fill_diagonal_(False)\n    reveal(same.sum(1))",
             id="others, without the diagonal",
         ),
-        pytest.param("reveal(x.max() - x.min())", id="range of data"),
+        pytest.param("reveal(x.amax(dim=1) - x.amin(dim=1))", id="range of rows"),
+        pytest.param("image = x\n    reveal(image.max() - image.min())", id="range of an image"),
         pytest.param("reveal(x.std(dim=0))", id="spread of data"),
         pytest.param(
             "rewards = torch.tensor(batch.rewards)\n    reveal(rewards.std())", id="data that became a tensor"
@@ -70,6 +71,7 @@ def test_a_zero_that_everyday_input_makes_is_ordinary(body: str) -> None:
         pytest.param("reveal(self.scale.std())", id="spread of what the object keeps"),
         pytest.param("reveal(batch.high - batch.low)", id="two ends by name"),
         pytest.param("reveal(x[1] - x[0])", id="two elements"),
+        pytest.param("reveal(x.max() - x.min())", id="range of a whole table"),
     ],
 )
 def test_a_zero_that_rests_on_a_name_or_on_the_caller_is_doubtful(body: str) -> None:

@@ -73,6 +73,8 @@ _CUTTING = frozenset(
 )  # fmt: skip
 # Their arguments say how large something is, which tells nothing of what is in it.
 _SIZED = frozenset({"torch.eye", "torch.ones", "torch.zeros"})
+# The places of labels among those that occur, and what an estimator calls the classes that it has seen.
+_INVERSE, _FITTED = ("return_inverse",), "classes_"
 # Labels that are not known.
 _MISSING = "torch.isnan"
 # Labels of prompts and of tokens that are not to be learned.
@@ -224,8 +226,9 @@ def _is_below_its_largest(node: cst.BaseExpression, evaluator: Evaluator) -> boo
 
 
 def are_of_one_thing(counts: list[cst.BaseExpression], evaluator: Evaluator) -> bool:
-    """Whether all of them count elements of one tensor, each by one test: positives and negatives are everything."""
+    """Whether all of them count elements of one tensor, each by one test of its own: positives and negatives are everything."""
     tested: list[cst.BaseExpression] = []
+    asked: set[cst.BaseExpression] = set()
     for count in counts:
         inside = list(behind(count, evaluator))
         tests = [each for each in inside if isinstance(each, cst.Comparison) or _is_comparison(each, evaluator)]
@@ -233,7 +236,8 @@ def are_of_one_thing(counts: list[cst.BaseExpression], evaluator: Evaluator) -> 
         if left is None:
             return False
         tested.append(left)
-    return all(same(tested[0], other, evaluator) for other in tested)
+        asked.add(tests[0])
+    return len(asked) == len(counts) and all(same(tested[0], other, evaluator) for other in tested)
 
 
 def _is_comparison(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
@@ -242,12 +246,18 @@ def _is_comparison(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
 
 
 def _runs_over_what_occurs(side: cst.BaseExpression, test: cst.BaseExpression, evaluator: Evaluator) -> bool:
-    """`for c in labels.unique(): mask = labels == c`: each c is that of some element."""
+    """`for c in labels.unique(): mask = labels == c`: each c is that of some element, as are places in what was unique."""
     source = loop_source_of(side, ancestors(test, evaluator.parsed.parents)) if isinstance(side, cst.Name) else None
     if source is None:
         return False
+    if evaluator.parsed.chunk.mentions(_INVERSE) or _FITTED in _names_in(source):
+        return True
     words = {word for inner in behind(source, evaluator) for word in words_of(inner)}
     return not OCCURRING.isdisjoint(words)
+
+
+def _names_in(node: cst.CSTNode) -> set[str]:
+    return {inner.value for inner in walk(node) if isinstance(inner, cst.Name)}
 
 
 def _sides(

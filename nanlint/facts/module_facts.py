@@ -13,19 +13,21 @@ import libcst as cst
 
 from nanlint.facts.calculate import VIEWS
 from nanlint.facts.calls import operation_setting
-from nanlint.facts.counting import Chance, emptiness
+from nanlint.facts.counting import Chance, are_of_one_thing, emptiness
 from nanlint.facts.doubtful import doubtful
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of
 from nanlint.facts.environment import without_gradient
 from nanlint.facts.evaluate import parameters
 from nanlint.facts.given import is_given
 from nanlint.facts.names import dotted_text
+from nanlint.facts.naming import words_of
 from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.silence import silence
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
 from nanlint.facts.vanishing import (
+    COUNT,
     NEVER,
     OWN_ELEMENT,
     Vanishing,
@@ -67,6 +69,7 @@ _ELEMENTWISE = frozenset(
 )
 _DEEPEST = 4
 _SIZES = frozenset({"torch.abs", "torch.square", "torch.pow", "torch.mul"})
+_SCORES = frozenset({"score", "scores"})
 _MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})
 
 
@@ -138,6 +141,24 @@ class ModuleFacts(ShapeQuestions):
             return NEVER
         found = vanishing(node, flow)
         return found or (vanishing_beside(beside, node, flow) if beside is not None and not value.is_known else NEVER)
+
+    def is_share(self, above: cst.BaseExpression | None, below: cst.BaseExpression) -> bool:
+        """Whether both count elements of one tensor, as those above one threshold and those above another, for an answer.
+
+        That is compared with a third by whoever gets it, and no comparison with NaN holds.
+        """
+        flow = self.here
+        if (
+            above is None
+            or flow is None
+            or vanishing(above, flow).kind != COUNT
+            or not are_of_one_thing([above, below], flow)
+        ):
+            return False
+        quotient = next(self.parents_of(above), above)
+        around = next(self.parents_of(quotient), None)
+        target = around.targets[0].target if isinstance(around, cst.Assign) else None
+        return isinstance(around, cst.Return) or (target is not None and not _SCORES.isdisjoint(words_of(target)))
 
     def is_often_zero(self, node: cst.BaseExpression | None) -> bool:
         """Whether everyday input makes `node`, or an element of it, exactly 0: a count, an energy, what was cut off at 0."""

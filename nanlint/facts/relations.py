@@ -79,6 +79,13 @@ def same(first: cst.BaseExpression | None, second: cst.BaseExpression | None, ev
     return _repeats(first, second, evaluator)
 
 
+def is_raised(largest: Call, low: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """Whether `largest` is `torch.max(x, low + eps)`."""
+    made = (evaluator.values.get(operand, UNKNOWN).origin for operand in largest.arguments.values())
+    sums = [each for each in made if each is not None and each.function == "torch.add"]
+    return any(same(each.subject, low, evaluator) for each in sums)
+
+
 def aligned(first: cst.BaseExpression | None, second: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
     """Whether two expressions read the same values in the same places: `x` and `x.float()`, not `x` and `x.t()`."""
     if first is None or second is None or not same(first, second, evaluator):

@@ -20,6 +20,7 @@ from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
+    from nanlint.facts.values import Call
 
 DIFFERENCES = frozenset({"torch.sub", "torch.cross", "torch.linalg.cross"})
 # They are 0 where their operand is.
@@ -38,6 +39,7 @@ _SAME_DATA = (
     | {"torch.nn.functional.unfold", "torch.nn.functional.pad", *CONVERSIONS}
 )
 _OWN_LEVEL = frozenset({"torch.mean", "torch.median", "torch.min", "torch.amin"})
+_BYTES = ("int8", "uint8", "int4", "float8_e4m3fn", "float8_e5m2")
 _DEEPEST = 12
 
 
@@ -56,6 +58,23 @@ def silence(node: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     # A spectrum is one of sound, which pauses.
     is_measured = is_gradient or "stft" in words or is_given(leaf, evaluator)
     return Chance.ORDINARY if is_measured and not is_apart else Chance.DOUBTFUL
+
+
+def flatness(extreme: Call, evaluator: Evaluator) -> Chance:
+    """How ordinary it is that all of what `extreme` is the largest of is equal.
+
+    Of everything at once it is where something says that this is a signal, a reward, one sample, or what is to be quantised;
+    a whole table is not.
+    """
+    chunk, subject = evaluator.parsed.chunk, extreme.subject
+    chance = silence(subject, evaluator)
+    is_quantised = any("quant" in word.lower() for word in (chunk.owner, *chunk.words)) or chunk.mentions(_BYTES)
+    is_one = chunk.name == "__call__" or is_quantised
+    if subject is None or "dim" in extreme.arguments or is_one:
+        return chance
+    words = {word for part in measured_from(subject, evaluator) for word in _words_in(part)}
+    is_told = not (words | set(chunk.name.split("_"))).isdisjoint(named.SIGNALS | named.SCORES)
+    return chance if is_told else min(chance, Chance.DOUBTFUL)
 
 
 def measured_from(node: cst.BaseExpression, evaluator: Evaluator) -> list[cst.BaseExpression]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ADDING = {"torch.scatter_add": "src", "torch.index_add": "source"}
 """What adds up at places -> its argument with what is added."""
 _TALLIES = frozenset({"torch.bincount", *ADDING})
+_READING = frozenset({"torch.gather", "torch.index_select", "torch.take_along_dim", "torch.take"})
 _QUOTIENTS = frozenset({"torch.div", "torch.reciprocal", "torch.pow", "torch.rsqrt"})
 
 
@@ -39,6 +40,19 @@ def _is_looked_up(ids: cst.BaseExpression, evaluator: Evaluator) -> bool:
         and made.function in _QUOTIENTS
     ]
     return bool(reads) and all(_is_at(part, ids, evaluator) for part in reads)
+
+
+def is_read_at_the_last(count: Call, evaluator: Evaluator) -> bool:
+    """`sums.gather(dim, n - 1)`: whoever reads the last of those counted knows that there is one."""
+    for call in evaluator.calls.values():
+        index = call.arguments.get("index") if call.function in _READING else None
+        made_by = evaluator.values.get(index, UNKNOWN).origin if index is not None else None
+        if made_by is None or made_by.function != "torch.sub" or made_by.subject is None:
+            continue
+        less = evaluator.values.get(made_by.arguments.get("other", made_by.subject), UNKNOWN).number
+        if less == 1 and evaluator.values.get(made_by.subject, UNKNOWN).origin is count:
+            return True
+    return False
 
 
 def is_of_those_counted(call: Call, evaluator: Evaluator) -> bool:

@@ -15,9 +15,9 @@ import libcst as cst
 from nanlint.facts.counting import Chance, are_of_one_thing, behind, classes_counted, emptiness, is_of_shares
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
-from nanlint.facts.relations import same
-from nanlint.facts.silence import CARRYING, measured_from, silence
-from nanlint.facts.tallies import ADDING, is_of_those_counted, is_tally
+from nanlint.facts.relations import is_raised, same
+from nanlint.facts.silence import CARRYING, flatness, measured_from, silence
+from nanlint.facts.tallies import ADDING, is_of_those_counted, is_read_at_the_last, is_tally
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.zeros import reaches_zero
 from nanlint.source import telling_names as named
@@ -136,7 +136,7 @@ def _total(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanish
     is_kept = (dotted_text(thing_of(subject)) or "").startswith("self.")
     is_mask = not value.is_known and not is_kept and not named.COUNTED.isdisjoint(words_of(subject))
     if is_mask or (value.is_known and reach.integer and reach.low == 0):
-        return Vanishing(COUNT, emptiness(subject, evaluator))
+        return Vanishing(COUNT, emptiness(subject, evaluator)) if not is_read_at_the_last(call, evaluator) else NEVER
     if not value.is_known or reach.low != 0 or not reach.has_zero or not reaches_zero(subject, evaluator):
         return NEVER
     # A sum of squares is the square of a length.
@@ -194,8 +194,8 @@ def _difference(call: Call, value: Value, evaluator: Evaluator, depth: int) -> V
     left, right = call.arguments.get("input"), call.arguments.get("other")
     whole = evaluator.values.get(left, UNKNOWN).origin if left is not None else None
     if whole is not None and whole.function in {"torch.max", "torch.amax", "torch.quantile"}:
-        is_range = value.is_known and value.range.low == 0
-        return Vanishing(SPREAD, silence(whole.subject, evaluator)) if is_range else NEVER
+        is_range = value.is_known and value.range.low == 0 and not is_raised(whole, right, evaluator)
+        return Vanishing(SPREAD, flatness(whole, evaluator)) if is_range else NEVER
     if left is None or right is None or value.is_known:
         return NEVER
     one, other = words_of(left), words_of(right)
@@ -219,7 +219,7 @@ def _extreme(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vani
     # The largest class is not empty.
     if value.range.integer and call.function in _LARGEST:
         return NEVER
-    chance = silence(call.subject, evaluator)
+    chance = flatness(call, evaluator) if call.function in _LARGEST else silence(call.subject, evaluator)
     measured = evaluator.values.get(call.subject, UNKNOWN).origin if call.subject is not None else None
     # Not every vector of a batch has length 0.
     if measured is not None and measured.function in _NORMS and "dim" not in call.arguments:

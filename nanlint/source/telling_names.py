@@ -38,6 +38,8 @@ SIGNALS = frozenset(
         "actual", "label", "labels", "gt",
     }
 )  # fmt: skip
+# What is equal for all of a batch now and then.
+SCORES = frozenset({"reward", "rewards", "return", "returns", "advantage", "advantages", "fitness", "fitnesses"})
 # What a model makes is not exactly 0 in a whole row.
 LEARNED = frozenset(
     {

@@ -45,8 +45,8 @@ _TRAINED_FUNCTIONS = frozenset(
 _INFERENCE = frozenset(
     {"translate", "tracker", "generate", "generation", "inference", "infer", "predict", "predictor", "decode"}
 )
-_TEST_FILE = re.compile(r"^(test_.*|.*_tests?|conftest|bench_.*|.*_bench)\.(py|ipynb)$")
-_ASIDE = ("test_", "plot", "draw_", "visualize", "visualise", "imshow")
+_TEST_FILE = re.compile(r"^(test_.*|.*_tests?|conftest|bench_.*|.*_bench|tensorboard.*|.*_tensorboard)\.(py|ipynb)$")
+_ASIDE = ("test_", "plot", "draw_", "print_", "visualize", "visualise", "imshow")
 _DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
 _LOSSES = frozenset({"loss", "losses", "criterion"})
 _NETWORKS = ("torch.nn", "torch.autograd")
@@ -58,7 +58,7 @@ def is_test(chunk: Chunk) -> bool:
 
 
 def is_test_file(path: str) -> bool:
-    """Whether a file holds tests by its name, or measures speed on random numbers: what breaks there breaks no run."""
+    """Whether a file holds tests by its name, measures speed on random numbers, or shows pictures: what breaks there breaks no run."""
     return _TEST_FILE.search(path.replace("\\", "/").rpartition("/")[2]) is not None
 
 
