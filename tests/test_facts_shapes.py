@@ -187,6 +187,26 @@ class SpreadLoss:
     assert trained == {"spread": True, "shape": False}
 
 
+def test_what_a_forward_calls_is_a_part_of_it() -> None:
+    text = """
+def unit(x):
+    return x
+
+def scaled(x):
+    return x
+
+class Block(nn.Module):
+    def forward(self, x):
+        return unit(x)
+
+class EvaluationMetric(nn.Module):
+    def forward(self, x):
+        return scaled(x)
+"""
+    trained = {name: facts_about(text, name).is_trained() for name in ("unit", "scaled")}
+    assert trained == {"unit": True, "scaled": False}
+
+
 def test_a_distance_is_trained_where_there_are_networks() -> None:
     text = "def distance(x: torch.Tensor):\n    return x\n"
     trained = [facts_about(text, "distance", preamble=before).is_trained() for before in ("import torch\n", PREAMBLE)]

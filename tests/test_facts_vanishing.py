@@ -170,6 +170,9 @@ def test_an_element_is_often_zero_where_data_is(body: str, often: bool) -> None:
         ),
         pytest.param("assert batch.n * 2 == labels.shape[0]\n    reveal(batch.n)", False, id="beside a size"),
         pytest.param("assert length % 2 == 0\n    reveal(x[:length])", False, id="remainder"),
+        pytest.param(
+            "assert self.ready\n    assert x.dim() == 3\n    reveal(x.abs().sum())", False, id="a number of dimensions"
+        ),
     ],
 )
 def test_a_condition_tells_of_what_its_operand_is_made_of(body: str, tested: bool) -> None:  # noqa: FBT001 - the answer

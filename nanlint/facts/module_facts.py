@@ -290,7 +290,7 @@ class ModuleFacts(ShapeQuestions):
         if any(_mentions(text, name) for name in names for text in asked):
             return True
         # What was made from the same thing is above 0, so that is not all 0; or a name stands for a test of it.
-        telling = [bound.node for bound in guards.values() if self._tells_of_others(bound)]
+        telling = [guards[text].node for text in asked if self._tells_of_others(guards[text])]
         return any(not names.isdisjoint(self._behind(other)) for other in telling)
 
     def _is_compared(self, node: cst.BaseExpression) -> bool:

@@ -88,6 +88,28 @@ def measured_from(node: cst.BaseExpression, evaluator: Evaluator) -> list[cst.Ba
     return chain
 
 
+def is_of_blank_rows(call: Call, evaluator: Evaluator) -> bool:
+    """`(x * mask[..., None]).norm(dim=-1)`: what a mask sets to 0 is 0 in the whole of its row."""
+    made_by = evaluator.values.get(call.subject, UNKNOWN).origin if call.subject is not None else None
+    if made_by is None or made_by.function != "torch.mul" or "dim" not in call.arguments:
+        return False
+    return any(_is_mask_of_rows(factor, evaluator) for factor in made_by.arguments.values())
+
+
+def _is_mask_of_rows(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether `node` is 0 or 1 for each row: a dimension of size 1 was appended to it."""
+    value = evaluator.values.get(node, UNKNOWN)
+    reach, made_by = value.range, value.made_by
+    if made_by is None or not (value.is_known and reach.integer and reach.low == 0 and reach.high == 1):
+        return False
+    if made_by.function == "torch.unsqueeze":
+        dim = made_by.arguments.get("dim")
+        return dim is not None and evaluator.values.get(dim, UNKNOWN).number == -1
+    if not isinstance(made_by.node, cst.Subscript) or not isinstance(last := made_by.node.slice[-1].slice, cst.Index):
+        return False
+    return isinstance(last.value, cst.Name) and last.value.value == "None"
+
+
 def _is_distance(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """Whether `node` is one thing less another, and not something less its own mean or minimum."""
     call = evaluator.values.get(node, UNKNOWN).made_by

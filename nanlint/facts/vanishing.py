@@ -16,7 +16,7 @@ from nanlint.facts.counting import Chance, are_of_one_thing, behind, classes_cou
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.relations import is_raised, same
-from nanlint.facts.silence import CARRYING, flatness, measured_from, silence
+from nanlint.facts.silence import CARRYING, flatness, is_of_blank_rows, measured_from, silence
 from nanlint.facts.tallies import ADDING, is_of_those_counted, is_read_at_the_last, is_tally
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.zeros import reaches_zero
@@ -170,7 +170,7 @@ def _is_squared(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
 
 def _norm(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     del value, depth
-    return Vanishing(NORM, _shortness(call, evaluator))
+    return Vanishing(NORM, Chance.ORDINARY if is_of_blank_rows(call, evaluator) else _shortness(call, evaluator))
 
 
 def _shortness(call: Call | None, evaluator: Evaluator) -> Chance:
