@@ -60,7 +60,7 @@ class MisplacedEps(Rule):
         inner = broken.subject if broken is not None else None
         if late is None or broken is None or inner is None or not facts.is_here(broken.node):
             return
-        is_root = broken.function in {ROOT, POWER}
+        is_root, is_trained = broken.function in {ROOT, POWER}, facts.is_trained() or facts.serves_a_forward()
         if not (_breaks_backward(broken, facts) if is_root else _breaks(broken, facts)):
             return
         word, result = broken.function.rpartition(".")[2], "slope is inf" if is_root else "value is infinite"
@@ -72,7 +72,7 @@ class MisplacedEps(Rule):
             fix=unsafe("Add the eps inside", edit) if edit is not None else None,
             hazard=Hazard(broken.function, facts.source_of(inner), "0"),
             direction=Direction.BACKWARD if is_root else Direction.BOTH,
-            severity=Severity.WARNING if not is_root or facts.is_trained() else Severity.INFO,
+            severity=Severity.INFO if is_root and not is_trained else self.severity,
         )
 
     def _check_swallowed(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -187,7 +187,7 @@ class SpreadLoss:
     assert trained == {"spread": True, "shape": False}
 
 
-def test_what_a_forward_calls_is_a_part_of_it() -> None:
+def test_what_a_forward_calls_serves_it() -> None:
     text = """
 def unit(x):
     return x
@@ -203,8 +203,8 @@ class EvaluationMetric(nn.Module):
     def forward(self, x):
         return scaled(x)
 """
-    trained = {name: facts_about(text, name).is_trained() for name in ("unit", "scaled")}
-    assert trained == {"unit": True, "scaled": False}
+    serves = {name: facts_about(text, name).serves_a_forward() for name in ("unit", "scaled")}
+    assert serves == {"unit": True, "scaled": False}
 
 
 def test_a_distance_is_trained_where_there_are_networks() -> None:

@@ -23,7 +23,15 @@ from nanlint.facts.relations import same
 from nanlint.facts.values import Form, Kind
 from nanlint.model import Edit, Span
 from nanlint.source.filled import Filled, filled_in
-from nanlint.source.training_code import is_inference, is_surely_trained, is_test, is_test_file, is_trained, may_train
+from nanlint.source.training_code import (
+    is_inference,
+    is_surely_trained,
+    is_test,
+    is_test_file,
+    is_trained,
+    may_train,
+    serves_a_forward,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,6 +125,10 @@ class CodeQuestions(Reach):
     def is_trained(self) -> bool:
         """As `may_train`, and its name says so: the forward of a model, a loss, a distance, the module of a script."""
         return not self.is_test() and is_trained(self.outline.chunks[self._current], self.outline)
+
+    def serves_a_forward(self) -> bool:
+        """Whether the code at hand is a function that a forward of this file calls."""
+        return serves_a_forward(self.outline.chunks[self._current], self.outline)
 
     def is_surely_trained(self) -> bool:
         """As `is_trained`, but for what is called a distance and no more."""

@@ -111,7 +111,7 @@ def is_inference(chunk: Chunk) -> bool:
 def is_trained(chunk: Chunk, outline: Outline) -> bool:
     """Whether a backward passes through the chunk by all it is called: the forward of a model, a loss, a distance, a script.
 
-    A function that a loss or a forward of the same file calls is a part of it.
+    A function that a loss of the same file calls is a part of it.
     """
     if not may_train(chunk, outline):
         return False
@@ -122,8 +122,7 @@ def is_trained(chunk: Chunk, outline: Outline) -> bool:
     if not function.isdisjoint(_DISTANCES) and _is_about_networks(outline):
         return True
     return not chunk.owner and any(
-        other.mentions((chunk.name,)) and (_is_loss(other) or _is_forward(other, outline))
-        for other in outline.chunks.values()
+        _is_loss(other) and other.mentions((chunk.name,)) for other in outline.chunks.values()
     )
 
 
@@ -132,6 +131,14 @@ def is_surely_trained(chunk: Chunk, outline: Outline) -> bool:
     function, owner = set(_words(chunk.name)), set(_words(chunk.owner.rpartition(".")[2]))
     is_named = not (function.isdisjoint(_TRAINED_FUNCTIONS) and owner.isdisjoint(_LOSSES))
     return is_trained(chunk, outline) and (is_named or function.isdisjoint(_DISTANCES))
+
+
+def serves_a_forward(chunk: Chunk, outline: Outline) -> bool:
+    """Whether the chunk is a function that the forward of a model of the same file calls; it may as well be one of a metric."""
+    return not chunk.owner and any(
+        other.owner and other.name == "forward" and other.mentions((chunk.name,)) and may_train(other, outline)
+        for other in outline.chunks.values()
+    )
 
 
 def is_one_step(chunk: Chunk) -> bool:
@@ -144,10 +151,6 @@ def is_one_step(chunk: Chunk) -> bool:
 
 def _is_loss(chunk: Chunk) -> bool:
     return not _LOSSES.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2]))
-
-
-def _is_forward(chunk: Chunk, outline: Outline) -> bool:
-    return bool(chunk.owner) and chunk.name == "forward" and may_train(chunk, outline)
 
 
 def _words(*names: str) -> Iterator[str]:
