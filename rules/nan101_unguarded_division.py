@@ -35,7 +35,7 @@ class UnguardedDivision(Rule):
     condition on the way asks for it or for what it is made of, or the function compares it with 0 anywhere; when the result is replaced
     or cut down behind it (`where`, `nan_to_num`, `x[n == 0] = 0`, `min(limit / peak, 1)`), or the docstring, a comment or the function itself speaks of NaN; where a module is built or initialised; for masks of
     padding and of lengths, and tallies read at what was counted (`n[ids]`); for Python's own numbers, `len` and shapes; for parameters, buffers and everything of which
-    nothing is known; in tests, plots and logs. At `info` where a name, a setting or the caller alone tells of the zero: a mask made elsewhere, `x.norm()`, a determinant, `high - low`, `size - 1`, `avg_factor`, the extremes of a whole table, the share of those above one threshold among those above another.
+    nothing is known; in tests, plots and logs. At `info` where a name, a setting or the caller alone tells of the zero: a mask made elsewhere, `x.norm()`, a total that its own terms are divided by, what two things hold together, a determinant, `high - low`, `size - 1`, `avg_factor`, the extremes of a whole table, the share of those above one threshold among those above another.
 
     ## Fix
     Unsafe: `clamp(min=1)` for a count (exact where there is something to count), `F.normalize` for `x / x.norm()`,
@@ -109,7 +109,7 @@ def _denominator(call: Call, facts: Facts) -> Expression | None:
 
 def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:
     # A tensor divided by Python's own 0 does not raise either.
-    if not facts.is_tensor(call.node) and not facts.is_tensor(below):
+    if not facts.is_tensor(call.node) and not facts.is_tensor_on_a_path(below):
         return False
     if not facts.vanishes_as(below, call.arguments.get("input")) or facts.is_tested(below):
         return False

@@ -28,12 +28,13 @@ def raised(call: Call | None, evaluator: Evaluator) -> Raised | None:
     """The two terms of a sum of which one is an eps; None for any other operation."""
     terms = (call.subject, call.arguments.get("other")) if call is not None and call.function == _SUM else ()
     for value, eps in (terms, terms[::-1]) if terms else ():
-        if value is not None and eps is not None and _is_eps(eps, evaluator):
+        if value is not None and eps is not None and is_eps(eps, evaluator):
             return Raised(value, eps)
     return None
 
 
-def _is_eps(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+def is_eps(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether it is a small number, or nothing but a name that says so."""
     held = evaluator.values.get(node, UNKNOWN)
     if held.kind is Kind.TENSOR or held.made_by is not None:
         return False

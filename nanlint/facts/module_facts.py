@@ -21,15 +21,16 @@ from nanlint.facts.evaluate import parameters
 from nanlint.facts.given import is_given
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import words_of
+from nanlint.facts.overlaps import is_overlap
 from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.silence import silence
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
 from nanlint.facts.vanishing import (
+    BY_FORM,
     COUNT,
     NEVER,
-    OWN_ELEMENT,
     Vanishing,
     is_own_element,
     vanishing,
@@ -132,10 +133,8 @@ class ModuleFacts(ShapeQuestions):
         reach = value.range
         if flow is None or node is None or not reach.has_zero:
             return NEVER
-        if is_own_element(node, beside, flow):
-            return OWN_ELEMENT
-        if found := doubtful(node, flow):
-            return found
+        if told := self._told_by_form(node, beside, flow):
+            return told
         # What may be NaN already is told of where it becomes that.
         if reach.nan or (value.is_known and reach.low < 0 < reach.high):
             return NEVER
@@ -159,6 +158,14 @@ class ModuleFacts(ShapeQuestions):
         around = next(self.parents_of(quotient), None)
         target = around.targets[0].target if isinstance(around, cst.Assign) else None
         return isinstance(around, cst.Return) or (target is not None and not _SCORES.isdisjoint(words_of(target)))
+
+    @staticmethod
+    def _told_by_form(node: cst.BaseExpression, beside: cst.BaseExpression | None, flow: Flow) -> Vanishing:
+        if is_own_element(node, beside, flow):
+            return BY_FORM
+        # Of a union written as a difference only the form tells that it is not negative.
+        is_union = beside is not None and not flow.values[node].range.nan and is_overlap(beside, node, flow)
+        return (vanishing(node, flow) or BY_FORM) if is_union else doubtful(node, flow)
 
     def is_often_zero(self, node: cst.BaseExpression | None) -> bool:
         """Whether everyday input makes `node`, or an element of it, exactly 0: a count, an energy, what was cut off at 0."""
@@ -184,6 +191,11 @@ class ModuleFacts(ShapeQuestions):
     def is_tensor(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is a tensor for all that is known: Python's own numbers raise where tensors turn NaN."""
         return node is not None and self.value_of(node).kind is Kind.TENSOR
+
+    def is_tensor_on_a_path(self, node: cst.BaseExpression | None) -> bool:
+        """Whether `node` is a tensor on one of the paths that meet there, and no number on any."""
+        kinds = {each.kind for each in self.value_of(node).possible} if node is not None else set()
+        return Kind.TENSOR in kinds and Kind.NUMBER not in kinds
 
     def is_number(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is a Python number for all that is known."""
@@ -279,18 +291,18 @@ class ModuleFacts(ShapeQuestions):
         flow = self.here
         guards = flow.envs[node].guards if flow is not None and node in flow.envs else {}
         # `assert x.size(1) == 3` is about the form of x.
-        asked = [
-            text
+        asked = {
+            text: bound
             for text, bound in guards.items()
             if not _SAYS_NOTHING.search(text) and not (_SIZE.search(text) and _is_of_form(bound.range))
-        ]
+        }
         if self._is_compared(node) or self.is_asked_for(node):
             return True
         names = self._behind(node) if asked else set()
         if any(_mentions(text, name) for name in names for text in asked):
             return True
         # What was made from the same thing is above 0, so that is not all 0; or a name stands for a test of it.
-        telling = [guards[text].node for text in asked if self._tells_of_others(guards[text])]
+        telling = [bound.node for bound in asked.values() if self._tells_of_others(bound)]
         return any(not names.isdisjoint(self._behind(other)) for other in telling)
 
     def _is_compared(self, node: cst.BaseExpression) -> bool:

@@ -48,7 +48,7 @@ class Vanishing:
 
 
 NEVER = Vanishing("", Chance.NONE)
-OWN_ELEMENT = Vanishing(TOTAL, Chance.DOUBTFUL)
+BY_FORM = Vanishing(TOTAL, Chance.DOUBTFUL)
 
 SUMS = frozenset({"torch.sum", "torch.nansum", "torch.count_nonzero"})
 _NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
@@ -92,7 +92,9 @@ def vanishing_beside(above: cst.BaseExpression, below: cst.BaseExpression, evalu
         if not same(above, measured.subject, evaluator):
             return NEVER
         return Vanishing(SPREAD, Chance.DOUBTFUL if words.isdisjoint(named.SIGNALS) else Chance.ORDINARY)
-    is_weighted = measured.function in SUMS and _is_weighted_by(above, measured.subject, evaluator)
+    is_weighted = measured.function in SUMS and (
+        same(above, measured.subject, evaluator) or _is_weighted_by(above, measured.subject, evaluator)
+    )
     if not is_weighted or _speaks_of_padding(measured.subject, evaluator):
         return NEVER
     return Vanishing(TOTAL, Chance.DOUBTFUL)
