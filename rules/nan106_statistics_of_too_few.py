@@ -44,7 +44,7 @@ class StatisticsOfTooFew(Rule):
 
     ## Silent when
     `correction=0` or `unbiased=False` is given; when a condition on the way asks for the size or the selection; when the result is replaced behind it, compared with the values it
-    is of, or a number of a metric; for a `std` over features, time or pixels, of which there is more than one; under `no_grad`, beside jax, and in tests. Of spreads those over a
+    is of, logged, or a number of a metric; for a `std` over features, time or pixels, of which there is more than one; under `no_grad`, beside jax, and in tests. Of spreads those over a
     whole batch of advantages or returns are judged, and those of a selection by a test on values (`x[labels > 0]`); of means and medians those of such a selection. A mask that was
     made elsewhere, or from padding, is taken to hold a True. At `info` for a batch that the function itself has computed, which is all of a rollout, and that is divided by its
     deviation with an eps.
@@ -72,7 +72,7 @@ class StatisticsOfTooFew(Rule):
             return
         if (is_spread and _is_corrected(call, facts)) or facts.is_tested(selection or subject):
             return
-        if facts.is_mended(call.node) or (
+        if any(is_so(call.node) for is_so in (facts.is_mended, facts.is_logged)) or (
             selection is not None and not facts.is_first_of_selection(call, selection, SPREADS | AVERAGES)
         ):
             return

@@ -42,7 +42,7 @@ class EntropyByHand(Rule):
         divergence = torch.nn.functional.kl_div(q.log(), t, reduction="sum")
 
     ## Silent when
-    the argument of the logarithm is known to stay above 0 (clamped, + eps); for `xlogy`, `special.entr` and `kl_div`; under a guard, or when a `where` throws the NaN away.
+    the argument of the logarithm is known to stay above 0 (clamped, + eps); for `xlogy`, `special.entr` and `kl_div`; under a guard, or when a `where` throws the NaN away. At `info` where nothing is trained.
     Of p * log(p) the shape itself says that p is a probability, so nothing more needs to be known of it. `kl_div` is finite for a target of 0,
     where its gradient is NaN: a softmax as its target is flagged if the same logits are trained as the input of a `kl_div` beside it.
 
@@ -57,15 +57,16 @@ class EntropyByHand(Rule):
     severity = Severity.ERROR
     calls = frozenset({PRODUCT, DIVERGENCE})
     needs = (Need(frozenset({PRODUCT}), (LOGARITHMS, frozenset({"<tensor>"})), along=(LOGARITHMS,), where="may train"),
+             Need(frozenset({PRODUCT}), (LOGARITHMS, frozenset({"<tensor>"})), along=(LOGARITHMS,), only_info=True),
              Need(frozenset({DIVERGENCE}), (frozenset({"softmax", "Softmax", "exp"}),), where="may train"))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN303"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one product, or one divergence."""
-        if not facts.may_train() or not facts.is_recorded(call.node):
-            return
+        is_trained = facts.may_train() and facts.is_recorded(call.node)
         if call.function == DIVERGENCE:
-            yield from self._check_divergence(call, facts)
+            if is_trained:
+                yield from self._check_divergence(call, facts)
             return
         first, second = call.arguments.get("input"), call.arguments.get("other")
         for signed, other in ((first, second), (second, first)):
@@ -83,6 +84,7 @@ class EntropyByHand(Rule):
                 message,
                 fix=_fix(call, signed, log, facts),
                 hazard=Hazard(log.function, facts.source_of(argument), "0"),
+                severity=self.severity if is_trained else Severity.INFO,
             )
             return
 

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from nanlint.facts.values import Value
+from nanlint.facts.values import Kind, Value
 from tests.revealing import MODULE, constants, origins, revealed
 
 SOFTMAX, SIGMOID = "torch.softmax", "torch.sigmoid"
@@ -335,3 +335,12 @@ def test_a_copy_of_a_value_differs_in_what_is_changed_and_in_nothing_else() -> N
         assert [getattr(copy, name) for name in names] == [
             "new" if name == changed else str(place) for place, name in enumerate(names)
         ]
+
+
+def test_the_second_of_two_is_no_dimension_unless_it_is_called_so() -> None:
+    body = (
+        "def f(a, b, dim):\n    reveal(torch.min(a, b))\n    reveal(torch.min(a, b) - torch.max(a, b))\n"
+        "    reveal(torch.min(a, dim))\n    reveal(torch.min(a, dim=b))\n"
+    )
+    kinds = revealed(body, lambda facts, node: facts.value_of(node).kind)
+    assert kinds == [Kind.TENSOR, Kind.TENSOR, Kind.TUPLE, Kind.TUPLE]

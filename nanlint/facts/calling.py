@@ -11,6 +11,7 @@ from nanlint.facts.calculate import value_made_by
 from nanlint.facts.calls import bind_call, module_call
 from nanlint.facts.literals import as_float
 from nanlint.facts.names import dotted_text
+from nanlint.facts.naming import words_of
 from nanlint.facts.python_functions import python_result
 from nanlint.facts.values import KINDS, NOTHING, UNKNOWN, Call, Form, Kind, Value, join, joined, without_defaults
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 NO_TENSOR = KINDS - {Kind.UNKNOWN, Kind.TENSOR}
 _OF_THE_PROJECT = frozenset({Kind.REFERENCE, Kind.CLASS, Kind.FUNCTION, Kind.INSTANCE})
 _PYTHON = frozenset({"float", "super", "abs", "max", "min", "getattr", ".get", ".pop"})
+_DIMENSIONS = frozenset({"dim", "dims", "dimension", "axis", "axes", "d", "ax"})
 # So far back an array is looked for.
 _DEEPEST = 6
 
@@ -73,9 +75,16 @@ def _applied(node: cst.Call, function: Value, given: tuple[Value, ...], evaluato
 def _of_two_tensors(call: Call, evaluator: Evaluator) -> Call:
     """`torch.max(a, b)` of two tensors: what was bound as a dimension is the other one."""
     second = call.arguments.get("dim") if call.function in {"torch.max", "torch.min"} else None
-    if second is None or evaluator.values.get(second, UNKNOWN).kind is not Kind.TENSOR:
+    kind = evaluator.values.get(second, UNKNOWN).kind if second is not None else Kind.NUMBER
+    if second is None or not (kind is Kind.TENSOR or (kind is Kind.UNKNOWN and _is_no_dimension(second, call))):
         return call
     return replace(call, arguments={"input": call.arguments["input"], "other": second})
+
+
+def _is_no_dimension(second: cst.BaseExpression, call: Call) -> bool:
+    """Of `torch.max(a, b)` nothing is known but that nobody calls a dimension so."""
+    is_named = isinstance(call.node, cst.Call) and any(argument.keyword is not None for argument in call.node.args)
+    return call.receiver is None and not is_named and _DIMENSIONS.isdisjoint(words_of(second))
 
 
 def _is_no_tensor(value: Value, evaluator: Evaluator, depth: int = 0) -> bool:
