@@ -75,8 +75,8 @@ class LoopQuestions(CodeQuestions):
         return any(thing in each and not verbs.isdisjoint(each) for each in words)
 
     def is_logged(self, node: cst.CSTNode) -> bool:
-        """Whether `node` is written out for somebody to read, there where it stands: `logger.info(a / b)`."""
-        return any(map(is_logging, self.parents_of(node)))
+        """Whether `node` is written out for somebody to read, there where it stands: `logger.info(a / b)`, `f"{a / b}"`."""
+        return any(isinstance(around, cst.FormattedString) or is_logging(around) for around in self.parents_of(node))
 
     def assigned_to(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """The one name, attribute or element that `node` is assigned to; None if it is assigned to none."""
