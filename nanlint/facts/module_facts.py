@@ -41,6 +41,7 @@ from nanlint.ops.interval import FINITE, INF, Interval
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
+    from nanlint.facts.flow import Flow
     from nanlint.facts.guards import Bound
 
 # Lightning calls these without a gradient.

@@ -92,8 +92,11 @@ def vanishing_beside(above: cst.BaseExpression, below: cst.BaseExpression, evalu
         if not same(above, measured.subject, evaluator):
             return NEVER
         return Vanishing(SPREAD, Chance.DOUBTFUL if words.isdisjoint(named.SIGNALS) else Chance.ORDINARY)
+    # A kernel and the numbers of a histogram are divided by their own sum as well.
+    is_own = words.isdisjoint(named.BINS | named.OCCURRING) and same(above, measured.subject, evaluator)
     is_weighted = measured.function in SUMS and (
-        same(above, measured.subject, evaluator) or _is_weighted_by(above, measured.subject, evaluator)
+        (is_own and silence(measured.subject, evaluator) is not Chance.NONE)
+        or _is_weighted_by(above, measured.subject, evaluator)
     )
     if not is_weighted or _speaks_of_padding(measured.subject, evaluator):
         return NEVER
