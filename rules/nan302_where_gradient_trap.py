@@ -8,7 +8,7 @@ from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator
 
 WHERE, FILL, CLEAN, PRODUCT, PART = "torch.where", "torch.masked_fill", "torch.nan_to_num", "torch.mul", "subscript"
 SELECTING = frozenset({WHERE, FILL, CLEAN, "torch.clamp", "torch.clamp_min"})
-BY_MASK, DIV = (PRODUCT, PART), "torch.div"
+TOLD, BY_MASK, DIV = (WHERE, CLEAN), (PRODUCT, PART), "torch.div"
 WORDS = {PRODUCT: "the product with a mask", PART: "the index"}
 # The operation -> the operand that breaks it, and a value of that operand with which it is harmless.
 BREAKING = {
@@ -44,7 +44,8 @@ class WhereGradientTrap(Rule):
 
     ## Silent when
     the operand is made safe first (the double where, or a clamp of it); when the condition does not speak of the operand; under `no_grad`, on
-    detached values, and in code that no backward passes through by its name; at `info` where the name does not say so (`forward`, a loss).
+    detached values, and in code that no backward passes through by its name; at `info` where the name does not say so (`forward`, a loss),
+    and for all but `where` and `nan_to_num`.
 
     ## Fix
     Safe: an inner `where` with the same condition gives the operation a harmless operand exactly where its result is
@@ -57,12 +58,11 @@ class WhereGradientTrap(Rule):
     direction = Direction.BACKWARD
     calls = SELECTING | STEEP | {DIV}
     needs = (
-        Need(frozenset({WHERE, CLEAN}), (frozenset(BREAKING),), form="<compared>", where="trained"),
+        Need(frozenset(TOLD), (frozenset(BREAKING),), form="<compared>", where="trained"),
         Need(frozenset({WHERE, FILL, CLEAN}), (frozenset(BREAKING),), only_info=True),
-        Need(frozenset({"torch.clamp", "torch.clamp_min"}), (LOGARITHMS,), only_info=True),
-        Need(frozenset({PRODUCT, "[]"}), (STEEP | {DIV},), only_info=True),
+        Need(frozenset({"torch.clamp", "torch.clamp_min", PRODUCT, "[]"}), (STEEP | {DIV},), only_info=True),
     )
-    yields_to = frozenset({"NAN202", "NAN303"})
+    yields_to = frozenset({"NAN303"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge the selections of a function, at the first operation in it that can hide something or be hidden."""
@@ -86,7 +86,7 @@ class WhereGradientTrap(Rule):
             f"{where} hides where `{facts.quote(inner.node, QUOTED)}` breaks, but its gradient there is 0 * inf: NaN",
             fix=safe("Make the operand harmless first", edit) if edit is not None else None,
             hazard=Hazard(inner.function, facts.source_of(operand), "outside its domain"),
-            severity=Severity.ERROR if _is_trained(inner, facts) else Severity.INFO,
+            severity=Severity.ERROR if chosen.call.function in TOLD and _is_trained(inner, facts) else Severity.INFO,
             direction=Direction.BOTH if spreads else Direction.BACKWARD,
         )
 
@@ -97,9 +97,9 @@ def _is_trained(inner: Call, facts: Facts) -> bool:
     is_count = not COUNTS.isdisjoint(facts.words_behind(operand))
     # The gradient of what is divided by 0 is infinite, too.
     is_divided = inner.function == DIV and facts.rests_on_input(above) and not facts.range_of(above).integer
-    # A function that stands under an `if` of the module is nobody's forward by its name.
-    is_told = facts.is_surely_trained() and facts.function_name() != "<module>"
-    return is_told and (is_divided or (facts.rests_on_input(operand) and not is_count))
+    # A function under an `if` of the module is nobody's forward by its name.
+    is_named = facts.is_surely_trained() and facts.function_name() != "<module>"
+    return is_named and (is_divided or (facts.rests_on_input(operand) and not is_count))
 
 
 def _breaking(made_by: Call | None, facts: Facts, depth: int = 0) -> Iterator[Call]:
@@ -141,9 +141,7 @@ def _edit(chosen: Selection, inner: Call, facts: Facts) -> Edit | None:
     """The operand, made harmless exactly where the result is thrown away."""
     operand, harmless = BREAKING[inner.function]
     node, condition, spelled = inner.arguments[operand], chosen.condition, facts.spelling_of(WHERE)
-    if condition is None or spelled is None or chosen.call.function in BY_MASK:
-        return None
-    if not facts.is_unchanged(condition, node):
+    if condition is None or spelled is None or chosen.call.function in BY_MASK or not facts.is_unchanged(condition, node):
         return None
     said, text = (facts.on_one_line(facts.source_of(part)) for part in (condition, node))
     if said is None or text is None or not facts.is_within(inner.node, chosen.call.node):
