@@ -44,8 +44,7 @@ class WhereGradientTrap(Rule):
 
     ## Silent when
     the operand is made safe first (the double where, or a clamp of it); when the condition does not speak of the operand; under `no_grad`, on
-    detached values, and in code that no backward passes through by its name; at `info` where the name does not say so (`forward`, a loss),
-    and for all but `where` and `nan_to_num`.
+    detached values, and in code that no backward passes through by its name; at `info` where the name does not say so (`forward`, a loss), and for all but `where` and `nan_to_num`.
 
     ## Fix
     Safe: an inner `where` with the same condition gives the operation a harmless operand exactly where its result is
@@ -141,10 +140,11 @@ def _edit(chosen: Selection, inner: Call, facts: Facts) -> Edit | None:
     """The operand, made harmless exactly where the result is thrown away."""
     operand, harmless = BREAKING[inner.function]
     node, condition, spelled = inner.arguments[operand], chosen.condition, facts.spelling_of(WHERE)
-    if condition is None or spelled is None or chosen.call.function in BY_MASK or not facts.is_unchanged(condition, node):
+    if condition is None or spelled is None or chosen.call.function in BY_MASK:
         return None
     said, text = (facts.on_one_line(facts.source_of(part)) for part in (condition, node))
-    if said is None or text is None or not facts.is_within(inner.node, chosen.call.node):
+    is_apart = not facts.is_within(inner.node, chosen.call.node) or not facts.is_unchanged(condition, node)
+    if said is None or text is None or is_apart:
         return None
     picked = f"{text}, {harmless}" if chosen.holds else f"{harmless}, {text}"
     return Edit(facts.span_of(node), f"{spelled}({said}, {picked})")
