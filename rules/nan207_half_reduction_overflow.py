@@ -13,7 +13,8 @@ MATRIX_PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.einsum", "torch
 SCALINGS = frozenset({PRODUCT, QUOTIENT, "torch.nn.functional.normalize", "torch.softmax"})
 SCALES = frozenset({"scale", "scaling", "sqrt", "dim", "factor", "temperature", "norm"})
 BOXES = frozenset({"boxes", "boxes1", "bboxes", "bboxes1", "boxes_a", "box1", "bbox", "bbox1", "box"})
-HALVES = frozenset({"half", "float16", "fp16", "autocast"})
+MEAN, LOG_SOFTMAX, ROOTS = "torch.mean", "torch.log_softmax", ("sqrt", "rsqrt")
+GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
 LARGEST = 65504.0
 QUOTED = 30
 
@@ -37,8 +38,8 @@ class HalfReductionOverflow(Rule):
     the values are bfloat16 or wider, cast first (`.float()`) or by `dtype=torch.float32`; inside autocast, where sums, powers and
     norms run in float32; when the values are known to be small enough; for `mean`, which adds up in float32; in tests.
 
-    At `info`, where nothing says that the values are float16 and only large ones break: areas of boxes, and `q @ k` that is
-    scaled afterwards in a file that speaks of float16.
+    At `info`, where nothing says that the values are float16: areas of boxes, `q @ k` that is scaled afterwards, the sum of
+    log-probabilities over all classes, the norm of gradients, the mean of squares whose root is taken.
 
     ## Fix
     Unsafe: `.float()` makes the result float32, which the code around it must accept.
@@ -48,11 +49,14 @@ class HalfReductionOverflow(Rule):
     name = "half-reduction-overflow"
     severity = Severity.WARNING
     dtypes = ("float16",)
-    calls = SUMS | NORMS | POWERS | {PRODUCT, QUOTIENT}
+    calls = SUMS | NORMS | POWERS | {PRODUCT, QUOTIENT, MEAN}
     needs = (
         Need(SUMS | NORMS | POWERS, (frozenset({"half", "float16"}),)),
         Need(frozenset({PRODUCT}), (frozenset({DIFFERENCE}),), beside=BOXES, only_info=True),
-        Need(frozenset({"torch.softmax"}), (MATRIX_PRODUCTS,), beside=HALVES, only_info=True),
+        Need(frozenset({"torch.softmax"}), (MATRIX_PRODUCTS,), only_info=True),
+        Need(SUMS, (frozenset({LOG_SOFTMAX}),), only_info=True),
+        Need(SUMS | NORMS, named=GRADIENTS, only_info=True),
+        Need(frozenset({MEAN}), (POWERS,), along=(frozenset(ROOTS),), only_info=True),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -63,6 +67,12 @@ class HalfReductionOverflow(Rule):
         if call.function in {PRODUCT, QUOTIENT}:
             yield from self._check_area(call, facts)
             yield from self._check_scores(call, facts)
+        elif facts.dtype_of(subject) == "" and _is_large_by_nature(call, subject, facts) and not facts.is_widened():
+            message = f"`{facts.quote(call.node, QUOTED)}` can be inf if it is float16, which ends at 65504"
+            hazard = _hazard(call, subject, facts)
+            yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=Severity.INFO)
+        elif call.function == MEAN:
+            return
         elif facts.dtype_of(subject) == facts.dtype_of(call.node) == "float16" and _overflows(call, subject, facts):
             word = call.function.rpartition(".")[2]
             message = f"`{facts.quote(subject, QUOTED)}` is float16, which ends at 65504: its {word} can be inf"
@@ -72,9 +82,9 @@ class HalfReductionOverflow(Rule):
 
     def _check_area(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """`(x2 - x1) * (y2 - y1)`, once for each function: the areas of one are all alike."""
-        if not facts.mentions(*BOXES) or not _is_area(call, facts) or facts.is_widened():
+        if not facts.mentions(*BOXES) or not facts.is_area(call) or facts.is_widened():
             return
-        if next(other for other in facts.calls_of(PRODUCT) if _is_area(other, facts)) is call:
+        if next(other for other in facts.calls_of(PRODUCT) if facts.is_area(other)) is call:
             message = (
                 f"`{facts.quote(call.node, QUOTED)}` is the area of boxes: inf in float16 from 256 by 256 pixels on"
             )
@@ -87,7 +97,7 @@ class HalfReductionOverflow(Rule):
         made_by = facts.value_of(scores).made_by if scores is not None else None
         if scores is None or scale is None or made_by is None or made_by.function not in MATRIX_PRODUCTS:
             return
-        if not facts.file_mentions(*HALVES) or not facts.mentions("softmax", "Softmax") or facts.is_widened():
+        if not facts.mentions("softmax", "Softmax") or facts.is_widened():
             return
         if facts.dtype_of(scores) not in {"", "float16"} or not _is_scale(scale, facts) or _is_scaled(made_by, facts):
             return
@@ -95,6 +105,19 @@ class HalfReductionOverflow(Rule):
         yield self.finding(
             facts.span_of(call.node), message, hazard=_hazard(made_by, scores, facts), severity=Severity.INFO
         )
+
+
+def _is_large_by_nature(call: Call, subject: Expression, facts: Facts) -> bool:
+    """Whether it passes the end of float16 on ordinary values: log-probabilities of all classes, gradients that are scaled."""
+    origin = facts.origin_of(subject)
+    made_by = origin.function if origin is not None else ""
+    if "dtype" in call.arguments or facts.autocast_at(call.node):
+        return False
+    if call.function == MEAN:
+        return made_by in POWERS and facts.mentions(*ROOTS) and facts.may_train()
+    if call.function in SUMS and made_by == LOG_SOFTMAX:
+        return "dim" in call.arguments
+    return call.function in SUMS | NORMS and not GRADIENTS.isdisjoint(facts.words_behind(subject))
 
 
 def _overflows(call: Call, subject: Expression, facts: Facts) -> bool:
@@ -105,26 +128,6 @@ def _overflows(call: Call, subject: Expression, facts: Facts) -> bool:
         return largest > 1
     exponent = 2.0 if call.function == "torch.square" else facts.constant_of(call.arguments.get("exponent")) or 0.0
     return exponent >= 2 and largest > LARGEST ** (1 / exponent)
-
-
-def _is_area(call: Call, facts: Facts) -> bool:
-    """A product of two differences of coordinates, cut off at 0 or not."""
-    if call.function != PRODUCT or facts.dtype_of(call.node) not in {"", "float16"}:
-        return False
-    sides = [facts.origin_of(call.arguments.get(name)) for name in ("input", "other")]
-    for number, side in enumerate(sides):
-        if side is not None and side.function in {"torch.clamp", "torch.clamp_min", "torch.relu"}:
-            sides[number] = facts.origin_of(side.subject)
-    texts = {facts.source_of(node) for node in call.arguments.values()}
-    return len(texts) > 1 and all(side is not None and _is_edge(side, facts) for side in sides)
-
-
-def _is_edge(side: Call, facts: Facts) -> bool:
-    """`x2 - x1`: a difference of two things that are no numbers, and no results of further arithmetic."""
-    ends = (side.subject, side.arguments.get("other"))
-    return side.function == DIFFERENCE and all(
-        end is not None and not facts.is_number(end) and facts.constant_of(end) is None for end in ends
-    )
 
 
 def _is_scale(node: Expression, facts: Facts) -> bool:
