@@ -19,6 +19,7 @@ HUGE, LEAST, NAMED = frozenset({"<huge>"}), frozenset({"finfo"}), MASKS | {"<mas
 BELOW = frozenset({"<low>", "torch.neg", "torch.sub"})
 PLANES = frozenset({FILL, WHERE, PRODUCT, "torch.full", "torch.full_like", "new_full", "torch.tensor"})
 RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.max", "torch.maximum"})
+BACK = frozenset({"type_as", "to", "half"})
 CASTS, CONSTANT = frozenset({"to", "type_as", "type", "half"}), "<huge constant>"
 FORMATS = ("float16", "bfloat16", "float32", "float64")
 # The least number of these is beyond float16; that of a dtype which nobody knows is nobody's either.
@@ -45,7 +46,8 @@ class MaskOverflow(Rule):
     the constant fits (`-1e4`) or is -inf (NAN107 judges that), the scores were cast to float32, or nothing says that they are
     float16 at times: neither a product of matrices, which autocast computes in half, nor the name of attention scores; where the
     sum of two masks is raised again (`clamp`, `max`, `masked_fill`), there or before a softmax of the file. At `info` for a mask times a constant that is not seen
-    to be cast to the dtype of the scores.
+    to be cast to the dtype of the scores, and, before a softmax, for a tensor that nothing tells of,
+    or that is cast back.
 
     ## Fix
     Unsafe: `torch.finfo(scores.dtype).min` masks in every dtype.
@@ -78,10 +80,19 @@ class MaskOverflow(Rule):
         """`scores.masked_fill(mask, -1e9)` and the like."""
         found = facts.filling(call)
         constant = facts.constant_of(found.value) if found is not None else None
-        if found is None or not _overflows(constant) or not facts.can_be_half(found.scores):
+        if found is None or not _overflows(constant):
             return
-        result = "and masked_fill raises" if call.function == FILL else "so it is -inf"
-        yield self._finding(call, found.scores, found.value, facts, f"where float16 ends at -65504, {result}")
+        can_be_half, dtype, around = (
+            facts.can_be_half(found.scores),
+            facts.dtype_of(found.scores),
+            facts.user_of(call.node),
+        )
+        # Filled in float32 and cast back to what the scores were.
+        is_cast_back = dtype == "float32" and around is not None and around.function.rpartition(".")[2] in BACK
+        if can_be_half or is_cast_back or (dtype == "" and facts.mentions(*SOFTMAX[:3])):
+            result = "and masked_fill raises" if call.function == FILL and not is_cast_back else "so it is -inf"
+            told = self._finding(call, found.scores, found.value, facts, f"where float16 ends at -65504, {result}")
+            yield told if can_be_half else replace(told, severity=Severity.INFO, fix=None)
 
     def _check_sum(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Two masks of the least number: twice that is -inf, and a row of it NaN after the softmax."""
