@@ -49,7 +49,7 @@ class VanishingEps(Rule):
 
     ## Silent when
     the eps survives in the dtype in effect; when it is a floor and nothing here says that the value is half (at `info`, if the
-    file speaks of float16 and the value is divided by, or a root or logarithm taken of it); when a cast to float32 or autocast's own list comes first; when an eps is merely absorbed by a large value; for a ceiling on `torch.rand`,
+    value is divided by, or a root or logarithm taken of it, in a function that casts nothing to float32); when a cast to float32 or autocast's own list comes first; when an eps is merely absorbed by a large value; for a ceiling on `torch.rand`,
     which stays below 1; in tests. At `info` for a ceiling that nothing here is seen to need, as `log(1 - p)` does,
     and `acos(p)` where a name says that it is trained.
 
@@ -132,11 +132,11 @@ def _is_needed(call: Call, limit: float, facts: Facts) -> bool:
 
 
 def _is_relied_on(call: Call, facts: Facts) -> bool:
-    """Whether it is divided by, or a root or logarithm is taken of it, in a file that speaks of float16."""
+    """Whether it is divided by, or a root or logarithm is taken of it, in code that may run in float16."""
     around = facts.user_of(call.node)
     operand = around.arguments.get(GUARDED.get(around.function, "")) if around is not None else None
     is_count = facts.range_of(call.subject).integer
-    return operand is call.node and not is_count and facts.file_mentions("half", "float16", "fp16")
+    return operand is call.node and not is_count and facts.may_train() and not facts.is_widened()
 
 
 def _fix(call: Call, node: Expression, limit: float, facts: Facts) -> Fix | None:

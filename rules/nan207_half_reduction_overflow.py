@@ -50,6 +50,7 @@ class HalfReductionOverflow(Rule):
     severity = Severity.WARNING
     dtypes = ("float16",)
     calls = SUMS | NORMS | POWERS | {PRODUCT, QUOTIENT, MEAN}
+    yields_to = frozenset({"NAN101", "NAN103", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
     needs = (
         Need(SUMS | NORMS | POWERS, (frozenset({"half", "float16"}),)),
         Need(frozenset({PRODUCT}), (frozenset({DIFFERENCE}),), beside=BOXES, only_info=True),
