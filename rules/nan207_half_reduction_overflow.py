@@ -50,7 +50,7 @@ class HalfReductionOverflow(Rule):
     severity = Severity.WARNING
     dtypes = ("float16",)
     calls = SUMS | NORMS | POWERS | {PRODUCT, QUOTIENT, MEAN}
-    yields_to = frozenset({"NAN101", "NAN103", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
+    yields_to = frozenset({"NAN103", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
     needs = (
         Need(SUMS | NORMS | POWERS, (frozenset({"half", "float16"}),)),
         Need(frozenset({PRODUCT}), (frozenset({DIFFERENCE}),), beside=BOXES, only_info=True),
@@ -111,6 +111,8 @@ class HalfReductionOverflow(Rule):
 def _is_large_by_nature(call: Call, subject: Expression, facts: Facts) -> bool:
     """Whether it passes the end of float16 on ordinary values: log-probabilities of all classes, gradients that are scaled."""
     origin = facts.origin_of(subject)
+    if origin is not None and origin.function == "torch.neg":
+        origin = facts.origin_of(origin.subject)
     made_by = origin.function if origin is not None else ""
     if "dtype" in call.arguments or facts.autocast_at(call.node):
         return False

@@ -8,7 +8,7 @@ from nanlint.api import check_source
 from nanlint.source.outline import outline
 from nanlint.source.torch_code import is_of_another_library, may_use_torch
 
-DIVISION = "def scaled(x):\n    return x / x.abs().max()\n"
+DIVISION = "def scaled(image):\n    return image / image.abs().max()\n"
 
 
 @pytest.mark.parametrize(
