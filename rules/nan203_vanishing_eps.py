@@ -67,6 +67,7 @@ class VanishingEps(Rule):
         Need(frozenset(FLOORS), (frozenset({"<tiny>"}), frozenset({"half", "float16"}))),
         Need(frozenset(FLOORS), (frozenset({"<tiny>"}),), only_info=True),
         Need(frozenset(CEILINGS), (frozenset({"<near one>"}),)),
+        Need(frozenset(CEILINGS), (frozenset({"<tiny>"}), frozenset({"torch.sub"}))),
         Need(frozenset(CEILINGS), (frozenset({"<tiny>"}),), only_info=True),
         Need(frozenset(DEFAULTS), (frozenset({"half", "float16"}),)),
     )
