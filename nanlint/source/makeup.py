@@ -1,4 +1,4 @@
-"""What an expression is made of, up to where something else is made: a sum, a matrix product, a module's result.
+"""What an expression is made of, up to where something else is made: a sum, a matrix product, another file's module.
 
 Views, selections and elementwise operations hand on what they are given, so they are looked through. Which operations
 these are is the op table's to say, and nothing that this package may know: the words come with the question.

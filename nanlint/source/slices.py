@@ -1,7 +1,7 @@
 """What an operation's operands are made of, as far as names tell: the words behind them.
 
 An operand is followed through names, views and elementwise operations, up to where something else is made: a sum, a
-matrix product, the result of a module. The slice is generous in all else. It knows no order and no scopes within a
+matrix product, what a module of another file returns. The slice is generous in all else. It knows no order and no scopes within a
 chunk: whatever is assigned to a name anywhere in it, or to an attribute anywhere in the file, or returned by a function
 of the file, is behind that name.
 """
