@@ -64,6 +64,7 @@ def test_a_zero_that_everyday_input_makes_is_ordinary(body: str) -> None:
     [
         pytest.param("reveal(mask.sum())", id="mask from elsewhere"),
         pytest.param("reveal((x - labels).norm())", id="distance of two points"),
+        pytest.param("embeddings = x\n    reveal(embeddings.norm())", id="length of an embedding"),
         pytest.param("reveal((x - labels).pow(2).sum())", id="square of a distance"),
         pytest.param("reveal((torch.rand(3) < 0.5).sum())", id="draw"),
         pytest.param("reveal((x == labels).sum())", id="two tensors that agree"),
@@ -95,7 +96,6 @@ def test_a_zero_that_rests_on_a_name_or_on_the_caller_is_doubtful(body: str) -> 
         pytest.param("reveal(labels.bincount().max())", id="largest class"),
         pytest.param("reveal(x.softmax(-1).sum())", id="shares of a whole"),
         pytest.param("noise = torch.randn(3)\n    reveal(noise.std())", id="noise"),
-        pytest.param("embeddings = x\n    reveal(embeddings.norm())", id="length of an embedding"),
         pytest.param("buffer = torch.zeros(3)\n    reveal(buffer.sum())", id="buffer that is filled elsewhere"),
         pytest.param("reveal(x.exp().sum())", id="underflow"),
     ],

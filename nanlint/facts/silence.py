@@ -45,7 +45,7 @@ _DEEPEST = 12
 
 def silence(node: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     """How ordinary it is that all of `node` is 0, or that all of it is equal."""
-    if node is None or is_of_shares(node, evaluator) or _is_drawn_or_built(node, evaluator):
+    if node is None or is_of_shares(node, evaluator) or is_drawn_or_built(node, evaluator):
         return Chance.NONE
     chain = measured_from(node, evaluator)
     leaf = chain[-1]
@@ -120,7 +120,7 @@ def _is_distance(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     return taken is None or taken.function not in _OWN_LEVEL
 
 
-def _is_drawn_or_built(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+def is_drawn_or_built(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """Random numbers, ones, identities and grids are not all 0; whoever selected elements by a mask has asked for them."""
     value = evaluator.values.get(node, UNKNOWN)
     if value.made_by is not None and value.made_by.function == "subscript" and "mask" in _words_in(value.made_by.node):

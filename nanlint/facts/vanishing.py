@@ -16,7 +16,7 @@ from nanlint.facts.counting import Chance, are_of_one_thing, behind, classes_cou
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.relations import is_raised, same
-from nanlint.facts.silence import CARRYING, flatness, is_of_blank_rows, measured_from, silence
+from nanlint.facts.silence import CARRYING, flatness, is_drawn_or_built, is_of_blank_rows, measured_from, silence
 from nanlint.facts.tallies import ADDING, is_of_those_counted, is_read_at_the_last, is_tally
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.zeros import reaches_zero
@@ -181,7 +181,9 @@ def _norm(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishi
 def _shortness(call: Call | None, evaluator: Evaluator) -> Chance:
     """How ordinary a length of 0 is: of what is called a signal or a gradient it is, of anything else at least possible."""
     subject = call.subject if call is not None else None
-    known = silence(subject, evaluator)
+    # What a model makes is not 0 in a whole row, unless it has died.
+    is_made = subject is not None and not is_drawn_or_built(subject, evaluator) and not is_of_shares(subject, evaluator)
+    known = max(silence(subject, evaluator), Chance.DOUBTFUL if is_made else Chance.NONE)
     chain = measured_from(subject, evaluator) if subject is not None else []
     if all(named.SIGNALS.isdisjoint(words_of(part)) for part in chain):
         known = min(known, Chance.DOUBTFUL)
