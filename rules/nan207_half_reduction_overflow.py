@@ -120,7 +120,7 @@ def _is_large_by_nature(call: Call, subject: Expression, facts: Facts) -> bool:
         return made_by in POWERS and facts.mentions(*ROOTS) and facts.may_train()
     if call.function in SUMS and made_by == LOG_SOFTMAX:
         return "dim" in call.arguments
-    return call.function in SUMS | NORMS and not GRADIENTS.isdisjoint(facts.words_behind(subject))
+    return call.function in SUMS | NORMS and not GRADIENTS.isdisjoint(facts.words_of(subject))
 
 
 def _overflows(call: Call, subject: Expression, facts: Facts) -> bool:
