@@ -16,14 +16,11 @@ CEILINGS = {"torch.clamp": "max", "torch.clamp_max": "max"}
 # An eps that is not written at the call, and runs in the dtype of the operand.
 DEFAULTS = {"torch.nn.functional.normalize": 1e-12, "torch.cosine_similarity": 1e-8}
 # What an eps guards, with the operand that it is added to.
-GUARDED = {
-    **dict.fromkeys(
-        ("torch.log", "torch.log2", "torch.log10", "torch.sqrt", "torch.rsqrt", "torch.reciprocal"), "input"
-    ),
-    "torch.div": "other",
-}
+STEEP = tuple(f"torch.{name}" for name in ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal"))
+GUARDED = {**dict.fromkeys(STEEP, "input"), "torch.div": "other"}
 BREAKING_FORWARD = tuple(f"torch.{name}" for name in ("log1p", "logit", "atanh", "erfinv"))
 BREAKS_AT_ONE = (*BREAKING_FORWARD, "torch.acos", "torch.asin")
+BREAKING, TINY, LESS = (frozenset({*BREAKS_AT_ONE, *STEEP}),), frozenset({"<tiny>"}), frozenset({"torch.sub"})
 # Uniform numbers are below 1 by themselves.
 UNIFORM = frozenset({"torch.rand", "torch.rand_like"})
 HALVES = frozenset({"float16", "bfloat16"})
@@ -64,11 +61,11 @@ class VanishingEps(Rule):
     calls = frozenset(FLOORS) | frozenset(CEILINGS) | frozenset(DEFAULTS)
     yields_to = frozenset({"NAN204"})
     needs = (
-        Need(frozenset(FLOORS), (frozenset({"<tiny>"}), frozenset({"half", "float16"}))),
-        Need(frozenset(FLOORS), (frozenset({"<tiny>"}),), only_info=True),
+        Need(frozenset(FLOORS), (TINY, frozenset({"half", "float16"}))),
+        Need(frozenset(FLOORS), (TINY,), only_info=True),
         Need(frozenset(CEILINGS), (frozenset({"<near one>"}),)),
-        Need(frozenset(CEILINGS), (frozenset({"<tiny>"}), frozenset({"torch.sub"}))),
-        Need(frozenset(CEILINGS), (frozenset({"<tiny>"}),), only_info=True),
+        Need(frozenset(CEILINGS), (TINY, LESS), along=BREAKING, spread="one", where="no test"),
+        Need(frozenset(CEILINGS), (TINY,), only_info=True),
         Need(frozenset(DEFAULTS), (frozenset({"half", "float16"}),)),
     )
 
@@ -128,7 +125,7 @@ def _is_needed(call: Call, limit: float, facts: Facts) -> bool:
         return facts.dtype_of(call.subject) != ""
     # Of an angle the gradient alone is infinite.
     breaking = BREAKS_AT_ONE if facts.is_trained() else BREAKING_FORWARD
-    operands = [user.arguments.get(GUARDED.get(user.function, "input")) for user in facts.calls_of(*breaking, *GUARDED)]
+    operands = [user.subject for user in facts.calls_of(*breaking, *STEEP)]
     return any(facts.origin_of(each) is call or facts.origin_of(facts.rest_to_one(each)) is call for each in operands)
 
 
