@@ -11,7 +11,8 @@ FILL, WHERE, PRODUCT, SUM = "torch.masked_fill", "torch.where", "torch.mul", "to
 # The first numbers that float16 rounds to an infinity; what is infinite already is NAN107's business.
 FLOAT16_OVERFLOW = 65520.0
 MASKS = frozenset({"mask", "masks", "masked", "pad", "padding", "invalid", "keep"})
-SOFTMAX = ("softmax", "log_softmax", "Softmax", "scores", "logits", "attn", "attention_mask", "attn_mask")
+SOFTMAXES = ("softmax", "log_softmax", "Softmax")
+SOFTMAX = (*SOFTMAXES, "scores", "logits", "attn", "attention_mask", "attn_mask")
 CAST = re.compile(r"\.(to|type_as|type)\(|\.half\(")
 QUOTED = 24
 # The words of such constants, of what is below 0, and of masks.
@@ -82,14 +83,11 @@ class MaskOverflow(Rule):
         constant = facts.constant_of(found.value) if found is not None else None
         if found is None or not _overflows(constant):
             return
-        can_be_half, dtype, around = (
-            facts.can_be_half(found.scores),
-            facts.dtype_of(found.scores),
-            facts.user_of(call.node),
-        )
+        can_be_half, dtype = facts.can_be_half(found.scores), facts.dtype_of(found.scores)
+        around = facts.user_of(call.node)
         # Filled in float32 and cast back to what the scores were.
         is_cast_back = dtype == "float32" and around is not None and around.function.rpartition(".")[2] in BACK
-        if can_be_half or is_cast_back or (dtype == "" and facts.mentions(*SOFTMAX[:3])):
+        if can_be_half or is_cast_back or (dtype == "" and facts.mentions(*SOFTMAXES)):
             result = "and masked_fill raises" if call.function == FILL and not is_cast_back else "so it is -inf"
             told = self._finding(call, found.scores, found.value, facts, f"where float16 ends at -65504, {result}")
             yield told if can_be_half else replace(told, severity=Severity.INFO, fix=None)

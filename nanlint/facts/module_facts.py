@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from nanlint.facts.flow import Flow
     from nanlint.facts.guards import Bound
 
-# Lightning calls these without a gradient.
 _EXPORT = re.compile(r"(torch\.)?(jit\.)?is_(scripting|tracing)\(\)")
+# Lightning calls these without a gradient.
 _EVALUATION_STEPS = frozenset(
     {"validation_step", "test_step", "predict_step", "evaluate", "evaluation", "validate", "compute_metrics"}
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
     from nanlint.facts.values import Call
 
-DIFFERENCES = frozenset({"torch.sub", "torch.cross", "torch.linalg.cross"})
+_DIFFERENCES = frozenset({"torch.sub", "torch.cross", "torch.linalg.cross"})
 # They are 0 where their operand is.
 CARRYING = frozenset(
     METHODS[name]
@@ -113,7 +113,7 @@ def _is_mask_of_rows(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
 def _is_distance(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """Whether `node` is one thing less another, and not something less its own mean or minimum."""
     call = evaluator.values.get(node, UNKNOWN).made_by
-    if call is None or call.function not in DIFFERENCES:
+    if call is None or call.function not in _DIFFERENCES:
         return False
     other = call.arguments.get("other")
     taken = evaluator.values.get(other, UNKNOWN).origin if other is not None else None
