@@ -19,9 +19,11 @@ UNWATCHED = frozenset(
     {"fn", "func", "mask", "masks", "weight", "weights", "scale", "scaler", "type", "layer", "module", "name", "min", "max"}
 )  # fmt: skip
 GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
-PYTHONS_OWN, NANS, BARE = frozenset({"max", "min"}), frozenset({"nan", "inf"}), "<called by name>"
+PYTHONS_OWN, NANS, BARE = frozenset({"max", "min"}), frozenset({"nan"}), "<called by name>"
 CLIPS = frozenset({"torch.nn.utils.clip_grad_norm_", ".clip_grad_norm_"})
-CHECKING = frozenset({"finite", "isfinite", "nan", "isnan", "inf", "isinf", "overflow"})
+# What they take the mean of has NaN in the place of what is missing.
+AROUND_NAN = frozenset({"nanmean", "nansum", "nanmedian", "nanstd", "nanmax", "nanmin"})
+TRAINING = frozenset({"backward", "grad", "parameters", "optimizer", "clip_grad_norm_", "clip_grad_norm"})
 DIVERGED = 1e3
 
 
@@ -46,7 +48,7 @@ class NanCheckMissesInf(Rule):
 
     ## Silent when
     `isfinite` is asked, or both `isnan` and `isinf` (or a threshold beside `isnan`) about the same thing in one function;
-    when the thing is not a loss, a gradient or a norm of one, by its name or because `backward()` starts there; when the
+    when the thing is not a loss, a gradient or a norm of one, by its name or because `backward()` starts there, or goes into `nanmean`; when the
     test decides nothing, as in a log line or a mask; in tests. `loss > 1e6` is flagged where it leaves the loop or the
     function, a comparison with NaN itself in any function that trains or names `nan`. Python's `max` and `min` lose a NaN that is
     not their first argument; flagged where one is written there, and at `info` for the largest of gradients.
@@ -60,7 +62,7 @@ class NanCheckMissesInf(Rule):
     severity = Severity.WARNING
     direction = Direction.LOOP
     calls = NAN | INF | PYTHONS_OWN
-    needs = (Need(NAN | INF), Need(PYTHONS_OWN, (NANS,), form=BARE), Need(PYTHONS_OWN, (GRADIENTS,), form=BARE, only_info=True))  # fmt: skip
+    needs = (Need(NAN | INF, where="watches"), Need(PYTHONS_OWN, (NANS,), form=BARE), Need(PYTHONS_OWN, (GRADIENTS,), form=BARE, only_info=True))  # fmt: skip
     comparisons = frozenset({"nan", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -116,7 +118,9 @@ def _is_watched(subject: Expression, facts: Facts) -> bool:
     """Whether it is a loss, a gradient or a norm of one."""
     words = facts.words_of(subject)
     if words and words[-1] not in UNWATCHED and not WATCHED.isdisjoint(words):
-        return not words[-1].endswith("norm") or facts.training_subject(subject) != "other"
+        # A `norm` where nothing is trained is the order of one.
+        is_order = words == ("norm",) and not facts.mentions(*TRAINING)
+        return not words[-1].endswith("norm") or (facts.training_subject(subject) != "other" and not is_order)
     clipped = facts.origin_of(subject)
     return (clipped is not None and clipped.function in CLIPS) or any(
         facts.is_same_thing(subject, start) for start in facts.backward_starts()
@@ -126,16 +130,11 @@ def _is_watched(subject: Expression, facts: Facts) -> bool:
 def _is_completed(test: Expression, subject: Expression, facts: Facts, *, has_nan: bool) -> bool:
     """Whether something else in the function asks the other half about the same thing."""
     for call in facts.calls_with(subject):
-        # A helper that says what it looks for: `has_inf(loss)`.
-        is_helper = not call.function.startswith(("torch.", "math.", "numpy."))
-        says_so = is_helper and not CHECKING.isdisjoint(call.function.lower().replace(".", "_").split("_"))
+        says_so = facts.is_named_check(call) or call.function.rpartition(".")[2] in AROUND_NAN
         if says_so or call.function in FINITE or call.function in (INF if has_nan else NAN):
             return True
     around = [getattr(each, "test", test) for each in (facts.condition_at(test), *facts.parents_of(test))]
-    for node in facts.comparisons():
-        sides = facts.comparison_of(node)
-        if node is test or sides is None or not facts.is_same_thing(sides.left, subject):
-            continue
+    for node, sides in ((node, sides) for node, sides in facts.comparisons_about(subject) if node is not test):
         is_self = facts.source_of(sides.left) == facts.source_of(sides.right)
         # A limit, or `in [-inf, inf]`, stops inf if it is a number, or whatever it is if it stands in a condition around.
         beside = any(facts.is_within(node, asked) for asked in around)
@@ -147,4 +146,4 @@ def _is_completed(test: Expression, subject: Expression, facts: Facts, *, has_na
 
 def _is_nan(node: Expression, facts: Facts) -> bool:
     number = facts.constant_of(node)
-    return number is not None and math.isnan(number)
+    return number is not None and math.isnan(number) and not facts.value_of(node).assumed

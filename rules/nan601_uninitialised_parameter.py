@@ -100,7 +100,7 @@ class UninitialisedParameter(Rule):
 def _is_bare(memory: Call, facts: Facts) -> bool:
     """Whether a tensor is made of memory as it is: with elements, of floats, on a real device."""
     sizes = facts.positional(memory)
-    if sizes and "experts" in facts.source_of(sizes[0]):
+    if sizes and "expert" in facts.source_of(sizes[0]):
         return False
     if memory.function in BY_SIZE:
         known = [facts.is_number(size) or facts.is_named_for(size, SIZES) for size in sizes]

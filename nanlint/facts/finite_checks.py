@@ -43,6 +43,11 @@ _FOR_BAD = frozenset(
 _FOR_GOOD = frozenset({"finite", "isfinite"})
 _GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
 _NORMS = frozenset({"norm", "norms", "gnorm", "gradnorm"})
+# `f0_norm` and `weight_norm` are something else.
+_NORMS_OF = _NORMS | _GRADIENTS | {
+    "total", "global", "g", "d", "clip", "clipped", "unclipped", "model", "param", "params", "parameter", "parameters", "gen", "disc",
+    "generator", "discriminator", "critic", "actor", "policy", "max", "inf", "local", "l",
+}  # fmt: skip
 _LOSSES = frozenset({"loss", "losses", "objective"})
 _PARAMETERS = frozenset({"param", "params", "parameter", "parameters"})
 # `loss_weight` is no loss, `loss_meter` a record of them.
@@ -273,7 +278,7 @@ def _subject_of_words(words: set[str], ordered: Iterable[str]) -> str:
         return "other"
     for subject, known in (("norm", _NORMS), ("gradients", _GRADIENTS), ("loss", _LOSSES), ("parameters", _PARAMETERS)):
         if words & known:
-            return subject
+            return subject if subject != "norm" or words & _GRADIENTS or words <= _NORMS_OF else "other"
     return ""
 
 

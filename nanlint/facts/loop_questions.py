@@ -15,16 +15,20 @@ from nanlint.facts.loop_calls import is_logging
 from nanlint.facts.naming import words_of
 from nanlint.facts.rate_edits import rate_put_in_again
 from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
+from nanlint.facts.values import UNKNOWN
 from nanlint.source.training_code import is_one_step
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from nanlint.facts.context import Compared
     from nanlint.facts.loop_events import Event
     from nanlint.facts.loop_paths import Decision
     from nanlint.facts.values import Call
     from nanlint.model import Edit
+
+_CHECKING = frozenset({"finite", "isfinite", "nan", "isnan", "inf", "isinf", "overflow"})
 
 
 class LoopQuestions(CodeQuestions):
@@ -50,6 +54,23 @@ class LoopQuestions(CodeQuestions):
     def check_of(self, test: cst.BaseExpression) -> Check | None:
         """The question about finiteness that a condition asks; None if it asks something else."""
         return check_of(test, self.here) if self.here is not None else None
+
+    def is_named_check(self, call: Call) -> bool:
+        """Whether a helper says by its name that it looks for what is not finite: `has_inf(loss)`."""
+        is_helper = not call.function.startswith(("torch.", "math.", "numpy."))
+        return is_helper and not _CHECKING.isdisjoint(call.function.lower().replace(".", "_").split("_"))
+
+    def comparisons_about(self, node: cst.BaseExpression) -> Iterator[tuple[cst.Comparison, Compared]]:
+        """Every comparison of the thing that `node` is about, and of its number with inf: `loss_value == float("inf")`."""
+        flow, subject = self.here, self.training_subject(node)
+        for test in flow.comparisons if flow is not None else ():
+            sides = self.comparison_of(test)
+            if sides is None or flow is None:
+                continue
+            is_infinite = abs(flow.values.get(sides.right, UNKNOWN).number or 0.0) == float("inf")
+            is_of_one_kind = is_infinite and subject != "other" and self.training_subject(sides.left) == subject
+            if is_of_one_kind or self.is_same_thing(sides.left, node):
+                yield test, sides
 
     def check_around(self, node: cst.CSTNode) -> Check | None:
         """The innermost `if` around `node` that asks whether something is finite, as that question; None for none."""

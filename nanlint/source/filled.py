@@ -24,6 +24,7 @@ FILLING_ALL = _EVERYTHING | {"getattr"}
 _NO_FILL = frozenset(
     {"register_parameter", "register_buffer", "Parameter", "requires_grad_", "super", "append", "ParameterList"}
 )
+_HOLDERS = (ast.Attribute, ast.List, ast.Tuple, ast.Dict)
 
 
 class Filled:
@@ -39,6 +40,7 @@ class Filled:
 def filled_in(nodes: Iterable[ast.AST]) -> Filled:
     """What `nodes` fill, by name."""
     filled = Filled()
+    kept: dict[str, set[str]] = {}
     for node in nodes:
         if isinstance(node, ast.Call):
             _by_call(node, filled)
@@ -47,9 +49,13 @@ def filled_in(nodes: Iterable[ast.AST]) -> Filled:
                 # `self.weight[0] = 1` and `self.weight.data = x` write into it, `self.weight = x` makes another one.
                 if isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target.attr == "data"):
                     filled.names |= set(_names(target))
+                elif isinstance(target, ast.Name) and isinstance(node.value, _HOLDERS):
+                    kept.setdefault(target.id, set()).update(_names(node.value))
         elif isinstance(node, ast.For) and any(_is_fill(inner) for inner in all_below(node)):
             filled.names |= set(_names(node.iter))
             filled.everything = filled.everything or not _EVERYTHING.isdisjoint(_names(node.iter))
+    # `for weight in weights` fills what was put into `weights`.
+    filled.names |= {inner for name in filled.names & kept.keys() for inner in kept[name]}
     return filled
 
 

@@ -200,7 +200,7 @@ class Forms:
         if not isinstance(place, ast.Call):
             return False
         memory = place.args[0] if place.args else None
-        if isinstance(memory, ast.Call) and memory.args and "experts" in ast.unparse(memory.args[0]):
+        if isinstance(memory, ast.Call) and memory.args and "expert" in ast.unparse(memory.args[0]):
             return True
         nodes = self._slices.nodes_of(home)
         kept = [

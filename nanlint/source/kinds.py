@@ -85,7 +85,7 @@ def number_words(value: object) -> tuple[str, ...]:
         except ValueError:
             return ()
         if value != value or abs(value) == _INFINITY:  # noqa: PLR0124 - NaN is not itself
-            return ("inf",)
+            return ("inf",) if value == value else ("inf", "nan")  # noqa: PLR0124
     if not isinstance(value, (int, float)):
         return ()
     size = abs(value)

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from nanlint.source.outline import MODULE
+from nanlint.source.watching import compares_limits, watches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,14 +66,18 @@ def is_test_file(path: str) -> bool:
 def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
     """Whether the chunk is what a need asks for by its names: "no test", "may train" or "trained"; "" for anything.
 
-    Or it must set elements of something: "sets elements".
+    Or it must do something: "sets elements" of anything, "compares limits", or "watches" a loss.
     """
     if not kind:
         return True
     if kind == "sets elements":
         return any(map(_sets_elements, chunk.contents.nodes))
+    if kind == "compares limits":
+        return compares_limits(chunk)
     if is_test(chunk):
         return False
+    if kind == "watches":
+        return watches(chunk)
     return kind == "no test" or (is_trained if kind == "trained" else may_train)(chunk, outline)
 
 
