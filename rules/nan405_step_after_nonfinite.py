@@ -46,7 +46,7 @@ class StepAfterNonfinite(Rule):
     ## Silent when
     the step is skipped on every path behind the finding: continue, return, raise, break, else, a flag that is asked
     before the step; when the gradients are computed again in between, or are those of another loss; when a GradScaler makes the step, which skips a bad
-    one; with Accelerate, Fabric, Lightning and DeepSpeed; when the check calls code of another file that may stop the run.
+    one; with Accelerate, Fabric, Lightning and DeepSpeed; when the check calls code of another file that may stop the run, or stands in a function that returns what was found, and its caller asks something before the step.
 
     ## Fix
     Unsafe: the step goes under the opposite of the check, so that a bad batch makes none; all else is done as before, the
@@ -85,6 +85,8 @@ def _step_behind(path: Path, place: int, decision: Decision) -> Event | None:
         return None
     step = path.after(place, "step")
     if step is None or step[1].is_scaled or path.between(place, step[0], "opaque", "unscale_"):
+        return None
+    if step[1].flow is not decision.flow and decision.is_returned and path.decisions(place + 1, step[0]):
         return None
     # A check of what another step has made is no matter of this one.
     if path.between(-1, place, "step") or path.before(step[0], "backward") is None or decision.may_stop:

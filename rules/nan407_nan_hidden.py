@@ -37,6 +37,7 @@ CLAMPED = frozenset(
 # `if self.replace_nan:` is for whoever has asked for it.
 VERBS = frozenset({"replace", "fill", "remove", "ignore", "convert", "sanitize", "mask"})
 NAMED = re.compile(r"loss|grad", re.IGNORECASE)
+MASKS = frozenset({"mask", "masks", "masked", "missing", "observed"})
 # A bound that no healthy loss comes near is there for the one that exploded.
 CURE = 10.0
 
@@ -65,7 +66,7 @@ class NanHidden(Rule):
     ## Silent when
     it is done to inputs, labels, targets, metrics, attention weights of masked rows, or to anything that is not a loss, a
     gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests; where the same `if` asserts what made it so, or asks for a setting by that name (`replace_nan`);
-    where inf takes the place of NaN, which no log overlooks. A `clamp` of a loss is flagged with a constant `max` of 10 or more and no `min`, for the usual names of a loss.
+    where inf takes the place of NaN, which no log overlooks. At `info` for what a mask has a part in, where NaN may stand for what is missing. A `clamp` of a loss is flagged with a constant `max` of 10 or more and no `min`, for the usual names of a loss.
 
     ## Fix
     Sketch: what to do about a NaN is to find where it comes from.
@@ -96,7 +97,8 @@ class NanHidden(Rule):
         if told and not facts.is_option(call.node, VERBS, "nan"):
             hazard = Hazard(call.function, facts.quote(subject), "NaN")
             fix = show("raise where it is not finite, and let `nanlint trace` tell where it comes from")
-            yield self.finding(facts.span_of(call.node), told, fix=fix, hazard=hazard)
+            severity = Severity.INFO if _is_masked(call, subject, facts) else self.severity
+            yield self.finding(facts.span_of(call.node), told, fix=fix, hazard=hazard, severity=severity)
 
     def _told(self, call: Call, subject: Expression, facts: Facts) -> str:
         """What is wrong with the call; nothing if it hides nothing."""
@@ -123,6 +125,12 @@ def _clamped(call: Call, subject: Expression, facts: Facts) -> str:
     if "min" in call.arguments or bound is None or bound < CURE or facts.source_of(subject) not in CLAMPED:
         return ""
     return f"`{facts.quote(call.node, 40)}` keeps NaN, and gives a `{facts.quote(subject, 20)}` above {bound:g} no gradient"
+
+
+def _is_masked(call: Call, subject: Expression, facts: Facts) -> bool:
+    """Whether some elements count for nothing, so that NaN may stand for what is missing."""
+    said = facts.words_behind(subject) | set(facts.function_name().lower().split("_"))
+    return call.function in REPLACING and not MASKS.isdisjoint(said)
 
 
 def _counts(node: Expression, facts: Facts) -> bool:

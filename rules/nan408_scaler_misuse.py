@@ -42,7 +42,7 @@ class ScalerMisuse(Rule):
         scaler.update()
 
     ## Silent when
-    the plain step also follows an unscaled backward on another path; when the update is left to the caller of a step method, or to code
+    the plain step also follows an unscaled backward on another path, or stands beside that of the scaler under one condition; when the update is left to the caller of a step method, or to code
     of another file; when a condition asks the scaler for its stage; with Accelerate, Fabric, Lightning and DeepSpeed. A backward under autocast, and a scaler beside
     bfloat16, do no harm at once: info.
 
@@ -93,7 +93,7 @@ def _plain_steps(loop: TrainingLoop) -> Iterator[Misuse]:
     for step in loop.of("step"):
         ways = [path for path in loop.paths if step in path.steps]
         starts = [start for path in ways if (start := _start_of(path, step)) is not None and start.is_scaled]
-        if not step.is_scaled and not step.is_framework and ways and len(starts) == len(ways):
+        if not (step.is_scaled or step.is_framework or loop.is_instead(step)) and ways and len(starts) == len(ways):
             message = f"`{step.quote(35)}` uses the gradients that `{starts[0].by}` has scaled"
             yield step, message, _by_the_scaler(step, starts[0].by, ways, loop)
         elif step in loop.stepped_again():

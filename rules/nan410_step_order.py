@@ -37,7 +37,8 @@ class StepOrder(Rule):
     ## Silent when
     another order is taken on some path; for gradients of several optimizers that only some calls are about; when code of another file
     gets the optimizer in between; for gradients that were zeroed after another optimizer had used them, or are set by hand behind that;
-    for a scheduler in another loop than the optimizer, as one that steps per epoch, or that steps from some round on.
+    for a scheduler in another loop than the optimizer, as one that steps per epoch, or that steps from some round on. At `info` for a
+    scheduler that is not known to be torch's: one of somebody's own may be meant to step first.
 
     ## Fix
     Sketch: where the line belongs. What else stands between the two is for the author to look at.
@@ -51,13 +52,13 @@ class StepOrder(Rule):
 
     def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
         """Judge the order of events in one loop."""
-        del facts
         for kind, judge in (("clip", _late_clip), ("zero_grad", _lost_gradients), ("schedule", _early_schedule)):
             for event in loop.of(kind):
                 ways = [judge(path, event, loop) for path in loop.paths if event in path.steps]
                 if ways and all(ways):
                     hazard = Hazard(event.kind.value, event.target, "out of order")
-                    yield self.finding(event.span, ways[0], fix=show(PLACES[kind]), hazard=hazard)
+                    severity = Severity.INFO if kind == "schedule" and not facts.is_of_torch(event) else self.severity
+                    yield self.finding(event.span, ways[0], fix=show(PLACES[kind]), hazard=hazard, severity=severity)
 
 
 def _late_clip(path: Path, clip: Event, loop: TrainingLoop) -> str:

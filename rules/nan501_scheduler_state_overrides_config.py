@@ -37,7 +37,7 @@ class SchedulerStateOverridesConfig(Rule):
     ## Silent when
     no learning rate, horizon or scheduler is made from a config or an argument in the same function; when `param_groups`, `base_lrs` or the
     last rate is touched in the function; for a scheduler that is not known to be torch's or of transformers: others
-    may leave the rate out of their state. The state of an optimizer alone
+    may leave the rate out of their state, as `ReduceLROnPlateau` does. The state of an optimizer alone
     brings back the old rate too, from which torch's schedulers go on: info, and silent beside a schedule of one's own.
 
     ## Fix
@@ -61,7 +61,7 @@ class SchedulerStateOverridesConfig(Rule):
             return
         role = facts.training_role(receiver)
         rate = facts.configured_rate() if role == "optimizer" or facts.is_known_scheduler(receiver) else None
-        if rate is None or (role == "optimizer" and facts.has_own_schedule()):
+        if rate is None or facts.is_plateau(receiver) or (role == "optimizer" and facts.has_own_schedule()):
             return
         message = f"`{facts.quote(call.node, 36)}` brings back the old rate; `{facts.quote(rate, 20)}` no longer counts"
         severity = self.severity if role == "scheduler" else Severity.INFO

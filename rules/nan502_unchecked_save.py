@@ -54,7 +54,8 @@ class UncheckedSave(Rule):
 
     ## Silent when
     anything in the file asks about finiteness, or a GradScaler keeps NaN out of the weights; when the file's name has an epoch, a step or a time
-    in it, or that of another save in the loop has, so that older checkpoints stay; when no weights are saved; when a condition compares a metric, which is never better for NaN; when it cannot be told what the file is called; with Accelerate,
+    in it, or that of another save in the loop has, so that older checkpoints stay; when no weights are saved; when a condition on this save or another one compares a metric,
+    which is never better for NaN; when it cannot be told what the file is called, as in a function that is told where; with Accelerate,
     Fabric, Lightning and DeepSpeed.
 
     ## Fix
@@ -74,10 +75,11 @@ class UncheckedSave(Rule):
         if loop.is_framework or loop.is_scaled or loop.is_step_method or facts.file_mentions(*ELSEWHERE):
             return
         saves = [event for event in loop.around if event.kind == "save" and event.call is not None]
-        if any(CHANGING.search(f"{save.target} {_file(save, facts)}") for save in saves):
+        if any(CHANGING.search(f"{save.target} {_file(save, facts)}") or _is_chosen(save, loop) for save in saves):
             return
         for save in saves:
-            if _overwrites(save, facts) and not _is_chosen(save, loop):
+            is_told_where = save.chunk != loop.root and facts.is_told_where(save, save.argument("f", "1"))
+            if _overwrites(save, facts) and not is_told_where:
                 message = f"`{save.quote(50)}` overwrites the last checkpoint, finite or not"
                 hazard = Hazard("save", save.target, "parameters of inf or NaN")
                 yield self.finding(save.span, message, fix=_fix(save, facts), hazard=hazard)
@@ -100,7 +102,7 @@ def _file(save: Event, facts: Facts) -> str:
 
 def _is_chosen(save: Event, loop: TrainingLoop) -> bool:
     """Whether a comparison decides about the save."""
-    return any(BETTER.search(text) for text in save.conditions) or any(
+    return any(BETTER.search(text) for text in loop.conditions_of(save)) or any(
         _compares(path, save) for path in loop.paths if save in path.steps
     )
 

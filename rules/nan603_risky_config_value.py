@@ -50,7 +50,7 @@ class RiskyConfigValue(Rule):
     the value is computed, interpolated or taken from elsewhere; a rate is not known to be Adam's, or is a factor of a schedule
     (noam); a temperature is one for sampling (beside `top_p`, in a section for generation), or below 1e-3, which is a factor; an
     `eps` of a layer is one that is published (1e-12 and above). A clip bound of 0 or below, which most code takes for "off" and torch for gradients of 0 or uphill,
-    is info, and so are one of up to ten times `max-norm`, which some methods publish, and a warm-up of 0. Set `max-norm` and `max-rate` to other limits.
+    is info, and so are one of up to ten times `max-norm`, which some methods publish, a temperature, which does no harm inside a cross entropy, and a warm-up of 0. Set `max-norm` and `max-rate` to other limits.
 
     ## Fix
     Sketch: a usual value.
@@ -113,7 +113,8 @@ class RiskyConfigValue(Rule):
         if temperature is None or not 1e-3 <= temperature < COLDEST[setting.key] or config.beside(setting, *SAMPLING):
             return
         if not any(word in section for word in SAMPLING_SECTION):
-            yield self._risky(setting, f"turns a cosine of 1 into a logit of {1 / temperature:.0f}", "0.07")
+            harm = f"turns a cosine of 1 into a logit of {1 / temperature:.0f}"
+            yield self._risky(setting, harm, "0.07", Severity.INFO)
 
     def _beta(self, setting: Setting) -> Iterator[Finding]:
         values = setting.numbers or (() if setting.number is None else (setting.number,))

@@ -121,7 +121,7 @@ class Config:
         return next((number for number in numbers if number is not None), None)
 
     def mentions(self, *words: str) -> bool:
-        """Whether one of these words is a part of any key, section, owner or text value."""
+        """Whether one of these words is a part of any key, section, owner or text value; keys that are False do not count."""
         if not self._words:
             self._words.append(frozenset(word for setting in self.settings for word in _words_of(setting)))
         return not self._words[0].isdisjoint(words)
@@ -161,7 +161,8 @@ def _is_one_run(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
 
 
 def _words_of(setting: Setting) -> Iterable[str]:
-    texts = [*setting.path, setting.owner]
+    # What is switched off is not there.
+    texts = [*setting.path, setting.owner] if setting.value is not False else []
     if isinstance(setting.value, str):
         texts.append(setting.value)
     for text in texts:

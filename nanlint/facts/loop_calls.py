@@ -123,6 +123,10 @@ def _backward(called: _Called) -> Event | None:
 def _indirect_backward(called: _Called) -> Event:
     """`accelerator.backward(loss)`, `engine.backward(loss)`, `optimizer.backward(loss)`, else `loss.backward()`."""
     first, receiver = called.first, called.receiver
+    # apex skips a step by itself, and has its own way to the gradients.
+    regions = called.flow.envs[called.call.node].regions if called.call.node in called.flow.envs else ()
+    if any(region.function.endswith(".scale_loss") for region in regions):
+        return called.event(EventKind.BACKWARD, called.text(receiver), "apex", is_framework=True)
     keyword = isinstance(called.call.node, cst.Call) and called.count and called.call.node.args[0].keyword is not None
     if first is None or keyword or not (is_framework(receiver) or is_called(first, _LOSSES)):
         return called.event(EventKind.BACKWARD, called.text(receiver))
@@ -144,7 +148,8 @@ def _scaling(called: _Called) -> Event | None:
     if called.word == "scale" and is_scaler(called.receiver, called.flow):
         return called.event(EventKind.SCALE, called.text(called.first), called.text(called.receiver), is_scaled=True)
     if "unscale" in called.word:
-        framework = is_framework(called.receiver)
+        # torch's takes an optimizer, one that takes parameters is somebody's own.
+        framework = is_framework(called.receiver) or isinstance(called.first, cst.Call)
         target = called.text(called.first)
         return called.event(EventKind.UNSCALE, target, called.text(called.receiver), is_framework=framework)
     if called.word == "update" and is_scaler(called.receiver, called.flow):

@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.context import compared
+from nanlint.facts.changes import assigned_in
+from nanlint.facts.context import ancestors, compared
 from nanlint.facts.loop_events import renamed
 from nanlint.facts.names import dotted_text
 from nanlint.facts.written import text_of
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from nanlint.facts.flow import Flow
     from nanlint.facts.loop_items import Assigned
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
@@ -59,6 +62,18 @@ def told(test: cst.BaseExpression, truth: bool, names: Mapping[str, str]) -> Ite
         return
     atom, sense = _atom(test, names)
     yield atom, truth is sense
+
+
+def is_returned(test: cst.BaseExpression, flow: Flow) -> bool:
+    """Whether an answer sets a name that the function returns, so that its caller is told: `nans = 1`, and `return loss, nans`."""
+    around = next((each for each in ancestors(test, flow.parsed.parents) if isinstance(each, cst.If)), None)
+    if around is None:
+        return False
+    set_there = {name for node in walk(around.body) if isinstance(node, cst.Assign) for name in assigned_in(node)}
+    returned = [
+        node.value for node in walk(flow.parsed.module) if isinstance(node, cst.Return) and node.value is not None
+    ]
+    return any(dotted_text(inner) in set_there for value in returned for inner in walk(value))
 
 
 def _atom(test: cst.BaseExpression, names: Mapping[str, str]) -> tuple[str, bool]:

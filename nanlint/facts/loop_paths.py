@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Union
 
 import libcst as cst
 
-from nanlint.facts.loop_conditions import decided, reassigned, told
+from nanlint.facts.loop_conditions import decided, is_returned, reassigned, told
 from nanlint.facts.loop_events import Event, EventKind, renamed, shortened
 from nanlint.facts.loop_items import Assigned, Attempt, Branch, Leave, Repeat, Scope
 from nanlint.facts.names import dotted_text
@@ -62,6 +62,11 @@ class Decision:
             return True
         calls = [node for node in inside if isinstance(node, cst.Call)]
         return any(_STOPPING.search((dotted_text(call.func) or "").rpartition(".")[2].lower()) for call in calls)
+
+    @property
+    def is_returned(self) -> bool:
+        """Whether the function around tells its caller of the answer."""
+        return is_returned(self.test, self.flow)
 
     @property
     def span(self) -> Span:

@@ -140,6 +140,11 @@ class LoopQuestions(CodeQuestions):
         """Whether the file makes `node` as a scheduler of torch or transformers, whose state holds the rate."""
         return self.here is not None and resuming.is_known_scheduler(node, self.here)
 
+    def is_of_torch(self, schedule: Event) -> bool:
+        """Whether the step of a scheduler is that of torch's or transformers' own, as far as the file tells."""
+        function = schedule.node.func if isinstance(schedule.node, cst.Call) else None
+        return isinstance(function, cst.Attribute) and resuming.is_known_scheduler(function.value, schedule.flow)
+
     def has_call_on(self, role: str, function: str) -> bool:
         """Whether the chunk at hand calls this method on an object with this role."""
         calls = self.here.calls.values() if self.here is not None else ()
@@ -174,6 +179,14 @@ class LoopQuestions(CodeQuestions):
         loading = [name for name, chunk in self.outline.chunks.items() if chunk.mentions(("load_state_dict",))]
         flows = (self.flow(name) for name in loading)
         return resuming.restores_scaler(flow for flow in flows if flow is not None)
+
+    def is_plateau(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is a scheduler that lowers the rate on a plateau: its own state holds no rate."""
+        return self.here is not None and resuming.is_plateau(node, self.here)
+
+    def is_told_where(self, event: Event, node: cst.BaseExpression | None) -> bool:
+        """Whether an argument of an event comes from a parameter of the function around it: the caller tells where."""
+        return resuming.reads_parameter(node, event.flow)
 
     def spelled_out(self, event: Event, node: cst.BaseExpression | None) -> str:
         """The text of an argument of an event, seen through a name; "" for what comes from elsewhere."""

@@ -39,6 +39,7 @@ _WORDS = frozenset(
     }
 )  # fmt: skip
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
+_TRUTHS = {"True": True, "False": False, "None": False}
 _STOPS = frozenset({"exit", "abort", "terminate", "kill", "fail"})
 
 
@@ -134,7 +135,7 @@ class _Reader:
             yield Event(EventKind.CLEAR, node, self.flow, next(iter(names)))
         word = dotted_text(node.value) if node.value is not None and not isinstance(node, cst.AugAssign) else None
         source = renamed(text_of(node.value), self.names) if isinstance(node.value, cst.Call) else ""
-        yield Assigned(names, {"True": True, "False": False, "None": False}.get(word or ""), source)
+        yield Assigned(names, True if _is_norm(node.value) else _TRUTHS.get(word or ""), source)
 
     # -- compound statements ----------------------------------------------------------------------------------
 
@@ -248,6 +249,13 @@ def _arguments(node: cst.Call, function: cst.FunctionDef, names: Mapping[str, st
         if name and not arg.star and isinstance(arg.value, (cst.Name, cst.Attribute)):
             given[name] = renamed(text_of(arg.value), names)
     return given
+
+
+def _is_norm(value: cst.BaseExpression | None) -> bool:
+    """Whether it is the norm that a clip returns, which is never None."""
+    return isinstance(value, cst.Call) and (dotted_text(value.func) or "").endswith(
+        ("clip_grad_norm_", "clip_grad_norm")
+    )
 
 
 def _depth(call: cst.Call, whole: cst.CSTNode, flow: Flow) -> int:

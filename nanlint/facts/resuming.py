@@ -54,11 +54,21 @@ def role_of(node: cst.BaseExpression | None, flow: Flow) -> str:
 
 def is_known_scheduler(node: cst.BaseExpression, flow: Flow) -> bool:
     """Whether the file makes `node` as a scheduler of torch or transformers, on some path at least."""
+    return any(_KNOWN_SCHEDULERS.search(function) for function in _makers_of(node, flow))
+
+
+def is_plateau(node: cst.BaseExpression, flow: Flow) -> bool:
+    """Whether the file makes `node` as `ReduceLROnPlateau`, and nothing else."""
+    makers = _makers_of(node, flow)
+    return bool(makers) and all(function.endswith("ReduceLROnPlateau") for function in makers)
+
+
+def _makers_of(node: cst.BaseExpression, flow: Flow) -> list[str]:
     made = [choice.made_by.function for choice in flow.values.get(node, UNKNOWN).possible if choice.made_by is not None]
     # An attribute may be made in one method and loaded in another.
     if isinstance(node, cst.Attribute):
         made += [call.function for call in flow.calls.values() if _is_assigned_to(call, node, flow)]
-    return any(_KNOWN_SCHEDULERS.search(function) for function in made)
+    return made
 
 
 def _is_assigned_to(call: Call, node: cst.Attribute, flow: Flow) -> bool:
@@ -155,6 +165,18 @@ def spelled_out(node: cst.BaseExpression | None, flow: Flow, names: int = 3) -> 
             return ""
         texts += assigned
     return " ".join([*texts, *_folders(node, flow, names)])
+
+
+def reads_parameter(node: cst.BaseExpression | None, flow: Flow, names: int = 3) -> bool:
+    """Whether an expression is made of a parameter of its function, seen through names."""
+    only = flow.parsed.body[0] if len(flow.parsed.body) == 1 else None
+    if node is None or names == 0 or not isinstance(only, cst.FunctionDef):
+        return False
+    read = {inner.value for inner in walk(node) if isinstance(inner, cst.Name)} - {"self"}
+    given = {parameter.name.value for parameter in (*only.params.params, *only.params.kwonly_params)}
+    return not read.isdisjoint(given) or any(
+        reads_parameter(value, flow, names - 1) for name in read for value in values_of(name, flow)
+    )
 
 
 def _folders(node: cst.BaseExpression, flow: Flow, names: int) -> Iterator[str]:

@@ -15,7 +15,8 @@ from nanlint.facts.loop_events import Event, EventKind
 from nanlint.facts.loop_items import Block, Branch, Repeat, branches_in, events_in, repeats_in
 from nanlint.facts.loop_paths import Path, paths_through
 from nanlint.facts.loop_tree import TreeBuilder
-from nanlint.facts.unscaling import Again, CutShort, cut_short, stepped_again, unscaled_again
+from nanlint.facts.unscaling import Again, CutShort, cut_short, is_instead, stepped_again, unscaled_again
+from nanlint.facts.written import text_of
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
@@ -71,6 +72,12 @@ class TrainingLoop:
         """Everything that happens in the loop around this one, this one included; the same as `events` without one."""
         return tuple(events_in(self.outer)) or self.events
 
+    def conditions_of(self, event: Event) -> list[str]:
+        """The texts of the conditions that an event of this loop or the one around stands under, those of callers included."""
+        branches = branches_in(self.outer or self.body)
+        around = [found for found in branches if event in events_in((*found.then, *found.otherwise))]
+        return [*event.conditions, *(text_of(found.test) for found in around)]
+
     @cached_property
     def checks(self) -> list[Branch]:
         """The conditions that ask whether a loss, a gradient, a norm or a parameter is finite."""
@@ -90,6 +97,10 @@ class TrainingLoop:
     def is_framework(self) -> bool:
         """Whether Accelerate, Fabric, Lightning or DeepSpeed makes the backward or the step."""
         return any(event.is_framework for event in self.of(EventKind.STEP, EventKind.BACKWARD, EventKind.CLIP))
+
+    def is_instead(self, step: Event) -> bool:
+        """Whether the same condition that leads to this step leads to one of the scaler, answered otherwise."""
+        return is_instead(step, self.paths)
 
     def stepped_again(self) -> list[Event]:
         """Steps of an optimizer itself behind every step that a scaler has made with it."""

@@ -68,6 +68,18 @@ def stepped_again(paths: Sequence[Path]) -> list[Event]:
     return [event for second in behind.values() for event in second]
 
 
+def is_instead(step: Event, paths: Sequence[Path]) -> bool:
+    """Whether the scaler makes the step where the last condition before this one is answered otherwise: it is off here."""
+    before = [path.decisions(0, path.steps.index(step)) for path in paths if step in path.steps]
+    asked = {decisions[-1].test: decisions[-1].truth for decisions in before if decisions}
+    return any(
+        asked.get(decision.test) is (not decision.truth)
+        and any(event.is_scaled for event in path.events(EventKind.STEP))
+        for path in paths
+        for decision in path.decisions(0, len(path.steps))
+    )
+
+
 def _second_step(first: Event, steps: Sequence[Event]) -> set[Event]:
     until = takewhile(lambda event: event.kind is EventKind.STEP, steps)
     return {event for event in until if not event.is_scaled and event.receiver == first.first_argument()}
