@@ -29,6 +29,7 @@ from nanlint.source.training_code import (
     is_test,
     is_test_file,
     is_trained,
+    may_be_half,
     may_train,
     serves_a_forward,
 )
@@ -117,6 +118,10 @@ class CodeQuestions(Reach):
     def may_train(self) -> bool:
         """Whether a backward may pass through the code at hand, by its names: not in metrics, schedulers, data sets."""
         return not self.is_test() and may_train(self.outline.chunks[self._current], self.outline)
+
+    def may_be_half(self) -> bool:
+        """Whether the code at hand is a part of a model that somebody may run in float16: not metrics, signals, data sets."""
+        return not self.is_test() and may_be_half(self.outline.chunks[self._current], self.outline)
 
     def is_inference(self) -> bool:
         """Whether the code at hand uses a trained model, by its names: no backward passes there, and -inf is a score like any."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import libcst as cst
 
 from nanlint.facts.by_hand import ByHand, by_hand
 from nanlint.facts.dtypes import cast_to
 from nanlint.facts.eps import Raised, raised
 from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted, unscaled
+from nanlint.facts.half import is_relied_on, needs_less_than_one
 from nanlint.facts.masks import (
     Filling,
     can_be_half,
@@ -26,12 +29,20 @@ from nanlint.facts.schedules import lowering
 from nanlint.facts.selections import Selection, selections
 from nanlint.facts.values import UNKNOWN, Call
 
+if TYPE_CHECKING:
+    from nanlint.source.outline import Chunk
+
 _MEASURES = frozenset(
     f"torch.{name}" for name in ("sum", "max", "amax", "mean", "norm", "linalg.norm", "linalg.vector_norm")
 )
 _TOLERANCES = frozenset({"eps", "epsilon", "tol", "tolerance", "tiny", "zero"})
 _NEXT_TO_0 = 0.01
+_HALVES, _WIDE = frozenset({"float16", "half", "bfloat16"}), frozenset({"float", "float32"})
 _LIFTING = frozenset({"max", "maximum", "clamp", "clamp_min", "clip"})
+
+
+def _casts_half_for(name: str, chunk: Chunk) -> bool:
+    return chunk.mentions((name,)) and chunk.mentions(_HALVES) and chunk.mentions(_WIDE)
 
 
 class ShapeQuestions(RangeQuestions):
@@ -87,10 +98,23 @@ class ShapeQuestions(RangeQuestions):
         """Whether `node` is float16, or is what autocast and `.half()` make so: a product of matrices, attention scores."""
         return self.here is not None and can_be_half(node, self.here)
 
+    def is_relied_on(self, floor: Call, value: cst.BaseExpression) -> bool:
+        """Whether something here divides by what `floor` keeps from 0, `value`, or takes a root or logarithm of it."""
+        return self.here is not None and is_relied_on(floor, value, self.here)
+
+    def needs_less_than_one(self, ceiling: Call, *functions: str) -> bool:
+        """Whether one of these operations is given what `ceiling` keeps below 1, or what is left to 1 of it: `log(1 - p)`."""
+        return self.here is not None and needs_less_than_one(ceiling, functions, self.here)
+
     def is_widened(self) -> bool:
-        """Whether something is cast to float32 or float64 in the chunk at hand: `x.float()`, `_upcast(boxes)`."""
-        flow = self.here
+        """Whether something is cast to float32 or float64 in the chunk at hand: `x.float()`, `_upcast(boxes)`.
+
+        Or a function of the file that calls it asks for half and casts first.
+        """
+        flow, here = self.here, self.outline.chunks[self._current]
         calls = flow.calls.values() if flow is not None else ()
+        if any(_casts_half_for(here.name, chunk) for chunk in self.outline.chunks.values()):
+            return True
         return flow is not None and any(
             "upcast" in call.function.lower() or cast_to(call, flow) in {"float32", "float64"} for call in calls
         )
