@@ -21,8 +21,6 @@ UNIFORM = frozenset({"torch.rand", "torch.rand_like"})
 HALVES, QUOTED = ("float16", "bfloat16"), 30
 # Its reciprocal, which the gradient is multiplied by, is below the end of float16, too.
 FLOOR = "1e-4"
-# Rows of weights are never 0.
-WEIGHTS = frozenset({"weight", "weights", "kernel", "codebook", "prototypes", "parameter"})
 
 
 class VanishingEps(Rule):
@@ -44,7 +42,7 @@ class VanishingEps(Rule):
     the eps survives in the dtype in effect; when a cast to float32 or autocast's own list comes first; when an eps is merely absorbed by a large value;
     for a ceiling on `torch.rand`, which stays below 1; in tests. At `info` where nothing says that the value is half: a floor that something is divided by, or a root or
     logarithm taken of, in a function that casts nothing to float32 (metrics, data sets and signals are float32); the default eps of `normalize` and `cosine_similarity`
-    unless given weights; a ceiling that survives in float32, not in half, before `log(1 - p)`; and one that nothing here is seen to need.
+    unless given weights or embeddings; a ceiling that survives in float32, not in half, before `log(1 - p)`; and one that nothing here is seen to need.
 
     ## Fix
     Unsafe: `torch.finfo(x.dtype).tiny` for a floor and `1 - torch.finfo(x.dtype).eps` for a ceiling fit every dtype, and
@@ -112,10 +110,9 @@ class VanishingEps(Rule):
     def _check_default(self, call: Call, subject: Expression, facts: Facts) -> Iterator[Finding]:
         stated, dtype = call.arguments.get("eps"), facts.dtype_of(subject)
         eps = facts.constant_of(stated) if stated is not None else DEFAULTS[call.function]
-        is_weight = not WEIGHTS.isdisjoint(facts.words_of(subject))
         if eps is None or facts.rounded(eps, "float16") != 0 or facts.autocast_at(call.node):
             return
-        if dtype == "float16" or (dtype == "" and not is_weight and _may_be_half(facts)):
+        if dtype == "float16" or (dtype == "" and facts.may_have_empty_rows(subject) and _may_be_half(facts)):
             edit = Edit(facts.span_of(stated), FLOOR) if stated is not None else facts.add_keyword(call, "eps", FLOOR)
             word = call.function.rpartition(".")[2]
             message = f"the eps of `{word}`, {eps:g}, is 0 in float16, so a row of zeros becomes NaN"

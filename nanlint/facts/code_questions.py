@@ -31,6 +31,7 @@ from nanlint.source.training_code import (
     is_trained,
     may_be_half,
     may_train,
+    measures,
     serves_a_forward,
 )
 
@@ -56,6 +57,7 @@ class CodeQuestions(Reach):
     def __init__(self, text: str, outline: Outline, path: str = "", view: View | None = None) -> None:
         super().__init__(text, outline, path, view)
         self._is_test_file = is_test_file(path)
+        self._measures = measures(path)
         self._current = ""
         self._spelled: dict[str, str] | None = None
         self._filled: Filled | None = None
@@ -121,7 +123,9 @@ class CodeQuestions(Reach):
 
     def may_be_half(self) -> bool:
         """Whether the code at hand is a part of a model that somebody may run in float16: not metrics, signals, data sets."""
-        return not self.is_test() and may_be_half(self.outline.chunks[self._current], self.outline)
+        if self._measures or self.is_test():
+            return False
+        return may_be_half(self.outline.chunks[self._current], self.outline)
 
     def is_inference(self) -> bool:
         """Whether the code at hand uses a trained model, by its names: no backward passes there, and -inf is a score like any."""

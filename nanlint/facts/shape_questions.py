@@ -10,7 +10,15 @@ from nanlint.facts.by_hand import ByHand, by_hand
 from nanlint.facts.dtypes import cast_to
 from nanlint.facts.eps import Raised, raised
 from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted, unscaled
-from nanlint.facts.half import is_relied_on, needs_less_than_one
+from nanlint.facts.half import (
+    is_area,
+    is_large_by_nature,
+    is_linear_attention,
+    is_relied_on,
+    is_sum_over_pixels,
+    may_have_empty_rows,
+    needs_less_than_one,
+)
 from nanlint.facts.masks import (
     Filling,
     can_be_half,
@@ -106,14 +114,37 @@ class ShapeQuestions(RangeQuestions):
         """Whether one of these operations is given what `ceiling` keeps below 1, or what is left to 1 of it: `log(1 - p)`."""
         return self.here is not None and needs_less_than_one(ceiling, functions, self.here)
 
+    def is_area(self, call: Call) -> bool:
+        """Whether `call` multiplies the sides of boxes, in a dtype that may be float16."""
+        return self.here is not None and is_area(call, self.here)
+
+    def is_linear_attention(self, call: Call, keys: frozenset[str]) -> bool:
+        """`k.transpose(-2, -1) @ v`: keys, which go by these words, meet values, summed up over all tokens."""
+        return self.here is not None and is_linear_attention(call, keys, self.here)
+
+    def is_large_by_nature(self, call: Call) -> bool:
+        """Whether a reduction passes the end of float16 on ordinary values, if that is what it is in."""
+        return self.here is not None and is_large_by_nature(call, self.here)
+
+    def is_first_count(self, call: Call, names: frozenset[str]) -> bool:
+        """Whether `call` is the first of this function that sums up over all pixels what goes by one of these names."""
+        flow = self.here
+        sums = [each for each in flow.calls.values() if is_sum_over_pixels(each, flow)] if flow is not None else []
+        return next((each for each in sums if not names.isdisjoint(self.kept_as(each))), None) is call
+
+    def may_have_empty_rows(self, node: cst.BaseExpression) -> bool:
+        """Whether a row of `node` may be 0 as a whole: not one of weights or embeddings, or of random numbers."""
+        return self.here is not None and may_have_empty_rows(node, self.here)
+
     def is_widened(self) -> bool:
         """Whether something is cast to float32 or float64 in the chunk at hand: `x.float()`, `_upcast(boxes)`.
 
-        Or a function of the file that calls it asks for half and casts first.
+        Or the dtype is promoted to float32, or a function of the file that calls it asks for half and casts first.
         """
         flow, here = self.here, self.outline.chunks[self._current]
         calls = flow.calls.values() if flow is not None else ()
-        if any(_casts_half_for(here.name, chunk) for chunk in self.outline.chunks.values()):
+        is_promoted = here.mentions(("promote_types",)) and here.mentions(("float32",))
+        if is_promoted or any(_casts_half_for(here.name, chunk) for chunk in self.outline.chunks.values()):
             return True
         return flow is not None and any(
             "upcast" in call.function.lower() or cast_to(call, flow) in {"float32", "float64"} for call in calls

@@ -55,6 +55,7 @@ _NEVER_HALF = frozenset(
     }
 )  # fmt: skip
 _TEST_FILE = re.compile(r"^(test_.*|.*_tests?|conftest|bench_.*|.*_bench|tensorboard.*|.*_tensorboard)\.(py|ipynb)$")
+_METRICS = re.compile(r"metrics?(?![-_]?learning)|evaluat|(^|/)(eval|transforms|datasets?|data)(/[^/]*)?\.py$")
 _ASIDE = ("test_", "plot", "draw_", "print_", "visualize", "visualise", "imshow")
 _DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
 _LOSSES = frozenset({"loss", "losses", "criterion"})
@@ -69,6 +70,11 @@ def is_test(chunk: Chunk) -> bool:
 def is_test_file(path: str) -> bool:
     """Whether a file holds tests by its name, measures speed on random numbers, or shows pictures: what breaks there breaks no run."""
     return _TEST_FILE.search(path.replace("\\", "/").rpartition("/")[2]) is not None
+
+
+def measures(path: str) -> bool:
+    """Whether a file holds metrics or data by its name or that of its folders: those are computed in float32."""
+    return _METRICS.search(path.replace("\\", "/").lower()) is not None
 
 
 def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
