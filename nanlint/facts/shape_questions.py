@@ -22,6 +22,7 @@ from nanlint.facts.half import (
 from nanlint.facts.masks import (
     Filling,
     can_be_half,
+    filled_with,
     filling,
     filling_behind,
     holds_least,
@@ -46,6 +47,7 @@ _MEASURES = frozenset(
 _TOLERANCES = frozenset({"eps", "epsilon", "tol", "tolerance", "tiny", "zero"})
 _NEXT_TO_0 = 0.01
 _HALVES, _WIDE = frozenset({"float16", "half", "bfloat16"}), frozenset({"float", "float32"})
+_CASTS = frozenset({"type_as", "to", "half"})
 _LIFTING = frozenset({"max", "maximum", "clamp", "clamp_min", "clip"})
 
 
@@ -59,6 +61,10 @@ class ShapeQuestions(RangeQuestions):
     def filling(self, call: Call) -> Filling | None:
         """What `call` fills with a constant where a mask says so; None if it does no such thing."""
         return filling(call, self.here) if self.here is not None else None
+
+    def filled_with(self, found: Filling) -> float | None:
+        """The number that is filled in; None if it is not known."""
+        return filled_with(found, self.here) if self.here is not None else None
 
     def filling_behind(self, node: cst.BaseExpression | None) -> Filling | None:
         """The filling with -inf that `node` still shows; None if there is none."""
@@ -163,6 +169,11 @@ class ShapeQuestions(RangeQuestions):
             if not isinstance(around, (cst.Arg, cst.Attribute)):
                 return None
         return None
+
+    def is_cast(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is cast where it stands: `scores.masked_fill(mask, -1e9).to(dtype)`."""
+        around = self.user_of(node)
+        return around is not None and around.function.rpartition(".")[2] in _CASTS
 
     def asks_dtype(self, node: cst.CSTNode) -> bool:
         """Whether `node` stands in a branch that a condition on dtypes decides: `if x.dtype == torch.float16:`."""
