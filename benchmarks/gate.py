@@ -15,6 +15,8 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.packages import DEFAULT_WORK, PACKAGES, Package, Source, Workshop
@@ -34,9 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nanlint.source.outline import Outline
-
-# How facts note an index; no rule reacts to it.
-SUBSCRIPT = "subscript"
 
 EVERY_RULE = Settings(select=("ALL",), preview=True, severity="info")
 
@@ -115,7 +114,8 @@ def _compare_calls(text: str, plan: Outline) -> tuple[Counter[str], list[str]]:
         facts.enter(name)
         flow = facts.flow(name)
         for call in flow.calls.values() if flow is not None else ():
-            if call.function == SUBSCRIPT:
+            # Elements that are read or set are no call; a rule about them names the functions that set some.
+            if isinstance(call.node, cst.Subscript):
                 continue
             seen[call.function] += 1
             if call.function not in shown:

@@ -28,6 +28,7 @@ RESULTS = {
 # Filters of a sampler keep at least the best token.
 SAMPLERS = ("sampl", "filter", "top_k", "top_p", "topk", "warp", "generate", "decode")
 SCALING = frozenset({"torch.div", "torch.mul"})
+INFINITE = frozenset({"inf", "Inf", "infty"})
 ORDINARY = 100
 QUOTED = 18
 
@@ -64,7 +65,8 @@ class SoftmaxOfMaskedRow(Rule):
     direction = Direction.FORWARD
     calls = frozenset(RESULTS)
     needs = (
-        Need(frozenset(RESULTS), (frozenset({"torch.masked_fill", "torch.where"}), frozenset({"inf", "Inf", "infty"}))),
+        Need(frozenset(RESULTS), (frozenset({"torch.masked_fill", "torch.where"}), INFINITE)),
+        Need(frozenset(RESULTS), (INFINITE,), where="sets elements", only_info=True),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -93,7 +95,12 @@ class SoftmaxOfMaskedRow(Rule):
 
 def _is_ordinary(found: Filling, call: Call, facts: Facts) -> bool:
     """Two masks meet, and they are not masks that a caller may leave out: whether those take whole rows is the caller's."""
-    return facts.is_combined(found, call.subject) and not facts.is_optional(found.mask)
+    # `scores[mask] = -inf` is looked for where all is shown.
+    return (
+        found.call.form.value != "operator"
+        and facts.is_combined(found, call.subject)
+        and not facts.is_optional(found.mask)
+    )
 
 
 def _is_taken_from_scores(call: Call, facts: Facts) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
@@ -13,16 +14,13 @@ FLOAT16_OVERFLOW = 65520.0
 MASKS = frozenset({"mask", "masks", "masked", "pad", "padding", "invalid", "keep"})
 SOFTMAXES = ("softmax", "log_softmax", "Softmax")
 SOFTMAX = (*SOFTMAXES, "scores", "logits", "attn", "attention_mask", "attn_mask")
-CAST = re.compile(r"\.(to|type_as|type)\(|\.half\(")
-QUOTED = 24
-# The words of such constants, of what is below 0, and of masks.
+CAST, QUOTED = re.compile(r"\.(to|type_as|type)\(|\.half\("), 24
 HUGE, LEAST, NAMED = frozenset({"<huge>"}), frozenset({"finfo"}), MASKS | {"<mask>"}
 BELOW = frozenset({"<low>", "torch.neg", "torch.sub"})
 PLANES = frozenset({FILL, WHERE, PRODUCT, "torch.full", "torch.full_like", "new_full", "torch.tensor"})
 RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.max", "torch.maximum"})
-BACK = frozenset({"type_as", "to", "half"})
 CASTS, CONSTANT = frozenset({"to", "type_as", "type", "half"}), "<huge constant>"
-FORMATS = ("float16", "bfloat16", "float32", "float64")
+MAKING = frozenset({"torch.softmax", "torch.log_softmax"})
 # The least number of these is beyond float16; that of a dtype which nobody knows is nobody's either.
 WIDE = frozenset({"float32", "float64", "bfloat16", "float", "double"})
 
@@ -47,8 +45,7 @@ class MaskOverflow(Rule):
     the constant fits (`-1e4`) or is -inf (NAN107 judges that), the scores were cast to float32, or nothing says that they are
     float16 at times: neither a product of matrices, which autocast computes in half, nor the name of attention scores; where the
     sum of two masks is raised again (`clamp`, `max`, `masked_fill`), there or before a softmax of the file. At `info` for a mask times a constant that is not seen
-    to be cast to the dtype of the scores, and, before a softmax, for a tensor that nothing tells of,
-    or that is cast back.
+    to be cast to the dtype of the scores, for `scores[mask] = -1e9`, and for a tensor that nothing tells of, or that is cast back.
 
     ## Fix
     Unsafe: `torch.finfo(scores.dtype).min` masks in every dtype.
@@ -65,6 +62,8 @@ class MaskOverflow(Rule):
         Need(frozenset({PRODUCT}), (HUGE, CASTS, NAMED), along=(frozenset(SOFTMAX),), form=CONSTANT, where="no test"),
         Need(frozenset({PRODUCT}), (LEAST, WIDE, NAMED), along=(frozenset(SOFTMAX),), form=CONSTANT, where="no test"),
         Need(frozenset({PRODUCT}), (HUGE | LEAST, NAMED), only_info=True, form=CONSTANT, where="no test"),
+        Need(frozenset({FILL, WHERE}), (HUGE,), only_info=True, form=CONSTANT, where="no test"),
+        Need(MAKING, (HUGE | LEAST,), where="sets elements", only_info=True),
         Need(frozenset({SUM}), (frozenset({"<least>"}),), spread="every", made_by=PLANES, where="no test"),
     )
 
@@ -80,17 +79,22 @@ class MaskOverflow(Rule):
     def _check_filling(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """`scores.masked_fill(mask, -1e9)` and the like."""
         found = facts.filling(call)
-        constant = facts.constant_of(found.value) if found is not None else None
-        if found is None or not _overflows(constant):
+        constant = facts.filled_with(found) if found is not None else None
+        if found is None or constant is None or not _overflows(-abs(constant)):
             return
-        can_be_half, dtype = facts.can_be_half(found.scores), facts.dtype_of(found.scores)
-        around = facts.user_of(call.node)
+        dtype, is_plane = facts.dtype_of(found.scores), facts.is_number(found.scores)
         # Filled in float32 and cast back to what the scores were.
-        is_cast_back = dtype == "float32" and around is not None and around.function.rpartition(".")[2] in BACK
-        if can_be_half or is_cast_back or (dtype == "" and facts.mentions(*SOFTMAXES)):
-            result = "and masked_fill raises" if call.function == FILL and not is_cast_back else "so it is -inf"
-            told = self._finding(call, found.scores, found.value, facts, f"where float16 ends at -65504, {result}")
-            yield told if can_be_half else replace(told, severity=Severity.INFO, fix=None)
+        is_cast_back = (dtype == "float32" or is_plane) and facts.is_cast(call.node)
+        may_be_half = dtype == "" and not is_plane and (facts.mentions(*SOFTMAXES) or facts.may_be_half())
+        # `scores[mask] = -1e9`, and what is taken the least of, are looked for where all is shown.
+        is_set = call.form.value == "operator"
+        is_certain = facts.can_be_half(found.scores) and not is_set and constant < 0 and not is_plane
+        if is_certain or is_cast_back or may_be_half:
+            is_raising = call.function == FILL and not is_set and not is_cast_back
+            result = "and masked_fill raises" if is_raising else f"so it is {math.copysign(math.inf, constant)}"
+            text = f"where float16 ends at {math.copysign(65504, constant):g}, {result}"
+            told = self._finding(call, found.scores, found.value, facts, text)
+            yield told if is_certain else replace(told, severity=Severity.INFO, fix=None)
 
     def _check_sum(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Two masks of the least number: twice that is -inf, and a row of it NaN after the softmax."""
@@ -105,7 +109,7 @@ class MaskOverflow(Rule):
             facts.span_of(call.node),
             f"`{facts.quote(call.node, QUOTED)}` adds finfo.min to finfo.min where both mask: that is -inf",
             hazard=Hazard(SUM, facts.source_of(call.node), "finfo.min"),
-            dtypes=FORMATS,
+            dtypes=("float16", "bfloat16", "float32", "float64"),
         )
 
     def _check_product(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -119,7 +123,7 @@ class MaskOverflow(Rule):
             left = facts.rest_to_one(mask)
             if MASKS.isdisjoint(facts.words_of(left if left is not None else mask)):
                 continue
-            if facts.dtype_of(mask) in {"", "float16"} and facts.is_tensor(mask):
+            if facts.dtype_of(mask) in {"", "float16"} and not facts.is_number(mask):
                 found = self._finding(call, mask, value, facts, "where float16 ends at -65504, so it is -inf or NaN")
                 # A mask that is not cast to the dtype of scores is float32, and so is what it is added to.
                 is_cast = facts.origin_of(mask) is not None and CAST.search(facts.source_of(mask)) is not None

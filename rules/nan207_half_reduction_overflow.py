@@ -8,6 +8,7 @@ SUMS = frozenset({"torch.sum", "torch.nansum", "torch.cumsum"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.linalg.matrix_norm"})
 POWERS = frozenset({"torch.pow", "torch.square"})
 PRODUCT, QUOTIENT, DIFFERENCE = "torch.mul", "torch.div", "torch.sub"
+AREAS = frozenset({PRODUCT, "torch.prod"})
 MATRIX_PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.einsum", "torch.baddbmm"})
 # Scores that are made small before they meet do not grow past the end.
 SCALINGS = frozenset({PRODUCT, QUOTIENT, "torch.nn.functional.normalize", "torch.softmax"})
@@ -15,8 +16,12 @@ SCALES = frozenset({"scale", "scaling", "sqrt", "dim", "factor", "temperature", 
 BOXES = frozenset({"boxes", "boxes1", "bboxes", "bboxes1", "boxes_a", "box1", "bbox", "bbox1", "box"})
 MEAN, LOG_SOFTMAX, ROOTS = "torch.mean", "torch.log_softmax", ("sqrt", "rsqrt")
 GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
-LARGEST = 65504.0
-QUOTED = 30
+# What a loss of segmentation counts over all pixels goes by these names.
+COUNTS = frozenset(
+    {"intersection", "intersections", "intersect", "inter", "union", "cardinality", "tp", "fp", "fn", "tn"}
+)
+KEYS = frozenset({"k", "key", "keys"})
+LARGEST, QUOTED = 65504.0, 30
 
 
 class HalfReductionOverflow(Rule):
@@ -38,8 +43,8 @@ class HalfReductionOverflow(Rule):
     the values are bfloat16 or wider, cast first (`.float()`) or by `dtype=torch.float32`; inside autocast, where sums, powers and
     norms run in float32; when the values are known to be small enough; for `mean`, which adds up in float32; in tests.
 
-    At `info`, where nothing says that the values are float16: areas of boxes, `q @ k` that is scaled afterwards, the sum of
-    log-probabilities over all classes, the norm of gradients, the mean of squares whose root is taken.
+    At `info`, where nothing says that the values are float16: areas of boxes, `q @ k` that is scaled afterwards, `k.T @ v` of a linear attention, the sum of
+    log-probabilities over all classes and of what a loss counts over all pixels, the norm of gradients, the sum or mean of squares whose root is taken.
 
     ## Fix
     Unsafe: `.float()` makes the result float32, which the code around it must accept.
@@ -49,15 +54,17 @@ class HalfReductionOverflow(Rule):
     name = "half-reduction-overflow"
     severity = Severity.WARNING
     dtypes = ("float16",)
-    calls = SUMS | NORMS | POWERS | {PRODUCT, QUOTIENT, MEAN}
+    calls = SUMS | NORMS | POWERS | MATRIX_PRODUCTS | AREAS | {QUOTIENT, MEAN}
     yields_to = frozenset({"NAN103", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
     needs = (
         Need(SUMS | NORMS | POWERS, (frozenset({"half", "float16"}),)),
-        Need(frozenset({PRODUCT}), (frozenset({DIFFERENCE}),), beside=BOXES, only_info=True),
+        Need(AREAS, (frozenset({DIFFERENCE}),), beside=BOXES, only_info=True),
         Need(frozenset({"torch.softmax"}), (MATRIX_PRODUCTS,), only_info=True),
         Need(SUMS, (frozenset({LOG_SOFTMAX}),), only_info=True),
         Need(SUMS | NORMS, named=GRADIENTS, only_info=True),
-        Need(frozenset({MEAN}), (POWERS,), along=(frozenset(ROOTS),), only_info=True),
+        Need(frozenset({MEAN, "torch.sum"}), (POWERS,), along=(frozenset(ROOTS),), only_info=True),
+        Need(SUMS, along=(COUNTS,), only_info=True),
+        Need(MATRIX_PRODUCTS, named=KEYS, only_info=True),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -65,14 +72,14 @@ class HalfReductionOverflow(Rule):
         subject = call.subject
         if subject is None or facts.is_test():
             return
-        if call.function in {PRODUCT, QUOTIENT}:
+        if call.function in AREAS | {QUOTIENT}:
             yield from self._check_area(call, facts)
             yield from self._check_scores(call, facts)
-        elif facts.dtype_of(subject) == "" and _is_large_by_nature(call, subject, facts) and not facts.is_widened():
+        elif facts.dtype_of(subject) == "" and _is_large(call, subject, facts) and not facts.is_widened():
             message = f"`{facts.quote(call.node, QUOTED)}` can be inf if it is float16, which ends at 65504"
             hazard = _hazard(call, subject, facts)
             yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=Severity.INFO)
-        elif call.function == MEAN:
+        elif call.function == MEAN or call.function in MATRIX_PRODUCTS:
             return
         elif facts.dtype_of(subject) == facts.dtype_of(call.node) == "float16" and _overflows(call, subject, facts):
             word = call.function.rpartition(".")[2]
@@ -85,10 +92,9 @@ class HalfReductionOverflow(Rule):
         """`(x2 - x1) * (y2 - y1)`, once for each function: the areas of one are all alike."""
         if not facts.mentions(*BOXES) or not facts.is_area(call) or facts.is_widened():
             return
-        if next(other for other in facts.calls_of(PRODUCT) if facts.is_area(other)) is call:
-            message = (
-                f"`{facts.quote(call.node, QUOTED)}` is the area of boxes: inf in float16 from 256 by 256 pixels on"
-            )
+        if next(other for other in facts.calls_of(*AREAS) if facts.is_area(other)) is call:
+            text = facts.quote(call.node, QUOTED)
+            message = f"`{text}` is the area of boxes: inf in float16 from 256 by 256 pixels on"
             hazard = _hazard(call, call.node, facts)
             yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=Severity.INFO)
 
@@ -108,19 +114,15 @@ class HalfReductionOverflow(Rule):
         )
 
 
-def _is_large_by_nature(call: Call, subject: Expression, facts: Facts) -> bool:
-    """Whether it passes the end of float16 on ordinary values: log-probabilities of all classes, gradients that are scaled."""
-    origin = facts.origin_of(subject)
-    if origin is not None and origin.function == "torch.neg":
-        origin = facts.origin_of(origin.subject)
-    made_by = origin.function if origin is not None else ""
+def _is_large(call: Call, subject: Expression, facts: Facts) -> bool:
+    """Whether it passes the end of float16 on ordinary values: gradients that are scaled, what is summed up over a picture."""
     if "dtype" in call.arguments or facts.autocast_at(call.node):
         return False
-    if call.function == MEAN:
-        return made_by in POWERS and facts.mentions(*ROOTS) and facts.may_train()
-    if call.function in SUMS and made_by == LOG_SOFTMAX:
-        return "dim" in call.arguments
-    return call.function in SUMS | NORMS and not GRADIENTS.isdisjoint(facts.words_of(subject))
+    words = facts.words_of(subject)
+    if call.function in SUMS | NORMS and not GRADIENTS.isdisjoint(words) and "penalty" not in words:
+        return True
+    is_large = facts.is_large_by_nature(call) or facts.is_linear_attention(call, KEYS)
+    return (is_large or facts.is_first_count(call, COUNTS)) and facts.may_be_half()
 
 
 def _overflows(call: Call, subject: Expression, facts: Facts) -> bool:

@@ -29,7 +29,9 @@ from nanlint.source.training_code import (
     is_test,
     is_test_file,
     is_trained,
+    may_be_half,
     may_train,
+    measures,
     serves_a_forward,
 )
 
@@ -55,6 +57,7 @@ class CodeQuestions(Reach):
     def __init__(self, text: str, outline: Outline, path: str = "", view: View | None = None) -> None:
         super().__init__(text, outline, path, view)
         self._is_test_file = is_test_file(path)
+        self._measures = measures(path)
         self._current = ""
         self._spelled: dict[str, str] | None = None
         self._filled: Filled | None = None
@@ -117,6 +120,12 @@ class CodeQuestions(Reach):
     def may_train(self) -> bool:
         """Whether a backward may pass through the code at hand, by its names: not in metrics, schedulers, data sets."""
         return not self.is_test() and may_train(self.outline.chunks[self._current], self.outline)
+
+    def may_be_half(self) -> bool:
+        """Whether the code at hand is a part of a model that somebody may run in float16: not metrics, signals, data sets."""
+        if self._measures or self.is_test():
+            return False
+        return may_be_half(self.outline.chunks[self._current], self.outline)
 
     def is_inference(self) -> bool:
         """Whether the code at hand uses a trained model, by its names: no backward passes there, and -inf is a score like any."""

@@ -18,6 +18,7 @@ from nanlint.facts.calling import outcome
 from nanlint.facts.changes import changed_by, may_set_attributes
 from nanlint.facts.dtypes import format_of
 from nanlint.facts.environment import Env
+from nanlint.facts.filled_elements import filled_elements
 from nanlint.facts.guards import bounds
 from nanlint.facts.names import BUILTINS, dotted_text
 from nanlint.facts.relations import range_under
@@ -183,6 +184,9 @@ class Evaluator:
 
     def change(self, target: cst.BaseExpression, value: Value) -> None:
         """`target` was changed in place: whatever name holds the same thing holds `value` now, a copy still what it held."""
+        if type(target) is cst.Attribute and target.attr.value == "data":
+            # `x.data.masked_fill_(mask, 0)` changes what x holds.
+            self.change(target.value, value)
         value = self.written(target, value)
         now = changed(self.env, self.values.get(target, UNKNOWN), value, self.values)
         text = dotted_text(target)
@@ -378,7 +382,10 @@ class Evaluator:
             kept = range_under(target.value, index.value, self, holds=False)
         reach = kept.join(rounded(format_of(held.dtype), value.range))
         is_cut = held.detached and (value.detached or value.kind is Kind.NUMBER)
-        return Value(held.kind, range=reach, dtype=held.dtype, detached=is_cut)
+        filled = filled_elements(target, value, self)
+        if filled is not None:
+            self.calls[target] = filled
+        return Value(held.kind, filled, filled, range=reach, dtype=held.dtype, detached=is_cut)
 
 
 def parameters(declared: cst.Parameters) -> list[cst.Param]:

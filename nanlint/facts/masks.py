@@ -67,7 +67,9 @@ def filling(call: Call, evaluator: Evaluator) -> Filling | None:
         mask, scores, value = (call.arguments.get(name) for name in ("condition", "input", "other"))
         if value is None or scores is None:
             return None
-        if _constant_range(scores, evaluator) is not None:
+        of_scores, of_value = _constant_range(scores, evaluator), _constant_range(value, evaluator)
+        # Of two numbers, as in a mask that is added, the lower one masks.
+        if of_scores is not None and (of_value is None or of_scores.least < of_value.least):
             scores, value = value, scores
     else:
         return None
@@ -84,6 +86,12 @@ def _constant_range(node: cst.BaseExpression, evaluator: Evaluator) -> Interval 
         inner = made_by.arguments.get("fill_value") or made_by.subject
         value = evaluator.values.get(inner, UNKNOWN) if inner is not None else UNKNOWN
     return value.range if value.number is not None else None
+
+
+def filled_with(found: Filling, evaluator: Evaluator) -> float | None:
+    """The number that is filled in, a tensor made of one number among them; None if it is not known."""
+    reach = _constant_range(found.value, evaluator)
+    return reach.least if reach is not None and reach.least == reach.greatest else None
 
 
 def filling_behind(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> Filling | None:

@@ -198,24 +198,6 @@ class ModuleFacts(ShapeQuestions):
         kinds = {each.kind for each in self.value_of(node).possible} if node is not None else set()
         return Kind.TENSOR in kinds and Kind.NUMBER not in kinds
 
-    def is_area(self, call: Call) -> bool:
-        """Whether `call` multiplies two differences of coordinates, cut off at 0 or not, that may be float16."""
-        if call.function != _PRODUCT or self.dtype_of(call.node) not in {"", "float16"}:
-            return False
-        sides = [self.origin_of(call.arguments.get(name)) for name in ("input", "other")]
-        for number, side in enumerate(sides):
-            if side is not None and side.function in {"torch.clamp", "torch.clamp_min", "torch.relu"}:
-                sides[number] = self.origin_of(side.subject)
-        texts = {self.source_of(node) for node in call.arguments.values()}
-        return len(texts) > 1 and all(side is not None and self._is_edge(side) for side in sides)
-
-    def _is_edge(self, side: Call) -> bool:
-        """`x2 - x1`: a difference of two things that are no numbers, and no results of further arithmetic."""
-        ends = (side.subject, side.arguments.get("other"))
-        return side.function == "torch.sub" and all(
-            end is not None and not self.is_number(end) and self.constant_of(end) is None for end in ends
-        )
-
     def is_number(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is a Python number for all that is known."""
         return node is not None and self.value_of(node).kind is Kind.NUMBER

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import libcst as cst
 
 from nanlint.facts.by_hand import ByHand, by_hand
 from nanlint.facts.dtypes import cast_to
 from nanlint.facts.eps import Raised, raised
 from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted, unscaled
+from nanlint.facts.half import (
+    is_area,
+    is_large_by_nature,
+    is_linear_attention,
+    is_relied_on,
+    is_sum_over_pixels,
+    may_have_empty_rows,
+    needs_less_than_one,
+)
 from nanlint.facts.masks import (
     Filling,
     can_be_half,
+    filled_with,
     filling,
     filling_behind,
     holds_least,
@@ -26,12 +38,21 @@ from nanlint.facts.schedules import lowering
 from nanlint.facts.selections import Selection, selections
 from nanlint.facts.values import UNKNOWN, Call
 
+if TYPE_CHECKING:
+    from nanlint.source.outline import Chunk
+
 _MEASURES = frozenset(
     f"torch.{name}" for name in ("sum", "max", "amax", "mean", "norm", "linalg.norm", "linalg.vector_norm")
 )
 _TOLERANCES = frozenset({"eps", "epsilon", "tol", "tolerance", "tiny", "zero"})
 _NEXT_TO_0 = 0.01
+_HALVES, _WIDE = frozenset({"float16", "half", "bfloat16"}), frozenset({"float", "float32"})
+_CASTS = frozenset({"type_as", "to", "half"})
 _LIFTING = frozenset({"max", "maximum", "clamp", "clamp_min", "clip"})
+
+
+def _casts_half_for(name: str, chunk: Chunk) -> bool:
+    return chunk.mentions((name,)) and chunk.mentions(_HALVES) and chunk.mentions(_WIDE)
 
 
 class ShapeQuestions(RangeQuestions):
@@ -40,6 +61,10 @@ class ShapeQuestions(RangeQuestions):
     def filling(self, call: Call) -> Filling | None:
         """What `call` fills with a constant where a mask says so; None if it does no such thing."""
         return filling(call, self.here) if self.here is not None else None
+
+    def filled_with(self, found: Filling) -> float | None:
+        """The number that is filled in; None if it is not known."""
+        return filled_with(found, self.here) if self.here is not None else None
 
     def filling_behind(self, node: cst.BaseExpression | None) -> Filling | None:
         """The filling with -inf that `node` still shows; None if there is none."""
@@ -87,10 +112,46 @@ class ShapeQuestions(RangeQuestions):
         """Whether `node` is float16, or is what autocast and `.half()` make so: a product of matrices, attention scores."""
         return self.here is not None and can_be_half(node, self.here)
 
-    def is_widened(self) -> bool:
-        """Whether something is cast to float32 or float64 in the chunk at hand: `x.float()`, `_upcast(boxes)`."""
+    def is_relied_on(self, floor: Call, value: cst.BaseExpression) -> bool:
+        """Whether something here divides by what `floor` keeps from 0, `value`, or takes a root or logarithm of it."""
+        return self.here is not None and is_relied_on(floor, value, self.here)
+
+    def needs_less_than_one(self, ceiling: Call, *functions: str) -> bool:
+        """Whether one of these operations is given what `ceiling` keeps below 1, or what is left to 1 of it: `log(1 - p)`."""
+        return self.here is not None and needs_less_than_one(ceiling, functions, self.here)
+
+    def is_area(self, call: Call) -> bool:
+        """Whether `call` multiplies the sides of boxes, in a dtype that may be float16."""
+        return self.here is not None and is_area(call, self.here)
+
+    def is_linear_attention(self, call: Call, keys: frozenset[str]) -> bool:
+        """`k.transpose(-2, -1) @ v`: keys, which go by these words, meet values, summed up over all tokens."""
+        return self.here is not None and is_linear_attention(call, keys, self.here)
+
+    def is_large_by_nature(self, call: Call) -> bool:
+        """Whether a reduction passes the end of float16 on ordinary values, if that is what it is in."""
+        return self.here is not None and is_large_by_nature(call, self.here)
+
+    def is_first_count(self, call: Call, names: frozenset[str]) -> bool:
+        """Whether `call` is the first of this function that sums up over all pixels what goes by one of these names."""
         flow = self.here
+        sums = [each for each in flow.calls.values() if is_sum_over_pixels(each, flow)] if flow is not None else []
+        return next((each for each in sums if not names.isdisjoint(self.kept_as(each))), None) is call
+
+    def may_have_empty_rows(self, node: cst.BaseExpression) -> bool:
+        """Whether a row of `node` may be 0 as a whole: not one of weights or embeddings, or of random numbers."""
+        return self.here is not None and may_have_empty_rows(node, self.here)
+
+    def is_widened(self) -> bool:
+        """Whether something is cast to float32 or float64 in the chunk at hand: `x.float()`, `_upcast(boxes)`.
+
+        Or the dtype is promoted to float32, or a function of the file that calls it asks for half and casts first.
+        """
+        flow, here = self.here, self.outline.chunks[self._current]
         calls = flow.calls.values() if flow is not None else ()
+        is_promoted = here.mentions(("promote_types",)) and here.mentions(("float32",))
+        if is_promoted or any(_casts_half_for(here.name, chunk) for chunk in self.outline.chunks.values()):
+            return True
         return flow is not None and any(
             "upcast" in call.function.lower() or cast_to(call, flow) in {"float32", "float64"} for call in calls
         )
@@ -108,6 +169,11 @@ class ShapeQuestions(RangeQuestions):
             if not isinstance(around, (cst.Arg, cst.Attribute)):
                 return None
         return None
+
+    def is_cast(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is cast where it stands: `scores.masked_fill(mask, -1e9).to(dtype)`."""
+        around = self.user_of(node)
+        return around is not None and around.function.rpartition(".")[2] in _CASTS
 
     def asks_dtype(self, node: cst.CSTNode) -> bool:
         """Whether `node` stands in a branch that a condition on dtypes decides: `if x.dtype == torch.float16:`."""

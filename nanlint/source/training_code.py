@@ -46,7 +46,17 @@ _TRAINED_FUNCTIONS = frozenset(
 _INFERENCE = frozenset(
     {"translate", "tracker", "generate", "generation", "inference", "infer", "predict", "predictor", "decode"}
 )
+# What is computed in float32 or by numpy whatever the model runs in: measurements, signals, data, and what draws or writes.
+_NEVER_HALF = frozenset(
+    {
+        "metric", "metrics", "scheduler", "processor", "preprocess", "processing", "extractor", "dataset", "datasets", "augment", "augmentation",
+        "augmentations", "evaluate", "evaluation", "evaluator", "eval", "diagnostics", "env", "planner", "planning", "optimizer", "plot", "visualize",
+        "collator", "collate", "stats", "statistics", "callback", "monitor", "benchmark", "export", "logging", "summary", "report", "load",
+        "save", "test", "tests", "tokenizer", "transform", "transforms", "audio", "loudness", "window", "fbank", "spectrogram", "stft", "mel",
+    }
+)  # fmt: skip
 _TEST_FILE = re.compile(r"^(test_.*|.*_tests?|conftest|bench_.*|.*_bench|tensorboard.*|.*_tensorboard)\.(py|ipynb)$")
+_METRICS = re.compile(r"metrics?(?![-_]?learning)|evaluat|(^|/)(eval|transforms|datasets?|data)(/[^/]*)?\.py$")
 _ASIDE = ("test_", "plot", "draw_", "print_", "visualize", "visualise", "imshow")
 _DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
 _LOSSES = frozenset({"loss", "losses", "criterion"})
@@ -61,6 +71,11 @@ def is_test(chunk: Chunk) -> bool:
 def is_test_file(path: str) -> bool:
     """Whether a file holds tests by its name, measures speed on random numbers, or shows pictures: what breaks there breaks no run."""
     return _TEST_FILE.search(path.replace("\\", "/").rpartition("/")[2]) is not None
+
+
+def measures(path: str) -> bool:
+    """Whether a file holds metrics or data by its name or that of its folders: those are computed in float32."""
+    return _METRICS.search(path.replace("\\", "/").lower()) is not None
 
 
 def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
@@ -105,6 +120,15 @@ def may_train(chunk: Chunk, outline: Outline) -> bool:
         return False
     if chunk.owner and (_has_forward(chunk.owner, outline) or not named.isdisjoint(_TRAINED)):
         return True
+    return _is_about_networks(outline) or _takes_tensors(chunk)
+
+
+def may_be_half(chunk: Chunk, outline: Outline) -> bool:
+    """Whether the chunk is a part of a model that somebody may run in float16, in training or out of it."""
+    if chunk.name == MODULE:
+        return True
+    if not _NEVER_HALF.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2], *_bases(chunk.owner, outline))):
+        return False
     return _is_about_networks(outline) or _takes_tensors(chunk)
 
 

@@ -1,0 +1,192 @@
+"""What float16 does to code that does not say which dtype it runs in: which eps is relied on, and what passes its end.
+
+Judgements on the shape of code. Whether a model is ever run in float16 is nobody's to know here, so all of it is for `info`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.facts.calculate import VIEWS
+from nanlint.facts.naming import words_of
+from nanlint.facts.values import UNKNOWN, Call, Kind
+from nanlint.facts.written import text_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from nanlint.facts.evaluate import Evaluator
+
+# What breaks at 0, with the operand that must not be 0. Numbers have functions of their own: these are given tensors.
+_STEEP = {f"torch.{name}": "input" for name in ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal")}
+_QUOTIENT, _POWER = "torch.div", "torch.pow"
+# Rows of weights, and of what a network makes of a speaker or a sentence, are not 0 as a whole.
+_NO_EMPTY_ROWS = frozenset(
+    {
+        "weight", "weights", "kernel", "codebook", "prototypes", "emb", "embs", "embed", "embeds", "embedding", "embeddings", "spemb",
+        "spembs", "spk",
+    }
+)  # fmt: skip
+_CUT_OFF = frozenset({"torch.clamp", "torch.clamp_min", "torch.relu"})
+_POWERS, _SUMS = frozenset({"torch.pow", "torch.square"}), frozenset({"torch.sum", "torch.nansum", "torch.cumsum"})
+# The square of anything above is past the end of float16.
+_ROOT_OF_LARGEST = 256
+# A wave is within 1.
+_SMALL = frozenset({"wav", "wavs", "wave", "waveform", "audio", "speech", "signal", "mono"})
+_VALUES = frozenset({"v", "value", "values"})
+_MATRIX_PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.einsum"})
+# What is scaled or normalised first stays small.
+_SCALINGS = frozenset({"torch.mul", "torch.div", "torch.nn.functional.normalize", "torch.softmax"})
+_NOISE = frozenset({"torch.randn", "torch.randn_like", "torch.rand"})
+# What is above it needs no eps.
+_NEXT_TO_0 = 1e-3
+
+
+def is_relied_on(floor: Call, value: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether something here divides by what `floor` keeps from 0, or takes a root or logarithm of it.
+
+    `value` is what is kept from 0. Of a quotient it must be a tensor: a number is not rounded to float16.
+    """
+    held = evaluator.values.get(value, UNKNOWN)
+    if held.kind not in {Kind.TENSOR, Kind.UNKNOWN} or held.range.integer or held.range.low > _NEXT_TO_0:
+        return False
+    breaking = [operand for call in evaluator.calls.values() for operand in _operands(call, evaluator)]
+    users = [call for call, operand in breaking if _is_made_by(operand, floor, evaluator)]
+    return any(held.kind is Kind.TENSOR or call.function in _STEEP for call in users)
+
+
+def _is_made_by(operand: cst.BaseExpression, floor: Call, evaluator: Evaluator) -> bool:
+    """As it is written, or under a name."""
+    return operand is floor.node or evaluator.values.get(operand, UNKNOWN).origin is floor
+
+
+def _operands(call: Call, evaluator: Evaluator) -> list[tuple[Call, cst.BaseExpression]]:
+    """The operand at which `call` breaks if it is 0, or none."""
+    name = "other" if call.function == _QUOTIENT else _STEEP.get(call.function, "")
+    if call.function == _POWER:
+        exponent = call.arguments.get("exponent")
+        number = evaluator.values.get(exponent, UNKNOWN).number if exponent is not None else None
+        name = "input" if number is not None and number < 1 else ""
+    operand = call.arguments.get(name)
+    return [(call, operand)] if operand is not None else []
+
+
+def needs_less_than_one(ceiling: Call, functions: tuple[str, ...], evaluator: Evaluator) -> bool:
+    """Whether one of these operations is given what `ceiling` keeps below 1, or what is left to 1 of it: `log(1 - p)`, `log1p(-p)`."""
+    calls = [call for call in evaluator.calls.values() if call.function in functions and call.subject is not None]
+    given = [operand for call in calls if (operand := call.subject) is not None]
+    less = [rest for operand in given if (rest := _rest(operand, evaluator)) is not None]
+    return any(evaluator.values.get(operand, UNKNOWN).origin is ceiling for operand in (*given, *less))
+
+
+def _rest(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression | None:
+    """`p` of `1 - p` and of `-p`."""
+    made_by = evaluator.values.get(node, UNKNOWN).made_by
+    if made_by is None or made_by.subject is None:
+        return None
+    if made_by.function == "torch.neg":
+        return made_by.subject
+    whole = evaluator.values.get(made_by.subject, UNKNOWN)
+    is_one = whole.number == 1 or (whole.made_by is not None and whole.made_by.function == "torch.ones_like")
+    return made_by.arguments.get("other") if made_by.function == "torch.sub" and is_one else None
+
+
+def may_have_empty_rows(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether a row of `node` may be 0 as a whole, as padding and the background of a picture are."""
+    held = evaluator.values.get(node, UNKNOWN)
+    if held.origin is not None and held.origin.function in _NOISE:
+        return False
+    return held.range.has_zero and _NO_EMPTY_ROWS.isdisjoint(words_of(node))
+
+
+def is_area(call: Call, evaluator: Evaluator) -> bool:
+    """Whether `call` multiplies two differences of coordinates, cut off at 0 or not, that may be float16.
+
+    `(x2 - x1) * (y2 - y1)`, or `(high - low).prod(-1)`.
+    """
+    if evaluator.values.get(call.node, UNKNOWN).dtype not in {"", "float16"}:
+        return False
+    if call.function == "torch.prod":
+        return call.subject is not None and "dim" in call.arguments and _is_edge(call.subject, evaluator)
+    sides = [call.arguments.get(name) for name in ("input", "other")]
+    texts = {text_of(side) for side in sides if side is not None}
+    return (
+        call.function == "torch.mul"
+        and len(texts) > 1
+        and all(side is not None and _is_edge(side, evaluator) for side in sides)
+    )
+
+
+def _is_edge(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`x2 - x1`: a difference of two things that are no numbers; cut off at 0 or not."""
+    side = evaluator.values.get(node, UNKNOWN).origin
+    if side is not None and side.function in _CUT_OFF and side.subject is not None:
+        side = evaluator.values.get(side.subject, UNKNOWN).origin
+    ends = (side.subject, side.arguments.get("other")) if side is not None and side.function == "torch.sub" else ()
+    held = [evaluator.values.get(end, UNKNOWN) for end in ends if end is not None]
+    return len(held) == 2 and all(end.kind is not Kind.NUMBER and end.number is None for end in held)
+
+
+def is_linear_attention(call: Call, keys: frozenset[str], evaluator: Evaluator) -> bool:
+    """`k.transpose(-2, -1) @ v`: keys meet values, summed up over all tokens, neither of them scaled or normalised before."""
+    operands = [node for name, node in call.arguments.items() if name != "equation"][-2:]
+    words = [frozenset(words_of(_viewed(node, evaluator))) for node in operands]
+    if (
+        call.function not in _MATRIX_PRODUCTS
+        or len(words) != 2
+        or keys.isdisjoint(words[0])
+        or _VALUES.isdisjoint(words[1])
+    ):
+        return False
+    origins = [evaluator.values.get(node, UNKNOWN).origin for node in operands]
+    return not any(origin is not None and origin.function in _SCALINGS for origin in origins)
+
+
+def _viewed(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
+    """`k` of `k.transpose(-2, -1)`."""
+    call = evaluator.calls.get(node)
+    while call is not None and call.function in VIEWS and call.subject is not None:
+        node = call.subject
+        call = evaluator.calls.get(node)
+    return node
+
+
+def is_large_by_nature(call: Call, evaluator: Evaluator) -> bool:
+    """Whether a reduction passes the end of float16 on ordinary values: log-probabilities, squares before a root."""
+    if call.subject is None:
+        return False
+    made_by = _made_by(call.subject, evaluator)
+    if call.function in {"torch.mean", "torch.sum"} and made_by is not None and made_by.function in _POWERS:
+        base = made_by.subject
+        return base is not None and _may_be_large(base, call.function, evaluator) and _takes_a_root(evaluator)
+    is_of_classes = made_by is not None and made_by.function == "torch.log_softmax"
+    return call.function in _SUMS and is_of_classes and "dim" in call.arguments
+
+
+def _may_be_large(base: cst.BaseExpression, reduction: str, evaluator: Evaluator) -> bool:
+    """Whether squares of `base` pass the end; a sum of squared differences is a distance, and that of atoms is none of pixels."""
+    reach, origin = evaluator.range_of(base), _made_by(base, evaluator)
+    is_distance = reduction == "torch.sum" and origin is not None and origin.function == "torch.sub"
+    return (
+        max(-reach.least, reach.greatest) >= _ROOT_OF_LARGEST and not is_distance and _SMALL.isdisjoint(words_of(base))
+    )
+
+
+def _made_by(node: cst.BaseExpression, evaluator: Evaluator) -> Call | None:
+    """The operation that made it, but for its sign."""
+    origin = evaluator.values.get(node, UNKNOWN).origin
+    if origin is not None and origin.function == "torch.neg" and origin.subject is not None:
+        origin = evaluator.values.get(origin.subject, UNKNOWN).origin
+    return origin
+
+
+def _takes_a_root(evaluator: Evaluator) -> bool:
+    return any(call.function in {"torch.sqrt", "torch.rsqrt"} for call in evaluator.calls.values())
+
+
+def is_sum_over_pixels(call: Call, evaluator: Evaluator) -> bool:
+    """`(p * target).sum(dim)`, or over all dimensions."""
+    if call.function not in _SUMS or call.subject is None:
+        return False
+    made_by = _made_by(call.subject, evaluator)
+    return "dim" in call.arguments or (made_by is not None and made_by.function == "torch.mul")
