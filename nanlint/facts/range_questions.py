@@ -8,6 +8,8 @@ from nanlint.facts.log_arguments import is_difference, masked_by, stretched_in
 from nanlint.facts.loop_questions import LoopQuestions
 from nanlint.facts.mask_bounds import definition
 from nanlint.facts.relations import range_under
+from nanlint.facts.root_arguments import divided, is_expanded_square, is_square_by_name
+from nanlint.facts.unit_arguments import is_dot, is_part_of_length
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.facts.zeros import expects_zero, reaches_zero
 from nanlint.ops.formats import FORMATS
@@ -36,6 +38,26 @@ class RangeQuestions(LoopQuestions):
     def is_difference(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is one tensor less another of which as little is known: it can round to 0 or below."""
         return self.here is not None and node is not None and is_difference(node, self.here)
+
+    def divided_in(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """`x` of `x / n` if x is never negative and nothing is known of n: the two are 0 together. Else `node` itself."""
+        return divided(node, self.here) if self.here is not None else node
+
+    def is_expanded_square(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is the square of a difference multiplied out, `a + b - 2 * c`, which rounds below 0."""
+        return self.here is not None and is_expanded_square(node, self.here)
+
+    def is_square_by_name(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is called a square, a variance, an energy or a distance, and nothing else is known of it."""
+        return is_square_by_name(node) and self.here is not None and self.here.values.get(node, UNKNOWN).made_by is None
+
+    def is_dot(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is computed from a dot product or a trace, which rounds past what it is on paper."""
+        return self.here is not None and is_dot(node, self.here)
+
+    def is_part_of_length(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is `z / r` with a norm or a root as r: 1 where the rest of the vector is 0."""
+        return self.here is not None and is_part_of_length(node, self.here)
 
     def is_picked_zero(self, node: cst.BaseExpression | None) -> bool:
         """Whether a 0 of `node` is one that `where` puts there, so that no gradient passes: `where(x > 0, x, 0)`."""

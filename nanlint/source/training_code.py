@@ -30,6 +30,13 @@ _NOT_TRAINED = frozenset(
         "measure", "masker", "anomaly", "box", "boxes", "bbox", "bboxes", "clipped", "clipping", "bucket", "binning", "bucketize", "enhancement", "denoise", "rotary", "rope", "pretrained", "fbank", "spectrogram", "stft",
     }
 )  # fmt: skip
+# Of those, what a backward passes through at times: features of a signal, a sample drawn with its gradient, a rotation in another form.
+_TRAINED_AT_TIMES = frozenset(
+    {
+        "sample", "sampling", "sampler", "transform", "transforms", "convert", "audio", "loudness", "spectrogram", "stft", "fbank", "extract",
+        "extraction", "extractor", "postprocess", "solver", "solve", "refine", "compute", "enhancement", "denoise", "score", "scores", "update",
+    }
+)  # fmt: skip
 _TRAINED = frozenset(
     {
         "module", "loss", "losses", "model", "layer", "net", "network", "encoder", "decoder", "block", "pooling", "kernel",
@@ -63,7 +70,7 @@ def is_test_file(path: str) -> bool:
 
 
 def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
-    """Whether the chunk is what a need asks for by its names: "no test", "may train" or "trained"; "" for anything.
+    """Whether the chunk is what a need asks for by its names: "no test", "could train", "may train" or "trained"; "" for anything.
 
     Or it must set elements of something: "sets elements".
     """
@@ -73,7 +80,8 @@ def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
         return any(map(_sets_elements, chunk.contents.nodes))
     if is_test(chunk):
         return False
-    return kind == "no test" or (is_trained if kind == "trained" else may_train)(chunk, outline)
+    judges = {"could train": could_train, "may train": may_train, "trained": is_trained}
+    return kind == "no test" or judges[kind](chunk, outline)
 
 
 def _sets_elements(node: ast.AST) -> bool:
@@ -101,6 +109,15 @@ def may_train(chunk: Chunk, outline: Outline) -> bool:
     if chunk.owner and (_has_forward(chunk.owner, outline) or not named.isdisjoint(_TRAINED)):
         return True
     return _is_about_networks(outline) or _takes_tensors(chunk)
+
+
+def could_train(chunk: Chunk, outline: Outline) -> bool:
+    """As `may_train`, or a backward passes through such code at times: through features, samples, conversions of rotations."""
+    if may_train(chunk, outline):
+        return True
+    bases = set(_words(*_bases(chunk.owner, outline)))
+    words = {*_words(chunk.name, chunk.owner.rpartition(".")[2]), *bases}
+    return "function" not in bases and words.isdisjoint(_NOT_TRAINED - _TRAINED_AT_TIMES)
 
 
 def is_inference(chunk: Chunk) -> bool:
