@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.facts.log_arguments import is_difference, masked_by, stretched_in
+from nanlint.facts.log_arguments import (
+    is_bounded,
+    is_difference,
+    is_logit,
+    is_odds,
+    masked_by,
+    stretched_in,
+    told_by_name,
+)
 from nanlint.facts.loop_questions import LoopQuestions
 from nanlint.facts.mask_bounds import definition
 from nanlint.facts.relations import range_under
@@ -38,6 +46,20 @@ class RangeQuestions(LoopQuestions):
     def is_difference(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is one tensor less another of which as little is known: it can round to 0 or below."""
         return self.here is not None and node is not None and is_difference(node, self.here)
+
+    def told_by_name(self, node: cst.BaseExpression) -> str:
+        """What `node` is by its name, or because it is learned, if that can be 0: "is a probability by name"; else empty."""
+        return told_by_name(node, self.here) if self.here is not None else ""
+
+    def is_odds(self, log: Call) -> bool:
+        """Whether `log` is of `x / (1 - x)` or `(1 + x) / (1 - x)`, or the first half of `log(x) - log(1 - x)`."""
+        if self.here is None or log.subject is None:
+            return False
+        return is_odds(log.subject, self.here) or is_logit(log, self.here)
+
+    def is_bounded(self, node: cst.BaseExpression) -> bool:
+        """Whether `node`, or what it is minus of, was clamped to a bound that is no number here."""
+        return self.here is not None and is_bounded(node, self.here)
 
     def divided_in(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """`x` of `x / n` if x is never negative and nothing is known of n: the two are 0 together. Else `node` itself."""
