@@ -14,7 +14,7 @@ from nanlint.facts.log_arguments import (
     told_by_name,
 )
 from nanlint.facts.loop_questions import LoopQuestions
-from nanlint.facts.mask_bounds import definition
+from nanlint.facts.mask_bounds import definition, shifted
 from nanlint.facts.relations import range_under
 from nanlint.facts.root_arguments import divided, is_expanded_square, is_square_by_name
 from nanlint.facts.unit_arguments import is_dot, is_part_of_length
@@ -105,7 +105,10 @@ class RangeQuestions(LoopQuestions):
     def range_where(self, node: cst.BaseExpression, condition: cst.BaseExpression, *, holds: bool) -> Interval:
         """The range of `node` where the mask `condition` is true (or false), as far as the mask's comparison names it."""
         flow = self.here
-        return range_under(node, definition(condition, flow), flow, holds=holds) if flow is not None else FINITE
+        if flow is None:
+            return FINITE
+        test = definition(condition, flow)
+        return shifted(node, lambda part: range_under(part, test, flow, holds=holds), flow)
 
     def breaks(self, call: Call, operand: str, reach: Interval) -> bool:
         """Whether some ordinary value of `reach` breaks `call`, forward or backward, as its argument `operand`."""
