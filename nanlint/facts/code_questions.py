@@ -120,7 +120,7 @@ class CodeQuestions(Reach):
         return not self.is_test() and may_train(self.outline.chunks[self._current], self.outline)
 
     def could_train(self) -> bool:
-        """As `may_train`, or it is code that a backward passes through at times: features, samples, conversions of rotations."""
+        """As `may_train`, or it is code that a backward passes through at times: features of a signal, conversions of rotations."""
         return not self.is_test() and could_train(self.outline.chunks[self._current], self.outline)
 
     def is_inference(self) -> bool:

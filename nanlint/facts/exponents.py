@@ -211,7 +211,7 @@ def unscaled(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpressi
 # What is kept as a logarithm because it is above 0: scales, rates, temperatures.
 _SCALES = frozenset(
     {
-        "var", "vars", "variance", "std", "stds", "sigma", "sigmas", "scale", "scales", "alpha", "temperature", "temp", "tau", "lengthscale",
+        "var", "vars", "variance", "std", "stds", "sigma", "sigmas", "scale", "scales", "temperature", "temp", "tau", "lengthscale",
         "shape", "rate", "rates", "amplitude", "concentration", "precision", "dt", "s",
     }
 )  # fmt: skip
@@ -226,5 +226,7 @@ def unbounded(node: cst.BaseExpression, evaluator: Evaluator) -> str:
         return "is learnable and has no bound"
     if value.made_by is not None and value.made_by.function in _LAYERS:
         return "is what a layer makes, without bound"
-    is_logarithm = bool(_LOGARITHMS & words) or (bool({"log", "logit"} & words) and bool(_SCALES & words))
+    # A local log_alpha is one of a noise schedule, which is below 0; that of an object is a temperature.
+    scales = _SCALES | {"alpha"} if isinstance(node, cst.Attribute) else _SCALES
+    is_logarithm = bool(_LOGARITHMS & words) or (bool({"log", "logit"} & words) and bool(scales & words))
     return "is a logarithm without bound" if is_logarithm else ""

@@ -30,6 +30,25 @@ _NOT_TRAINED = frozenset(
         "measure", "masker", "anomaly", "box", "boxes", "bbox", "bboxes", "clipped", "clipping", "bucket", "binning", "bucketize", "enhancement", "denoise", "rotary", "rope", "pretrained", "fbank", "spectrogram", "stft",
     }
 )  # fmt: skip
+# Of those, what a backward passes through at times: features of a signal, a rotation in another form.
+_TRAINED_AT_TIMES = frozenset(
+    {
+        "transform", "transforms", "convert", "audio", "loudness", "spectrogram", "stft", "fbank", "extract", "extraction", "extractor",
+        "postprocess", "enhancement",
+    }
+)  # fmt: skip
+_TRAINED = frozenset(
+    {
+        "metric", "metrics", "scheduler", "sampler", "sampling", "sample", "processor", "preprocess", "processing", "extractor",
+        "dataset", "datasets", "augment", "augmentation", "augmentations", "evaluate", "evaluation", "evaluator", "eval", "diagnostics", "env",
+        "planner", "planning", "optimizer", "plot", "visualize", "corrector", "collator", "collate", "pipeline", "detect", "detector",
+        "init", "initialize", "reset", "stats", "statistics", "callback", "monitor", "score", "scores", "benchmark", "convert",
+        "export", "calibrate", "calibration", "generate", "translate", "decode", "search", "fit", "suppression", "nms", "quantize", "prune",
+        "pruning", "inference", "predict", "infer", "logging", "summary", "report", "load", "save", "test", "tests", "check",
+        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "match", "matching", "assigner", "candidates",
+        "measure", "masker", "anomaly", "box", "boxes", "bbox", "bboxes", "clipped", "clipping", "bucket", "binning", "bucketize", "enhancement", "denoise", "rotary", "rope", "pretrained", "fbank", "spectrogram", "stft",
+    }
+)  # fmt: skip
 # Of those, what a backward passes through at times: features of a signal, a sample drawn with its gradient, a rotation in another form.
 _TRAINED_AT_TIMES = frozenset(
     {
@@ -112,7 +131,7 @@ def may_train(chunk: Chunk, outline: Outline) -> bool:
 
 
 def could_train(chunk: Chunk, outline: Outline) -> bool:
-    """As `may_train`, or a backward passes through such code at times: through features, samples, conversions of rotations."""
+    """As `may_train`, or a backward passes through such code at times: through features of a signal and conversions of rotations."""
     if may_train(chunk, outline):
         return True
     bases = set(_words(*_bases(chunk.owner, outline)))
