@@ -26,7 +26,7 @@ _NOT_TRAINED = frozenset(
         "init", "initialize", "reset", "stats", "statistics", "callback", "monitor", "score", "scores", "benchmark", "convert",
         "export", "calibrate", "calibration", "generate", "translate", "decode", "search", "fit", "suppression", "nms", "quantize", "prune",
         "pruning", "inference", "predict", "infer", "logging", "summary", "report", "load", "save", "test", "tests", "check",
-        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "match", "matching", "assigner", "candidates",
+        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "knn", "neighbor", "neighbors", "neighbour", "neighbours", "nearest", "retrieval", "match", "matching", "assigner", "candidates",
         "measure", "masker", "anomaly", "box", "boxes", "bbox", "bboxes", "clipped", "clipping", "bucket", "binning", "bucketize", "enhancement", "denoise", "rotary", "rope", "pretrained", "fbank", "spectrogram", "stft",
     }
 )  # fmt: skip
@@ -45,7 +45,7 @@ _TRAINED = frozenset(
         "init", "initialize", "reset", "stats", "statistics", "callback", "monitor", "score", "scores", "benchmark", "convert",
         "export", "calibrate", "calibration", "generate", "translate", "decode", "search", "fit", "suppression", "nms", "quantize", "prune",
         "pruning", "inference", "predict", "infer", "logging", "summary", "report", "load", "save", "test", "tests", "check",
-        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "match", "matching", "assigner", "candidates",
+        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "knn", "neighbor", "neighbors", "neighbour", "neighbours", "nearest", "retrieval", "match", "matching", "assigner", "candidates",
         "measure", "masker", "anomaly", "box", "boxes", "bbox", "bboxes", "clipped", "clipping", "bucket", "binning", "bucketize", "enhancement", "denoise", "rotary", "rope", "pretrained", "fbank", "spectrogram", "stft",
     }
 )  # fmt: skip
