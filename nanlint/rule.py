@@ -131,7 +131,7 @@ class Need(NamedTuple):
     one, `<filled>` makes what something in the file fills, `<own called>` calls an attribute of the object."""
     not_named: tuple[str, ...] = ()
     """The rule is silent in functions whose names contain one of these."""
-    where: Literal["", "no test", "may train", "trained", "sets elements", "watches"] = ""
+    where: Literal["", "no test", "could train", "may train", "trained", "sets elements", "watches"] = ""
     """What the function must be by its names, as facts judge them; or it has an assignment to `x[index]`, or speaks of a loss, a
     gradient or a norm."""
 

@@ -24,9 +24,7 @@ TOLD_ELSEWHERE = frozenset({"torch.softmax", "torch.sigmoid", "torch.nn.function
 PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", "torch.einsum"})
 DIFFERENCE, PRODUCT, RELU, QUOTED = "torch.sub", "torch.mul", "torch.relu", 50
 SATURATING = frozenset({"softmax", "softmin", "sigmoid", "sigmoid_", "expit", "Sigmoid", "Softmax", "tanh", "tanh_", "Tanh"})  # fmt: skip
-PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities", "pred"})
-CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
-OFTEN_ZERO = CLAMPS | {RELU, PRODUCT, DIFFERENCE, "torch.pow", "torch.square", "torch.abs", "torch.sum", "torch.mean", "torch.median", "torch.max", "torch.amax", "torch.std", "torch.var", "torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.count_nonzero", "torch.nansum", "torch.bincount", "torch.nn.functional.one_hot", "torch.nn.functional.gumbel_softmax"}  # fmt: skip
+OFTEN_ZERO = frozenset({"torch.clamp", "torch.clamp_min"}) | {RELU, PRODUCT, DIFFERENCE, "torch.pow", "torch.square", "torch.abs", "torch.sum", "torch.mean", "torch.median", "torch.max", "torch.amax", "torch.std", "torch.var", "torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.count_nonzero", "torch.nansum", "torch.bincount", "torch.nn.functional.one_hot", "torch.nn.functional.gumbel_softmax"}  # fmt: skip
 
 
 class LogOfZero(Rule):
@@ -49,7 +47,7 @@ class LogOfZero(Rule):
     the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; of `exp(x)`, which only underflow makes 0;
     when nothing is known of it, unless a mask is a factor of it, or it is `1 - y ** 2` of a `tanh` that was scaled by something else than a number within 1;
     under `no_grad` and in tests, where -inf is a result like any other. At `info` where it takes an underflow or a rounding (a difference of two tensors, a sum
-    of products), where it is what a model made or a name alone says that it is a probability, and in code that is not trained by its name: metrics, sampling,
+    of products), where it is learned or a name alone says that it is a probability or a target, of the odds `x / (1 - x)`, of what goes on as a number (`.item()`), and in code that is not trained by its name: metrics, sampling,
     inference. The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.
 
     ## Fix
@@ -64,7 +62,7 @@ class LogOfZero(Rule):
     needs = (Need(calls, (OFTEN_ZERO,), made_by=OFTEN_ZERO, but=frozenset({"<raised>"}), where="may train"),
              Need(calls, (SATURATING,), where="no test"),
              Need(frozenset({"torch.log1p"}), (frozenset({"<computed>"}),), where="may train"),
-             Need(calls, (frozenset({"<computed>"}),), only_info=True, where="no test"))  # fmt: skip
+             Need(calls, only_info=True, where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -72,19 +70,19 @@ class LogOfZero(Rule):
         inner, edge = call.subject, LOGARITHMS[call.function]
         if inner is None or not facts.is_tensor(call.node) or facts.is_test() or not facts.is_recorded(call.node):
             return
-        shape = facts.by_hand(call)
-        if shape is not None and any(facts.is_shifted(exp.subject) for exp in shape.exps):
+        if (shape := facts.by_hand(call)) is not None and any(facts.is_shifted(exp.subject) for exp in shape.exps):
             return  # the largest of the exponentials is 1
         origin = facts.origin_of(inner)
         # `log(1 - p)` beside `log(p)` is told of with it; NAN110, NAN112 and NAN202 tell what to write instead.
         part = facts.origin_of(facts.rest_to_one(inner)) or origin
         if part is not None and part.function in TOLD_ELSEWHERE:
             return
-        is_ordinary = bool(reason := _reason(inner, edge, facts)) and _is_ordinary(inner, edge, facts)
+        is_ordinary = bool(reason := _reason(call, inner, edge, facts)) and _is_ordinary(call, inner, edge, facts)
         certain = _certain(inner, facts) if not edge and not is_ordinary else ""
         if not (reason or certain) or _is_meant(call, inner, facts) or facts.is_mended(call.node):
             return
-        is_forward = bool(facts.stretched_in(inner)) or (origin is not None and origin.function == RELU)
+        is_relu = origin is not None and origin.function == RELU
+        is_forward = is_relu or facts.is_cut_off(call.node) or bool(facts.stretched_in(inner))
         yield self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(inner, QUOTED)}` {certain or reason}",
@@ -109,33 +107,34 @@ def _certain(inner: Expression, facts: Facts) -> str:
     return f"is 0 where `{facts.quote(mask, QUOTED // 2)}` is, so its logarithm can be -inf"
 
 
-def _is_ordinary(inner: Expression, edge: int, facts: Facts) -> bool:
-    # What may be NaN already is broken before it gets here.
-    is_sound = facts.is_known(inner) and not facts.range_of(inner).nan and facts.may_train()
-    return is_sound and (edge != 0 or facts.is_often_zero(inner))
+def _is_ordinary(call: Call, inner: Expression, edge: int, facts: Facts) -> bool:
+    # What may be NaN already is broken before it gets here; of a level that is read off, -inf is one like any other.
+    is_sound = facts.is_known(inner) and not facts.range_of(inner).nan and not facts.is_cut_off(call.node)
+    return is_sound and facts.may_train() and (edge != 0 or facts.is_often_zero(inner))
 
 
-def _reason(inner: Expression, edge: int, facts: Facts) -> str:
+def _reason(call: Call, inner: Expression, edge: int, facts: Facts) -> str:
     """Why the argument can be at the edge, or below; empty if nothing says so."""
     reach, origin = facts.range_of(inner), facts.origin_of(inner)
+    if not edge and reach.has_zero and facts.is_odds(call):
+        return "ends in the log of 0 where x is 0 or 1, and log(0) is -inf"
     if facts.is_known(inner):
         # Squares, norms and shares are known not to be negative; what may be so for all that is known is not, as a rule.
         can_be = reach.low == edge and reach.contains(edge)
         return f"can be {edge} (range {reach}), so its logarithm can be -inf" if can_be else ""
     if edge or facts.is_tested(inner):
         return ""
-    if origin is None:
-        return "is a probability by name, and log(0) is -inf" if PROBABILITIES & set(facts.words_of(inner)) else ""
-    if origin.function in PRODUCTS:
+    if told := facts.told_by_name(inner):
+        return f"{told}, and log(0) is -inf"
+    if origin is not None and origin.function in PRODUCTS:
         return "is a sum of products, which underflow, and log(0) is -inf"
     return "is a difference and can round to 0 or below" if facts.is_difference(inner) else ""
 
 
 def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
     """A mask's logarithm, that of a constant 0, of a singular matrix or with a comment is -inf on purpose; a bound is a guard."""
-    reach, clamp = facts.range_of(inner), facts.origin_of(inner)
-    bound = clamp.arguments.get("min") if clamp is not None and clamp.function in CLAMPS else None
-    if (bound is not None and facts.constant_of(bound) is None) or (reach.integer and reach.high == 1):
+    reach = facts.range_of(inner)
+    if facts.is_bounded(inner) or (reach.integer and reach.high == 1):
         return True
     written = facts.function_name() + facts.source_of(facts.statement_of(call.node))
     is_determinant = facts.operand_of(inner, "torch.abs") is not None and "det" in written
@@ -144,7 +143,8 @@ def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
 
 
 def _fix(call: Call, inner: Expression, edge: int, facts: Facts) -> Fix | None:
-    if edge or facts.range_of(inner).nan or facts.changes_its_operand(call) or facts.stretched_in(inner):
+    is_of_more = bool(facts.stretched_in(inner)) or facts.is_odds(call) or facts.is_cut_off(call.node)
+    if edge or is_of_more or facts.range_of(inner).nan or facts.changes_its_operand(call):
         return None
     text = f"{facts.as_receiver(inner)}.clamp_min({facts.floor_for(inner)})"
     return unsafe("Keep the argument of the logarithm above 0", Edit(facts.span_of(inner), text))

@@ -47,8 +47,8 @@ class RootOfNegative(Rule):
 
     ## Silent when
     the value was clamped; it is 1 less the square of a share, a level or a rate by its name; it is a sum of squares, an absolute value or a variance (where it is exactly 0, NAN301 speaks); when nothing
-    is known of it, and of a difference of two squares, which are in order by what they mean; under a guard; in tests and
-    schedules.
+    is known of it, and of a difference of two squares, which are in order by what they mean; under a guard; in tests. At `info` in code that is not trained by its name:
+    schedules, metrics, sampling.
 
     ## Fix
     Unsafe: `clamp_min(1e-7)` inside the root, or 1e-12 where the dtype is not float16. The bound is above 0 because the gradient of the root at 0 is infinite.
@@ -62,23 +62,25 @@ class RootOfNegative(Rule):
     needs = (
         Need(frozenset({SQRT, RSQRT}), (SIGNED | {DIFFERENCE},), but=RAISED, where="may train"),
         Need(frozenset({"<root>"}), (SIGNED | {DIFFERENCE}, frozenset({"<tensor>"})), but=RAISED, where="may train"),
+        Need(frozenset({SQRT, RSQRT, "<root>"}), (SIGNED | {DIFFERENCE},), but=RAISED, where="no test", only_info=True),
     )
     yields_to = frozenset({"NAN210", "NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one root."""
         inner = call.subject
-        if inner is None or not facts.may_train() or not facts.is_tensor(call.node) or not _is_root(call, facts):
+        if inner is None or facts.is_test() or not facts.is_tensor(call.node) or not _is_root(call, facts):
             return
         reason = _reason(inner, facts)
-        if reason:
+        if reason and (facts.may_train() or not facts.is_mended(call.node)):
             message = f"`{facts.quote(inner, QUOTED)}` {reason}, and its root is NaN there"
             fix = None
             if not facts.changes_its_operand(call):
                 text = f"{facts.as_receiver(inner)}.clamp_min({facts.floor_for(inner)})"
                 fix = unsafe("Keep the value under the root above 0", Edit(facts.span_of(inner), text))
             hazard = Hazard(call.function, facts.source_of(inner), "below 0")
-            yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard)
+            severity = self.severity if facts.may_train() else Severity.INFO
+            yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, severity=severity)
 
 
 def _is_root(call: Call, facts: Facts) -> bool:
@@ -92,6 +94,8 @@ def _reason(inner: Expression, facts: Facts) -> str:
     if reach.low > -INF and origin is not None and origin.function in SIGNED:
         return f"can be negative (range {reach})"
     made_by = facts.value_of(inner).made_by
+    if facts.is_expanded_square(inner) and reach.low < 0:
+        return "is a square multiplied out and can round below 0"
     if made_by is None or made_by.function != DIFFERENCE or not facts.is_here(made_by.node) or reach.low >= -ROUNDING:
         return ""
     left, right = made_by.arguments["input"], made_by.arguments["other"]

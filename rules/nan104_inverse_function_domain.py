@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
 
 ACOSH, LOGIT = "torch.acosh", "torch.logit"
@@ -15,16 +13,7 @@ DOMAINS = {
     LOGIT: (0.0, 1.0),
 }
 ANGLES = frozenset({"torch.acos", "torch.asin", "torch.atanh"})
-DOTS = frozenset(
-    {
-        "torch.matmul", "torch.bmm", "torch.mm", "torch.mv", "torch.dot", "torch.einsum", "torch.inner", "torch.vdot",
-        "torch.linalg.vecdot", "torch.trace", "torch.baddbmm", "torch.tensordot", "torch.nn.functional.linear",
-    }
-)  # fmt: skip
-THROUGH = frozenset({"torch.div", "torch.sub", "torch.add", "torch.mul", "torch.neg", "torch.abs"})
-# `r[:, 0, 0] + r[:, 1, 1] + r[:, 2, 2]` is the trace of a rotation.
-DIAGONAL, ROTATION, HALF = re.compile(r"\[(?:[^][]*, ?)?(\d), ?\1\]"), 3, 0.5
-DEEPEST, QUOTED = 4, 45
+QUOTED = 45
 
 
 class InverseFunctionDomain(Rule):
@@ -44,7 +33,7 @@ class InverseFunctionDomain(Rule):
 
     ## Silent when
     the argument is clamped inside the open interval by an eps that its dtype can hold, or scaled into it; for `logit(eps=...)`; for a
-    clamp to the ends where no gradient passes (at `info` where no name says that one does); when the argument is neither known nor a dot product; for a number that is made a tensor, which is a setting; in tests.
+    clamp to the ends where no gradient passes (at `info` where no name says that one does, and where a `where` or a test of `isclose` takes the ends out); when the argument is neither known nor a dot product, nor a part of a length, `z / r` (at `info`); for a number that is made a tensor, which is a setting; in tests.
 
     ## Fix
     Unsafe: a clamp to `-1 + torch.finfo(x.dtype).eps` and `1 - ...`, which moves what is closer to the ends. There is none where
@@ -67,10 +56,14 @@ class InverseFunctionDomain(Rule):
         if inner is None or facts.is_test() or not facts.is_tensor(call.node) or "eps" in call.arguments:
             return
         reason, direction = _reason(call, inner, facts)
-        if not reason or facts.is_mended(call.node):
+        # What a `where` throws away, or a test has taken out before, is NaN in the gradient alone, if at all.
+        is_mended = facts.is_mended(call.node) or facts.mentions("isclose", "allclose")
+        direction = Direction.BACKWARD if is_mended else direction
+        if not reason or (is_mended and not facts.is_dot(inner)):
             return
         if direction is Direction.BACKWARD and not _is_trained(call, inner, facts):
             return
+        is_rare = is_mended or facts.is_part_of_length(inner) or not facts.is_trained()
         name = call.function.rpartition(".")[2]
         result = f"the gradient of `{name}` is infinite" if direction is Direction.BACKWARD else f"`{name}` breaks"
         edit = _clamped(call, inner, facts)
@@ -81,12 +74,12 @@ class InverseFunctionDomain(Rule):
             direction=direction,
             fix=unsafe("Clamp inside the open interval", edit) if edit is not None else None,
             dtypes=_dtypes(call, inner, facts) or self.dtypes,
-            severity=Severity.INFO if direction is Direction.BACKWARD and not facts.is_trained() else Severity.ERROR,
+            severity=Severity.INFO if direction is Direction.BACKWARD and is_rare else Severity.ERROR,
         )
 
 
 def _is_trained(call: Call, inner: Expression, facts: Facts) -> bool:
-    return facts.may_train() and facts.has_gradient(call.node) and facts.has_gradient(inner)
+    return facts.could_train() and facts.has_gradient(call.node) and facts.has_gradient(inner)
 
 
 def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction]:
@@ -97,8 +90,11 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction
         # Somebody has picked what may go in, or set it.
         return "", Direction.BOTH
     if reach.low == -INF or (reach.high == INF and high != INF):
-        is_dot = call.function in ANGLES and _is_dot(inner, facts)
-        return ("is a dot product and can round past 1" if is_dot else ""), Direction.BOTH
+        if call.function not in ANGLES or not (facts.is_dot(inner) or facts.is_part_of_length(inner)):
+            return "", Direction.BOTH
+        is_dot = facts.is_dot(inner)
+        told = "is a dot product and can round past 1" if is_dot else "can be 1"
+        return told, Direction.BOTH if is_dot else Direction.BACKWARD
     if (reach.low < low or reach.high > high) and not reach.nan:
         return f"can be past {low:g} or {high:g} (range {reach})".replace(" or inf", ""), Direction.BOTH
     if reach.contains(low) or reach.contains(high):
@@ -113,28 +109,6 @@ def _dtypes(call: Call, inner: Expression, facts: Facts) -> tuple[str, ...]:
     clamp = facts.origin_of(inner)
     bound = facts.constant_of(clamp.arguments.get("max")) if clamp is not None and facts.is_here(clamp.node) else None
     return facts.dtypes_where(bound, DOMAINS[call.function][1]) if bound is not None else ()
-
-
-def _is_dot(node: Expression | None, facts: Facts, depth: int = 0) -> bool:
-    """Whether `node` is computed from a dot product, a sum of products, or a trace: `0.5 * (trace - 1)`."""
-    origin = facts.origin_of(node)
-    if origin is None or depth == DEEPEST or not facts.is_here(origin.node):
-        return False
-    if origin.function == "torch.sum":
-        return any(facts.operand_of(origin.subject, each) is not None for each in ("torch.mul", "torch.diagonal"))
-    if origin.function == "torch.add" and len(set(DIAGONAL.findall(facts.source_of(origin.node)))) == ROTATION:
-        return True
-    if origin.function == "torch.mul" and any(_is_below_one(factor, facts) for factor in origin.arguments.values()):
-        return False
-    if origin.function in THROUGH:
-        return any(_is_dot(operand, facts, depth + 1) for operand in origin.arguments.values())
-    return origin.function in DOTS
-
-
-def _is_below_one(factor: Expression, facts: Facts) -> bool:
-    """`(1 - 1e-6)`, which keeps a product of unit vectors inside."""
-    number = facts.constant_of(factor)
-    return number is not None and HALF < number < 1
 
 
 def _clamped(call: Call, inner: Expression, facts: Facts) -> Edit | None:

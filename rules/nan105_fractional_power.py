@@ -13,6 +13,8 @@ INF = float("inf")
 SIGNED = frozenset(
     f"torch.{name}" for name in ("sub", "neg", "sin", "cos", "tanh", "erf", "sign", "randn", "randn_like", "clamp")
 )
+# Exponents that somebody sets, and sets below 1 at times.
+SETTINGS = frozenset({"gamma", "focal", "exponent", "power", "tau"})
 QUOTED = 40
 
 
@@ -32,6 +34,7 @@ class FractionalPower(Rule):
     ## Silent when
     the base is known not to be negative, or is the cosine or sine of an angle that was clamped, or has an eps added to it (whoever adds one knows the angle to be of the first quadrant); for integer exponents; for roots (NAN103 and NAN301 speak of those); when nothing
     bounds the base below, unless it is what a size leaves of a number, as `1 - x.abs()`; when a `where` throws the NaN away (NAN302 speaks of the gradient); in tests.
+    At `info`: `(1 - p) ** gamma` of a probability, whose slope at 0 is infinite if somebody sets gamma below 1.
 
     ## Fix
     Sketch: a base held at 0, or the power of its size with its sign. Which of them is meant is for the author to say.
@@ -42,7 +45,10 @@ class FractionalPower(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = frozenset({POWER})
-    needs = (Need(frozenset({"<root>"}), (frozenset({"<tensor>"}), SIGNED), where="no test"),)
+    needs = (
+        Need(frozenset({"<root>"}), (frozenset({"<tensor>"}), SIGNED), where="no test"),
+        Need(frozenset({POWER}), where="trained", only_info=True),
+    )
     yields_to = frozenset({"NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -54,6 +60,8 @@ class FractionalPower(Rule):
         if any(each is not None and each.function == "torch.where" for each in around):
             return
         power, reach = facts.constant_of(exponent), facts.range_of(base)
+        if power is None and not reach.has_negative:
+            yield from self._check_setting_as_power(call, base, exponent, facts)
         if not reach.has_negative or reach.nan or (reach.low == -INF and not _is_rest_of_size(base, facts)):
             return
         if _is_of_bounded_angle(base, facts):
@@ -70,6 +78,23 @@ class FractionalPower(Rule):
             hazard=Hazard(POWER, facts.source_of(base), "below 0"),
             direction=Direction.BACKWARD if learned else Direction.BOTH,
         )
+
+    def _check_setting_as_power(
+        self, call: Call, base: Expression, exponent: Expression, facts: Facts
+    ) -> Iterator[Finding]:
+        """`(1 - p) ** gamma`, as in a focal loss: p is 1 where the model is sure, and the slope infinite for a gamma below 1."""
+        is_rest = bool(facts.saturated(base)) or facts.rest_to_one(base) is not None
+        is_setting = not facts.is_tensor(exponent) and facts.is_named_for(exponent, SETTINGS)
+        is_trained = facts.is_trained() and facts.has_gradient(base) and facts.has_gradient(call.node)
+        if is_rest and is_setting and is_trained and facts.range_of(base).has_zero and facts.range_of(base).high <= 1:
+            yield self.finding(
+                facts.span_of(call.node),
+                f"`{facts.quote(base, QUOTED)}` can be 0, where the slope of its power is inf for an exponent below 1",
+                fix=show("clamp_min with a small number on the base, or an exponent that is 1 at least"),
+                hazard=Hazard(POWER, facts.source_of(base), "0"),
+                direction=Direction.BACKWARD,
+                severity=Severity.INFO,
+            )
 
 
 def _is_of_bounded_angle(base: Expression, facts: Facts) -> bool:

@@ -21,7 +21,6 @@ from nanlint.rule import (
 # From here on the result is inf in float32; in float16 all of them overflow at 11 to 16.
 OVERFLOW = {"torch.exp": 88.72, "torch.expm1": 88.72, "torch.exp2": 128.0, "torch.sinh": 89.42, "torch.cosh": 89.42}
 LOG_PROBABILITIES = frozenset(["logp", "logps", "logprob", "logprobs", "logpi", "neglog", "neglogp", "logpac"])
-SPREADS = frozenset({"var", "vars", "variance", "std", "stds", "sigma", "sigmas", "scale"})
 PRODUCTS = frozenset({"torch.matmul", "torch.mv", "torch.mm", "torch.bmm"})
 TINY, SMALLEST, LARGEST_EPS = frozenset({"eps", "epsilon", "reg"}), 0.05, 0.2
 SAMPLING, SAMPLED = ("torch.multinomial", "torch.isinf", "torch.isfinite"), "are weights to sample by"
@@ -46,7 +45,7 @@ class ExpOverflow(Rule):
     ## Silent when
     the exponent is known to stay below: clamped, `x - x.max()`, `-x**2`, a log-probability by itself; where no gradient passes and for `x - x.detach()`;
     in tests; when nothing is known of the exponent, neither by its name nor by its range. At `info`: variances and scales that are kept as logarithms,
-    learnable exponents, which reach 88 only when training diverges, and a log-ratio that a function is given. Not for those that something amplifies: `x / eps`, a learned factor, weights for `multinomial`, a kernel that is divided by.
+    learnable exponents and what a layer makes, which reach 88 only when training diverges, and a log-ratio that a function is given. Not for those that something amplifies: `x / eps`, a learned factor, weights for `multinomial`, a kernel that is divided by.
 
     ## Fix
     Unsafe: `clamp(max=10.0)` caps the result at 2.2e4, which float16 holds (20.0 and 4.9e8 where the dtype is wider), and cuts the gradient above.
@@ -125,10 +124,7 @@ def _why_at_all(inner: Expression, facts: Facts) -> tuple[Severity, str]:
     words = set(facts.words_of(scaled))
     if {"log", "ratio"} <= words and facts.origin_of(scaled) is None:
         return Severity.INFO if facts.is_parameter(scaled) else Severity.WARNING, "is a log-ratio without bound"
-    if facts.value_of(scaled).learnable:
-        return Severity.INFO, "is learnable and has no bound"
-    is_logarithm = bool({"logvar", "logstd", "logvars"} & words) or ("log" in words and bool(SPREADS & words))
-    return Severity.INFO, "is a logarithm without bound" if is_logarithm else ""
+    return Severity.INFO, facts.unbounded(scaled)
 
 
 def _amplifies(call: Call, facts: Facts) -> bool:

@@ -6,6 +6,7 @@ from nanlint.rule import (
     Call,
     Direction,
     Edit,
+    Expression,
     Facts,
     Finding,
     Fix,
@@ -33,7 +34,7 @@ NEVER_NEGATIVE = frozenset(
         "diff", "cumsum", "prod", "real", "zeros", "zeros_like", "full", "sqrt",
     )
 )  # fmt: skip
-RAISED, COMPUTED = frozenset({"<raised>"}), frozenset({"<computed>"})
+RAISED = frozenset({"<raised>"})
 QUOTED = 36
 
 
@@ -54,7 +55,7 @@ class RootGradientAtZero(Rule):
     ## Silent when
     something above 0 is added or clamped to inside the root; under `no_grad`, on detached values, counts and in tests; for norms, `std`, `cdist` and `relu(x).sqrt()`, whose
     gradient torch defines at 0; when only underflow could make the value 0, as of `exp(x)`; when nothing is known of the value. At `info` where no name says that the code is
-    trained (`forward`, a loss, a distance), or where a 0 would be a coincidence, as of the length of one vector, or of two atoms in one place, `pos[i] - pos[j]`.
+    trained (`forward`, a loss, a distance), where a name alone says that it is a square, or where a 0 would be a coincidence, as of the length of one vector, or of two atoms in one place, `pos[i] - pos[j]`.
 
     ## Fix
     Safe for the root of a sum of squares: `torch.linalg.vector_norm` is the same function with a gradient of 0 at 0. Elsewhere unsafe: `clamp_min(1e-7)`, or 1e-12 where the dtype
@@ -70,23 +71,23 @@ class RootGradientAtZero(Rule):
         Need(frozenset({SQRT, RSQRT}), (NEVER_NEGATIVE,), but=RAISED, where="trained"),
         Need(frozenset({HYPOT}), where="trained"),
         Need(frozenset({"<root>"}), (NEVER_NEGATIVE, frozenset({"<tensor>"})), but=RAISED, where="trained"),
-        Need(frozenset({SQRT, RSQRT, "<root>"}), (COMPUTED,), but=RAISED, where="may train", only_info=True),
-        Need(frozenset({HYPOT}), where="may train", only_info=True),
+        Need(frozenset({SQRT, RSQRT, HYPOT, "<root>"}), but=RAISED, where="could train", only_info=True),
     )
     yields_to = frozenset({"NAN103", "NAN204", "NAN210", "NAN211"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one root."""
         inner = call.subject
-        if inner is None or not facts.may_train() or not facts.is_tensor(call.node) or not _is_root(call, facts):
+        if inner is None or not facts.could_train() or not facts.is_tensor(call.node) or not _is_root(call, facts):
             return
-        if not _can_be_zero(call, facts) or not facts.has_gradient(inner) or not facts.has_gradient(call.node):
+        reason = _reason(call, inner, facts)
+        if not reason or not facts.has_gradient(inner) or not facts.has_gradient(call.node):
             return
         is_inverse = call.function == RSQRT or (facts.constant_of(call.arguments.get("exponent")) or 0) < 0
         result = "the root is inf" if is_inverse else "its root's slope is inf"
         yield self.finding(
             facts.span_of(call.node),
-            f"`{facts.quote(inner, QUOTED)}` can be 0 (range {facts.range_of(inner)}), where {result}",
+            f"`{facts.quote(inner, QUOTED)}` {reason}, where {result}",
             fix=_fix(call, facts),
             hazard=Hazard(call.function, facts.source_of(inner), "0"),
             direction=Direction.BOTH if is_inverse or facts.is_size_of_row(call) else Direction.BACKWARD,
@@ -97,22 +98,24 @@ class RootGradientAtZero(Rule):
 def _is_root(call: Call, facts: Facts) -> bool:
     if call.function != POWER:
         return True
-    exponent = call.arguments.get("exponent")
-    power = facts.constant_of(exponent)
+    power = facts.constant_of(exponent := call.arguments.get("exponent"))
     # The power 1 / p is a root for every p above 1.
     return facts.is_inverse(exponent) if power is None else power < 1 and power != int(power)
 
 
-def _can_be_zero(call: Call, facts: Facts) -> bool:
-    operands = [call.subject, call.arguments["other"]] if call.function == HYPOT else [call.subject]
+def _reason(call: Call, inner: Expression, facts: Facts) -> str:
+    """Why the operand can be 0; empty if nothing says so."""
+    operands = [inner, call.arguments["other"]] if call.function == HYPOT else [facts.divided_in(inner)]
+    if facts.is_given(inner) and facts.is_square_by_name(inner) and not facts.is_tested(inner):
+        return "is a square by its name, and can be 0"
     for operand in operands:
         reach, origin = facts.range_of(operand), facts.origin_of(operand)
         if call.function != HYPOT and (not facts.is_known(operand) or reach.low < 0 or reach.integer):
-            return False
+            return ""
         is_harmless = (origin is not None and origin.function in HARMLESS) or facts.is_picked_zero(operand)
         if is_harmless or not facts.reaches_zero(operand):
-            return False
-    return True
+            return ""
+    return f"can be 0 (range {facts.range_of(operands[0])})"
 
 
 def _is_expected(call: Call, facts: Facts) -> bool:

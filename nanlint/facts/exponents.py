@@ -206,3 +206,27 @@ def unscaled(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpressi
             return node
         node = other if other is not None and is_scale[0] else call.subject
     return node
+
+
+# What is kept as a logarithm because it is above 0: scales, rates, temperatures.
+_SCALES = frozenset(
+    {
+        "var", "vars", "variance", "std", "stds", "sigma", "sigmas", "scale", "scales", "temperature", "temp", "tau", "lengthscale",
+        "shape", "rate", "rates", "amplitude", "concentration", "precision", "dt", "s",
+    }
+)  # fmt: skip
+_LOGARITHMS = frozenset({"logvar", "logvars", "logstd", "logsigma", "logscale"})
+_LAYERS = frozenset({"torch.nn.functional.linear", "torch.conv1d", "torch.conv2d", "torch.conv3d"})
+
+
+def unbounded(node: cst.BaseExpression, evaluator: Evaluator) -> str:
+    """What `node` is, if it is known to have no bound: learned, made by a layer, a logarithm by name; else empty."""
+    value, words = evaluator.values.get(node, UNKNOWN), set(words_of(node))
+    if value.learnable:
+        return "is learnable and has no bound"
+    if value.made_by is not None and value.made_by.function in _LAYERS:
+        return "is what a layer makes, without bound"
+    # A local log_alpha is one of a noise schedule, which is below 0; that of an object is a temperature.
+    scales = _SCALES | {"alpha"} if isinstance(node, cst.Attribute) else _SCALES
+    is_logarithm = bool(_LOGARITHMS & words) or (bool({"log", "logit"} & words) and bool(scales & words))
+    return "is a logarithm without bound" if is_logarithm else ""

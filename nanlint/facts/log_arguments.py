@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.facts.naming import words_of
 from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Kind
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from nanlint.facts.values import Call, Value
 
 _ADD, _SUB, _MUL, _DIV = "torch.add", "torch.sub", "torch.mul", "torch.div"
+_PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities", "pred"})
+_TARGETS = frozenset({"target", "targets"})
+_CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
 _ONES = frozenset({"torch.ones", "torch.ones_like"})
 
 
@@ -37,10 +41,67 @@ def stretched_in(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpr
         rest = _made(part, evaluator, _SUB)
         if rest is None or rest.subject is None or not _is_one(rest.subject, evaluator):
             continue
-        whole = _squared(rest.arguments.get("other"), evaluator)
+        taken = rest.arguments.get("other")
+        whole = _squared(taken, evaluator)
         if whole is not None and _is_stretched(whole, evaluator):
             return whole
+        if _is_scaled_square(taken, evaluator):
+            return taken
     return None
+
+
+def told_by_name(node: cst.BaseExpression, evaluator: Evaluator) -> str:
+    """What `node` is by its name, or because it is learned, if that can be 0 and nothing else is known of it."""
+    value, words = evaluator.values.get(node, UNKNOWN), set(words_of(node))
+    if value.learnable:
+        return "is learned without a bound"
+    if value.origin is not None:
+        return ""
+    if words & _PROBABILITIES:
+        return "is a probability by name"
+    return "is a target by name" if words & _TARGETS else ""
+
+
+def is_odds(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`x / (1 - x)` and `(1 + x) / (1 - x)`: 0 at one end of what x can be, infinite at the other."""
+    made = _made(node, evaluator, _DIV)
+    above, below = _operands(made) if made is not None else (None, None)
+    rest = _rest(below, evaluator)
+    if above is None or rest is None or not evaluator.values.get(below, UNKNOWN).range.has_zero:  # type: ignore[arg-type] # a node
+        return False
+    plus = _made(above, evaluator, _ADD)
+    terms = (
+        _operands(plus) if plus is not None and any(_is_one(term, evaluator) for term in _operands(plus)) else [above]
+    )
+    return any(same(term, rest, evaluator) for term in terms)
+
+
+def is_logit(log: Call, evaluator: Evaluator) -> bool:
+    """Whether from `log`, of p, the logarithm of 1 - p is taken: the logit by hand."""
+    for call in evaluator.calls.values():
+        if (
+            call.function != _SUB
+            or call.subject is None
+            or evaluator.values.get(call.subject, UNKNOWN).origin is not log
+        ):
+            continue
+        other = _made(call.arguments.get("other"), evaluator, "torch.log1p")
+        minus = _made(other.subject, evaluator, "torch.neg") if other is not None else None
+        other = _made(call.arguments.get("other"), evaluator, "torch.log")
+        rest = minus.subject if minus is not None else _rest(other.subject if other is not None else None, evaluator)
+        if same(rest, log.subject, evaluator):
+            return True
+    return False
+
+
+def is_bounded(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether `node`, or what it is minus of, was clamped to a bound that is no number here: whoever sets it sets a guard."""
+    minus = _made(node, evaluator, "torch.neg")
+    clamp = evaluator.values.get((minus.subject if minus is not None else None) or node, UNKNOWN).origin
+    bounds = (
+        [clamp.arguments.get(end) for end in ("min", "max")] if clamp is not None and clamp.function in _CLAMPS else []
+    )
+    return any(bound is not None and evaluator.values.get(bound, UNKNOWN).number is None for bound in bounds)
 
 
 def is_difference(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
@@ -60,6 +121,24 @@ def is_difference(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
         known = [term.is_known and term.range.low >= 0 for term in (first, second)]
         return sorted(known) == [False, True] and first.kind is second.kind is Kind.TENSOR
     return made.function == _SUB and first.kind is Kind.TENSOR and second.kind is not Kind.NUMBER
+
+
+def _rest(node: cst.BaseExpression | None, evaluator: Evaluator) -> cst.BaseExpression | None:
+    """`x` of `1 - x`."""
+    made = _made(node, evaluator, _SUB)
+    is_rest = made is not None and made.subject is not None and _is_one(made.subject, evaluator)
+    return made.arguments.get("other") if made is not None and is_rest else None
+
+
+def _is_scaled_square(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """`tanh(x) ** 2 * scale`."""
+    factors = _operands(_made(node, evaluator, _MUL))
+    squares = [_squared(factor, evaluator) for factor in factors]
+    squashed = [square is not None and _made(square, evaluator, "torch.tanh") is not None for square in squares]
+    if squashed.count(True) != 1:
+        return False
+    other = evaluator.values.get(factors[squashed.index(False)], UNKNOWN)
+    return not (other.is_known and other.range.low >= -1 and other.range.high <= 1)
 
 
 def _is_mask(value: Value) -> bool:

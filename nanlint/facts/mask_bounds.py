@@ -16,7 +16,7 @@ from nanlint.facts.values import UNKNOWN
 from nanlint.ops.interval import INF, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from nanlint.facts.evaluate import Evaluator
 
@@ -85,3 +85,25 @@ def through_size(bound: Bound, evaluator: Evaluator) -> Iterator[Bound]:
 
 def _exponent(node: cst.BaseExpression | None, evaluator: Evaluator) -> float | None:
     return evaluator.values.get(node, UNKNOWN).number if node is not None else None
+
+
+def shifted(
+    node: cst.BaseExpression, under: Callable[[cst.BaseExpression], Interval], evaluator: Evaluator, depth: int = 0
+) -> Interval:
+    """The range of `(x + 0.055) / 1.055` where that of x is narrower under a mask; of anything else that of itself."""
+    plain = under(node)
+    made_by = evaluator.values.get(node, UNKNOWN).made_by
+    other = made_by.arguments.get("other") if made_by is not None else None
+    number = evaluator.values.get(other, UNKNOWN).number if other is not None else None
+    if made_by is None or made_by.subject is None or number is None or depth == DEEPEST_MASK:
+        return plain
+    inner = shifted(made_by.subject, under, evaluator, depth + 1)
+    if made_by.function in {"torch.add", "torch.sub"}:
+        step = number if made_by.function == "torch.add" else -number
+        moved = replace(inner, low=inner.low + step, high=inner.high + step, nonzero=False, integer=False)
+    elif made_by.function in {"torch.mul", "torch.div"} and number > 0:
+        factor = number if made_by.function == "torch.mul" else 1 / number
+        moved = replace(inner, low=inner.low * factor, high=inner.high * factor, integer=False)
+    else:
+        return plain
+    return moved if moved.low > plain.low or moved.high < plain.high else plain

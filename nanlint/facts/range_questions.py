@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.facts.log_arguments import is_difference, masked_by, stretched_in
+from nanlint.facts.log_arguments import (
+    is_bounded,
+    is_difference,
+    is_logit,
+    is_odds,
+    masked_by,
+    stretched_in,
+    told_by_name,
+)
 from nanlint.facts.loop_questions import LoopQuestions
-from nanlint.facts.mask_bounds import definition
+from nanlint.facts.mask_bounds import definition, shifted
 from nanlint.facts.relations import range_under
+from nanlint.facts.root_arguments import divided, is_expanded_square, is_square_by_name
+from nanlint.facts.unit_arguments import is_dot, is_part_of_length
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.facts.zeros import expects_zero, reaches_zero
 from nanlint.ops.formats import FORMATS
@@ -47,6 +57,40 @@ class RangeQuestions(LoopQuestions):
         """Whether `node` is one tensor less another of which as little is known: it can round to 0 or below."""
         return self.here is not None and node is not None and is_difference(node, self.here)
 
+    def told_by_name(self, node: cst.BaseExpression) -> str:
+        """What `node` is by its name, or because it is learned, if that can be 0: "is a probability by name"; else empty."""
+        return told_by_name(node, self.here) if self.here is not None else ""
+
+    def is_odds(self, log: Call) -> bool:
+        """Whether `log` is of `x / (1 - x)` or `(1 + x) / (1 - x)`, or the first half of `log(x) - log(1 - x)`."""
+        if self.here is None or log.subject is None:
+            return False
+        return is_odds(log.subject, self.here) or is_logit(log, self.here)
+
+    def is_bounded(self, node: cst.BaseExpression) -> bool:
+        """Whether `node`, or what it is minus of, was clamped to a bound that is no number here."""
+        return self.here is not None and is_bounded(node, self.here)
+
+    def divided_in(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """`x` of `x / n` if x is never negative and nothing is known of n: the two are 0 together. Else `node` itself."""
+        return divided(node, self.here) if self.here is not None else node
+
+    def is_expanded_square(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is the square of a difference multiplied out, `a + b - 2 * c`, which rounds below 0."""
+        return self.here is not None and is_expanded_square(node, self.here)
+
+    def is_square_by_name(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is called a square, a variance, an energy or a distance, and nothing else is known of it."""
+        return is_square_by_name(node) and self.here is not None and self.here.values.get(node, UNKNOWN).made_by is None
+
+    def is_dot(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is computed from a dot product or a trace, which rounds past what it is on paper."""
+        return self.here is not None and is_dot(node, self.here)
+
+    def is_part_of_length(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is `z / r` with a norm or a root as r: 1 where the rest of the vector is 0."""
+        return self.here is not None and is_part_of_length(node, self.here)
+
     def is_picked_zero(self, node: cst.BaseExpression | None) -> bool:
         """Whether a 0 of `node` is one that `where` puts there, so that no gradient passes: `where(x > 0, x, 0)`."""
         flow = self.here
@@ -71,7 +115,10 @@ class RangeQuestions(LoopQuestions):
     def range_where(self, node: cst.BaseExpression, condition: cst.BaseExpression, *, holds: bool) -> Interval:
         """The range of `node` where the mask `condition` is true (or false), as far as the mask's comparison names it."""
         flow = self.here
-        return range_under(node, definition(condition, flow), flow, holds=holds) if flow is not None else FINITE
+        if flow is None:
+            return FINITE
+        test = definition(condition, flow)
+        return shifted(node, lambda part: range_under(part, test, flow, holds=holds), flow)
 
     def breaks(self, call: Call, operand: str, reach: Interval) -> bool:
         """Whether some ordinary value of `reach` breaks `call`, forward or backward, as its argument `operand`."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SHARES = {"torch.sigmoid": "sigmoid", "torch.softmax": "softmax", "torch.nn.functional.softmin": "softmin"}
 _DEEPEST = 4
 _MOST_FACTORS = 8
-_SCALING = frozenset({"torch.neg", "torch.mul", "torch.div"})
+_SCALING = frozenset({"torch.neg", "torch.mul", "torch.div", "torch.sum"})
 
 
 def saturated(node: _Node, evaluator: Evaluator, depth: int = 0) -> str:
@@ -80,7 +80,7 @@ def _total(first: _Node, second: _Node, evaluator: Evaluator, depth: int) -> str
 
 
 def _is_falling(exp: Call, evaluator: Evaluator) -> bool:
-    """Whether it is of minus a square, by whatever factor."""
+    """Whether it is of minus a square or a sum of squares, by whatever factor."""
     reach = evaluator.values.get(exp.subject, UNKNOWN).range if exp.subject is not None else UNKNOWN.range
     made = _origin(exp.subject, evaluator)
     for _ in range(_DEEPEST):

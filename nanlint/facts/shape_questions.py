@@ -9,7 +9,7 @@ import libcst as cst
 from nanlint.facts.by_hand import ByHand, by_hand
 from nanlint.facts.dtypes import cast_to
 from nanlint.facts.eps import Raised, raised
-from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted, unscaled
+from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted, unbounded, unscaled
 from nanlint.facts.half import (
     is_area,
     is_large_by_nature,
@@ -259,6 +259,10 @@ class ShapeQuestions(RangeQuestions):
     def unscaled(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """`logvar` of `0.5 * logvar` and of `-logvar`, as it is written."""
         return unscaled(node, self.here) if self.here is not None else node
+
+    def unbounded(self, node: cst.BaseExpression) -> str:
+        """What `node` is, if it is known to have no bound: "is learnable and has no bound"; else empty."""
+        return unbounded(node, self.here) if self.here is not None else ""
 
     def is_setting(self, node: cst.BaseExpression | None, *, but: frozenset[str]) -> bool:
         """Whether `node` is an attribute of the object at hand, `self.alpha.detach()`, that none of these words names."""

@@ -27,8 +27,34 @@ _NOT_TRAINED = frozenset(
         "init", "initialize", "reset", "stats", "statistics", "callback", "monitor", "score", "scores", "benchmark", "convert",
         "export", "calibrate", "calibration", "generate", "translate", "decode", "search", "fit", "suppression", "nms", "quantize", "prune",
         "pruning", "inference", "predict", "infer", "logging", "summary", "report", "load", "save", "test", "tests", "check",
-        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "match", "matching", "assigner", "candidates",
+        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "knn", "neighbor", "neighbors", "neighbour", "neighbours", "nearest", "retrieval", "match", "matching", "assigner", "candidates",
         "measure", "masker", "anomaly", "box", "boxes", "bbox", "bboxes", "clipped", "clipping", "bucket", "binning", "bucketize", "enhancement", "denoise", "rotary", "rope", "pretrained", "fbank", "spectrogram", "stft",
+    }
+)  # fmt: skip
+# Of those, what a backward passes through at times: features of a signal, a rotation in another form.
+_TRAINED_AT_TIMES = frozenset(
+    {
+        "transform", "transforms", "convert", "audio", "loudness", "spectrogram", "stft", "fbank", "extract", "extraction", "extractor",
+        "postprocess", "enhancement",
+    }
+)  # fmt: skip
+_TRAINED = frozenset(
+    {
+        "metric", "metrics", "scheduler", "sampler", "sampling", "sample", "processor", "preprocess", "processing", "extractor",
+        "dataset", "datasets", "augment", "augmentation", "augmentations", "evaluate", "evaluation", "evaluator", "eval", "diagnostics", "env",
+        "planner", "planning", "optimizer", "plot", "visualize", "corrector", "collator", "collate", "pipeline", "detect", "detector",
+        "init", "initialize", "reset", "stats", "statistics", "callback", "monitor", "score", "scores", "benchmark", "convert",
+        "export", "calibrate", "calibration", "generate", "translate", "decode", "search", "fit", "suppression", "nms", "quantize", "prune",
+        "pruning", "inference", "predict", "infer", "logging", "summary", "report", "load", "save", "test", "tests", "check",
+        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "knn", "neighbor", "neighbors", "neighbour", "neighbours", "nearest", "retrieval", "match", "matching", "assigner", "candidates",
+        "measure", "masker", "anomaly", "box", "boxes", "bbox", "bboxes", "clipped", "clipping", "bucket", "binning", "bucketize", "enhancement", "denoise", "rotary", "rope", "pretrained", "fbank", "spectrogram", "stft",
+    }
+)  # fmt: skip
+# Of those, what a backward passes through at times: features of a signal, a sample drawn with its gradient, a rotation in another form.
+_TRAINED_AT_TIMES = frozenset(
+    {
+        "sample", "sampling", "sampler", "transform", "transforms", "convert", "audio", "loudness", "spectrogram", "stft", "fbank", "extract",
+        "extraction", "extractor", "postprocess", "solver", "solve", "refine", "compute", "enhancement", "denoise", "score", "scores", "update",
     }
 )  # fmt: skip
 _TRAINED = frozenset(
@@ -79,7 +105,7 @@ def measures(path: str) -> bool:
 
 
 def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
-    """Whether the chunk is what a need asks for by its names: "no test", "may train" or "trained"; "" for anything.
+    """Whether the chunk is what a need asks for by its names: "no test", "could train", "may train" or "trained"; "" for anything.
 
     Or it must do something: "sets elements" of anything, "compares limits", or "watches" a loss.
     """
@@ -93,7 +119,8 @@ def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
         return False
     if kind == "watches":
         return watches(chunk)
-    return kind == "no test" or (is_trained if kind == "trained" else may_train)(chunk, outline)
+    judges = {"could train": could_train, "may train": may_train, "trained": is_trained}
+    return kind == "no test" or judges[kind](chunk, outline)
 
 
 def _sets_elements(node: ast.AST) -> bool:
@@ -130,6 +157,15 @@ def may_be_half(chunk: Chunk, outline: Outline) -> bool:
     if not _NEVER_HALF.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2], *_bases(chunk.owner, outline))):
         return False
     return _is_about_networks(outline) or _takes_tensors(chunk)
+
+
+def could_train(chunk: Chunk, outline: Outline) -> bool:
+    """As `may_train`, or a backward passes through such code at times: through features of a signal and conversions of rotations."""
+    if may_train(chunk, outline):
+        return True
+    bases = set(_words(*_bases(chunk.owner, outline)))
+    words = {*_words(chunk.name, chunk.owner.rpartition(".")[2]), *bases}
+    return "function" not in bases and words.isdisjoint(_NOT_TRAINED - _TRAINED_AT_TIMES)
 
 
 def is_inference(chunk: Chunk) -> bool:

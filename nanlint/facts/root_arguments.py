@@ -1,0 +1,57 @@
+"""What stands under a root: which part of it decides whether it is 0, and whether it is a difference that rounds below 0.
+
+`x.pow(2).sum() / n` is 0 where the sum is, whatever n is; `|a|^2 + |b|^2 - 2ab` is never negative on paper alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from nanlint.facts.naming import words_of
+from nanlint.facts.values import UNKNOWN, Kind
+
+if TYPE_CHECKING:
+    from nanlint.facts.evaluate import Evaluator
+    from nanlint.facts.values import Call
+
+_ADD, _SUB, _MUL, _DIV = "torch.add", "torch.sub", "torch.mul", "torch.div"
+# What is called so is a square, of which somebody takes the root.
+_SQUARES = frozenset(
+    {"sq", "sqr", "square", "squared", "squares", "variance", "variances", "mse", "energy", "distance", "distances", "dist", "dists", "sqdist", "dist2", "d2", "r2"}
+)  # fmt: skip
+
+
+def divided(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
+    """`x` of `x / n` if x is never negative and nothing is known of n: the two are 0 together. Else `node` itself."""
+    made = _made(node, evaluator, _DIV)
+    above, below = (made.arguments.get("input"), made.arguments.get("other")) if made is not None else (None, None)
+    if above is None or below is None or evaluator.values.get(below, UNKNOWN).is_known:
+        return node
+    value = evaluator.values.get(above, UNKNOWN)
+    return above if value.is_known and value.range.low >= 0 else node
+
+
+def is_square_by_name(node: cst.BaseExpression) -> bool:
+    """Whether `node` is called a square, a variance, an energy or a distance, the root of which is taken."""
+    return isinstance(node, cst.Name) and not _SQUARES.isdisjoint(words_of(node))
+
+
+def is_expanded_square(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`a + b - 2 * c` of tensors: the square of a difference, multiplied out."""
+    made = _made(node, evaluator, _SUB)
+    total = _made(made.arguments.get("input"), evaluator, _ADD) if made is not None else None
+    twice = _made(made.arguments.get("other"), evaluator, _MUL) if made is not None else None
+    if total is None or twice is None:
+        return False
+    factors = [evaluator.values.get(factor, UNKNOWN) for factor in twice.arguments.values()]
+    parts = [evaluator.values.get(part, UNKNOWN) for part in total.arguments.values()]
+    is_doubled = [factor.number == 2 for factor in factors].count(True) == 1
+    return is_doubled and all(part.kind is Kind.TENSOR and part.number is None for part in parts)
+
+
+def _made(node: cst.BaseExpression | None, evaluator: Evaluator, function: str) -> Call | None:
+    """What made the values of `node`, if it is this operation and stands in this chunk."""
+    made = evaluator.values.get(node, UNKNOWN).origin if node is not None else None
+    return made if made is not None and made.function == function and made.node in evaluator.values else None
