@@ -11,37 +11,29 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.facts.arrays import is_array
 from nanlint.facts.calculate import VIEWS
 from nanlint.facts.calls import operation_setting
 from nanlint.facts.counting import Chance, are_of_one_thing, emptiness
-from nanlint.facts.doubtful import doubtful
+from nanlint.facts.denominators import denominator
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of
 from nanlint.facts.environment import without_gradient
 from nanlint.facts.evaluate import parameters
 from nanlint.facts.given import is_given
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import words_of
-from nanlint.facts.overlaps import is_overlap
 from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.silence import silence
-from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
-from nanlint.facts.vanishing import (
-    BY_FORM,
-    COUNT,
-    NEVER,
-    Vanishing,
-    is_own_element,
-    vanishing,
-    vanishing_beside,
-)
+from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value
+from nanlint.facts.vanishing import COUNT, NEVER, Vanishing, vanishing
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import FINITE, INF, Interval
+from nanlint.ops.names import SIGNATURES
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
-    from nanlint.facts.flow import Flow
     from nanlint.facts.guards import Bound
 
 _EXPORT = re.compile(r"(torch\.)?(jit\.)?is_(scripting|tracing)\(\)")
@@ -54,7 +46,7 @@ VALUE_KEEPING = VIEWS | {"subscript"}
 _SAYS_NOTHING = re.compile(
     r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|%|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
 )
-_SIZE = re.compile(r"\.size\(|\.shape\b|len\(")
+_SIZE = re.compile(r"\.size\(|\.shape\b|\.numel\(|len\(")
 _PRODUCT = "torch.mul"
 # They are 0 for half of all inputs; so are all but one of what picks the largest.
 _CUT_OFF = frozenset(
@@ -130,17 +122,16 @@ class ModuleFacts(ShapeQuestions):
 
         Where its own range tells nothing, its relation to a numerator `beside` it may: `(x * w).sum() / w.sum()`.
         """
-        value, flow = self.value_of(node) if node is not None else UNKNOWN, self.here
-        reach = value.range
-        if flow is None or node is None or not reach.has_zero:
-            return NEVER
-        if told := self._told_by_form(node, beside, flow):
-            return told
-        # What may be NaN already is told of where it becomes that.
-        if reach.nan or (value.is_known and reach.low < 0 < reach.high):
-            return NEVER
-        found = vanishing(node, flow)
-        return found or (vanishing_beside(beside, node, flow) if beside is not None and not value.is_known else NEVER)
+        return denominator(node, beside, self.here) if self.here is not None and node is not None else NEVER
+
+    def is_same_total(self, first: cst.BaseExpression, second: cst.BaseExpression) -> bool:
+        """Whether both are one value, or sums of one mask."""
+        if self.is_same(first, second):
+            return True
+        one, other = self.origin_of(first), self.origin_of(second)
+        if one is None or other is None or {one.function, other.function} != {"torch.sum"}:
+            return False
+        return one.subject is not None and other.subject is not None and self.is_same_thing(one.subject, other.subject)
 
     def is_share(self, above: cst.BaseExpression | None, below: cst.BaseExpression) -> bool:
         """Whether both count elements of one tensor, as those above one threshold and those above another, for an answer.
@@ -159,14 +150,6 @@ class ModuleFacts(ShapeQuestions):
         around = next(self.parents_of(quotient), None)
         target = around.targets[0].target if isinstance(around, cst.Assign) else None
         return isinstance(around, cst.Return) or (target is not None and not _SCORES.isdisjoint(words_of(target)))
-
-    @staticmethod
-    def _told_by_form(node: cst.BaseExpression, beside: cst.BaseExpression | None, flow: Flow) -> Vanishing:
-        if is_own_element(node, beside, flow):
-            return BY_FORM
-        # Of a union written as a difference only the form tells that it is not negative.
-        is_union = beside is not None and not flow.values[node].range.nan and is_overlap(beside, node, flow)
-        return (vanishing(node, flow) or BY_FORM) if is_union else doubtful(node, flow)
 
     def is_often_zero(self, node: cst.BaseExpression | None) -> bool:
         """Whether everyday input makes `node`, or an element of it, exactly 0: a count, an energy, what was cut off at 0."""
@@ -197,6 +180,13 @@ class ModuleFacts(ShapeQuestions):
         """Whether `node` is a tensor on one of the paths that meet there, and no number on any."""
         kinds = {each.kind for each in self.value_of(node).possible} if node is not None else set()
         return Kind.TENSOR in kinds and Kind.NUMBER not in kinds
+
+    def is_used_as_array(self, call: Call) -> bool:
+        """Whether what `call` makes must be a tensor, or an array of another library, by how it is written or used."""
+        if self.is_tensor(call.node) or is_array(call.node, self.parse(self._current).parents):
+            return True
+        user = self.user_of(call.node)
+        return user is not None and user.form is Form.FUNCTION and user.function in SIGNATURES
 
     def is_area(self, call: Call) -> bool:
         """Whether `call` multiplies two differences of coordinates, cut off at 0 or not, that may be float16."""
@@ -465,7 +455,7 @@ class ModuleFacts(ShapeQuestions):
 
 def _is_of_form(left: Interval) -> bool:
     """Whether a size was compared with another one, or with one number: that does not tell if there is anything."""
-    return left.constant is not None or (left.low == -INF and left.high == INF)
+    return left.low == left.high or (left.low == -INF and left.high == INF and not left.nonzero)
 
 
 def _mentions(text: str, name: str) -> bool:
