@@ -182,6 +182,11 @@ def test_an_element_is_often_zero_where_data_is(body: str, often: bool) -> None:
         pytest.param("assert x.shape[1] == 3\n    reveal(x.abs().sum())", False, id="a form that is asked for"),
         pytest.param("assert x.numel() == labels.numel()\n    reveal(x.abs().sum())", False, id="as many as others"),
         pytest.param("if x.numel() == 0:\n        return\n    reveal(x.abs().sum())", True, id="nothing at all"),
+        pytest.param(
+            "rows = batch.rows\n    n = rows.shape[0]\n    if n == 0:\n        return\n    reveal(rows.abs().sum())",
+            True,
+            id="a size under a name",
+        ),
     ],
 )
 def test_a_condition_tells_of_what_its_operand_is_made_of(body: str, tested: bool) -> None:  # noqa: FBT001 - the answer

@@ -26,7 +26,7 @@ def denominator(node: cst.BaseExpression, above: cst.BaseExpression | None, eval
     if told := _told_by_form(node, above, evaluator):
         return told
     if value.is_known and reach.low < 0 < reach.high:
-        return _over_a_number(value, evaluator)
+        return _of_either_sign(value, evaluator)
     found = vanishing(node, evaluator)
     # What may be NaN already is told of where it becomes that; that all of it is equal is another matter.
     if reach.nan:
@@ -48,13 +48,15 @@ def _told_by_form(node: cst.BaseExpression, above: cst.BaseExpression | None, ev
     return (vanishing(node, evaluator) or BY_FORM) if is_union else doubtful(node, evaluator)
 
 
-def _over_a_number(value: Value, evaluator: Evaluator) -> Vanishing:
-    """`(high - low) / levels` is 0 where its numerator is, though nobody knows the sign of a setting."""
+def _of_either_sign(value: Value, evaluator: Evaluator) -> Vanishing:
+    """`(high - low) / levels` is 0 where its numerator is, and a product where a factor is, whatever sign the rest has."""
     made_by = value.made_by
-    if made_by is None or made_by.function != "torch.div" or made_by.node not in evaluator.values:
+    if made_by is None or made_by.node not in evaluator.values or value.kind is Kind.NUMBER:
         return NEVER
     above, other = made_by.subject, made_by.arguments.get("other")
-    if above is None or other is None or evaluator.values.get(other, UNKNOWN).kind is not Kind.NUMBER:
+    is_scaled = made_by.function == "torch.div" and evaluator.values.get(other, UNKNOWN).kind is Kind.NUMBER  # type: ignore[arg-type] # a node or nothing
+    if not is_scaled and made_by.function != "torch.mul":
         return NEVER
-    found = denominator(above, None, evaluator)
+    parts = [part for part in ((above,) if is_scaled else (above, other)) if part is not None]
+    found = max((denominator(part, None, evaluator) for part in parts), key=lambda each: each.chance, default=NEVER)
     return Vanishing(found.kind, min(found.chance, Chance.DOUBTFUL))

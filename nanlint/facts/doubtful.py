@@ -18,7 +18,6 @@ from nanlint.facts.values import UNKNOWN, Kind, Value
 from nanlint.facts.vanishing import COUNT, NEVER, SUMS, TOTAL, Vanishing, vanishing
 from nanlint.ops.names import SIGNATURES
 from nanlint.source import telling_names as named
-from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
@@ -27,6 +26,7 @@ _DETERMINANTS = frozenset({"torch.det", "torch.linalg.det"})
 _PRODUCTS = frozenset({"torch.prod", "torch.cumprod"})
 _SINES = frozenset({"torch.sin", "torch.tan", "torch.sinh"})
 _COSINES = frozenset({"torch.cos", "torch.cosh"})
+_NOT_OF_VALUES = (cst.Is, cst.IsNot, cst.In, cst.NotIn)
 _SIGNS = frozenset({"torch.sign", "torch.sgn"})
 _DEEPEST = 6
 
@@ -44,23 +44,18 @@ def doubtful(node: cst.BaseExpression, evaluator: Evaluator) -> Vanishing:
         return Vanishing(TOTAL, Chance.DOUBTFUL)
     if _is_of_no_angle(value, evaluator) or _has_a_sign(value, evaluator):
         return Vanishing(TOTAL, Chance.DOUBTFUL)
-    if value.is_known or value.learnable or any(_is_selected(each, evaluator) for each in (node, seen)):
+    if value.is_known or value.learnable:
         return NEVER
     return Vanishing(TOTAL, Chance.DOUBTFUL) if _is_told(node, seen, made_by, evaluator) else NEVER
-
-
-def _is_selected(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
-    """`union[union != 0]`."""
-    made_by = evaluator.values.get(node, UNKNOWN).made_by
-    part = made_by.node if made_by is not None and made_by.function == "subscript" else None
-    return isinstance(part, cst.Subscript) and any(
-        isinstance(inner, cst.Comparison) for index in part.slice for inner in walk(index)
-    )
 
 
 def _is_told(node: cst.BaseExpression, seen: cst.BaseExpression, made_by: str, evaluator: Evaluator) -> bool:
     """Whether what it is called tells that it is 0 at times, and no operation of torch's own made it something else."""
     words = {*words_of(node), *words_of(seen)}
+    # Who compares something of that name, as to select by it, has thought of it.
+    tests = [test for test in evaluator.comparisons if not isinstance(test.comparisons[0].operator, _NOT_OF_VALUES)]
+    if any(words_of(test.left) == words_of(node) for test in tests):
+        return False
     if "snr" in words:
         return True
     if made_by == "torch.mul":

@@ -19,7 +19,7 @@ from nanlint.facts.denominators import denominator
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of
 from nanlint.facts.environment import without_gradient
 from nanlint.facts.evaluate import parameters
-from nanlint.facts.given import is_given
+from nanlint.facts.given import assigned, is_given
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import words_of
 from nanlint.facts.repetition import is_unchanged
@@ -61,6 +61,7 @@ _CUT_OFF = frozenset(
 _ELEMENTWISE = frozenset(
     f"torch.{name}" for name in ("add", "sub", "mul", "div", "pow", "square", "abs", "neg", "sqrt", "log", "exp")
 )
+_JOINING = frozenset({"torch.cat", "torch.stack"})
 _DEEPEST = 4
 _SIZES = frozenset({"torch.abs", "torch.square", "torch.pow", "torch.mul"})
 _SCORES = frozenset({"score", "scores"})
@@ -243,6 +244,13 @@ class ModuleFacts(ShapeQuestions):
             target.value != node.value for target in assigned
         )
 
+    def is_named_setting(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is an attribute or an item that nothing is known of: `self.temperature`, `cfg["temperature"]`."""
+        value = self.value_of(node)
+        is_part = isinstance(node, (cst.Attribute, cst.Subscript))
+        is_open = value.assumed or not value.is_known
+        return is_part and is_open and value.made_by is None and value.kind is not Kind.TENSOR
+
     def rounded(self, value: float, dtype: str) -> float:
         """What is left of a number in `dtype`."""
         return format_of(dtype).round(value)
@@ -311,7 +319,7 @@ class ModuleFacts(ShapeQuestions):
         if any(_mentions(text, name) for name in names for text in asked):
             return True
         # What was made from the same thing is above 0, so that is not all 0; or a name stands for a test of it.
-        telling = [bound.node for bound in asked.values() if self._tells_of_others(bound)]
+        telling = [assigned(bound.node, flow) for bound in asked.values() if flow and self._tells_of_others(bound)]
         return any(not names.isdisjoint(self._behind(other)) for other in telling)
 
     def _is_compared(self, node: cst.BaseExpression) -> bool:
@@ -404,24 +412,33 @@ class ModuleFacts(ShapeQuestions):
         index = part.slice[0].slice
         return index.value if isinstance(index, cst.Index) else None
 
-    def selection_behind(self, node: cst.BaseExpression | None, depth: int = 0) -> cst.BaseExpression | None:
+    def selection_behind(
+        self, node: cst.BaseExpression | None, depth: int = 0, *, least: Chance = Chance.ORDINARY
+    ) -> cst.BaseExpression | None:
         """`x[labels > 0]`, if `node` is that or was computed from it element by element: what is left by a test, maybe nothing.
 
-        A mask that somebody else made, or one of padding, is as good as never without True.
+        A mask that somebody else made is hardly ever without True, and so are selections of several things together;
+        whoever asks for them says so. One of padding never is.
         """
         index = self.index_of(node)
         if index is not None and self.here is not None:
-            return node if emptiness(index, self.here) is Chance.ORDINARY else None
+            return node if emptiness(index, self.here) >= least else None
         made_by = self.value_of(node).made_by if node is not None else None
-        if (
-            made_by is None
-            or made_by.function not in _ELEMENTWISE
-            or depth == _DEEPEST
-            or not self.is_here(made_by.node)
-        ):
+        if made_by is None or depth == _DEEPEST or not self.is_here(made_by.node):
             return None
-        operands = (self.selection_behind(operand, depth + 1) for operand in made_by.arguments.values())
+        if made_by.function in _JOINING and isinstance(made_by.subject, cst.ListComp) and self.here is not None:
+            part = made_by.subject.elt
+            place = part.slice[0].slice if isinstance(part, cst.Subscript) else None
+            is_test = isinstance(place, cst.Index) and emptiness(place.value, self.here) is Chance.ORDINARY
+            return part if is_test and least < Chance.ORDINARY else None
+        if made_by.function not in _ELEMENTWISE:
+            return None
+        operands = (self.selection_behind(operand, depth + 1, least=least) for operand in made_by.arguments.values())
         return next((operand for operand in operands if operand is not None), None)
+
+    def doubtful_selection_behind(self, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
+        """As `selection_behind`, by a mask that only its name tells of, or of several things that are put together."""
+        return self.selection_behind(node, least=Chance.DOUBTFUL)
 
     def is_first_of_selection(self, call: Call, selection: cst.BaseExpression, functions: frozenset[str]) -> bool:
         """Whether none of `functions` before `call` is of what the same mask selects: a mask that can be empty is one defect."""

@@ -20,7 +20,6 @@ from nanlint.facts.silence import (
     CARRYING,
     flatness,
     is_drawn,
-    is_drawn_or_built,
     is_of_blank_rows,
     measured_from,
     silence,
@@ -141,7 +140,7 @@ def _shortness(call: Call | None, evaluator: Evaluator) -> Chance:
     """How ordinary a length of 0 is: of what is called a signal or a gradient it is, of anything else at least possible."""
     subject = call.subject if call is not None else None
     # What a model makes is not 0 in a whole row, unless it has died.
-    is_made = subject is not None and not is_drawn_or_built(subject, evaluator) and not is_of_shares(subject, evaluator)
+    is_made = subject is not None and not is_drawn(subject, evaluator) and not is_of_shares(subject, evaluator)
     known = max(silence(subject, evaluator), Chance.DOUBTFUL if is_made else Chance.NONE)
     chain = measured_from(subject, evaluator) if subject is not None else []
     if all(named.SIGNALS.isdisjoint(words_of(part)) for part in chain):
@@ -239,7 +238,7 @@ def _size(node: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
         return NEVER
     if made_by.function == "torch.abs":
         return Vanishing(TOTAL, silence(made_by.subject, evaluator))
-    return Vanishing(NORM, min(Chance.DOUBTFUL, silence(made_by.subject, evaluator)))
+    return Vanishing(NORM, min(Chance.DOUBTFUL, _shortness(made_by, evaluator)))
 
 
 def _product(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:

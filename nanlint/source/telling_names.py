@@ -61,6 +61,8 @@ MEMBERS = frozenset(
 )
 # Masks of these leave nothing of an ordinary batch: one without objects, a prompt without an answer.
 RARE = frozenset({"positive", "positives", "loss", "response", "completion"})
+# Parts of a data set, of which none is empty.
+SPLITS = frozenset({"train", "training", "val", "validation", "test", "split"})
 ADJACENCIES = frozenset({"adj", "adjacency"})
 COUNTED = MASKS | ADJACENCIES
 # Words of code that makes every node of a graph its own neighbour.
