@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nanlint.rule import VANISHING as NAMES
 from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
 
 DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
@@ -13,7 +14,6 @@ BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
 NANS = frozenset({"nan", "nansum", "nanmean", "nanmedian", "nan_to_num"})
 EVIDENCE = frozenset({"abs", "amax", "bincount", "count_nonzero", "torch.index_add", "torch.scatter_add", "max", "mean", "median", "norm", "quantile", "square", "std", "sum", "var",
      "vector_norm"})  # fmt: skip
-NAMES = frozenset({"snr", "factor", "pos", "positive", "positives", "fg", "foreground", "valid", "box", "boxes", "tokens", "matched", "matches", "masked", "instances"})  # fmt: skip
 ORDINARY, COUNT, QUOTED = EVIDENCE - {"abs", "square"}, "count", 34
 
 
@@ -33,9 +33,9 @@ class UnguardedDivision(Rule):
     ## Silent when
     the denominator is known to stay away from 0 in the dtype in effect: clamped, `+ eps`, `1 + x ** 2`, `exp(x)`; when a
     condition on the way asks for it or for what it is made of, or the function compares it with 0 anywhere; when the result is replaced
-    or cut down behind it (`where`, `nan_to_num`, `x[n == 0] = 0`, `min(limit / peak, 1)`), or the docstring, a comment or the function itself speaks of NaN; where a module is built or initialised; for masks of
+    or cut down behind it (`where`, `nan_to_num`, `x[n == 0] = 0`, `min(limit / peak, 1)`), or the docstring or a comment speaks of NaN; where a module is built or initialised, but for what is counted there; for masks of
     padding and of lengths, and tallies read at what was counted (`n[ids]`); for Python's own numbers, `len` and shapes; for parameters, buffers and everything of which
-    nothing is known; in tests, plots and logs. At `info` where a name, a setting or the caller alone tells of the zero: a mask made elsewhere, `x.norm()`, a total that its own terms are divided by, what two things hold together, a determinant, `high - low`, `size - 1`, `avg_factor`, the extremes of a whole table, the share of those above one threshold among those above another.
+    nothing is known; in tests, plots and logs. At `info` where a name, a setting or the caller alone tells of the zero: a mask made elsewhere, `x.norm()`, a total that its own terms are divided by, what two things hold together, a part of a sum (`tp / (tp + fp)`), an element of what is divided, a determinant, a sine, what has a sign for a factor, `high - low`, `size - 1`, `avg_factor`, a degree, a disparity, the extremes of a whole table, whatever a function makes that speaks of NaN elsewhere, the share of those above one threshold among those above another.
 
     ## Fix
     Unsafe: `clamp(min=1)` for a count (exact where there is something to count), `F.normalize` for `x / x.norm()`,
@@ -48,7 +48,7 @@ class UnguardedDivision(Rule):
     calls = frozenset({DIV, RECIPROCAL, POWER})
     needs = (Need(DIVISIONS, (ORDINARY,), made_by=ORDINARY, but=GUARDED, unless=NANS, not_named=BUILDING, where="no test"),
              Need(DIVISIONS, (frozenset({"abs"}), frozenset({"torch.add"})), made_by=frozenset({"abs"}), where="no test"),
-             Need(DIVISIONS, (EVIDENCE | {"torch.sqrt", "torch.sub", "det", "prod", "cumprod"},), only_info=True, where="no test"),
+             Need(DIVISIONS, (EVIDENCE | {"torch.sqrt", "torch.sub", "torch.add", "det", "prod", "cumprod", "nansum", "sin", "tan", "sinh", "[]"},), only_info=True, where="no test"),
              Need(DIVISIONS, named=NAMES, only_info=True, where="no test"),
              Need(frozenset({"<own element>"}), only_info=True, where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
@@ -56,23 +56,22 @@ class UnguardedDivision(Rule):
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one division."""
         below = _denominator(call, facts)
-        if below is None or facts.is_test() or _is_building(facts.function_name()) or facts.mentions(*NANS):
-            return
-        if not _is_unguarded(call, below, facts):
+        if below is None or facts.is_test() or not _is_unguarded(call, below, facts):
             return
         # One denominator that can be 0 is one defect, however many things are divided by it.
         again = _divisions_by(below, facts, self.calls)
         if again[0][0] is not call:
             return
         found = facts.vanishes_as(below, call.arguments.get("input"))
-        is_share = facts.is_share(call.arguments.get("input"), below)
+        if _is_building(facts.function_name()) and found.kind != COUNT:
+            return
         known = f" (range {facts.range_of(below)})" if facts.is_known(below) else ""
         yield self.finding(
             facts.span_of(below),
             f"`{facts.quote(below, QUOTED)}` can be 0{known}, so the quotient can be NaN or inf",
             fix=_fix(again, found.kind, facts),
             hazard=Hazard(call.function, facts.source_of(below), "0"),
-            severity=Severity.WARNING if found.is_ordinary and not is_share else Severity.INFO,
+            severity=self.severity if found.is_ordinary and _is_to_be_shown(call, below, facts) else Severity.INFO,
         )
 
 
@@ -82,18 +81,8 @@ def _divisions_by(below: Expression, facts: Facts, functions: frozenset[str]) ->
     return [
         (call, node)
         for call, node in divisions
-        if node is not None and _is_same(node, below, facts) and _is_unguarded(call, node, facts)
+        if node is not None and facts.is_same_total(node, below) and _is_unguarded(call, node, facts)
     ]
-
-
-def _is_same(first: Expression, second: Expression, facts: Facts) -> bool:
-    """Whether they are one denominator, or sums of one mask."""
-    if facts.is_same(first, second):
-        return True
-    one, other = facts.origin_of(first), facts.origin_of(second)
-    if one is None or other is None or {one.function, other.function} != {"torch.sum"}:
-        return False
-    return one.subject is not None and other.subject is not None and facts.is_same_thing(one.subject, other.subject)
 
 
 def _is_building(function: str) -> bool:
@@ -107,9 +96,17 @@ def _denominator(call: Call, facts: Facts) -> Expression | None:
     return call.arguments.get("other") if call.function == DIV else call.subject
 
 
+def _is_to_be_shown(call: Call, below: Expression, facts: Facts) -> bool:
+    """Whether nothing in the function says that somebody knows of the NaN, or sees it at once."""
+    if _is_building(facts.function_name()) or facts.mentions(*NANS):
+        return False
+    is_sure = facts.is_tensor(call.node) or facts.is_tensor_on_a_path(below)
+    return is_sure and not facts.is_share(call.arguments.get("input"), below)
+
+
 def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:
     # A tensor divided by Python's own 0 does not raise either.
-    if not facts.is_tensor(call.node) and not facts.is_tensor_on_a_path(below):
+    if not facts.is_tensor_on_a_path(below) and not facts.is_used_as_array(call):
         return False
     if not facts.vanishes_as(below, call.arguments.get("input")) or facts.is_tested(below):
         return False

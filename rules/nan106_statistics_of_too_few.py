@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    COMPARISONS,
-    Call,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Iterator,
-    Need,
-    Rule,
-    Severity,
-    unsafe,
-)
+from nanlint.rule import COMPARISONS as TESTS
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
 
 SPREADS = frozenset({"torch.std", "torch.var"})
 AVERAGES = frozenset({"torch.mean", "torch.median"})
@@ -46,8 +33,8 @@ class StatisticsOfTooFew(Rule):
     `correction=0` or `unbiased=False` is given; when a condition on the way asks for the size or the selection; when the result is replaced behind it, compared with the values it
     is of, logged, or a number of a metric; for a `std` over features, time or pixels, of which there is more than one; under `no_grad`, beside jax, and in tests. Of spreads those over a
     whole batch of advantages or returns are judged, and those of a selection by a test on values (`x[labels > 0]`); of means and medians those of such a selection. A mask that was
-    made elsewhere, or from padding, is taken to hold a True. At `info` for a batch that the function itself has computed, which is all of a rollout, and that is divided by its
-    deviation with an eps.
+    made from padding is taken to hold a True. At `info` for a batch that the function itself has computed, which is all of a rollout, and that is divided by its
+    deviation with an eps; for the batch dimension of what a model or a loss is given; for a mask that was made elsewhere, and what several tests leave together.
 
     ## Fix
     Unsafe: `correction=0` is 0 for one element, and a little smaller for more of them. There is none for a mean of nothing. A deviation that is divided by is held above
@@ -58,8 +45,10 @@ class StatisticsOfTooFew(Rule):
     name = "statistics-of-too-few"
     severity = Severity.WARNING
     calls = SPREADS | AVERAGES
-    needs = (Need(SPREADS | AVERAGES, along=(COMPARISONS | {"torch.isin"},), form="<selected>", where="no test"),
-             Need(SPREADS, named=BATCHES, where="no test"))  # fmt: skip
+    needs = (Need(SPREADS | AVERAGES, along=(TESTS | {"torch.isin"},), form="<selected>", where="no test"),
+             Need(SPREADS, named=BATCHES, where="no test"), Need(SPREADS, only_info=True, where="trained"),
+             Need(SPREADS | AVERAGES, form="<selected>", only_info=True, where="no test"),
+             Need(SPREADS | AVERAGES, (frozenset({"torch.cat", "torch.stack"}),), only_info=True, where="no test"))  # fmt: skip
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one statistic."""
@@ -67,8 +56,10 @@ class StatisticsOfTooFew(Rule):
         if subject is None or facts.is_test() or not facts.is_recorded(call.node) or facts.name_for("jax") is not None:
             return
         is_spread = call.function in SPREADS
-        selection = facts.selection_behind(subject) if _is_over_all(call, facts) else None
-        if not selection and not (is_spread and _is_batch(call, subject, facts)):
+        is_batch = is_spread and _is_batch(call, subject, facts)
+        sure = facts.selection_behind(subject) if _is_over_all(call, facts) else None
+        selection = sure or (facts.doubtful_selection_behind(subject) if _is_over_all(call, facts) else None)
+        if not selection and not is_batch and not (is_spread and _is_of_rows(call, subject, facts)):
             return
         if (is_spread and _is_corrected(call, facts)) or facts.is_tested(selection or subject):
             return
@@ -87,7 +78,11 @@ class StatisticsOfTooFew(Rule):
             f"`{text}` {reason}",
             fix=_fix(call, facts) if is_spread and not selection else None,
             hazard=Hazard(call.function, facts.source_of(subject), "one element" if is_spread else "no elements"),
-            severity=_severity(call, subject, facts) if is_spread and not selection else Severity.WARNING,
+            severity=_severity(call, subject, facts)
+            if is_batch and not selection
+            else self.severity
+            if sure
+            else Severity.INFO,
         )
 
 
@@ -105,6 +100,11 @@ def _severity(call: Call, subject: Expression, facts: Facts) -> Severity:
 def _is_batch(call: Call, subject: Expression, facts: Facts) -> bool:
     """Whether all of a batch of advantages or rewards, or its first dimension, is looked at."""
     return _is_over_all(call, facts) and not BATCHES.isdisjoint(facts.words_of(subject))
+
+
+def _is_of_rows(call: Call, subject: Expression, facts: Facts) -> bool:
+    """Whether it is over the batch dimension, which has one element in a batch of one, of what the function was given."""
+    return facts.constant_of(call.arguments.get("dim")) == 0 and facts.is_given(subject) and facts.is_trained()
 
 
 def _is_over_all(call: Call, facts: Facts) -> bool:

@@ -5,22 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from nanlint.rule import (
-    COMPARISONS,
-    Call,
-    Direction,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Iterator,
-    Need,
-    Rule,
-    Severity,
-    unsafe,
-)
+from nanlint.rule import COMPARISONS as TESTS
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
 
 F = "torch.nn.functional."
 IGNORING = {f"{F}cross_entropy": "torch.nn.CrossEntropyLoss", f"{F}nll_loss": "torch.nn.NLLLoss"}
@@ -36,6 +22,8 @@ PLACES = {
 }
 # Labels of prompts and of tokens that are not to be learned; all labels of a batch can be that.
 MARK = -100
+# Pixels without a class; a crop of nothing else is rare.
+RARE_MARK = 255
 # What is to be written ends with a token of its own, and of an image some pixel has a class: there is always one.
 WRITTEN = frozenset({"decoder", "tgt", "text", "caption", "mask", "seg", "segmentation"})
 # With these the mean is no mere sum over a count.
@@ -60,7 +48,7 @@ class LossOfNothing(Rule):
     ## Silent when
     the reduction is "sum" or "none", or not known here; when `ignore_index` is not given, or is -100 by a default of which nothing else is made (that such labels occur is then
     nobody's word), or marks padding, as -1 and a pad id do: no sequence is padding alone; for the targets of a decoder, which end with a token of their own; when a condition on the way asks for the targets or the selection; when a NaN is replaced or looked for
-    behind it; under `no_grad`, in evaluations and in tests. An nn.CrossEntropyLoss is told of where it is made.
+    behind it; under `no_grad`, in evaluations and in tests. At `info` for a selection by a mask that was made elsewhere, and where 255 is ignored. An nn.CrossEntropyLoss is told of where it is made.
 
     ## Fix
     Unsafe, for `cross_entropy` and `nll_loss` with `ignore_index`: the sum over the count of what is left, `clamp(min=1)`, is
@@ -71,10 +59,10 @@ class LossOfNothing(Rule):
     code = "NAN108"
     name = "loss-of-nothing"
     severity = Severity.WARNING
-    direction = Direction.FORWARD
     calls = frozenset(IGNORING) | frozenset(CLASSES) | AVERAGING
     needs = (
-        Need(calls, along=(COMPARISONS | {"torch.isin"},), form="<selected>", where="no test"),
+        Need(calls, along=(TESTS | {"torch.isin"},), form="<selected>", where="no test"),
+        Need(calls, form="<selected>", only_info=True, where="no test"),
         Need(calls, (frozenset({"ignore_index"}),), where="no test"),
     )
 
@@ -82,16 +70,21 @@ class LossOfNothing(Rule):
         """Judge one loss, or the making of one."""
         if facts.is_test() or facts.has_stars(call) or not _is_mean(call, facts):
             return
-        selected = next(filter(None, map(facts.selection_behind, call.arguments.values())), None)
-        if selected is not None and facts.is_recorded(call.node):
-            yield from self._report(call, selected, f"`{facts.quote(selected, QUOTED)}` can be empty", facts)
-        elif call.module is None and _ignores(call, facts) and facts.is_recorded(call.node):
+        if not facts.is_recorded(call.node):
+            return
+        sure = next(filter(None, map(facts.selection_behind, call.arguments.values())), None)
+        selected = sure or next(filter(None, map(facts.doubtful_selection_behind, call.arguments.values())), None)
+        is_rare = _mark(call, facts) == RARE_MARK
+        if selected is not None:
+            for finding in self._report(call, selected, f"`{facts.quote(selected, QUOTED)}` can be empty", facts):
+                yield replace(finding, severity=self.severity if sure is not None else Severity.INFO)
+        elif call.module is None and (is_rare or _ignores(call, facts)):
             target = call.arguments.get("target")
-            if target is not None and not WRITTEN.isdisjoint(facts.words_of(target)):
+            if target is not None and not WRITTEN.isdisjoint(facts.words_of(target)) and not is_rare:
                 return
             subject = f"`{facts.quote(target, QUOTED)}`" if target is not None else "the targets"
             for finding in self._report(call, target, f"every one of {subject} can be ignored", facts):
-                yield replace(finding, fix=_fix(call, facts))
+                yield replace(finding, fix=_fix(call, facts), severity=Severity.INFO if is_rare else self.severity)
 
     def _report(self, call: Call, about: Expression | None, reason: str, facts: Facts) -> Iterator[Finding]:
         if facts.is_mended(call.node) or (about is not None and facts.is_tested(about)):
@@ -109,10 +102,15 @@ def _argument(call: Call, name: str) -> Expression | None:
     return call.arguments.get(name) or call.arguments.get(PLACES.get(call.function, {}).get(name, ""))
 
 
+def _mark(call: Call, facts: Facts) -> float | None:
+    """The number that marks what is ignored."""
+    return facts.constant_of(_argument(call, "ignore_index"))
+
+
 def _ignores(call: Call, facts: Facts) -> bool:
     """Whether targets are left out on purpose: -100, or what is called so; other marks are those of padding."""
     ignored = _argument(call, "ignore_index")
-    constant, words = facts.constant_of(ignored), facts.words_of(ignored) if ignored is not None else ()
+    constant, words = _mark(call, facts), facts.words_of(ignored) if ignored is not None else ()
     # A default that says what torch says anyway; heard where something is done with it.
     if constant == MARK and ignored is not None and facts.value_of(ignored).assumed:
         return facts.is_named_elsewhere(ignored)

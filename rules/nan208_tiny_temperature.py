@@ -11,7 +11,7 @@ SAMPLING = ("multinomial", "Categorical", "gumbel_softmax")
 SMALLEST = 0.05
 LARGEST = 65504.0
 FLOOR = "1e-2"
-QUOTED = 40
+SETTING, QUOTED = "setting", 40
 
 
 class TinyTemperature(Rule):
@@ -33,7 +33,8 @@ class TinyTemperature(Rule):
     ## Silent when
     the temperature is clamped, made by `softplus` or `exp`, or asked for on the way (`if temperature > 0`); for a setting
     of the model that no one changes, or lowers to a floor (`max(tau, 0.1)`); for a parameter of a function that does not sample; for a constant above 0.05, or
-    in float32 and bfloat16; for one that is fitted by LBFGS, as calibrations are; in tests.
+    in float32 and bfloat16; for one that is fitted by LBFGS, as calibrations are; in tests. At `info` for a setting of what
+    samples by itself (`self.temperature`, `args.temperature`), which somebody may set to 0, and for one that is multiplied step by step.
 
     ## Fix
     Unsafe: `clamp(min=1e-2)` holds a learned temperature above 0, and moves what was below that.
@@ -78,10 +79,13 @@ class TinyTemperature(Rule):
                 None,
                 f"`{facts.quote(below, QUOTED)}` is lowered and has no floor: at 0 the logits are inf or NaN",
             )
+        elif facts.mentions(*SAMPLING) and facts.is_named_setting(below):
+            how, fix = SETTING, None
+            message = f"`{facts.quote(below, QUOTED)}` can be set to 0, where the logits are inf or NaN"
         else:
             return
         # What is multiplied by 0.99 reaches 0 after tens of thousands of steps.
-        severity = Severity.INFO if how == "multiplied" else self.severity
+        severity = Severity.INFO if how in {"multiplied", SETTING} else self.severity
         hazard = Hazard(DIV, facts.source_of(below), "0")
         yield self.finding(facts.span_of(below), message, fix=fix, hazard=hazard, severity=severity)
 

@@ -73,6 +73,12 @@ def test_a_zero_that_everyday_input_makes_is_ordinary(body: str) -> None:
         pytest.param("reveal(batch.high - batch.low)", id="two ends by name"),
         pytest.param("reveal(x[1] - x[0])", id="two elements"),
         pytest.param("reveal(x.max() - x.min())", id="range of a whole table"),
+        pytest.param("logs = torch.log(x)\n    reveal(logs.max() - logs.min())", id="range of what may be NaN"),
+        pytest.param("features = x\n    reveal(features.std())", id="spread of what a model makes"),
+        pytest.param("values = x[mask]\n    reveal(values.std())", id="spread of a selection"),
+        pytest.param("reveal((batch.degree_in * batch.degree_out).sqrt())", id="neighbours on both sides"),
+        pytest.param("reveal((x.max() - x.min()) / float(length))", id="range over a setting"),
+        pytest.param("reveal(1 - torch.cos(x))", id="no angle"),
     ],
 )
 def test_a_zero_that_rests_on_a_name_or_on_the_caller_is_doubtful(body: str) -> None:
@@ -172,6 +178,14 @@ def test_an_element_is_often_zero_where_data_is(body: str, often: bool) -> None:
         pytest.param("assert length % 2 == 0\n    reveal(x[:length])", False, id="remainder"),
         pytest.param(
             "assert self.ready\n    assert x.dim() == 3\n    reveal(x.abs().sum())", False, id="a number of dimensions"
+        ),
+        pytest.param("assert x.shape[1] == 3\n    reveal(x.abs().sum())", False, id="a form that is asked for"),
+        pytest.param("assert x.numel() == labels.numel()\n    reveal(x.abs().sum())", False, id="as many as others"),
+        pytest.param("if x.numel() == 0:\n        return\n    reveal(x.abs().sum())", True, id="nothing at all"),
+        pytest.param(
+            "rows = batch.rows\n    n = rows.shape[0]\n    if n == 0:\n        return\n    reveal(rows.abs().sum())",
+            True,
+            id="a size under a name",
         ),
     ],
 )

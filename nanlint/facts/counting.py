@@ -28,6 +28,7 @@ from nanlint.source.telling_names import (
     RANDOM,
     RARE,
     SEQUENCES,
+    SPLITS,
 )
 from nanlint.source.walk import walk
 
@@ -118,7 +119,7 @@ def _rareness(mask: cst.BaseExpression, evaluator: Evaluator) -> Chance:
     words = set(words_of(mask))
     if not ADJACENCIES.isdisjoint(words):
         return Chance.NONE if evaluator.parsed.chunk.mentions(LOOPS) else Chance.ORDINARY
-    if MASKS.isdisjoint(words):
+    if MASKS.isdisjoint(words) or not SPLITS.isdisjoint(words):
         return Chance.NONE
     return Chance.ORDINARY if "mask" in words and not RARE.isdisjoint(words) else Chance.DOUBTFUL
 

@@ -59,6 +59,19 @@ def _is_read_off(name: cst.Name, evaluator: Evaluator, depth: int) -> bool:
     )
 
 
+def assigned(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
+    """What a name was assigned, as it is written (`x.shape[0]` of `n = x.shape[0]`); `node` itself for anything else."""
+    if not isinstance(node, cst.Name):
+        return node
+    held = evaluator.values.get(node, UNKNOWN).identity
+    for target in evaluator.targets:
+        if isinstance(target, cst.Name) and target.value == node.value:
+            around = evaluator.parsed.parents.get(evaluator.parsed.parents.get(target, target))
+            if isinstance(around, cst.Assign) and evaluator.values.get(target, UNKNOWN).identity is held:
+                return around.value
+    return node
+
+
 def _is_set_so(target: cst.Name, evaluator: Evaluator, depth: int) -> bool:
     below: cst.CSTNode = target
     for around in ancestors(target, evaluator.parsed.parents):

@@ -11,37 +11,29 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.facts.arrays import is_array
 from nanlint.facts.calculate import VIEWS
 from nanlint.facts.calls import operation_setting
 from nanlint.facts.counting import Chance, are_of_one_thing, emptiness
-from nanlint.facts.doubtful import doubtful
+from nanlint.facts.denominators import denominator
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of
 from nanlint.facts.environment import without_gradient
 from nanlint.facts.evaluate import parameters
-from nanlint.facts.given import is_given
+from nanlint.facts.given import assigned, is_given
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import words_of
-from nanlint.facts.overlaps import is_overlap
 from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.silence import silence
-from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
-from nanlint.facts.vanishing import (
-    BY_FORM,
-    COUNT,
-    NEVER,
-    Vanishing,
-    is_own_element,
-    vanishing,
-    vanishing_beside,
-)
+from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value
+from nanlint.facts.vanishing import COUNT, NEVER, Vanishing, vanishing
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import FINITE, INF, Interval
+from nanlint.ops.names import SIGNATURES
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
-    from nanlint.facts.flow import Flow
     from nanlint.facts.guards import Bound
 
 _EXPORT = re.compile(r"(torch\.)?(jit\.)?is_(scripting|tracing)\(\)")
@@ -54,7 +46,7 @@ VALUE_KEEPING = VIEWS | {"subscript"}
 _SAYS_NOTHING = re.compile(
     r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|%|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
 )
-_SIZE = re.compile(r"\.size\(|\.shape\b|len\(")
+_SIZE = re.compile(r"\.size\(|\.shape\b|\.numel\(|len\(")
 _PRODUCT = "torch.mul"
 # They are 0 for half of all inputs; so are all but one of what picks the largest.
 _CUT_OFF = frozenset(
@@ -69,6 +61,7 @@ _CUT_OFF = frozenset(
 _ELEMENTWISE = frozenset(
     f"torch.{name}" for name in ("add", "sub", "mul", "div", "pow", "square", "abs", "neg", "sqrt", "log", "exp")
 )
+_JOINING = frozenset({"torch.cat", "torch.stack"})
 _DEEPEST = 4
 _SIZES = frozenset({"torch.abs", "torch.square", "torch.pow", "torch.mul"})
 _SCORES = frozenset({"score", "scores"})
@@ -130,17 +123,16 @@ class ModuleFacts(ShapeQuestions):
 
         Where its own range tells nothing, its relation to a numerator `beside` it may: `(x * w).sum() / w.sum()`.
         """
-        value, flow = self.value_of(node) if node is not None else UNKNOWN, self.here
-        reach = value.range
-        if flow is None or node is None or not reach.has_zero:
-            return NEVER
-        if told := self._told_by_form(node, beside, flow):
-            return told
-        # What may be NaN already is told of where it becomes that.
-        if reach.nan or (value.is_known and reach.low < 0 < reach.high):
-            return NEVER
-        found = vanishing(node, flow)
-        return found or (vanishing_beside(beside, node, flow) if beside is not None and not value.is_known else NEVER)
+        return denominator(node, beside, self.here) if self.here is not None and node is not None else NEVER
+
+    def is_same_total(self, first: cst.BaseExpression, second: cst.BaseExpression) -> bool:
+        """Whether both are one value, or sums of one mask."""
+        if self.is_same(first, second):
+            return True
+        one, other = self.origin_of(first), self.origin_of(second)
+        if one is None or other is None or {one.function, other.function} != {"torch.sum"}:
+            return False
+        return one.subject is not None and other.subject is not None and self.is_same_thing(one.subject, other.subject)
 
     def is_share(self, above: cst.BaseExpression | None, below: cst.BaseExpression) -> bool:
         """Whether both count elements of one tensor, as those above one threshold and those above another, for an answer.
@@ -159,14 +151,6 @@ class ModuleFacts(ShapeQuestions):
         around = next(self.parents_of(quotient), None)
         target = around.targets[0].target if isinstance(around, cst.Assign) else None
         return isinstance(around, cst.Return) or (target is not None and not _SCORES.isdisjoint(words_of(target)))
-
-    @staticmethod
-    def _told_by_form(node: cst.BaseExpression, beside: cst.BaseExpression | None, flow: Flow) -> Vanishing:
-        if is_own_element(node, beside, flow):
-            return BY_FORM
-        # Of a union written as a difference only the form tells that it is not negative.
-        is_union = beside is not None and not flow.values[node].range.nan and is_overlap(beside, node, flow)
-        return (vanishing(node, flow) or BY_FORM) if is_union else doubtful(node, flow)
 
     def is_often_zero(self, node: cst.BaseExpression | None) -> bool:
         """Whether everyday input makes `node`, or an element of it, exactly 0: a count, an energy, what was cut off at 0."""
@@ -197,6 +181,13 @@ class ModuleFacts(ShapeQuestions):
         """Whether `node` is a tensor on one of the paths that meet there, and no number on any."""
         kinds = {each.kind for each in self.value_of(node).possible} if node is not None else set()
         return Kind.TENSOR in kinds and Kind.NUMBER not in kinds
+
+    def is_used_as_array(self, call: Call) -> bool:
+        """Whether what `call` makes must be a tensor, or an array of another library, by how it is written or used."""
+        if self.is_tensor(call.node) or is_array(call.node, self.parse(self._current).parents):
+            return True
+        user = self.user_of(call.node)
+        return user is not None and user.form is Form.FUNCTION and user.function in SIGNATURES
 
     def is_number(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is a Python number for all that is known."""
@@ -234,6 +225,13 @@ class ModuleFacts(ShapeQuestions):
         return any(each.name.value == node.value for each in declared) and all(
             target.value != node.value for target in assigned
         )
+
+    def is_named_setting(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is an attribute or an item that nothing is known of: `self.temperature`, `cfg["temperature"]`."""
+        value = self.value_of(node)
+        is_part = isinstance(node, (cst.Attribute, cst.Subscript))
+        is_open = value.assumed or not value.is_known
+        return is_part and is_open and value.made_by is None and value.kind is not Kind.TENSOR
 
     def rounded(self, value: float, dtype: str) -> float:
         """What is left of a number in `dtype`."""
@@ -303,7 +301,7 @@ class ModuleFacts(ShapeQuestions):
         if any(_mentions(text, name) for name in names for text in asked):
             return True
         # What was made from the same thing is above 0, so that is not all 0; or a name stands for a test of it.
-        telling = [bound.node for bound in asked.values() if self._tells_of_others(bound)]
+        telling = [assigned(bound.node, flow) for bound in asked.values() if flow and self._tells_of_others(bound)]
         return any(not names.isdisjoint(self._behind(other)) for other in telling)
 
     def _is_compared(self, node: cst.BaseExpression) -> bool:
@@ -396,24 +394,33 @@ class ModuleFacts(ShapeQuestions):
         index = part.slice[0].slice
         return index.value if isinstance(index, cst.Index) else None
 
-    def selection_behind(self, node: cst.BaseExpression | None, depth: int = 0) -> cst.BaseExpression | None:
+    def selection_behind(
+        self, node: cst.BaseExpression | None, depth: int = 0, *, least: Chance = Chance.ORDINARY
+    ) -> cst.BaseExpression | None:
         """`x[labels > 0]`, if `node` is that or was computed from it element by element: what is left by a test, maybe nothing.
 
-        A mask that somebody else made, or one of padding, is as good as never without True.
+        A mask that somebody else made is hardly ever without True, and so are selections of several things together;
+        whoever asks for them says so. One of padding never is.
         """
         index = self.index_of(node)
         if index is not None and self.here is not None:
-            return node if emptiness(index, self.here) is Chance.ORDINARY else None
+            return node if emptiness(index, self.here) >= least else None
         made_by = self.value_of(node).made_by if node is not None else None
-        if (
-            made_by is None
-            or made_by.function not in _ELEMENTWISE
-            or depth == _DEEPEST
-            or not self.is_here(made_by.node)
-        ):
+        if made_by is None or depth == _DEEPEST or not self.is_here(made_by.node):
             return None
-        operands = (self.selection_behind(operand, depth + 1) for operand in made_by.arguments.values())
+        if made_by.function in _JOINING and isinstance(made_by.subject, cst.ListComp) and self.here is not None:
+            part = made_by.subject.elt
+            place = part.slice[0].slice if isinstance(part, cst.Subscript) else None
+            is_test = isinstance(place, cst.Index) and emptiness(place.value, self.here) is Chance.ORDINARY
+            return part if is_test and least < Chance.ORDINARY else None
+        if made_by.function not in _ELEMENTWISE:
+            return None
+        operands = (self.selection_behind(operand, depth + 1, least=least) for operand in made_by.arguments.values())
         return next((operand for operand in operands if operand is not None), None)
+
+    def doubtful_selection_behind(self, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
+        """As `selection_behind`, by a mask that only its name tells of, or of several things that are put together."""
+        return self.selection_behind(node, least=Chance.DOUBTFUL)
 
     def is_first_of_selection(self, call: Call, selection: cst.BaseExpression, functions: frozenset[str]) -> bool:
         """Whether none of `functions` before `call` is of what the same mask selects: a mask that can be empty is one defect."""
@@ -447,7 +454,7 @@ class ModuleFacts(ShapeQuestions):
 
 def _is_of_form(left: Interval) -> bool:
     """Whether a size was compared with another one, or with one number: that does not tell if there is anything."""
-    return left.constant is not None or (left.low == -INF and left.high == INF)
+    return left.low == left.high or (left.low == -INF and left.high == INF and not left.nonzero)
 
 
 def _mentions(text: str, name: str) -> bool:

@@ -18,7 +18,7 @@ _STILL_THE_SAME = frozenset(
     {
         "item", "detach", "cpu", "cuda", "float", "double", "half", "bfloat16", "to", "numpy", "clone", "mean", "sum", "abs", "max",
         "min", "reshape", "view", "squeeze", "flatten", "tensor", "as_tensor", "int", "any", "all", "array", "asarray", "stack",
-        "cat", "values", "items", "norm", "vector_norm", "gather", "reduce", "all_reduce",
+        "cat", "values", "items", "norm", "vector_norm", "gather", "reduce", "all_reduce", "bool", "unsqueeze", "contiguous",
     }
 )  # fmt: skip
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

@@ -1,25 +1,81 @@
-"""Quotients that tell how much two things have in common: 0 / 0 where both are empty.
+"""Quotients that tell by their form how much of something there is: 0 / 0 where there is nothing at all.
 
 `inter / (a + b - inter)` and `2 * (p * t).sum() / (p.sum() + t.sum())` say by their form what they are, whatever is known of
-the sizes in them. Two boxes without an area, a prediction and a target without a pixel make them NaN.
+the sizes in them: two boxes without an area, a prediction and a target without a pixel make them NaN. So do `tp / (tp + fp)`
+without a prediction, and `p[..., :2] / p[..., 2:]` for a point in the plane of the camera.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
+from nanlint.facts.counting import Chance, behind, is_of_shares
 from nanlint.facts.eps import is_eps
+from nanlint.facts.given import is_given
+from nanlint.facts.naming import words_of
 from nanlint.facts.relations import same
+from nanlint.facts.silence import silence
 from nanlint.facts.values import UNKNOWN, Kind
+from nanlint.facts.vanishing import ALL_OUTCOMES, LARGEST, NEVER, SPREAD, SUMS, TOTAL, Vanishing
+from nanlint.facts.zeros import reaches_zero
+from nanlint.source import telling_names as named
 
 if TYPE_CHECKING:
-    import libcst as cst
+    from collections.abc import Iterator
 
     from nanlint.facts.evaluate import Evaluator
     from nanlint.facts.values import Call
 
 _ADD, _SUB, _MUL, _SUM = "torch.add", "torch.sub", "torch.mul", "torch.sum"
+_SIZES = frozenset({"torch.pow", "torch.sqrt", "torch.abs", "torch.square"})
+_PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.bmm", "torch.einsum"})
 _DEEPEST = 6
+
+
+def vanishing_beside(above: cst.BaseExpression, below: cst.BaseExpression, evaluator: Evaluator) -> Vanishing:
+    """As `vanishing`, for a denominator of which only its relation to the numerator tells what it is.
+
+    `(x * w).sum() / w.sum()` is a weighted mean, whose weights can all be 0; `audio / audio.max()` is scaled by its peak.
+    """
+    measured = evaluator.values.get(below, UNKNOWN).origin
+    if measured is None or measured.subject is None or evaluator.values.get(measured.subject, UNKNOWN).learnable:
+        return NEVER
+    words = set(words_of(measured.subject))
+    # Weights by that name are meant to be above 0, unless a mask is in them.
+    is_weight = not words.isdisjoint({"weight", "weights", "w"}) and words.isdisjoint({"mask", "masked"})
+    is_given_weight = is_weight and is_given(measured.subject, evaluator)
+    is_filled = (is_weight and not is_given_weight) or not words.isdisjoint(named.SEQUENCES | named.LENGTHS)
+    if is_filled or is_of_shares(measured.subject, evaluator):
+        return NEVER
+    if measured.function in LARGEST:
+        if not same(above, measured.subject, evaluator):
+            return NEVER
+        return Vanishing(SPREAD, Chance.DOUBTFUL if words.isdisjoint(named.SIGNALS) else Chance.ORDINARY)
+    # A kernel and the numbers of a histogram are divided by their own sum as well.
+    is_own = words.isdisjoint(named.BINS | named.OCCURRING) and same(above, measured.subject, evaluator)
+    is_weighted = measured.function in SUMS and (
+        (is_own and (is_given_weight or silence(measured.subject, evaluator) is not Chance.NONE))
+        or _is_weighted_by(above, measured.subject, evaluator)
+    )
+    if not is_weighted or _speaks_of_padding(measured.subject, evaluator):
+        return NEVER
+    return Vanishing(TOTAL, Chance.DOUBTFUL)
+
+
+def _is_weighted_by(above: cst.BaseExpression, weight: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether `above` is a product with `weight`, or the sum of one."""
+    made = evaluator.values.get(above, UNKNOWN).origin
+    if made is not None and made.function in SUMS and made.subject is not None:
+        made = evaluator.values.get(made.subject, UNKNOWN).origin
+    if made is None or made.function not in _PRODUCTS or isinstance(made.node, cst.AugAssign):
+        return False
+    return any(same(factor, weight, evaluator) for factor in made.arguments.values())
+
+
+def _speaks_of_padding(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    return any(not named.LENGTHS.isdisjoint(words_of(inner)) for inner in behind(node, evaluator))
 
 
 def is_overlap(above: cst.BaseExpression, below: cst.BaseExpression, evaluator: Evaluator) -> bool:
@@ -32,14 +88,56 @@ def is_overlap(above: cst.BaseExpression, below: cst.BaseExpression, evaluator: 
         both = _made(both.subject, evaluator) if both is not None and both.function == _SUM else both
         is_union = both is not None and both.function == _ADD and same(made.arguments.get("other"), above, evaluator)
         return is_union and _may_be_empty(_terms(both, evaluator), evaluator)
-    sizes = [_made(term, evaluator) for term in _terms(made, evaluator)] if made.function == _ADD else []
-    shared = _shared(above, evaluator)
+    shared, sizes = _shared(above, evaluator), _sizes(made, evaluator)
     if len(sizes) != len(shared) or not shared:
         return False
-    return all(
-        size is not None and size.function == _SUM and any(same(size.subject, each, evaluator) for each in shared)
-        for size in sizes
-    ) and _may_be_empty(shared, evaluator)
+    are_those = all(any(same(size, each, evaluator) for each in shared) for size in sizes)
+    return are_those and _may_be_empty(shared, evaluator)
+
+
+def is_part_of_a_sum(above: cst.BaseExpression, below: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`tp / (tp + fp)`, `2 * p * r / (p + r)`: a part of what may be nothing, by what is counted in it."""
+    made = _made(below, evaluator)
+    terms = _terms(made, evaluator) if made is not None and made.function == _ADD else []
+    if not 1 < len(terms) < ALL_OUTCOMES or not _may_be_empty(terms, evaluator):
+        return False
+    parts = [factor for term in terms for factor in _factors(term, evaluator)]
+    factors = list(_factors(above, evaluator))
+    found = [part for part in parts if any(same(factor, part, evaluator) for factor in factors)]
+    if not found:
+        return False
+    values = [evaluator.values.get(part, UNKNOWN) for part in parts]
+    # A harmonic mean is one of shares.
+    is_counted = len(found) == len(parts) or any(not named.OUTCOMES.isdisjoint(words_of(part)) for part in parts)
+    is_counted = is_counted or all(value.is_known and value.range.low == 0 for value in values)
+    return is_counted and all(reaches_zero(part, evaluator) and not evaluator.values[part].learnable for part in parts)
+
+
+def is_own_element(below: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """`x / x[..., :1]`, `p[..., :2] / p[..., 2:]`: scaled by an element of itself."""
+    part = _element(below, evaluator)
+    if part is None or above is None:
+        return False
+    if same(part.value, above, evaluator):
+        return True
+    other = _element(above, evaluator)
+    return other is not None and len(part.slice) > 1 and same(part.value, other.value, evaluator)
+
+
+def _element(node: cst.BaseExpression, evaluator: Evaluator) -> cst.Subscript | None:
+    """`x[0]`, directly or under a name, by its size or with a root taken of it."""
+    for _ in range(_DEEPEST):
+        if isinstance(node, cst.Subscript):
+            return node
+        made = evaluator.values.get(node, UNKNOWN).made_by
+        if made is None or made.node not in evaluator.values:
+            return None
+        if made.function == "subscript":
+            return made.node if isinstance(made.node, cst.Subscript) else None
+        if made.function not in _SIZES or made.subject is None:
+            return None
+        node = made.subject
+    return None
 
 
 def _shared(above: cst.BaseExpression, evaluator: Evaluator) -> list[cst.BaseExpression]:
@@ -52,6 +150,29 @@ def _shared(above: cst.BaseExpression, evaluator: Evaluator) -> list[cst.BaseExp
     if product is None or product.function != _MUL:
         return []
     return [each for each in map(product.arguments.get, ("input", "other")) if each is not None]
+
+
+def _sizes(made: Call, evaluator: Evaluator) -> list[cst.BaseExpression]:
+    """`p` and `t` of `p.sum() + t.sum()`, and of `(p + t).sum()`."""
+    inner = _made(made.subject, evaluator) if made.function == _SUM else None
+    if inner is not None and inner.function == _ADD:
+        return _terms(inner, evaluator)
+    terms = _terms(made, evaluator) if made.function == _ADD else []
+    summed = [each for each in (_made(term, evaluator) for term in terms) if each is not None and each.function == _SUM]
+    sizes = [each.subject for each in summed if each.subject is not None]
+    return sizes if len(sizes) == len(terms) else []
+
+
+def _factors(node: cst.BaseExpression, evaluator: Evaluator, depth: int = 0) -> Iterator[cst.BaseExpression]:
+    """The factors of a product that are no numbers."""
+    made = _made(node, evaluator)
+    if made is None or made.function != _MUL or depth == _DEEPEST:
+        if not _is_number(node, evaluator):
+            yield node
+        return
+    for factor in map(made.arguments.get, ("input", "other")):
+        if factor is not None:
+            yield from _factors(factor, evaluator, depth + 1)
 
 
 def _may_be_empty(terms: list[cst.BaseExpression], evaluator: Evaluator) -> bool:

@@ -125,7 +125,13 @@ def is_drawn_or_built(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     value = evaluator.values.get(node, UNKNOWN)
     if value.made_by is not None and value.made_by.function == "subscript" and "mask" in _words_in(value.made_by.node):
         return True
-    if value.range.nan or any(not named.RANDOM.isdisjoint(words_of(inner)) for inner in behind(node, evaluator)):
+    return value.range.nan or is_drawn(node, evaluator)
+
+
+def is_drawn(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Random numbers, ones, identities and grids: never all equal, or always."""
+    value = evaluator.values.get(node, UNKNOWN)
+    if any(not named.RANDOM.isdisjoint(words_of(inner)) for inner in behind(node, evaluator)):
         return True
     # An exponential underflows to 0, which another rule judges.
     word = value.origin.function.rpartition(".")[2] if value.origin is not None else ""

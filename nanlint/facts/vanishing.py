@@ -12,11 +12,18 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.counting import Chance, are_of_one_thing, behind, classes_counted, emptiness, is_of_shares
+from nanlint.facts.counting import Chance, are_of_one_thing, classes_counted, emptiness, is_of_shares
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.relations import is_raised, same
-from nanlint.facts.silence import CARRYING, flatness, is_drawn_or_built, is_of_blank_rows, measured_from, silence
+from nanlint.facts.silence import (
+    CARRYING,
+    flatness,
+    is_drawn,
+    is_of_blank_rows,
+    measured_from,
+    silence,
+)
 from nanlint.facts.tallies import ADDING, is_of_those_counted, is_read_at_the_last, is_tally
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.zeros import reaches_zero
@@ -54,11 +61,10 @@ SUMS = frozenset({"torch.sum", "torch.nansum", "torch.count_nonzero"})
 _NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
 _SPREADS = frozenset({"torch.std", "torch.var"})
 _EXTREMES = frozenset({"torch.max", "torch.amax", "torch.mean", "torch.median"})
-_LARGEST = frozenset({"torch.max", "torch.amax"})
-_PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.bmm", "torch.einsum"})
+LARGEST = frozenset({"torch.max", "torch.amax"})
 _DEEPEST = 12
 # The number of hits and misses of both kinds together is that of all things.
-_OUTCOMES = 4
+ALL_OUTCOMES = 4
 
 
 def vanishing(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> Vanishing:
@@ -72,54 +78,6 @@ def vanishing(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int 
         if found:
             return found
     return NEVER
-
-
-def vanishing_beside(above: cst.BaseExpression, below: cst.BaseExpression, evaluator: Evaluator) -> Vanishing:
-    """As `vanishing`, for a denominator of which only its relation to the numerator tells what it is.
-
-    `(x * w).sum() / w.sum()` is a weighted mean, whose weights can all be 0; `audio / audio.max()` is scaled by its peak.
-    """
-    measured = evaluator.values.get(below, UNKNOWN).origin
-    if measured is None or measured.subject is None or evaluator.values.get(measured.subject, UNKNOWN).learnable:
-        return NEVER
-    words = set(words_of(measured.subject))
-    # Weights by that name are meant to be above 0, unless a mask is in them.
-    is_weight = not words.isdisjoint({"weight", "weights"}) and words.isdisjoint({"mask", "masked"})
-    is_filled = is_weight or not words.isdisjoint(named.SEQUENCES | named.LENGTHS)
-    if is_filled or is_of_shares(measured.subject, evaluator):
-        return NEVER
-    if measured.function in _LARGEST:
-        if not same(above, measured.subject, evaluator):
-            return NEVER
-        return Vanishing(SPREAD, Chance.DOUBTFUL if words.isdisjoint(named.SIGNALS) else Chance.ORDINARY)
-    # A kernel and the numbers of a histogram are divided by their own sum as well.
-    is_own = words.isdisjoint(named.BINS | named.OCCURRING) and same(above, measured.subject, evaluator)
-    is_weighted = measured.function in SUMS and (
-        (is_own and silence(measured.subject, evaluator) is not Chance.NONE)
-        or _is_weighted_by(above, measured.subject, evaluator)
-    )
-    if not is_weighted or _speaks_of_padding(measured.subject, evaluator):
-        return NEVER
-    return Vanishing(TOTAL, Chance.DOUBTFUL)
-
-
-def is_own_element(below: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
-    """`x / x[..., :1]`: scaled by the first element of itself."""
-    return isinstance(below, cst.Subscript) and same(below.value, above, evaluator)
-
-
-def _is_weighted_by(above: cst.BaseExpression, weight: cst.BaseExpression, evaluator: Evaluator) -> bool:
-    """Whether `above` is a product with `weight`, or the sum of one."""
-    made = evaluator.values.get(above, UNKNOWN).origin
-    if made is not None and made.function in SUMS and made.subject is not None:
-        made = evaluator.values.get(made.subject, UNKNOWN).origin
-    if made is None or made.function not in _PRODUCTS or isinstance(made.node, cst.AugAssign):
-        return False
-    return any(same(factor, weight, evaluator) for factor in made.arguments.values())
-
-
-def _speaks_of_padding(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
-    return any(not named.LENGTHS.isdisjoint(words_of(inner)) for inner in behind(node, evaluator))
 
 
 def _made(value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
@@ -182,7 +140,7 @@ def _shortness(call: Call | None, evaluator: Evaluator) -> Chance:
     """How ordinary a length of 0 is: of what is called a signal or a gradient it is, of anything else at least possible."""
     subject = call.subject if call is not None else None
     # What a model makes is not 0 in a whole row, unless it has died.
-    is_made = subject is not None and not is_drawn_or_built(subject, evaluator) and not is_of_shares(subject, evaluator)
+    is_made = subject is not None and not is_drawn(subject, evaluator) and not is_of_shares(subject, evaluator)
     known = max(silence(subject, evaluator), Chance.DOUBTFUL if is_made else Chance.NONE)
     chain = measured_from(subject, evaluator) if subject is not None else []
     if all(named.SIGNALS.isdisjoint(words_of(part)) for part in chain):
@@ -192,7 +150,12 @@ def _shortness(call: Call | None, evaluator: Evaluator) -> Chance:
 
 def _spread(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     del value, depth
-    return Vanishing(SPREAD, silence(call.subject, evaluator))
+    return Vanishing(SPREAD, max(silence(call.subject, evaluator), _equality(call, evaluator)))
+
+
+def _equality(call: Call, evaluator: Evaluator) -> Chance:
+    """What was not drawn may be all equal, whoever made it: one element, a dead channel, a map without a peak."""
+    return Chance.NONE if call.subject is None or is_drawn(call.subject, evaluator) else Chance.DOUBTFUL
 
 
 def _difference(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
@@ -200,9 +163,10 @@ def _difference(call: Call, value: Value, evaluator: Evaluator, depth: int) -> V
     del depth
     left, right = call.arguments.get("input"), call.arguments.get("other")
     whole = evaluator.values.get(left, UNKNOWN).origin if left is not None else None
-    if whole is not None and whole.function in {"torch.max", "torch.amax", "torch.quantile"}:
-        is_range = value.is_known and value.range.low == 0 and not is_raised(whole, right, evaluator)
-        return Vanishing(SPREAD, flatness(whole, evaluator)) if is_range else NEVER
+    is_peak = whole is not None and whole.function in {"torch.max", "torch.amax", "torch.quantile"}
+    if whole is not None and is_peak and value.is_known and value.range.low == 0:
+        chance = max(flatness(whole, evaluator), _equality(whole, evaluator))
+        return Vanishing(SPREAD, chance) if not is_raised(whole, right, evaluator) else NEVER
     if left is None or right is None or value.is_known:
         return NEVER
     one, other = words_of(left), words_of(right)
@@ -219,14 +183,18 @@ def _are_elements(left: cst.BaseExpression, right: cst.BaseExpression, evaluator
 
 def _extreme(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     del depth
+    if not value.is_known and call.function in LARGEST and call.subject is not None and "other" not in call.arguments:
+        # The darkest image there is has no pixel above 0.
+        is_signal = not named.SIGNALS.isdisjoint(words_of(call.subject))
+        return Vanishing(TOTAL, Chance.DOUBTFUL) if is_signal else NEVER
     if not value.is_known or value.range.low != 0 or not value.range.has_zero:
         return NEVER
     if not reaches_zero(call.subject, evaluator) or is_of_shares(call.subject, evaluator):
         return NEVER
     # The largest class is not empty.
-    if value.range.integer and call.function in _LARGEST:
+    if value.range.integer and call.function in LARGEST:
         return NEVER
-    chance = flatness(call, evaluator) if call.function in _LARGEST else silence(call.subject, evaluator)
+    chance = flatness(call, evaluator) if call.function in LARGEST else silence(call.subject, evaluator)
     measured = evaluator.values.get(call.subject, UNKNOWN).origin if call.subject is not None else None
     # Not every vector of a batch has length 0.
     if measured is not None and measured.function in _NORMS and "dim" not in call.arguments:
@@ -237,7 +205,7 @@ def _extreme(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vani
 def _sum(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     """`a.abs() + b.abs()`: 0 where both are."""
     operands = _terms(call, evaluator)
-    if not value.is_known or value.range.low != 0 or not value.range.has_zero or len(operands) >= _OUTCOMES:
+    if not value.is_known or value.range.low != 0 or not value.range.has_zero or len(operands) >= ALL_OUTCOMES:
         return NEVER
     if any(evaluator.values.get(operand, UNKNOWN).kind is Kind.NUMBER for operand in operands):
         return NEVER
@@ -251,7 +219,7 @@ def _terms(call: Call, evaluator: Evaluator) -> list[cst.BaseExpression]:
     """The terms of a sum, those of sums in it as well."""
     terms: list[cst.BaseExpression] = []
     waiting = [call]
-    while waiting and len(terms) < _OUTCOMES:
+    while waiting and len(terms) < ALL_OUTCOMES:
         for node in (operand for name in ("input", "other") if (operand := waiting[0].arguments.get(name)) is not None):
             inner = evaluator.calls.get(node)
             if inner is not None and inner.function == "torch.add":
@@ -270,7 +238,7 @@ def _size(node: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
         return NEVER
     if made_by.function == "torch.abs":
         return Vanishing(TOTAL, silence(made_by.subject, evaluator))
-    return Vanishing(NORM, min(Chance.DOUBTFUL, silence(made_by.subject, evaluator)))
+    return Vanishing(NORM, min(Chance.DOUBTFUL, _shortness(made_by, evaluator)))
 
 
 def _product(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:

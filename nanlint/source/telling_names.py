@@ -61,6 +61,8 @@ MEMBERS = frozenset(
 )
 # Masks of these leave nothing of an ordinary batch: one without objects, a prompt without an answer.
 RARE = frozenset({"positive", "positives", "loss", "response", "completion"})
+# Parts of a data set, of which none is empty.
+SPLITS = frozenset({"train", "training", "val", "validation", "test", "split"})
 ADJACENCIES = frozenset({"adj", "adjacency"})
 COUNTED = MASKS | ADJACENCIES
 # Words of code that makes every node of a graph its own neighbour.
@@ -89,6 +91,19 @@ AVERAGED_BY = frozenset({"avg", "factor"})
 SIZES = frozenset(
     {
         "size", "sizes", "num", "n", "len", "length", "steps", "width", "height", "w", "h", "shape", "window", "resolution", "res",
-        "samples", "frames", "count", "points", "bins", "levels", "layers", "timesteps",
+        "samples", "frames", "count", "points", "bins", "levels", "layers", "timesteps", "dim", "dims", "half", "channels", "features",
     }
 )  # fmt: skip
+# What a metric counts, and what it makes of that: all of it is 0 where there is nothing to find.
+OUTCOMES = frozenset(
+    {
+        "tp", "fp", "fn", "tn", "precision", "prec", "recall", "rec", "hits", "misses", "confmat", "confusion", "correct", "matched",
+        "inter", "intersect", "intersection", "union", "area", "areas", "overlap", "cardinality",
+    }
+)  # fmt: skip
+# The number of neighbours that each node of a graph has.
+DEGREES = frozenset({"degree", "degrees", "indegree", "outdegree", "deg"})
+# What is 0 for what is infinitely far away, or in the plane of the camera; and what two things hold together that are both empty.
+DISTANT = frozenset({"disparity", "disparities", "disp", "depth", "depths", "union", "unions"})
+# The names that alone tell of a denominator which is 0 at times.
+VANISHING = NUMBERED | AVERAGED_BY | DEGREES | DISTANT | {"snr"}

@@ -1,0 +1,62 @@
+"""What a denominator is, if some input makes it 0: by its own making, by what is divided, by its form, by its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.facts.counting import Chance
+from nanlint.facts.doubtful import doubtful
+from nanlint.facts.overlaps import is_overlap, is_own_element, is_part_of_a_sum, vanishing_beside
+from nanlint.facts.values import UNKNOWN, Kind
+from nanlint.facts.vanishing import BY_FORM, NEVER, SPREAD, Vanishing, vanishing
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from nanlint.facts.evaluate import Evaluator
+    from nanlint.facts.values import Value
+
+
+def denominator(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
+    """What `node` is, if some input makes it exactly 0, as the denominator of `above` if that is known."""
+    value = evaluator.values.get(node, UNKNOWN)
+    reach = value.range
+    if not reach.has_zero:
+        return NEVER
+    if told := _told_by_form(node, above, evaluator):
+        return told
+    if value.is_known and reach.low < 0 < reach.high:
+        return _of_either_sign(value, evaluator)
+    found = vanishing(node, evaluator)
+    # What may be NaN already is told of where it becomes that; that all of it is equal is another matter.
+    if reach.nan:
+        return Vanishing(SPREAD, Chance.DOUBTFUL) if found.kind == SPREAD else NEVER
+    if above is None or value.is_known:
+        return found
+    return max(found, vanishing_beside(above, node, evaluator), key=lambda each: each.chance)
+
+
+def _told_by_form(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
+    if is_own_element(node, above, evaluator):
+        return BY_FORM
+    # Of a union written as a difference only the form tells that it is not negative.
+    is_union = (
+        above is not None
+        and not evaluator.values[node].range.nan
+        and (is_overlap(above, node, evaluator) or is_part_of_a_sum(above, node, evaluator))
+    )
+    return (vanishing(node, evaluator) or BY_FORM) if is_union else doubtful(node, evaluator)
+
+
+def _of_either_sign(value: Value, evaluator: Evaluator) -> Vanishing:
+    """`(high - low) / levels` is 0 where its numerator is, and a product where a factor is, whatever sign the rest has."""
+    made_by = value.made_by
+    if made_by is None or made_by.node not in evaluator.values or value.kind is Kind.NUMBER:
+        return NEVER
+    above, other = made_by.subject, made_by.arguments.get("other")
+    is_scaled = made_by.function == "torch.div" and evaluator.values.get(other, UNKNOWN).kind is Kind.NUMBER  # type: ignore[arg-type] # a node or nothing
+    if not is_scaled and made_by.function != "torch.mul":
+        return NEVER
+    parts = [part for part in ((above,) if is_scaled else (above, other)) if part is not None]
+    found = max((denominator(part, None, evaluator) for part in parts), key=lambda each: each.chance, default=NEVER)
+    return Vanishing(found.kind, min(found.chance, Chance.DOUBTFUL))
