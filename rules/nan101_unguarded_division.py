@@ -48,7 +48,7 @@ class UnguardedDivision(Rule):
     calls = frozenset({DIV, RECIPROCAL, POWER})
     needs = (Need(DIVISIONS, (ORDINARY,), made_by=ORDINARY, but=GUARDED, unless=NANS, not_named=BUILDING, where="no test"),
              Need(DIVISIONS, (frozenset({"abs"}), frozenset({"torch.add"})), made_by=frozenset({"abs"}), where="no test"),
-             Need(DIVISIONS, (EVIDENCE | {"torch.sqrt", "torch.sub", "torch.add", "det", "prod", "cumprod", "nansum", "sin", "tan", "sinh", "[]"},), only_info=True, where="no test"),
+             Need(DIVISIONS, (EVIDENCE | {"torch.sqrt", "torch.sub", "torch.add", "det", "prod", "cumprod", "nansum", "sin", "tan", "sinh", "[]", "min", "amin", "torch.matmul", "torch.einsum", "torch.bmm"},), only_info=True, where="no test"),
              Need(DIVISIONS, named=NAMES, only_info=True, where="no test"),
              Need(frozenset({"<own element>"}), only_info=True, where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})

@@ -23,6 +23,7 @@ LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": 
 TOLD_ELSEWHERE = frozenset({"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod", "torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"})  # fmt: skip
 PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", "torch.einsum"})
 DIFFERENCE, PRODUCT, RELU, QUOTED = "torch.sub", "torch.mul", "torch.relu", 50
+UNKEPT, UNDERFLOWING = "is kept above 0 by nothing here", "is a sum of products, which underflow"
 SATURATING = frozenset({"softmax", "softmin", "sigmoid", "sigmoid_", "expit", "Sigmoid", "Softmax", "tanh", "tanh_", "Tanh"})  # fmt: skip
 OFTEN_ZERO = frozenset({"torch.clamp", "torch.clamp_min"}) | {RELU, PRODUCT, DIFFERENCE, "torch.pow", "torch.square", "torch.abs", "torch.sum", "torch.mean", "torch.median", "torch.max", "torch.amax", "torch.std", "torch.var", "torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.count_nonzero", "torch.nansum", "torch.bincount", "torch.nn.functional.one_hot", "torch.nn.functional.gumbel_softmax"}  # fmt: skip
 
@@ -86,7 +87,7 @@ class LogOfZero(Rule):
         yield self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(inner, QUOTED)}` {certain or reason}",
-            fix=_fix(call, inner, edge, facts),
+            fix=_fix(call, inner, edge, facts) if certain or not reason.startswith(UNKEPT) else None,
             hazard=Hazard(call.function, facts.source_of(inner), str(edge)),
             # relu's own backward is 0 at 0, whatever comes in; that of a logarithm below 0 is a number.
             direction=Direction.FORWARD if is_forward else self.direction,
@@ -109,7 +110,7 @@ def _certain(inner: Expression, facts: Facts) -> str:
 
 def _is_ordinary(call: Call, inner: Expression, edge: int, facts: Facts) -> bool:
     # What may be NaN already is broken before it gets here; of a level that is read off, -inf is one like any other.
-    is_sound = facts.is_known(inner) and not facts.range_of(inner).nan and not facts.is_cut_off(call.node)
+    is_sound = facts.range_of(inner).low == edge and not facts.range_of(inner).nan and not facts.is_cut_off(call.node)
     return is_sound and facts.may_train() and (edge != 0 or facts.is_often_zero(inner))
 
 
@@ -119,16 +120,18 @@ def _reason(call: Call, inner: Expression, edge: int, facts: Facts) -> str:
     if not edge and reach.has_zero and facts.is_odds(call):
         return "ends in the log of 0 where x is 0 or 1, and log(0) is -inf"
     if facts.is_known(inner):
-        # Squares, norms and shares are known not to be negative; what may be so for all that is known is not, as a rule.
-        can_be = reach.low == edge and reach.contains(edge)
-        return f"can be {edge} (range {reach}), so its logarithm can be -inf" if can_be else ""
+        # Squares, norms and shares are known not to be negative; what may be so is not, as a rule, but for differences.
+        is_below = reach.low < edge and origin is not None and origin.function == DIFFERENCE and not facts.is_tested(inner)
+        if (reach.low == edge or is_below) and reach.contains(edge):
+            return f"can be {edge} (range {reach}), so its logarithm can be -inf"
     if edge or facts.is_tested(inner):
         return ""
-    if told := facts.told_by_name(inner):
-        return f"{told}, and log(0) is -inf"
-    if origin is not None and origin.function in PRODUCTS:
-        return "is a sum of products, which underflow, and log(0) is -inf"
-    return "is a difference and can round to 0 or below" if facts.is_difference(inner) else ""
+    told = facts.told_by_name(inner) if not facts.is_known(inner) else ""
+    if not told and facts.is_difference(inner):
+        return "is a difference and can round to 0 or below"
+    is_product = origin is not None and origin.function in PRODUCTS
+    told = told or (UNDERFLOWING if is_product else UNKEPT if facts.is_unkept(inner) else "")
+    return told and f"{told}, and log(0) is -inf"
 
 
 def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:

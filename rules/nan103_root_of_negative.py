@@ -27,7 +27,7 @@ RAISED = frozenset({"<raised>"})
 SHARES = frozenset(
     {"noise", "level", "scale", "alpha", "alphas", "beta", "gamma", "eccentricity", "e", "ratio", "rate", "decay", "prob", "fraction"}
 )  # fmt: skip
-QUOTED = 50
+QUOTED, IN_NO_ORDER = 50, "can be negative, for all that is known here"
 
 
 class RootOfNegative(Rule):
@@ -75,11 +75,11 @@ class RootOfNegative(Rule):
         if reason and (facts.may_train() or not facts.is_mended(call.node)):
             message = f"`{facts.quote(inner, QUOTED)}` {reason}, and its root is NaN there"
             fix = None
-            if not facts.changes_its_operand(call):
+            if not facts.changes_its_operand(call) and reason != IN_NO_ORDER:
                 text = f"{facts.as_receiver(inner)}.clamp_min({facts.floor_for(inner)})"
                 fix = unsafe("Keep the value under the root above 0", Edit(facts.span_of(inner), text))
             hazard = Hazard(call.function, facts.source_of(inner), "below 0")
-            severity = self.severity if facts.may_train() else Severity.INFO
+            severity = self.severity if facts.may_train() and reason != IN_NO_ORDER else Severity.INFO
             yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, severity=severity)
 
 
@@ -105,7 +105,9 @@ def _reason(inner: Expression, facts: Facts) -> str:
     is_positive = facts.is_known(left) and facts.range_of(left).low >= 0 and facts.is_tensor(left)
     factors = [right, *(made.arguments.values() if (made := facts.call_of(right)) and made.function == PRODUCT else ())]
     is_taken = not facts.is_number(right) and not any(_is_square(factor, facts) for factor in factors)
-    return "can be negative by rounding" if is_positive and is_taken else ""
+    if is_positive and is_taken:
+        return "can be negative by rounding"
+    return IN_NO_ORDER if facts.is_unkept(left) and facts.is_unkept(right) else ""
 
 
 def _is_of_share(square: Expression, facts: Facts) -> bool:

@@ -13,7 +13,7 @@ DOMAINS = {
     LOGIT: (0.0, 1.0),
 }
 ANGLES = frozenset({"torch.acos", "torch.asin", "torch.atanh"})
-QUOTED = 45
+QUOTED, UNKEPT = 45, "is kept inside by nothing here"
 
 
 class InverseFunctionDomain(Rule):
@@ -66,7 +66,7 @@ class InverseFunctionDomain(Rule):
         is_rare = is_mended or facts.is_part_of_length(inner) or not facts.is_trained()
         name = call.function.rpartition(".")[2]
         result = f"the gradient of `{name}` is infinite" if direction is Direction.BACKWARD else f"`{name}` breaks"
-        edit = _clamped(call, inner, facts)
+        edit = _clamped(call, inner, facts) if reason != UNKEPT else None
         yield self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(inner, QUOTED)}` {reason}, where {result}",
@@ -74,7 +74,7 @@ class InverseFunctionDomain(Rule):
             direction=direction,
             fix=unsafe("Clamp inside the open interval", edit) if edit is not None else None,
             dtypes=_dtypes(call, inner, facts) or self.dtypes,
-            severity=Severity.INFO if direction is Direction.BACKWARD and is_rare else Severity.ERROR,
+            severity=Severity.INFO if (direction is Direction.BACKWARD and is_rare) or reason == UNKEPT else Severity.ERROR,
         )
 
 
@@ -91,7 +91,7 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction
         return "", Direction.BOTH
     if reach.low == -INF or (reach.high == INF and high != INF):
         if call.function not in ANGLES or not (facts.is_dot(inner) or facts.is_part_of_length(inner)):
-            return "", Direction.BOTH
+            return UNKEPT if facts.is_given(inner) and facts.is_unkept(inner) else "", Direction.BOTH
         is_dot = facts.is_dot(inner)
         told = "is a dot product and can round past 1" if is_dot else "can be 1"
         return told, Direction.BOTH if is_dot else Direction.BACKWARD

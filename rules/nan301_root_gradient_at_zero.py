@@ -35,7 +35,7 @@ NEVER_NEGATIVE = frozenset(
     )
 )  # fmt: skip
 RAISED = frozenset({"<raised>"})
-QUOTED = 36
+QUOTED, UNKEPT = 36, "is kept above 0 by nothing here"
 
 
 class RootGradientAtZero(Rule):
@@ -88,10 +88,10 @@ class RootGradientAtZero(Rule):
         yield self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(inner, QUOTED)}` {reason}, where {result}",
-            fix=_fix(call, facts),
+            fix=_fix(call, facts) if reason != UNKEPT else None,
             hazard=Hazard(call.function, facts.source_of(inner), "0"),
             direction=Direction.BOTH if is_inverse or facts.is_size_of_row(call) else Direction.BACKWARD,
-            severity=Severity.ERROR if facts.is_trained() and _is_expected(call, facts) else Severity.INFO,
+            severity=Severity.ERROR if reason != UNKEPT and facts.is_trained() and _is_expected(call, facts) else Severity.INFO,
         )
 
 
@@ -111,10 +111,10 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> str:
     for operand in operands:
         reach, origin = facts.range_of(operand), facts.origin_of(operand)
         if call.function != HYPOT and (not facts.is_known(operand) or reach.low < 0 or reach.integer):
-            return ""
+            return UNKEPT if facts.is_unkept(operand) else ""
         is_harmless = (origin is not None and origin.function in HARMLESS) or facts.is_picked_zero(operand)
         if is_harmless or not facts.reaches_zero(operand):
-            return ""
+            return UNKEPT if facts.is_sum_of_squares(operand) else ""
     return f"can be 0 (range {facts.range_of(operands[0])})"
 
 

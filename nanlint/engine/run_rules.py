@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import libcst as cst
 
 from nanlint.engine.rule_border import findings_of
-from nanlint.model import FileError, Finding
+from nanlint.model import FileError, Finding, Severity
 from nanlint.source.outline import MODULE
 from nanlint.source.sketched_chunk import Sketch
 
@@ -121,9 +121,18 @@ class _Run:
         return [replace(finding, function=function_at(plan, finding.span.line)) for finding in kept]
 
     def _yields(self, finding: Finding, found: Sequence[Finding]) -> bool:
-        """Whether another rule, to which this one yields, tells of the same expression: one defect, one finding."""
-        winners = self.ruleset.rules[finding.code].yields_to
-        return bool(winners) and any(other.code in winners and other.span.overlaps(finding.span) for other in found)
+        """Whether another rule tells of the same expression and wins: one defect, one finding.
+
+        A rule wins over those that yield to it, unless it has less to say: what is shown is not hidden by what is not.
+        """
+        rules, is_mild = self.ruleset.rules, finding.severity is Severity.INFO
+        for other in found:
+            is_milder = other.severity is Severity.INFO and not is_mild
+            is_stronger = is_mild and other.severity is not Severity.INFO
+            wins = other.code in rules[finding.code].yields_to and not is_milder
+            if (wins or (is_stronger and finding.code in rules[other.code].yields_to)) and other.span.overlaps(finding.span):
+                return True
+        return False
 
     def _guarded(
         self,

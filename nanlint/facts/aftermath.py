@@ -68,7 +68,8 @@ def _mends(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
 
 def _bounds_it(call: Call, below: cst.CSTNode, flow: Flow) -> bool:
     """Whether what can be inf, and not NaN, is cut down: `min(limit / peak, 1)`."""
-    held = flow.values.get(below) or flow.values.get(getattr(below, "value", below))
+    # What stands in `f(x)` and `x.f()` is the argument, or the attribute, around x.
+    held = flow.values.get(below.value if isinstance(below, (cst.Arg, cst.Attribute)) else below)
     if held is None or held.range.nan or held.range.minus_inf:
         return False
     return call.function in _LOWERING or (call.function == METHODS["clamp"] and "max" in call.arguments)

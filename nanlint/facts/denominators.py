@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.facts.counting import Chance
 from nanlint.facts.doubtful import doubtful
+from nanlint.facts.measured import is_measured
 from nanlint.facts.overlaps import is_overlap, is_own_element, is_part_of_a_sum, vanishing_beside
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.facts.vanishing import BY_FORM, NEVER, SPREAD, Vanishing, vanishing
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 def denominator(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
     """What `node` is, if some input makes it exactly 0, as the denominator of `above` if that is known."""
+    found = _told(node, above, evaluator)
+    return BY_FORM if not found and is_measured(node, evaluator) else found
+
+
+def _told(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
+    """As `denominator`, by what more than its making tells."""
     value = evaluator.values.get(node, UNKNOWN)
     reach = value.range
     if not reach.has_zero:

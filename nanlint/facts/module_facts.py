@@ -26,6 +26,7 @@ from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.silence import silence
+from nanlint.facts.unkept import is_unkept
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value
 from nanlint.facts.vanishing import COUNT, NEVER, Vanishing, vanishing
 from nanlint.facts.written import text_of
@@ -66,6 +67,11 @@ _DEEPEST = 4
 _SIZES = frozenset({"torch.abs", "torch.square", "torch.pow", "torch.mul"})
 _SCORES = frozenset({"score", "scores"})
 _MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})
+
+
+def _is_of_tensors(call: Call) -> bool:
+    """Whether a function of torch's is called by its name."""
+    return call.form is Form.FUNCTION and call.function in SIGNATURES
 
 
 class ModuleFacts(ShapeQuestions):
@@ -187,7 +193,14 @@ class ModuleFacts(ShapeQuestions):
         if self.is_tensor(call.node) or is_array(call.node, self.parse(self._current).parents):
             return True
         user = self.user_of(call.node)
-        return user is not None and user.form is Form.FUNCTION and user.function in SIGNATURES
+        if user is not None and (self.is_tensor(user.node) or _is_of_tensors(user)):
+            return True
+        # What torch is given elsewhere in the function is a tensor here, too.
+        names = {inner.value for inner in walk(call.node) if isinstance(inner, cst.Name)} - _MODULE_NAMES
+        calls = self.here.calls.values() if self.here is not None else ()
+        return any(
+            _is_of_tensors(other) and isinstance(other.subject, cst.Name) and other.subject.value in names for other in calls
+        )
 
     def is_number(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is a Python number for all that is known."""
@@ -280,6 +293,17 @@ class ModuleFacts(ShapeQuestions):
         if not self.is_here(call.node) or self.value_of(root).made_by is not call or self.changes_its_operand(call):
             return False
         return root is call.node or all(self.is_unchanged(operand, at) for operand in call.arguments.values())
+
+    def is_unkept(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` was given to the function or computed here, and nothing tells which numbers it is."""
+        return self.here is not None and is_unkept(node, self.here) and not self.is_tested(node)
+
+    def is_rest_of_itself(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is `x - x.detach()`, which is 0."""
+        made_by = self.here.values.get(node, UNKNOWN).origin if self.here is not None else None
+        sides = [made_by.arguments.get(name) for name in ("input", "other")] if made_by is not None else []
+        is_difference = made_by is not None and made_by.function == "torch.sub"
+        return is_difference and all(sides) and self.is_same_thing(*sides)  # type: ignore[arg-type] # both are there
 
     def is_tested(self, node: cst.BaseExpression) -> bool:
         """Whether a condition that was passed on the way to `node` asks for the values or the size of something in it.
@@ -386,9 +410,11 @@ class ModuleFacts(ShapeQuestions):
         return made_by.subject
 
     def index_of(self, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
-        """`mask`, if `node` is `x[mask]` here or was made so in this chunk; None for slices and several indices."""
+        """`mask`, if `node` is `x[mask]` or `torch.masked_select(x, mask)` here or was made so in this chunk; None for slices and several indices."""
         made_by = self.value_of(node).made_by if node is not None else None
-        part = made_by.node if made_by is not None and made_by.function == "subscript" else None
+        if made_by is not None and made_by.function == "torch.masked_select" and self.is_here(made_by.node):
+            return made_by.arguments.get("mask")
+        part = made_by.node if made_by is not None and made_by.function == "subscript" else node
         if not isinstance(part, cst.Subscript) or len(part.slice) != 1 or not self.is_here(part):
             return None
         index = part.slice[0].slice

@@ -138,12 +138,14 @@ class Forms:
         return all(len(each) == len(set(each)) for each in letters)
 
     def is_of_selected(self, home: str, place: ast.AST) -> bool:
-        """`loss(scores[mask], labels)`, or under a name, or computed from it."""
+        """`loss(scores[mask], labels)`, `loss(scores.masked_select(mask), labels)`, or under a name, or computed from it."""
         level, seen = [(home, operand) for operand in operands_of(place)], set[ast.AST]()
         for _ in range(_DEEPEST):
             parts: list[Place] = []
             for chunk, node in self._chosen(level, seen):
                 if isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Constant, ast.Slice, ast.Tuple)):
+                    return True
+                if isinstance(node, ast.Call) and last_word(node.func) == "masked_select":
                     return True
                 parts += [(chunk, part) for part in _elements_of(node)]
             level = parts

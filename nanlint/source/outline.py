@@ -193,7 +193,7 @@ class _Reading:
                 self.result.stars.append(origin)
                 continue
             separator = "" if origin.endswith(".") else "."
-            dotted = f"{origin}{separator}{alias.name}"
+            dotted = f"{origin}{separator}{alias.name}" if alias.name != "torch" else "torch"
             local = alias.asname or alias.name
             # `try: from torch.amp import autocast / except: from apex import ...`: torch's meaning wins over the fallback.
             if local not in imports or dotted.startswith("torch."):

@@ -25,6 +25,13 @@ LENGTHS = frozenset(
 # Sequences of one letter: x_mask, y_mask.
 LETTERS = frozenset({"x", "y", "z", "h"})
 # What is counted into classes or bins adds up to the number of things, of which there are some.
+# Numbers that somebody chose, or that are above 0 by what they are: schedules, levels of noise, scales, times.
+CHOSEN = frozenset(
+    {
+        "alpha", "alphas", "beta", "betas", "cumprod", "sigma", "sigmas", "schedule", "eps", "epsilon", "scale", "scales", "scaling", "std",
+        "stds", "stddev", "freq", "freqs", "frequencies", "inv", "timestep", "timesteps", "times", "slope", "slopes", "lr", "decay", "cumsum", "rate", "rates", "running", "avg", "correction", "lambda", "const", "constant",
+    }
+)  # fmt: skip
 BINS = frozenset({"histogram", "histograms", "hist", "onehot", "gauss", "gaussian", "kernel", "window"})
 MASKS = frozenset(
     {"mask", "masks", "valid", "positive", "positives", "pos", "fg", "foreground", "visible", "visibility"}

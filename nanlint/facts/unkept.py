@@ -1,0 +1,66 @@
+"""What nothing keeps from anything: handed in or computed here, and no line tells which numbers it is.
+
+A logarithm, a root or an exponential of such a thing may be right for reasons that stand elsewhere. At `info` it is told that they
+do not stand here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.facts.names import dotted_text
+from nanlint.facts.naming import thing_of, words_of
+from nanlint.facts.silence import is_drawn
+from nanlint.facts.values import UNKNOWN, Kind
+from nanlint.ops.interval import INF
+from nanlint.source import telling_names as named
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from nanlint.facts.evaluate import Evaluator
+
+# How torch calls what it fills with numbers that somebody chose.
+_MADE = frozenset(
+    f"torch.{name}" for name in ("tensor", "as_tensor", "zeros", "full", "logspace", "from_numpy", "empty", "Tensor", "finfo")
+)  # fmt: skip
+# A bound is a guard, whatever it is.
+_GUARDING = frozenset(
+    f"torch.{name}" for name in ("clamp", "clamp_min", "clamp_max", "maximum", "minimum", "where", "masked_fill", "nan_to_num")
+)  # fmt: skip
+_SCALING = frozenset({"torch.mul", "torch.div", "torch.neg", "torch.add", "torch.sub"})
+_DEEPEST = 6
+
+
+def is_unkept(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
+    """Whether `node` is a tensor that was given to the function or computed here, of which nothing else is known."""
+    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
+    is_open = value.range.low == -INF and value.range.high == INF and value.range.has_zero
+    if node is None or not is_open or value.learnable or value.kind not in {Kind.TENSOR, Kind.UNKNOWN}:
+        return False
+    is_counted = not named.COUNTED.isdisjoint(words_of(node))
+    if is_counted or is_kept(node) or is_chosen(node, evaluator) or is_drawn(node, evaluator):
+        return False
+    made_by = value.origin
+    if made_by is None or depth == _DEEPEST:
+        return True
+    # How a helper's result comes about is not seen from here.
+    if made_by.node not in evaluator.values or made_by.function in _MADE | _GUARDING:
+        return False
+    if made_by.function not in _SCALING:
+        return True
+    # What is added may be a guard under any name; of a product or a difference one side is enough.
+    judge = all if made_by.function == "torch.add" else any
+    return judge(is_unkept(part, evaluator, depth + 1) for part in made_by.arguments.values())
+
+
+def is_kept(node: cst.BaseExpression) -> bool:
+    """Whether it is a setting, a buffer or a part of the object."""
+    return (dotted_text(thing_of(node)) or "").startswith("self.")
+
+
+def is_chosen(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether it is called, or a power of what is called, as numbers are that somebody chose."""
+    made_by = evaluator.values.get(node, UNKNOWN).made_by
+    base = made_by.subject if made_by is not None and made_by.function == "torch.pow" else None
+    return any(not named.CHOSEN.isdisjoint(words_of(each)) for each in (node, base) if each is not None)
