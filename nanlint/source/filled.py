@@ -25,6 +25,7 @@ _NO_FILL = frozenset(
     {"register_parameter", "register_buffer", "Parameter", "requires_grad_", "super", "append", "ParameterList"}
 )
 _HOLDERS = (ast.Attribute, ast.List, ast.Tuple, ast.Dict)
+_EMPTY = frozenset({"empty", "empty_like", "new_empty", "empty_strided"})
 
 
 class Filled:
@@ -95,3 +96,12 @@ def _names(node: ast.AST) -> Iterator[str]:
             and isinstance(inner.slice.value, str)
         ):
             yield inner.slice.value  # `self._parameters["weight"]`
+
+
+def is_empty(node: ast.AST) -> bool:
+    """`torch.empty(n)`, or a call on it."""
+    while isinstance(node, ast.Call):
+        if last_word(node.func) in _EMPTY:
+            return True
+        node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+    return False
