@@ -22,28 +22,23 @@ FRESH = frozenset(
 )
 SUBJECTS = frozenset({"loss", "gradients", "norm", "parameters"})
 ACTIVATIONS = frozenset({"pred", "preds", "prediction", "predictions", "activation", "activations"})
-CLAMPED = frozenset(
-    {"loss", "losses"}
-    | {
-        f"{kind}_loss"
-        for kind in [
-            "total",
-            "train",
-            "text",
-            "latent",
-            "recon",
-            "rec",
-            "kl",
-            "mse",
-            "ce",
-            "l1",
-            "aux",
-            "policy",
-            "value",
-            "simple",
-        ]
-    }
+KINDS = (
+    "total",
+    "train",
+    "text",
+    "latent",
+    "recon",
+    "rec",
+    "kl",
+    "mse",
+    "ce",
+    "l1",
+    "aux",
+    "policy",
+    "value",
+    "simple",
 )
+CLAMPED = frozenset({"loss", "losses", *(f"{kind}_loss" for kind in KINDS)})
 # `if self.replace_nan:` is for whoever has asked for it.
 VERBS = frozenset({"replace", "fill", "remove", "ignore", "convert", "sanitize", "mask"})
 NAMED = re.compile(r"loss|grad", re.IGNORECASE)
