@@ -10,34 +10,12 @@ from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, It
 REPLACING = frozenset({"torch.nan_to_num", "numpy.nan_to_num", ".nan_to_num_"})
 AVERAGING = frozenset({"torch.nanmean", "torch.nansum", "numpy.nanmean"})
 ASKING = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
-FRESH = frozenset(
-    {
-        "torch.zeros_like",
-        "torch.zeros",
-        "torch.tensor",
-        "torch.full_like",
-        "torch.Tensor.new_tensor",
-        "torch.Tensor.new_zeros",
-    }
-)
+FRESH = frozenset({
+    "torch.zeros_like", "torch.zeros", "torch.tensor", "torch.full_like", "torch.Tensor.new_tensor", "torch.Tensor.new_zeros",
+})  # fmt: skip
 SUBJECTS = frozenset({"loss", "gradients", "norm", "parameters"})
 ACTIVATIONS = frozenset({"pred", "preds", "prediction", "predictions", "activation", "activations"})
-KINDS = (
-    "total",
-    "train",
-    "text",
-    "latent",
-    "recon",
-    "rec",
-    "kl",
-    "mse",
-    "ce",
-    "l1",
-    "aux",
-    "policy",
-    "value",
-    "simple",
-)
+KINDS = "total train text latent recon rec kl mse ce l1 aux policy value simple".split()  # noqa: SIM905 - one line
 CLAMPED = frozenset({"loss", "losses", *(f"{kind}_loss" for kind in KINDS)})
 # `if self.replace_nan:` is for whoever has asked for it.
 VERBS = frozenset({"replace", "fill", "remove", "ignore", "convert", "sanitize", "mask"})
