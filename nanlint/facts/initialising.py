@@ -35,7 +35,8 @@ _BARE = re.compile(r"empty|Tensor\(")
 
 def is_plainly_filled(name: str, lines: Iterable[str]) -> bool:
     """Whether one line fills a parameter of this name: the usual case, told without a walk over the whole file."""
-    around = re.compile(rf"(?:init\w*|fill|reset)\w*[.(].*\b{name}\b|\b{name}\b[\w.]*\.\w+_\(")
+    # An `initializer` may be None.
+    around = re.compile(rf"(?<!_)(?:init\w*|fill|reset)\w*[.(].*\b{name}\b|\b{name}\b[\w.]*\.\w+_\(")
     return any(name in line and around.search(line) for line in lines)
 
 
