@@ -38,10 +38,10 @@ class UninitialisedParameter(Rule):
 
     ## Silent when
     anything in the file fills a parameter of this name: `nn.init`, `fill_` and its like, `_init_weights` of another class, a
-    loop over `parameters()`; a class above comes from another file and may do it, or there is none, as of a mixin; another method sets it; the class is for loading only, as quantised
+    loop over `parameters()`; a class above comes from another file and may do it, as one that is called a mixin or `PreTrainedModel` does not, or there is none; another method sets it; the class is for loading only, as quantised
     layers and those for inference are, or holds the experts of a mixture, which are gathered from a pretrained model; it is not
     learned (`requires_grad=False`); the memory is on the `meta` device, has no elements, holds integers, or is one
-    element that stands in for the values of another way through the function; in tests. At `info` for what `torch.empty` makes in a file that
+    element that stands in for the values of another way through the function; in tests. At `info` below such a class, for what `torch.empty` makes in a file that
     initialises nothing, or loads a checkpoint and trains nothing, and for a padding, which is mostly cut off again.
 
     ## Fix
@@ -84,7 +84,9 @@ class UninitialisedParameter(Rule):
                 fix=show(f"nn.init.xavier_uniform_(self.{name}), or nn.init.zeros_ for a bias"),
                 hazard=Hazard(memory.function, name, "memory that holds NaN"),
                 # Who writes `empty` knows what it is, and initialises somewhere.
-                severity=Severity.INFO if memory.function in EMPTY and facts.is_for_loading() else self.severity,
+                severity=Severity.INFO
+                if facts.may_be_filled_above(call) or (memory.function in EMPTY and facts.is_for_loading())
+                else self.severity,
             )
 
     def _computed(self, call: Call, facts: Facts) -> Iterator[Finding]:
