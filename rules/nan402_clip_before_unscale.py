@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nanlint.rule import (
+    Call,
     Direction,
     Event,
     Facts,
@@ -10,12 +11,15 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
+    Need,
     Path,
     Rule,
     Severity,
     TrainingLoop,
     safe,
 )
+
+CLIPS = frozenset({"torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_"})
 
 
 class ClipBeforeUnscale(Rule):
@@ -40,7 +44,7 @@ class ClipBeforeUnscale(Rule):
         scaler.update()
 
     ## Silent when
-    `unscale_` comes between the backward and the clip on some path, also in a helper of the file; when code of another
+    `unscale_` comes between the backward and the clip on some path, also in a helper of the file, or anywhere in the file if the function with the clip makes the step and no backward; when code of another
     file gets the scaler or the optimizer in between; when the clip stands in the branch without a scaler; when the scaler
     is made with `enabled=False`; with Accelerate, Fabric, Lightning and DeepSpeed, which unscale by themselves.
 
@@ -55,6 +59,32 @@ class ClipBeforeUnscale(Rule):
     severity = Severity.ERROR
     direction = Direction.LOOP
     loops = frozenset({"backward"})
+    calls = CLIPS
+    needs = (Need(CLIPS, along=(frozenset({"step"}),), unless=frozenset({"unscale_", "backward"}), where="no test"),)
+
+    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Judge a clip in a function that makes the step alone: the scaler says that the gradients are scaled."""
+        if (
+            facts.is_test()
+            or facts.mentions("backward")
+            or facts.file_mentions("unscale_", "unscale", "unscale_gradients")
+        ):
+            return
+        # Calls come in the order in which they are made.
+        following = facts.calls_of(call.function, ".step")
+        for step in following[following.index(call) + 1 :]:
+            scaler = step.receiver
+            if (
+                scaler is None
+                or facts.training_role(scaler) != "scaler"
+                or facts.are_alternatives(call.node, step.node)
+            ):
+                continue
+            by = facts.quote(scaler, 20)
+            message = f"`{facts.quote(call.node, 38)}` clips gradients that `{by}` has scaled and not unscaled"
+            hazard = Hazard("clip", by, "gradients times the loss scale")
+            yield self.finding(facts.span_of(call.node), message, hazard=hazard)
+            return
 
     def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
         """Judge every clip of one loop."""

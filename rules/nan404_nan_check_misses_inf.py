@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from nanlint.rule import Call, Comparison, Direction, Edit, Expression, Facts, Finding, Need, Rule, Severity, safe
@@ -51,7 +50,7 @@ class NanCheckMissesInf(Rule):
     when the thing is not a loss, a gradient or a norm of one, by its name or because `backward()` starts there, or goes into `nanmean`; when the
     test decides nothing, as in a log line or a mask; in tests. `loss > 1e6` is flagged where it leaves the loop or the
     function, a comparison with NaN itself in any function that trains or names `nan`. Python's `max` and `min` lose a NaN that is
-    not their first argument; flagged where one is written there, and at `info` for the largest of gradients.
+    not their first argument; flagged where one is written there, and at `info` for the largest of gradients. So is `isfinite(p.grad).any()`, which one element answers.
 
     ## Fix
     Safe: `not isfinite(...)` is the same answer for every finite value.
@@ -61,8 +60,8 @@ class NanCheckMissesInf(Rule):
     name = "nan-check-misses-inf"
     severity = Severity.WARNING
     direction = Direction.LOOP
-    calls = NAN | INF | PYTHONS_OWN
-    needs = (Need(NAN | INF, where="watches"), Need(PYTHONS_OWN, (NANS,), form=BARE), Need(PYTHONS_OWN, (GRADIENTS,), form=BARE, only_info=True))  # fmt: skip
+    calls = NAN | INF | FINITE | PYTHONS_OWN
+    needs = (Need(NAN | INF, where="watches"), Need(FINITE, along=(frozenset({"any"}),), where="watches"), Need(PYTHONS_OWN, (NANS,), form=BARE), Need(PYTHONS_OWN, (GRADIENTS,), form=BARE, only_info=True))  # fmt: skip
     comparisons = frozenset({"nan", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -72,6 +71,13 @@ class NanCheckMissesInf(Rule):
             yield from self._check_extreme(call, facts)
             return
         if subject is None or facts.is_test() or not _is_watched(subject, facts):
+            return
+        if facts.asks_for_some(call):
+            message = (
+                f"`{facts.quote(call.node, 40)}` asks for one element: a gradient with some that are not finite passes"
+            )
+            yield self.finding(facts.span_of(call.node), message)
+        if call.function in FINITE:
             return
         has_nan, missed = call.function in NAN, "inf" if call.function in NAN else "NaN"
         if facts.condition_at(call.node) is None or _is_completed(call.node, subject, facts, has_nan=has_nan):
@@ -83,7 +89,7 @@ class NanCheckMissesInf(Rule):
         """`max(x, nan)`, and the largest of gradients by a comparison, which is False for NaN."""
         parts = [getattr(node, "elt", node) for node in call.arguments.values()]
         measured = [part for part in parts if facts.is_tensor(part) and not GRADIENTS.isdisjoint(facts.words_of(part))]
-        if not any(_is_nan(part, facts) for part in parts) and (facts.is_test() or not measured):
+        if not any(facts.is_nan(part) for part in parts) and (facts.is_test() or not measured):
             return
         message = f"`{facts.quote(call.node, 36)}` drops a NaN that does not come first: comparing it is False"
         yield self.finding(facts.span_of(call.node), message, severity=Severity.INFO if measured else self.severity)
@@ -94,7 +100,7 @@ class NanCheckMissesInf(Rule):
         if sides is None or not facts.mentions(*self.comparisons):
             return
         left, sign, right = sides
-        if sign in {"==", "!="} and any(_is_nan(side, facts) for side in (left, right)):
+        if sign in {"==", "!="} and any(facts.is_nan(side) for side in (left, right)):
             always = "True" if sign == "!=" else "False"
             yield self.finding(facts.span_of(node), f"`{facts.quote(node)}` is {always} for every value, NaN included")
         elif facts.is_test() or not _is_watched(left, facts) or _is_completed(node, left, facts, has_nan=sign == "!="):
@@ -142,8 +148,3 @@ def _is_completed(test: Expression, subject: Expression, facts: Facts, *, has_na
         if is_self is not has_nan and (is_self or beside or any(facts.constant_of(x) is not None for x in limits)):
             return True
     return False
-
-
-def _is_nan(node: Expression, facts: Facts) -> bool:
-    number = facts.constant_of(node)
-    return number is not None and math.isnan(number) and not facts.value_of(node).assumed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, show
@@ -9,34 +10,17 @@ from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, It
 REPLACING = frozenset({"torch.nan_to_num", "numpy.nan_to_num", ".nan_to_num_"})
 AVERAGING = frozenset({"torch.nanmean", "torch.nansum", "numpy.nanmean"})
 ASKING = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
-FRESH = frozenset({"torch.zeros_like", "torch.zeros", "torch.tensor", "torch.full_like"})
+FRESH = frozenset({
+    "torch.zeros_like", "torch.zeros", "torch.tensor", "torch.full_like", "torch.Tensor.new_tensor", "torch.Tensor.new_zeros",
+})  # fmt: skip
 SUBJECTS = frozenset({"loss", "gradients", "norm", "parameters"})
 ACTIVATIONS = frozenset({"pred", "preds", "prediction", "predictions", "activation", "activations"})
-CLAMPED = frozenset(
-    {"loss", "losses"}
-    | {
-        f"{kind}_loss"
-        for kind in [
-            "total",
-            "train",
-            "text",
-            "latent",
-            "recon",
-            "rec",
-            "kl",
-            "mse",
-            "ce",
-            "l1",
-            "aux",
-            "policy",
-            "value",
-            "simple",
-        ]
-    }
-)
+KINDS = "total train text latent recon rec kl mse ce l1 aux policy value simple".split()  # noqa: SIM905 - one line
+CLAMPED = frozenset({"loss", "losses", *(f"{kind}_loss" for kind in KINDS)})
 # `if self.replace_nan:` is for whoever has asked for it.
 VERBS = frozenset({"replace", "fill", "remove", "ignore", "convert", "sanitize", "mask"})
 NAMED = re.compile(r"loss|grad", re.IGNORECASE)
+FILLING = frozenset({"torch.masked_fill", "torch.where", "torch.full_like"})
 MASKS = frozenset({"mask", "masks", "masked", "missing", "observed"})
 # A bound that no healthy loss comes near is there for the one that exploded.
 CURE = 10.0
@@ -130,7 +114,11 @@ def _clamped(call: Call, subject: Expression, facts: Facts) -> str:
 def _is_masked(call: Call, subject: Expression, facts: Facts) -> bool:
     """Whether some elements count for nothing, so that NaN may stand for what is missing."""
     said = facts.words_behind(subject) | set(facts.function_name().lower().split("_"))
-    return call.function in REPLACING and not MASKS.isdisjoint(said)
+    if call.function in REPLACING | AVERAGING and not MASKS.isdisjoint(said):
+        return True
+    # Who puts a NaN in means to leave it out.
+    put_in = [value for fill in facts.calls_of(*FILLING) for value in fill.arguments.values()]
+    return call.function in AVERAGING and any(math.isnan(facts.constant_of(value) or 0.0) for value in put_in)
 
 
 def _counts(node: Expression, facts: Facts) -> bool:

@@ -8,11 +8,12 @@ EMPTY = frozenset({"torch.empty", "torch.empty_like", "torch.empty_strided", ".n
 # `torch.Tensor(4, 3)` is memory, `torch.Tensor(values)` is values.
 BY_SIZE = frozenset({"torch.Tensor", "torch.FloatTensor", "torch.HalfTensor", "torch.cuda.FloatTensor"})
 JOINS = frozenset({"torch.cat", "torch.stack", "torch.concat", "torch.hstack", "torch.vstack"})
+ARITHMETIC = frozenset({"torch.add", "torch.sub", "torch.mul", "torch.div"})
 SIZES = frozenset({"dim", "dims", "size", "num", "n", "hidden", "channels", "features", "heads", "units", "width", "len", "embed", "classes"})  # fmt: skip
 
 
 class UninitialisedParameter(Rule):
-    """A parameter, or a padding, is made of bare memory, and nothing in the file writes it.
+    """A parameter, or a padding, is made of bare memory, or it is computed with, and nothing in the file writes it.
 
     ## Why it hurts
     `torch.empty` hands out memory as it was left: often zeros on the first run, then the numbers of another tensor, then
@@ -37,10 +38,10 @@ class UninitialisedParameter(Rule):
 
     ## Silent when
     anything in the file fills a parameter of this name: `nn.init`, `fill_` and its like, `_init_weights` of another class, a
-    loop over `parameters()`; a class above comes from another file and may do it, or there is none, as of a mixin; another method sets it; the class is for loading only, as quantised
+    loop over `parameters()`; a class above comes from another file and may do it, as one that is called a mixin or `PreTrainedModel` does not, or there is none; another method sets it; the class is for loading only, as quantised
     layers and those for inference are, or holds the experts of a mixture, which are gathered from a pretrained model; it is not
     learned (`requires_grad=False`); the memory is on the `meta` device, has no elements, holds integers, or is one
-    element that stands in for the values of another way through the function; in tests. At `info` for what `torch.empty` makes in a file that
+    element that stands in for the values of another way through the function; in tests. At `info` below such a class, for what `torch.empty` makes in a file that
     initialises nothing, or loads a checkpoint and trains nothing, and for a padding, which is mostly cut off again.
 
     ## Fix
@@ -51,16 +52,22 @@ class UninitialisedParameter(Rule):
     name = "uninitialised-parameter"
     severity = Severity.WARNING
     dtypes = ("float16", "bfloat16", "float32", "float64")
-    calls = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", *JOINS})
+    calls = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", *JOINS, *ARITHMETIC})
     needs = (
-        Need(calls - JOINS, (EMPTY | BY_SIZE,), but=frozenset({"<filled>", "<own called>"}), where="no test"),
+        Need(
+            calls - JOINS - ARITHMETIC, (EMPTY | BY_SIZE,), but=frozenset({"<filled>", "<own called>"}), where="no test"
+        ),
         Need(JOINS, (EMPTY,), along=(EMPTY,), where="no test", only_info=True),
+        Need(ARITHMETIC, along=(EMPTY,), form="<of empty>", where="no test"),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge the making of one parameter, or the joining of tensors."""
         if call.function in JOINS:
             yield from self._padding(call, facts)
+            return
+        if call.function in ARITHMETIC:
+            yield from self._computed(call, facts)
             return
         given, learned = call.subject or call.arguments.get("data"), call.arguments.get("requires_grad")
         memory = facts.origin_of(given)
@@ -77,8 +84,21 @@ class UninitialisedParameter(Rule):
                 fix=show(f"nn.init.xavier_uniform_(self.{name}), or nn.init.zeros_ for a bias"),
                 hazard=Hazard(memory.function, name, "memory that holds NaN"),
                 # Who writes `empty` knows what it is, and initialises somewhere.
-                severity=Severity.INFO if memory.function in EMPTY and facts.is_for_loading() else self.severity,
+                severity=Severity.INFO
+                if facts.may_be_filled_above(call) or (memory.function in EMPTY and facts.is_for_loading())
+                else self.severity,
             )
+
+    def _computed(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """Bare memory that is computed with as it is made: nobody can have filled it."""
+        for memory in map(facts.origin_of, call.arguments.values()):
+            if memory is None or memory.function not in EMPTY or not facts.is_within(memory.node, call.node):
+                continue
+            if not facts.is_test() and _is_bare(memory, facts):
+                message = f"`{facts.quote(call.node, 45)}` computes with memory as it is: nothing writes it"
+                yield self.finding(
+                    facts.span_of(call.node), message, fix=show("torch.full, or torch.zeros, in its place")
+                )
 
     def _padding(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Bare memory that is written out among the tensors that are joined: nobody can have filled it."""

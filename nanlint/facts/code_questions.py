@@ -168,7 +168,7 @@ class CodeQuestions(Reach):
         owner = self.outline.chunks[self._current].owner
         inner = next((around for around in self.parents_of(call.node) if isinstance(around, cst.ClassDef)), None)
         name = initialising.name_of(self.parents_of(call.node))
-        if not name or not (owner or inner) or not initialising.is_own_module(self.lineage(owner), inner, self.outline):
+        if not name or not (owner or inner) or not initialising.is_module(self.lineage(owner), inner, self.outline):
             return ""
         chunks = [chunk for key, chunk in self.outline.chunks.items() if owner == chunk.owner and key != self._current]
         others = [chunk.node for chunk in chunks if isinstance(chunk.node, ast.FunctionDef)]
@@ -180,6 +180,12 @@ class CodeQuestions(Reach):
         if self._filled is None:
             self._filled = filled_in(ast.walk(self.outline.tree))
         return "" if self._filled.everything or not names.isdisjoint(self._filled.names) else name
+
+    def may_be_filled_above(self, call: Call) -> bool:
+        """Whether a class above, which is of another file, may fill the parameter that `call` makes."""
+        owner = self.outline.chunks[self._current].owner
+        inner = next((around for around in self.parents_of(call.node) if isinstance(around, cst.ClassDef)), None)
+        return not initialising.is_own_module(self.lineage(owner), inner, self.outline)
 
     def is_for_loading(self) -> bool:
         """Whether a checkpoint is what fills the weights of this file."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _LOAD_ONLY = re.compile(
     r"weight_loader|load_weights|inference|quant|int8|int4|fp8|4bit|8bit|nf4|awq|gptq", re.IGNORECASE
 )
+# A class above of this kind knows nothing of the parameters below.
+_FILLS_NOTHING = re.compile(r"Mixin$|^(LightningModule|PreTrainedModel)$")
 # Their own reset_parameters fills whatever parameters there are.
 _RECURRENT = frozenset({"RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell", "RNNBase", "RNNCellBase"})
 # A mask is filled with -inf.
@@ -35,13 +37,20 @@ _BARE = re.compile(r"empty|Tensor\(")
 
 def is_plainly_filled(name: str, lines: Iterable[str]) -> bool:
     """Whether one line fills a parameter of this name: the usual case, told without a walk over the whole file."""
-    around = re.compile(rf"(?:init\w*|fill|reset)\w*[.(].*\b{name}\b|\b{name}\b[\w.]*\.\w+_\(")
+    # An `initializer` may be None.
+    around = re.compile(rf"(?<!_)(?:init\w*|fill|reset)\w*[.(].*\b{name}\b|\b{name}\b[\w.]*\.\w+_\(")
     return any(name in line and around.search(line) for line in lines)
 
 
 def handed_to(name: str, function: ast.AST) -> Iterator[str]:
-    """The attributes that get what a name of the function holds: `weight` of `self.weight = made`."""
+    """The attributes that get what a name of the function holds: of `self.weight = made`, and of `register_parameter("weight", made)`."""
     for node in ast.walk(function):
+        if (
+            isinstance(node, ast.Call)
+            and last_word(node.func) == "register_parameter"
+            and name in map(last_word, node.args)
+        ):
+            yield from (str(given.value) for given in node.args if isinstance(given, ast.Constant))
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id == name:
             yield from (target.attr for target in node.targets if isinstance(target, ast.Attribute))
 
@@ -89,22 +98,38 @@ def _target(node: cst.CSTNode) -> str:
     return node.value if isinstance(node, cst.Name) else ""
 
 
-def is_own_module(lineage: list[str], inner: cst.ClassDef | None, outline: Outline) -> bool:
-    """Whether every class above is of this file or torch's own, so that nobody elsewhere can fill its parameters.
+def is_module(lineage: list[str], inner: cst.ClassDef | None, outline: Outline) -> bool:
+    """Whether nobody elsewhere fills the parameters of a class, as far as the names of the classes above tell.
+
+    It is no mixin, none that is loaded, no recurrent one that fills what there is.
 
     `inner` is a class that is written inside a function, which the outline does not list.
     """
     said = {word for name in lineage for word in _said(name, outline)}
     if any(_LOAD_ONLY.search(word) for word in (*outline.classes, *said)):
         return False
-    bases = [base for name in lineage for base in outline.classes[name].bases]
+    bases = _bases(lineage, inner, outline)
     if "reset_parameters" in said and any(last_word(base) in _RECURRENT for base in bases):
         return False
+    # What has no base is mixed into a module that is written elsewhere.
+    return bool(bases) and all(_is_known(base, outline) or _FILLS_NOTHING.search(last_word(base)) for base in bases)
+
+
+def is_own_module(lineage: list[str], inner: cst.ClassDef | None, outline: Outline) -> bool:
+    """Whether every class above is of this file or torch's own, so that nobody elsewhere can fill its parameters."""
+    return all(_is_known(base, outline) for base in _bases(lineage, inner, outline))
+
+
+def _is_known(base: ast.expr, outline: Outline) -> bool:
+    return _is_of_torch(base, outline) or last_word(base) in outline.classes
+
+
+def _bases(lineage: list[str], inner: cst.ClassDef | None, outline: Outline) -> list[ast.expr]:
+    bases = [base for name in lineage for base in outline.classes[name].bases]
     if inner is not None:
         code = cst.Module([])
         bases += [ast.parse(code.code_for_node(base.value), mode="eval").body for base in inner.bases]
-    # What has no base is mixed into a module that is written elsewhere.
-    return bool(bases) and all(_is_of_torch(base, outline) or last_word(base) in outline.classes for base in bases)
+    return bases
 
 
 def _said(class_name: str, outline: Outline) -> Iterator[str]:

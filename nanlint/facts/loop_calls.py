@@ -25,6 +25,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _AVERAGE_WORDS = frozenset({"ema", "swa", "polyak", "averaged"})
 _REDUCING = frozenset({"reduce", "reduced", "gather", "allreduce", "allgather", "reducer", "broadcast"})
 _GRADIENT_WORDS = frozenset({"grad", "grads", "gradient", "gradients"})
+_SETTING = frozenset({"assign", "set", "write", "overwrite", "put", "unflatten", "restore", "replace"})
 _SAVED = frozenset(
     {"checkpoint", "checkpoints", "model", "state", "ckpt", "pretrained", "weights", "networks", "training"}
 )
@@ -100,6 +101,10 @@ def _zero_grad(called: _Called) -> Event | None:
         return called.event(EventKind.ZERO_GRAD, called.text(called.receiver))
     if called.word in {"zero_", "nan_to_num_", "fill_", "detach_"} and is_called(called.receiver, _GRADIENT_WORDS):
         return called.event(EventKind.CLEAR, called.text(called.receiver)) if called.word != "detach_" else None
+    # `assign_grads(model, projected)`: somebody's own way to set them.
+    words = called.words()
+    if words & _GRADIENT_WORDS and words & _SETTING:
+        return called.event(EventKind.CLEAR, called.text(called.first))
     return None
 
 

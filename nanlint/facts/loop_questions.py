@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -59,6 +60,20 @@ class LoopQuestions(CodeQuestions):
         """Whether a helper says by its name that it looks for what is not finite: `has_inf(loss)`."""
         is_helper = not call.function.startswith(("torch.", "math.", "numpy."))
         return is_helper and not _CHECKING.isdisjoint(call.function.lower().replace(".", "_").split("_"))
+
+    def is_nan(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is NaN whatever happens, and not only by a default."""
+        value = self.here.values.get(node, UNKNOWN) if self.here is not None else UNKNOWN
+        return value.number is not None and math.isnan(value.number) and not value.assumed
+
+    def asks_for_some(self, call: Call) -> bool:
+        """Whether one finite element of a gradient answers a condition: `torch.isfinite(p.grad).any()`, `p.grad.isnan().all()`."""
+        flow = self.here
+        around = next((each for each in self.parents_of(call.node) if flow is not None and each in flow.calls), None)
+        asked = flow.calls[around].function if flow is not None and around is not None else ""
+        if asked != ("torch.any" if call.function.endswith("isfinite") else "torch.all") or call.subject is None:
+            return False
+        return self.training_subject(call.subject) == "gradients" and self.condition_at(call.node) is not None
 
     def comparisons_about(self, node: cst.BaseExpression) -> Iterator[tuple[cst.Comparison, Compared]]:
         """Every comparison of the thing that `node` is about, and of its number with inf: `loss_value == float("inf")`."""

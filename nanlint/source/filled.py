@@ -25,6 +25,7 @@ _NO_FILL = frozenset(
     {"register_parameter", "register_buffer", "Parameter", "requires_grad_", "super", "append", "ParameterList"}
 )
 _HOLDERS = (ast.Attribute, ast.List, ast.Tuple, ast.Dict)
+_EMPTY = frozenset({"empty", "empty_like", "new_empty", "empty_strided"})
 
 
 class Filled:
@@ -41,9 +42,13 @@ def filled_in(nodes: Iterable[ast.AST]) -> Filled:
     """What `nodes` fill, by name."""
     filled = Filled()
     kept: dict[str, set[str]] = {}
+    optional: set[ast.AST] = set()
     for node in nodes:
-        if isinstance(node, ast.Call):
-            _by_call(node, filled)
+        if isinstance(node, ast.If):
+            optional.update(_optional(node))
+        elif isinstance(node, ast.Call):
+            if node not in optional:
+                _by_call(node, filled)
         elif isinstance(node, ast.Assign | ast.AugAssign):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 # `self.weight[0] = 1` and `self.weight.data = x` write into it, `self.weight = x` makes another one.
@@ -57,6 +62,18 @@ def filled_in(nodes: Iterable[ast.AST]) -> Filled:
     # `for weight in weights` fills what was put into `weights`.
     filled.names |= {inner for name in filled.names & kept.keys() for inner in kept[name]}
     return filled
+
+
+def _optional(node: ast.If) -> Iterator[ast.AST]:
+    """The calls of an initialiser that somebody may give, and need not: `if initializer is not None: initializer(self.bias)`."""
+    test = node.test
+    is_given = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot)
+    asked = last_word(test.left if isinstance(test, ast.Compare) and is_given else test)
+    for inner in (
+        (each for statement in node.body for each in all_below(statement)) if asked and not node.orelse else ()
+    ):
+        if isinstance(inner, ast.Call) and last_word(inner.func) == asked:
+            yield inner
 
 
 def _by_call(node: ast.Call, filled: Filled) -> None:
@@ -95,3 +112,12 @@ def _names(node: ast.AST) -> Iterator[str]:
             and isinstance(inner.slice.value, str)
         ):
             yield inner.slice.value  # `self._parameters["weight"]`
+
+
+def is_empty(node: ast.AST) -> bool:
+    """`torch.empty(n)`, or a call on it."""
+    while isinstance(node, ast.Call):
+        if last_word(node.func) in _EMPTY:
+            return True
+        node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+    return False

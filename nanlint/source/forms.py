@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from nanlint.source.below import all_below, nodes_below
+from nanlint.source.filled import is_empty
 from nanlint.source.kinds import (
     BY_NAME_CALLED,
     COMPARED,
@@ -24,6 +25,7 @@ from nanlint.source.kinds import (
     LEARNED,
     NO_DIAGONAL,
     NUMBER_ADDED,
+    OF_EMPTY,
     OWN_CALLED,
     POWERS,
     RAISED,
@@ -197,6 +199,11 @@ class Forms:
             return True
         return self._slices.meaning_of(last_word(function.value)) == "builtins"
 
+    def is_of_empty(self, home: str, place: ast.AST) -> bool:
+        """`torch.empty(n) - x`, `2 * torch.empty_like(x).to(device)`."""
+        del home
+        return any(map(is_empty, operands_of(place)))
+
     def is_filled(self, home: str, place: ast.AST) -> bool:
         """`self.weight = nn.Parameter(torch.empty(n))`, and `nn.init.zeros_(module.weight)` anywhere in the file."""
         if not isinstance(place, ast.Call):
@@ -262,6 +269,7 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     EPS_ADDED: Forms.is_of_sum_with_eps,
     LATE_EPS: Forms.is_late_eps,
     FILLED: Forms.is_filled,
+    OF_EMPTY: Forms.is_of_empty,
     OWN_CALLED: Forms.is_call_of_own,
     HUGE_CONSTANT: Forms.is_with_huge_constant,
     BY_NAME_CALLED: Forms.is_called_by_name,
