@@ -119,9 +119,10 @@ def _is_large(call: Call, subject: Expression, facts: Facts) -> bool:
     if "dtype" in call.arguments or facts.autocast_at(call.node):
         return False
     words = facts.words_of(subject)
-    if call.function in SUMS | NORMS and not GRADIENTS.isdisjoint(words) and "penalty" not in words:
+    is_of_gradients = call.function in SUMS | NORMS and not GRADIENTS.isdisjoint(words) and "penalty" not in words
+    if is_of_gradients or facts.is_sum_over_classes(call):
         return True
-    is_large = facts.is_large_by_nature(call) or facts.is_linear_attention(call, KEYS)
+    is_large = facts.is_sum_of_squares(call) or facts.is_linear_attention(call, KEYS)
     return (is_large or facts.is_first_count(call, COUNTS)) and facts.may_be_half()
 
 

@@ -151,16 +151,19 @@ def _viewed(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpressio
     return node
 
 
-def is_large_by_nature(call: Call, evaluator: Evaluator) -> bool:
-    """Whether a reduction passes the end of float16 on ordinary values: log-probabilities, squares before a root."""
-    if call.subject is None:
+def is_sum_over_classes(call: Call, evaluator: Evaluator) -> bool:
+    """The sum of log-probabilities over a dimension, as label smoothing takes it: some tens of thousands of them, each about -10."""
+    made_by = _made_by(call.subject, evaluator) if call.function in _SUMS and call.subject is not None else None
+    return made_by is not None and made_by.function == "torch.log_softmax" and "dim" in call.arguments
+
+
+def is_sum_of_squares(call: Call, evaluator: Evaluator) -> bool:
+    """The sum or mean of squares, in a function that takes a root."""
+    if call.subject is None or call.function not in {"torch.mean", "torch.sum"}:
         return False
     made_by = _made_by(call.subject, evaluator)
-    if call.function in {"torch.mean", "torch.sum"} and made_by is not None and made_by.function in _POWERS:
-        base = made_by.subject
-        return base is not None and _may_be_large(base, call.function, evaluator) and _takes_a_root(evaluator)
-    is_of_classes = made_by is not None and made_by.function == "torch.log_softmax"
-    return call.function in _SUMS and is_of_classes and "dim" in call.arguments
+    base = made_by.subject if made_by is not None and made_by.function in _POWERS else None
+    return base is not None and _may_be_large(base, call.function, evaluator) and _takes_a_root(evaluator)
 
 
 def _may_be_large(base: cst.BaseExpression, reduction: str, evaluator: Evaluator) -> bool:

@@ -12,9 +12,10 @@ from nanlint.facts.eps import Raised, raised
 from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted, unscaled
 from nanlint.facts.half import (
     is_area,
-    is_large_by_nature,
     is_linear_attention,
     is_relied_on,
+    is_sum_of_squares,
+    is_sum_over_classes,
     is_sum_over_pixels,
     may_have_empty_rows,
     needs_less_than_one,
@@ -128,9 +129,13 @@ class ShapeQuestions(RangeQuestions):
         """`k.transpose(-2, -1) @ v`: keys, which go by these words, meet values, summed up over all tokens."""
         return self.here is not None and is_linear_attention(call, keys, self.here)
 
-    def is_large_by_nature(self, call: Call) -> bool:
-        """Whether a reduction passes the end of float16 on ordinary values, if that is what it is in."""
-        return self.here is not None and is_large_by_nature(call, self.here)
+    def is_sum_over_classes(self, call: Call) -> bool:
+        """Whether `call` sums up log-probabilities over a dimension."""
+        return self.here is not None and is_sum_over_classes(call, self.here)
+
+    def is_sum_of_squares(self, call: Call) -> bool:
+        """Whether `call` sums up squares, or takes their mean, in a function that takes a root."""
+        return self.here is not None and is_sum_of_squares(call, self.here)
 
     def is_first_count(self, call: Call, names: frozenset[str]) -> bool:
         """Whether `call` is the first of this function that sums up over all pixels what goes by one of these names."""
