@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -49,6 +50,11 @@ _TOLERANCES = frozenset({"eps", "epsilon", "tol", "tolerance", "tiny", "zero"})
 _NEXT_TO_0 = 0.01
 _HALVES, _WIDE = frozenset({"float16", "half", "bfloat16"}), frozenset({"float", "float32"})
 _CASTS = frozenset({"type_as", "to", "half"})
+_LOG_SPACE = re.compile(r"log.*(exp|sum|add|mat|dot)", re.IGNORECASE)
+# Who names these knows of the -inf.
+_ASKING_FOR_INF = frozenset(
+    ["isinf", "isfinite", "isneginf", "where", "masked_fill", "masked_fill_", "clamp", "nan_to_num", "maximum", "inf"]
+)
 _LIFTING = frozenset({"max", "maximum", "clamp", "clamp_min", "clip"})
 
 
@@ -112,6 +118,12 @@ class ShapeQuestions(RangeQuestions):
     def can_be_half(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is float16, or is what autocast and `.half()` make so: a product of matrices, attention scores."""
         return self.here is not None and can_be_half(node, self.here)
+
+    def sums_logarithms(self) -> bool:
+        """Whether the function is a logsumexp by hand, is called so, and asks nowhere whether the largest is finite."""
+        here = self.outline.chunks[self._current]
+        is_named = _LOG_SPACE.search(here.name) is not None
+        return is_named and here.mentions(("log",)) and here.mentions(("exp",)) and not here.mentions(_ASKING_FOR_INF)
 
     def is_relied_on(self, floor: Call, value: cst.BaseExpression) -> bool:
         """Whether something here divides by what `floor` keeps from 0, `value`, or takes a root or logarithm of it."""
