@@ -126,7 +126,9 @@ def leaves_something(found: Filling, evaluator: Evaluator) -> bool:
     )
     if compares_scores or _COUNTED.search(text):
         return True
-    return _PARTIAL.search(text) is not None and _WHOLE.search(text) is None
+    # One position compared with another, as a window is: nothing of it is beyond all of them.
+    is_of_positions = text.count("arange(") > 1
+    return (is_of_positions or _PARTIAL.search(text) is not None) and _WHOLE.search(text) is None
 
 
 def is_combined(found: Filling, filled: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
