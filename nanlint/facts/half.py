@@ -139,7 +139,9 @@ def is_linear_attention(call: Call, keys: frozenset[str], evaluator: Evaluator) 
     ):
         return False
     origins = [evaluator.values.get(node, UNKNOWN).origin for node in operands]
-    return not any(origin is not None and origin.function in _SCALINGS for origin in origins)
+    # The weights of a layer are summed up over its channels, not over tokens.
+    is_layer = not {"weight", "proj"}.isdisjoint(words[1])
+    return not is_layer and not any(origin is not None and origin.function in _SCALINGS for origin in origins)
 
 
 def _viewed(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
