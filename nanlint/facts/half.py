@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.facts.calculate import VIEWS
+from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Call, Kind
 from nanlint.facts.written import text_of
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -52,7 +54,19 @@ def is_relied_on(floor: Call, value: cst.BaseExpression, evaluator: Evaluator) -
         return False
     breaking = [operand for call in evaluator.calls.values() for operand in _operands(call, evaluator)]
     users = [call for call, operand in breaking if _is_made_by(operand, floor, evaluator)]
-    return any(held.kind is Kind.TENSOR or call.function in _STEEP for call in users)
+    return any(
+        held.kind is Kind.TENSOR or call.function in _STEEP or _is_read_as_tensor(value, call, evaluator)
+        for call in users
+    )
+
+
+def _is_read_as_tensor(value: cst.BaseExpression, quotient: Call, evaluator: Evaluator) -> bool:
+    """Whether what nothing is known of is a tensor by what it divides: it is in the numerator as well."""
+    above = quotient.subject
+    if above is None or evaluator.values.get(above, UNKNOWN).kind is not Kind.TENSOR:
+        return False
+    name = dotted_text(value)
+    return name is not None and any(dotted_text(inner) == name for inner in walk(above))
 
 
 def _is_made_by(operand: cst.BaseExpression, floor: Call, evaluator: Evaluator) -> bool:
