@@ -17,9 +17,7 @@ BOXES = frozenset({"boxes", "boxes1", "bboxes", "bboxes1", "boxes_a", "box1", "b
 MEAN, LOG_SOFTMAX, ROOTS = "torch.mean", "torch.log_softmax", ("sqrt", "rsqrt")
 GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
 # What a loss of segmentation counts over all pixels goes by these names.
-COUNTS = frozenset(
-    {"intersection", "intersections", "intersect", "inter", "union", "cardinality", "tp", "fp", "fn", "tn"}
-)
+COUNTS = frozenset({"intersection", "intersect", "inter", "union", "cardinality", "tp", "fp", "fn", "tn"})
 KEYS = frozenset({"k", "key", "keys"})
 LARGEST, QUOTED = 65504.0, 30
 
@@ -109,9 +107,8 @@ class HalfReductionOverflow(Rule):
         if facts.dtype_of(scores) not in {"", "float16"} or not _is_scale(scale, facts) or _is_scaled(made_by, facts):
             return
         message = f"`{facts.quote(scores, QUOTED)}` is scaled too late: in float16 the product itself can be inf"
-        yield self.finding(
-            facts.span_of(call.node), message, hazard=_hazard(made_by, scores, facts), severity=Severity.INFO
-        )
+        hazard = _hazard(made_by, scores, facts)
+        yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=Severity.INFO)
 
 
 def _is_large(call: Call, subject: Expression, facts: Facts) -> bool:
@@ -119,9 +116,12 @@ def _is_large(call: Call, subject: Expression, facts: Facts) -> bool:
     if "dtype" in call.arguments or facts.autocast_at(call.node):
         return False
     words = facts.words_of(subject)
-    if call.function in SUMS | NORMS and not GRADIENTS.isdisjoint(words) and "penalty" not in words:
+    # Of a penalty on gradients there is one norm for each sample, and none is scaled.
+    is_penalty = "penalty" in words or "penalty" in facts.function_name()
+    is_of_gradients = call.function in SUMS | NORMS and not GRADIENTS.isdisjoint(words) and not is_penalty
+    if is_of_gradients or facts.is_sum_over_classes(call):
         return True
-    is_large = facts.is_large_by_nature(call) or facts.is_linear_attention(call, KEYS)
+    is_large = facts.is_sum_of_squares(call) or facts.is_linear_attention(call, KEYS)
     return (is_large or facts.is_first_count(call, COUNTS)) and facts.may_be_half()
 
 

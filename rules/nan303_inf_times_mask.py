@@ -32,7 +32,8 @@ class InfTimesMask(Rule):
 
     ## Why it hurts
     `0 * inf` and `0 * nan` are NaN: a product does not remove what is not finite, it spreads it. So does a difference:
-    `scores - scores.max()` of a row that is masked with -inf as a whole is `-inf - -inf`, which is NaN.
+    `scores - scores.max()` of a row that is masked with -inf as a whole is `-inf - -inf`, which is NaN. So is a logsumexp by hand of
+    logarithms that are all -inf, at `info`: `torch.logsumexp` gives -inf there.
 
     ## Flagged
         penalty = float("inf") * mask
@@ -58,6 +59,7 @@ class InfTimesMask(Rule):
         Need(frozenset({PRODUCT}), (TESTS,), where="no test"),
         Need(frozenset({PRODUCT}), (MASKS | COMPARISONS | {"<mask>"}, INFINITE), where="no test"),
         Need(frozenset({DIFFERENCE}), (PEAKS, INFINITE), where="no test"),
+        Need(frozenset({DIFFERENCE}), (PEAKS,), along=(frozenset({"log"}), frozenset({"exp"})), only_info=True),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -83,14 +85,18 @@ class InfTimesMask(Rule):
 
     def _check_difference(self, call: Call, one: Expression, two: Expression, facts: Facts) -> Iterator[Finding]:
         peak, found = facts.origin_of(two), facts.filling_behind(one)
-        if peak is None or found is None or peak.function not in PEAKS or not facts.is_same(one, peak.subject):
+        if peak is None or peak.function not in PEAKS or not facts.is_same(one, peak.subject):
             return
-        if facts.leaves_something(found) or facts.is_mended(call.node):
+        text, hazard = facts.quote(one, QUOTED), Hazard(call.function, facts.source_of(one), "-inf")
+        if found is None and facts.sums_logarithms():
+            message = f"`{text}` of nothing but -inf, the log of 0, gives -inf - -inf here, which is NaN"
+            yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=Severity.INFO)
+        if found is None or facts.leaves_something(found) or facts.is_mended(call.node):
             return
         yield self.finding(
             facts.span_of(call.node),
-            f"`{facts.quote(one, QUOTED)}` is -inf where `{facts.quote(found.mask, QUOTED)}` says so, and -inf - -inf is NaN",
-            hazard=Hazard(call.function, facts.source_of(one), "-inf"),
+            f"`{text}` is -inf where `{facts.quote(found.mask, QUOTED)}` says so, and -inf - -inf is NaN",
+            hazard=hazard,
         )
 
 

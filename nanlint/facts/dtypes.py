@@ -124,6 +124,9 @@ def _of_integers(call: Call, operands: Iterable[Value], given: str) -> str:
     return "int" if any(not isinstance(number, bool) for number in beside) else given
 
 
+_STILL_THE_MODULE = frozenset({"cuda", "cpu", "to", "train", "eval", "requires_grad_", "xpu", "npu"})
+
+
 def cast_to(call: Call | None, evaluator: Evaluator) -> str:
     """The dtype that `x.half()` or `model.to(torch.float16)` casts to, x being a tensor or a module; empty for no cast."""
     if call is None:
@@ -134,6 +137,20 @@ def cast_to(call: Call | None, evaluator: Evaluator) -> str:
         return next((str(value.constant) for value in stated if value.kind is Kind.DTYPE), "")
     is_cast = word in _MODULE_CASTS and (call.function in _CASTS or call.function.startswith("."))
     return _MODULE_CASTS[word] if is_cast else ""
+
+
+def made_in(call: Call | None, evaluator: Evaluator) -> str:
+    """The dtype that a module is made in: `Model().half().cuda()`, `nn.Linear(3, 3, dtype=torch.float16)`, `from_pretrained(name, torch_dtype=…)`."""
+    while call is not None:
+        stated = call.arguments.get("dtype") or call.arguments.get("torch_dtype")
+        value = evaluator.values.get(stated, UNKNOWN) if stated is not None else UNKNOWN
+        dtype = cast_to(call, evaluator) or (str(value.constant) if value.kind is Kind.DTYPE else "")
+        if dtype:
+            return dtype
+        is_still_it = call.function.rpartition(".")[2] in _STILL_THE_MODULE
+        whose = call.receiver or (call.subject if is_still_it else None)
+        call = evaluator.values.get(whose, UNKNOWN).made_by if is_still_it and whose is not None else None
+    return ""
 
 
 def _stated(call: Call, operands: Mapping[str, Value]) -> str:

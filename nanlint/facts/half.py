@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.facts.calculate import VIEWS
+from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Call, Kind
 from nanlint.facts.written import text_of
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -52,7 +54,19 @@ def is_relied_on(floor: Call, value: cst.BaseExpression, evaluator: Evaluator) -
         return False
     breaking = [operand for call in evaluator.calls.values() for operand in _operands(call, evaluator)]
     users = [call for call, operand in breaking if _is_made_by(operand, floor, evaluator)]
-    return any(held.kind is Kind.TENSOR or call.function in _STEEP for call in users)
+    return any(
+        held.kind is Kind.TENSOR or call.function in _STEEP or _is_read_as_tensor(value, call, evaluator)
+        for call in users
+    )
+
+
+def _is_read_as_tensor(value: cst.BaseExpression, quotient: Call, evaluator: Evaluator) -> bool:
+    """Whether what nothing is known of is a tensor by what it divides: it is in the numerator as well."""
+    above = quotient.subject
+    if above is None or evaluator.values.get(above, UNKNOWN).kind is not Kind.TENSOR:
+        return False
+    name = dotted_text(value)
+    return name is not None and any(dotted_text(inner) == name for inner in walk(above))
 
 
 def _is_made_by(operand: cst.BaseExpression, floor: Call, evaluator: Evaluator) -> bool:
@@ -139,7 +153,9 @@ def is_linear_attention(call: Call, keys: frozenset[str], evaluator: Evaluator) 
     ):
         return False
     origins = [evaluator.values.get(node, UNKNOWN).origin for node in operands]
-    return not any(origin is not None and origin.function in _SCALINGS for origin in origins)
+    # The weights of a layer are summed up over its channels, not over tokens.
+    is_layer = not {"weight", "proj"}.isdisjoint(words[1])
+    return not is_layer and not any(origin is not None and origin.function in _SCALINGS for origin in origins)
 
 
 def _viewed(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
@@ -151,16 +167,19 @@ def _viewed(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpressio
     return node
 
 
-def is_large_by_nature(call: Call, evaluator: Evaluator) -> bool:
-    """Whether a reduction passes the end of float16 on ordinary values: log-probabilities, squares before a root."""
-    if call.subject is None:
+def is_sum_over_classes(call: Call, evaluator: Evaluator) -> bool:
+    """The sum of log-probabilities over a dimension, as label smoothing takes it: some tens of thousands of them, each about -10."""
+    made_by = _made_by(call.subject, evaluator) if call.function in _SUMS and call.subject is not None else None
+    return made_by is not None and made_by.function == "torch.log_softmax" and "dim" in call.arguments
+
+
+def is_sum_of_squares(call: Call, evaluator: Evaluator) -> bool:
+    """The sum or mean of squares, in a function that takes a root."""
+    if call.subject is None or call.function not in {"torch.mean", "torch.sum"}:
         return False
     made_by = _made_by(call.subject, evaluator)
-    if call.function in {"torch.mean", "torch.sum"} and made_by is not None and made_by.function in _POWERS:
-        base = made_by.subject
-        return base is not None and _may_be_large(base, call.function, evaluator) and _takes_a_root(evaluator)
-    is_of_classes = made_by is not None and made_by.function == "torch.log_softmax"
-    return call.function in _SUMS and is_of_classes and "dim" in call.arguments
+    base = made_by.subject if made_by is not None and made_by.function in _POWERS else None
+    return base is not None and _may_be_large(base, call.function, evaluator) and _takes_a_root(evaluator)
 
 
 def _may_be_large(base: cst.BaseExpression, reduction: str, evaluator: Evaluator) -> bool:

@@ -41,6 +41,7 @@ _PARTIAL = re.compile(
 _COUNTED = re.compile(
     r"sequence_mask|lengths?_to_|from_lengths|make_pad_mask|make_non_pad_mask|\.(all|any)\(", re.IGNORECASE
 )
+_FORMED = re.compile(r"(expand_as|view_as|reshape_as|type_as|\bto|_like)\(\w+")
 _COMBINES = re.compile(r"[&|*]|logical_and|logical_or")
 _WHOLE = re.compile(r"pad|length|valid|attention_mask|attn_mask|key_mask|src_mask|context_mask", re.IGNORECASE)
 
@@ -119,12 +120,15 @@ def leaves_something(found: Filling, evaluator: Evaluator) -> bool:
     """Whether the mask spares an element of each row by what it is: causal, by rank, by the scores themselves."""
     text = " ".join(_texts(found.mask, evaluator, 3))
     scores = text_of(found.scores)
+    # A mask that is brought into the form of the scores is not made of them.
     compares_scores = scores.isidentifier() and re.search(
-        rf"(?<![\w.]){scores}(?!\w|\.(shape|size|device|dtype))", text
+        rf"(?<![\w.]){scores}(?!\w|\.(shape|size|device|dtype))", _FORMED.sub("", text)
     )
     if compares_scores or _COUNTED.search(text):
         return True
-    return _PARTIAL.search(text) is not None and _WHOLE.search(text) is None
+    # One position compared with another, as a window is: nothing of it is beyond all of them.
+    is_of_positions = text.count("arange(") > 1
+    return (is_of_positions or _PARTIAL.search(text) is not None) and _WHOLE.search(text) is None
 
 
 def is_combined(found: Filling, filled: cst.BaseExpression | None, evaluator: Evaluator) -> bool:

@@ -16,7 +16,7 @@ from nanlint.facts.calculate import VIEWS
 from nanlint.facts.calls import operation_setting
 from nanlint.facts.counting import Chance, are_of_one_thing, emptiness
 from nanlint.facts.denominators import denominator
-from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of
+from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of, made_in
 from nanlint.facts.environment import without_gradient
 from nanlint.facts.evaluate import parameters
 from nanlint.facts.given import assigned, is_given
@@ -218,7 +218,7 @@ class ModuleFacts(ShapeQuestions):
         """The dtype that the weights of a module were cast to before `at`: `model.half()` needs no assignment."""
         if self.here is None:
             return ""
-        dtype = cast_to(self.value_of(node).made_by, self.here)
+        dtype = made_in(self.value_of(node).made_by, self.here)
         text = self.source_of(node)
         for call in self.here.calls.values():
             if call.node is at:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -12,9 +13,10 @@ from nanlint.facts.eps import Raised, raised
 from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted, unbounded, unscaled
 from nanlint.facts.half import (
     is_area,
-    is_large_by_nature,
     is_linear_attention,
     is_relied_on,
+    is_sum_of_squares,
+    is_sum_over_classes,
     is_sum_over_pixels,
     may_have_empty_rows,
     needs_less_than_one,
@@ -48,6 +50,11 @@ _TOLERANCES = frozenset({"eps", "epsilon", "tol", "tolerance", "tiny", "zero"})
 _NEXT_TO_0 = 0.01
 _HALVES, _WIDE = frozenset({"float16", "half", "bfloat16"}), frozenset({"float", "float32"})
 _CASTS = frozenset({"type_as", "to", "half"})
+_LOG_SPACE = re.compile(r"log.*(exp|sum|add|mat|dot)", re.IGNORECASE)
+# Who names these knows of the -inf.
+_ASKING_FOR_INF = frozenset(
+    ["isinf", "isfinite", "isneginf", "where", "masked_fill", "masked_fill_", "clamp", "nan_to_num", "maximum", "inf"]
+)
 _LIFTING = frozenset({"max", "maximum", "clamp", "clamp_min", "clip"})
 
 
@@ -112,6 +119,12 @@ class ShapeQuestions(RangeQuestions):
         """Whether `node` is float16, or is what autocast and `.half()` make so: a product of matrices, attention scores."""
         return self.here is not None and can_be_half(node, self.here)
 
+    def sums_logarithms(self) -> bool:
+        """Whether the function is a logsumexp by hand, is called so, and asks nowhere whether the largest is finite."""
+        here = self.outline.chunks[self._current]
+        is_named = _LOG_SPACE.search(here.name) is not None
+        return is_named and here.mentions(("log",)) and here.mentions(("exp",)) and not here.mentions(_ASKING_FOR_INF)
+
     def is_relied_on(self, floor: Call, value: cst.BaseExpression) -> bool:
         """Whether something here divides by what `floor` keeps from 0, `value`, or takes a root or logarithm of it."""
         return self.here is not None and is_relied_on(floor, value, self.here)
@@ -128,9 +141,13 @@ class ShapeQuestions(RangeQuestions):
         """`k.transpose(-2, -1) @ v`: keys, which go by these words, meet values, summed up over all tokens."""
         return self.here is not None and is_linear_attention(call, keys, self.here)
 
-    def is_large_by_nature(self, call: Call) -> bool:
-        """Whether a reduction passes the end of float16 on ordinary values, if that is what it is in."""
-        return self.here is not None and is_large_by_nature(call, self.here)
+    def is_sum_over_classes(self, call: Call) -> bool:
+        """Whether `call` sums up log-probabilities over a dimension."""
+        return self.here is not None and is_sum_over_classes(call, self.here)
+
+    def is_sum_of_squares(self, call: Call) -> bool:
+        """Whether `call` sums up squares, or takes their mean, in a function that takes a root."""
+        return self.here is not None and is_sum_of_squares(call, self.here)
 
     def is_first_count(self, call: Call, names: frozenset[str]) -> bool:
         """Whether `call` is the first of this function that sums up over all pixels what goes by one of these names."""
