@@ -48,7 +48,7 @@ class LogOfZero(Rule):
     the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; of `exp(x)`, which only underflow makes 0;
     when nothing is known of it, unless a mask is a factor of it, or it is `1 - y ** 2` of a `tanh` that was scaled by something else than a number within 1;
     under `no_grad` and in tests, where -inf is a result like any other. At `info` where it takes an underflow or a rounding (a difference of two tensors, a sum
-    of products), where it is learned or a name alone says that it is a probability or a target, of the odds `x / (1 - x)`, of what goes on as a number (`.item()`), and in code that is not trained by its name: metrics, sampling,
+    of products), where it is learned or a name alone says that it is a probability or a target, of the odds `x / (1 - x)`, of what goes on as a number (`.item()`) or is rounded, and in code that is not trained by its name: metrics, sampling,
     inference. The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.
 
     ## Fix
@@ -83,7 +83,7 @@ class LogOfZero(Rule):
         if not (reason or certain) or _is_meant(call, inner, facts) or facts.is_mended(call.node):
             return
         is_relu = origin is not None and origin.function == RELU
-        is_forward = is_relu or facts.is_cut_off(call.node) or bool(facts.stretched_in(inner))
+        is_forward = is_relu or facts.is_read_off(call.node) or bool(facts.stretched_in(inner))
         yield self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(inner, QUOTED)}` {certain or reason}",
@@ -109,8 +109,8 @@ def _certain(inner: Expression, facts: Facts) -> str:
 
 
 def _is_ordinary(call: Call, inner: Expression, edge: int, facts: Facts) -> bool:
-    # What may be NaN already is broken before it gets here; of a level that is read off, -inf is one like any other.
-    is_sound = facts.range_of(inner).low == edge and not facts.range_of(inner).nan and not facts.is_cut_off(call.node)
+    # What may be NaN already is broken before it gets here; of a level that is read off or rounded, -inf is one like any other.
+    is_sound = facts.range_of(inner).low == edge and not facts.range_of(inner).nan and not facts.is_read_off(call.node)
     return is_sound and facts.may_train() and (edge != 0 or facts.is_often_zero(inner))
 
 
@@ -146,7 +146,7 @@ def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
 
 
 def _fix(call: Call, inner: Expression, edge: int, facts: Facts) -> Fix | None:
-    is_of_more = bool(facts.stretched_in(inner)) or facts.is_odds(call) or facts.is_cut_off(call.node)
+    is_of_more = bool(facts.stretched_in(inner)) or facts.is_odds(call) or facts.is_read_off(call.node)
     if edge or is_of_more or facts.range_of(inner).nan or facts.changes_its_operand(call):
         return None
     text = f"{facts.as_receiver(inner)}.clamp_min({facts.floor_for(inner)})"

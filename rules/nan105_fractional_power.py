@@ -8,7 +8,8 @@ POWER = "torch.pow"
 PRODUCT = "torch.mul"
 ANGLES = frozenset({"torch.cos", "torch.sin"})
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min", "torch.clamp_max"})
-INF = float("inf")
+# A bound so close below 0 is our own caution about the last digits.
+INF, ROUNDING = float("inf"), 1e-4
 # What makes values of both signs within bounds.
 SIGNED = frozenset(
     f"torch.{name}" for name in ("sub", "neg", "sin", "cos", "tanh", "erf", "sign", "randn", "randn_like", "clamp")
@@ -62,7 +63,7 @@ class FractionalPower(Rule):
         power, reach = facts.constant_of(exponent), facts.range_of(base)
         if power is None and not reach.has_negative:
             yield from self._check_setting_as_power(call, base, exponent, facts)
-        if not reach.has_negative or reach.nan or (reach.low == -INF and not _is_rest_of_size(base, facts)):
+        if reach.low >= -ROUNDING or reach.nan or (reach.low == -INF and not _is_rest_of_size(base, facts)):
             return
         if _is_of_bounded_angle(base, facts):
             return

@@ -49,7 +49,7 @@ class LogSumExpByHand(Rule):
     the maximum was subtracted first, under whatever name; when the exponent is known to stay where `exp` is neither inf
     nor 0, as of a log-probability, of minus a distance or of a cosine; in tests and initialisation. `1 / (1 + exp(-x))` breaks in the
     backward alone, so it is silent where there is no gradient, as is what `where` replaces. It is of severity info, as are `log(exp(x) - 1)` and `log(exp(x) + eps)`,
-    which are mostly given small numbers, and gates that are learned as numbers, `exp(self.gate) / (1 + exp(self.gate))`.
+    which are mostly given small numbers, and gates that are learned as numbers, `exp(self.gate) / (1 + exp(self.gate))` and `log(1 + exp(self.rho))`.
 
     ## Fix
     Safe: `logsumexp`, `logaddexp`, `softplus`, `sigmoid`, `softmax` and `tanh` are the same functions. There is none where
@@ -94,7 +94,7 @@ class LogSumExpByHand(Rule):
 
 def _is_mild(call: Call, found: ByHand, facts: Facts) -> bool:
     """The backward alone, the inverse of softplus, the logarithm of a scale with a floor, and a gate that is learned as such."""
-    is_gate = found.is_share and facts.is_setting(call.subject, but=SCORES)
+    is_gate = facts.is_setting(call.subject, but=SCORES) and (found.is_share or found.function.endswith("softplus"))
     return is_gate or found.only_backward or found.is_inverse or not (found.function or found.total or found.is_share)
 
 

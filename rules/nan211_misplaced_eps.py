@@ -61,14 +61,13 @@ class MisplacedEps(Rule):
         if late is None or broken is None or inner is None or not facts.is_here(broken.node):
             return
         is_root, is_trained = broken.function in {ROOT, POWER}, facts.is_trained() or facts.serves_a_forward()
-        if not (_breaks_backward(broken, facts) if is_root else _breaks(broken, facts)):
+        if not (_breaks_backward(broken, facts) if is_root else _breaks(broken, call, facts)):
             return
         word, result = broken.function.rpartition(".")[2], "slope is inf" if is_root else "value is infinite"
-        eps, number = facts.quote(late.eps, QUOTED), facts.constant_of(late.eps) or 0.0
-        edit = _moved_inside(call, broken, facts.source_of(late.eps), number, facts)
+        edit = _moved_inside(call, broken, facts.source_of(late.eps), facts.constant_of(late.eps) or 0.0, facts)
         yield self.finding(
             facts.span_of(broken.node),
-            f"`{eps}` comes after the {word} of `{facts.quote(inner, QUOTED)}`, whose {result} at 0",
+            f"`{facts.quote(late.eps, QUOTED)}` comes after the {word} of `{facts.quote(inner, QUOTED)}`, whose {result} at 0",
             fix=unsafe("Add the eps inside", edit) if edit is not None else None,
             hazard=Hazard(broken.function, facts.source_of(inner), "0"),
             direction=Direction.BACKWARD if is_root else Direction.BOTH,
@@ -118,12 +117,13 @@ def _breaks_backward(root: Call, facts: Facts) -> bool:
     return facts.reaches_zero(inner) and not is_harmless
 
 
-def _breaks(call: Call, facts: Facts) -> bool:
-    """Whether it is a logarithm or an inverse root of what can be 0 for all that is known."""
+def _breaks(call: Call, late: Call, facts: Facts) -> bool:
+    """Whether it is a logarithm or an inverse root of what can be 0; the eps in `a / (log(x) + eps)` is for the log of 1."""
     reach, origin = facts.range_of(call.subject), facts.origin_of(call.subject)
     # Another eps, or a bound, in the operand of an inverse root keeps it from 0, whatever it is.
     is_kept = origin is not None and (origin.function in CLAMPS or facts.raised(origin) is not None)
-    is_meant = call.function in LOGARITHMS or (call.function == INVERSE_ROOT and not is_kept)
+    is_root = call.function == INVERSE_ROOT and not is_kept
+    is_meant = is_root or (call.function in LOGARITHMS and not facts.is_denominator(late.node))
     return is_meant and facts.is_tensor(call.node) and reach.has_zero and not reach.integer
 
 

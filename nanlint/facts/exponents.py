@@ -140,7 +140,19 @@ _DISTANCES = frozenset(
     ]
 )
 _LOG_PROBABILITIES = frozenset(
-    ["logp", "logps", "logpt", "prob", "probs", "logprob", "logprobs", "logpi", "distributions"]
+    [
+        "logp",
+        "logps",
+        "logpt",
+        "prob",
+        "probs",
+        "logprob",
+        "logprobs",
+        "logpi",
+        "distributions",
+        "softmax",
+        "logsoftmax",
+    ]
 )
 
 

@@ -182,6 +182,9 @@ def _is_of(extreme: Call, values: cst.BaseExpression | None, evaluator: Evaluato
 
 
 def _product(call: Call, evaluator: Evaluator) -> Interval | None:
+    minus = _made(call.subject, frozenset({"torch.neg"}), evaluator)
+    if minus is not None and aligned(minus.subject, call.arguments.get("other"), evaluator):
+        return NOT_POSITIVE
     if not aligned(call.arguments.get("input"), call.arguments.get("other"), evaluator):
         return None
     factor = evaluator.range_of(call.arguments["input"])

@@ -56,6 +56,7 @@ _ASKING_FOR_INF = frozenset(
     ["isinf", "isfinite", "isneginf", "where", "masked_fill", "masked_fill_", "clamp", "nan_to_num", "maximum", "inf"]
 )
 _LIFTING = frozenset({"max", "maximum", "clamp", "clamp_min", "clip"})
+_ROUNDING = frozenset({"torch.floor", "torch.ceil", "torch.round"})
 
 
 def _casts_half_for(name: str, chunk: Chunk) -> bool:
@@ -192,6 +193,16 @@ class ShapeQuestions(RangeQuestions):
         around = self.user_of(node)
         return around is not None and around.function.rpartition(".")[2] in _CASTS
 
+    def is_denominator(self, node: cst.BaseExpression) -> bool:
+        """Whether something is divided by `node`, as it is written."""
+        user = self.user_of(node)
+        return user is not None and user.function == "torch.div" and user.arguments.get("other") is node
+
+    def is_read_off(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` goes on as a number, without its gradient, or is rounded: `.item()`, `floor`."""
+        user = self.user_of(node)
+        return self.is_cut_off(node) or (user is not None and user.function in _ROUNDING)
+
     def asks_dtype(self, node: cst.CSTNode) -> bool:
         """Whether `node` stands in a branch that a condition on dtypes decides: `if x.dtype == torch.float16:`."""
         tests = (around.test for around in self.parents_of(node) if isinstance(around, (cst.If, cst.IfExp)))
@@ -282,10 +293,10 @@ class ShapeQuestions(RangeQuestions):
         return unbounded(node, self.here) if self.here is not None else ""
 
     def is_setting(self, node: cst.BaseExpression | None, *, but: frozenset[str]) -> bool:
-        """Whether `node` is an attribute of the object at hand, `self.alpha.detach()`, that none of these words names."""
+        """Whether `node` is an attribute of the object at hand, `self.alpha.detach()`, or rho, that none of these words names."""
         if node is None or self.here is None or not but.isdisjoint(words_of(node)):
             return False
-        return (dotted_text(thing_of(node)) or "").startswith(f"{self.here.self_name}.")
+        return "rho" in words_of(node) or (dotted_text(thing_of(node)) or "").startswith(f"{self.here.self_name}.")
 
     def is_shifted(self, node: cst.BaseExpression | None) -> bool:
         """Whether a maximum was subtracted on the way to `node`, so that its exponential cannot overflow."""

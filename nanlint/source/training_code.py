@@ -85,6 +85,7 @@ _TEST_FILE = re.compile(r"^(test_.*|.*_tests?|conftest|bench_.*|.*_bench|tensorb
 _METRICS = re.compile(r"metrics?(?![-_]?learning)|evaluat|(^|/)(eval|transforms|datasets?|data)(/[^/]*)?\.py$")
 _ASIDE = ("test_", "plot", "draw_", "print_", "visualize", "visualise", "imshow")
 _DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
+_PICKING = ("topk", "argmin", "argsort", "kthvalue")
 _LOSSES = frozenset({"loss", "losses", "criterion"})
 _NETWORKS = ("torch.nn", "torch.autograd")
 
@@ -184,7 +185,7 @@ def is_trained(chunk: Chunk, outline: Outline) -> bool:
     if chunk.name == MODULE or not (function.isdisjoint(_TRAINED_FUNCTIONS) and owner.isdisjoint(_LOSSES)):
         return True
     # A distance by itself may as well belong to an assignment or a search.
-    if not function.isdisjoint(_DISTANCES) and _is_about_networks(outline):
+    if not function.isdisjoint(_DISTANCES) and _is_about_networks(outline) and not _serves_a_search(chunk, outline):
         return True
     return not chunk.owner and any(
         _is_loss(other) and other.mentions((chunk.name,)) for other in outline.chunks.values()
@@ -204,6 +205,12 @@ def serves_a_forward(chunk: Chunk, outline: Outline) -> bool:
         other.owner and other.name == "forward" and other.mentions((chunk.name,)) and may_train(other, outline)
         for other in outline.chunks.values()
     )
+
+
+def _serves_a_search(chunk: Chunk, outline: Outline) -> bool:
+    """Whether a function of the file that uses the chunk picks the nearest."""
+    users = (other for other in outline.chunks.values() if other is not chunk and other.mentions((chunk.name,)))
+    return any(other.mentions(_PICKING) for other in users)
 
 
 def is_one_step(chunk: Chunk) -> bool:
