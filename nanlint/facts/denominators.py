@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.facts.counting import Chance
 from nanlint.facts.doubtful import doubtful
-from nanlint.facts.overlaps import is_overlap, is_own_element, is_part_of_a_sum, vanishing_beside
+from nanlint.facts.overlaps import is_overlap, is_own_element, is_part_of_a_sum, is_told_by_both, vanishing_beside
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.facts.vanishing import BY_FORM, NEVER, SPREAD, Vanishing, vanishing
 
@@ -37,7 +37,7 @@ def denominator(node: cst.BaseExpression, above: cst.BaseExpression | None, eval
 
 
 def _told_by_form(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
-    if is_own_element(node, above, evaluator):
+    if is_own_element(node, above, evaluator) or is_told_by_both(above, node, evaluator):
         return BY_FORM
     # Of a union written as a difference only the form tells that it is not negative.
     is_union = (

@@ -63,6 +63,7 @@ def _is_told(node: cst.BaseExpression, seen: cst.BaseExpression, made_by: str, e
     if made_by in SIGNATURES or made_by == "torch.add":
         return False
     is_count = not words.isdisjoint(named.NUMBERING) and not words.isdisjoint(named.NUMBERED)
+    is_count = is_count or (not words.isdisjoint(named.SUMMED) and not words.isdisjoint(named.WEIGHED))
     is_neighbours = not words.isdisjoint(named.DEGREES) and not evaluator.parsed.chunk.mentions(named.LOOPS)
     return is_count or is_neighbours or words >= named.AVERAGED_BY or not words.isdisjoint(named.DISTANT)
 

@@ -44,7 +44,7 @@ _EVALUATION_STEPS = frozenset(
 VALUE_KEEPING = VIEWS | {"subscript"}
 # Conditions on these tell nothing about values or sizes.
 _SAYS_NOTHING = re.compile(
-    r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|%|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
+    r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|is(nan|finite|inf)\(|%|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
 )
 _SIZE = re.compile(r"\.size\(|\.shape\b|\.numel\(|len\(")
 _PRODUCT = "torch.mul"
@@ -359,8 +359,11 @@ class ModuleFacts(ShapeQuestions):
         waiting, seen = [node], {node}
         while waiting:
             current = waiting.pop()
-            for inner in walk(current):
-                if not isinstance(inner, (cst.Name, cst.Attribute)):
+            nodes = list(walk(current))
+            # Who asks something of a function asks nothing of what it is given.
+            called = {node.func for node in nodes if isinstance(node, cst.Call) and isinstance(node.func, cst.Name)}
+            for inner in nodes:
+                if not isinstance(inner, (cst.Name, cst.Attribute)) or inner in called:
                     continue
                 text = dotted_text(inner)
                 if text is not None:

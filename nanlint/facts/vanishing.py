@@ -185,7 +185,8 @@ def _extreme(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vani
     del depth
     if not value.is_known and call.function in LARGEST and call.subject is not None and "other" not in call.arguments:
         # The darkest image there is has no pixel above 0.
-        is_signal = not named.SIGNALS.isdisjoint(words_of(call.subject))
+        words = words_of(call.subject)
+        is_signal = not named.SIGNALS.isdisjoint(words) and named.EXTENTS.isdisjoint(words)
         return Vanishing(TOTAL, Chance.DOUBTFUL) if is_signal else NEVER
     if not value.is_known or value.range.low != 0 or not value.range.has_zero:
         return NEVER
@@ -241,6 +242,16 @@ def _size(node: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
     return Vanishing(NORM, min(Chance.DOUBTFUL, _shortness(made_by, evaluator)))
 
 
+def _cut(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
+    """`(right - left).clamp(min=0)`: what is cut off at 0 is 0 for a box turned inside out."""
+    del value, depth
+    bound = call.arguments.get("min")
+    is_at_0 = bound is None or evaluator.values.get(bound, UNKNOWN).number == 0
+    made_by = evaluator.values.get(call.subject, UNKNOWN).origin if call.subject is not None else None
+    is_edge = made_by is not None and made_by.function == "torch.sub"
+    return Vanishing(TOTAL, Chance.DOUBTFUL) if is_at_0 and is_edge else NEVER
+
+
 def _product(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     del value
     found = [vanishing(call.arguments.get(name), evaluator, depth + 1) for name in ("input", "other")]
@@ -260,6 +271,7 @@ _JUDGES: Mapping[str, Callable[[Call, Value, Evaluator, int], Vanishing]] = {
     **dict.fromkeys(_NORMS, _norm),
     **dict.fromkeys(_SPREADS, _spread),
     **dict.fromkeys(_EXTREMES, _extreme),
+    **dict.fromkeys(("torch.clamp", "torch.clamp_min", "torch.relu"), _cut),
     "torch.sub": _difference,
     "torch.add": _sum,
     "torch.mul": _product,
