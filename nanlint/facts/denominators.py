@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from nanlint.facts.counting import Chance
 from nanlint.facts.doubtful import doubtful
-from nanlint.facts.overlaps import is_overlap, is_own_element, is_part_of_a_sum, is_told_by_both, vanishing_beside
+from nanlint.facts.overlaps import (
+    is_overlap,
+    is_own_element,
+    is_part_of_a_sum,
+    is_place_between,
+    is_told_by_both,
+    vanishing_beside,
+)
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.facts.vanishing import BY_FORM, NEVER, SPREAD, Vanishing, vanishing
 
@@ -39,6 +46,8 @@ def denominator(node: cst.BaseExpression, above: cst.BaseExpression | None, eval
 def _told_by_form(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
     if is_own_element(node, above, evaluator) or is_told_by_both(above, node, evaluator):
         return BY_FORM
+    if is_place_between(above, node, evaluator):
+        return Vanishing(SPREAD, Chance.DOUBTFUL)
     # Of a union written as a difference only the form tells that it is not negative.
     is_union = (
         above is not None

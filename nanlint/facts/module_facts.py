@@ -361,9 +361,13 @@ class ModuleFacts(ShapeQuestions):
             current = waiting.pop()
             nodes = list(walk(current))
             # Who asks something of a function asks nothing of what it is given.
-            called = {node.func for node in nodes if isinstance(node, cst.Call) and isinstance(node.func, cst.Name)}
+            apart: set[cst.CSTNode] = {
+                node.func for node in nodes if isinstance(node, cst.Call) and isinstance(node.func, cst.Name)
+            }
+            # Nor does who asks for the bounds of a stretch.
+            apart.update(each for node in nodes if isinstance(node, cst.Slice) for each in walk(node))
             for inner in nodes:
-                if not isinstance(inner, (cst.Name, cst.Attribute)) or inner in called:
+                if not isinstance(inner, (cst.Name, cst.Attribute)) or inner in apart:
                     continue
                 text = dotted_text(inner)
                 if text is not None:

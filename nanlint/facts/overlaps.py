@@ -114,6 +114,17 @@ def is_part_of_a_sum(above: cst.BaseExpression, below: cst.BaseExpression, evalu
     return not is_set and all(reaches_zero(part, evaluator) and not evaluator.values[part].learnable for part in parts)
 
 
+def is_place_between(above: cst.BaseExpression | None, below: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`(t - t0) / (t1 - t0)`: the place between two ends, which may be one."""
+    above_made = _made(above, evaluator)
+    below_made = evaluator.values.get(below, UNKNOWN).made_by
+    if above_made is None or below_made is None or {above_made.function, below_made.function} != {_SUB}:
+        return False
+    value, start = evaluator.values[below], below_made.arguments.get("other")
+    is_open = not value.is_known and value.kind is not Kind.NUMBER and below_made.node in evaluator.values
+    return is_open and not _is_number(start, evaluator) and same(above_made.arguments.get("other"), start, evaluator)
+
+
 def is_told_by_both(above: cst.BaseExpression | None, below: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """`(x - mean) / std` and `w / h`: a column may be constant and a box flat, wherever that was measured."""
     value = evaluator.values.get(below, UNKNOWN)

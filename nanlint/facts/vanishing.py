@@ -101,11 +101,19 @@ def _total(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanish
     if is_mask or (value.is_known and reach.integer and reach.low == 0):
         return Vanishing(COUNT, emptiness(subject, evaluator)) if not is_read_at_the_last(call, evaluator) else NEVER
     if not value.is_known or reach.low != 0 or not reach.has_zero or not reaches_zero(subject, evaluator):
-        return NEVER
+        mask = _mask_in(subject, evaluator) if not value.is_known else None
+        return Vanishing(TOTAL, min(Chance.DOUBTFUL, emptiness(mask, evaluator))) if mask is not None else NEVER
     # A sum of squares is the square of a length.
     if _is_squared(subject, evaluator):
         return Vanishing(NORM, _shortness(evaluator.values[subject].made_by, evaluator))
     return Vanishing(TOTAL, silence(subject, evaluator))
+
+
+def _mask_in(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression | None:
+    """`mask` of `mask * weight`."""
+    made_by = evaluator.values.get(node, UNKNOWN).made_by
+    factors = made_by.arguments.values() if made_by is not None and made_by.function == "torch.mul" else ()
+    return next((factor for factor in factors if not named.MASKS.isdisjoint(words_of(factor))), None)
 
 
 def _bins(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
@@ -167,11 +175,22 @@ def _difference(call: Call, value: Value, evaluator: Evaluator, depth: int) -> V
     if whole is not None and is_peak and value.is_known and value.range.low == 0:
         chance = max(flatness(whole, evaluator), _equality(whole, evaluator))
         return Vanishing(SPREAD, chance) if not is_raised(whole, right, evaluator) else NEVER
-    if left is None or right is None or value.is_known:
+    if left is None or right is None:
+        return NEVER
+    others = evaluator.values.get(right, UNKNOWN).origin
+    if _is_size(left, evaluator) and others is not None and others.function in SUMS:
+        # Of all things, those that are left out may be all.
+        return Vanishing(COUNT, min(Chance.DOUBTFUL, vanishing(right, evaluator).chance))
+    if value.is_known:
         return NEVER
     one, other = words_of(left), words_of(right)
     are_ends = any(upper in one and lower in other for upper, lower in named.ENDS)
     return Vanishing(SPREAD, Chance.DOUBTFUL) if are_ends or _are_elements(left, right, evaluator) else NEVER
+
+
+def _is_size(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    value = evaluator.values.get(node, UNKNOWN)
+    return value.kind is Kind.NUMBER and value.range.integer and value.range.low == 0
 
 
 def _are_elements(left: cst.BaseExpression, right: cst.BaseExpression, evaluator: Evaluator) -> bool:

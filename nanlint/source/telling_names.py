@@ -88,6 +88,11 @@ NUMBERING = frozenset({"num", "n", "number", "count", "total"})
 NUMBERED = frozenset(
     {"pos", "positive", "positives", "fg", "foreground", "valid", "box", "boxes", "tokens", "matched", "matches", "masked", "instances"}
 )  # fmt: skip
+SEEN = frozenset({"samples", "examples", "items", "elements", "observations", "labels", "targets", "words"})
+# What errors are measured against, any of which may be 0.
+DATA = frozenset(
+    {"target", "targets", "targs", "targ", "y", "true", "actual", "gt", "label", "labels", "truth", "ground"}
+)
 AVERAGED_BY = frozenset({"avg", "factor"})
 # What can be 1, by a setting or by the data.
 SIZES = frozenset(
@@ -114,4 +119,4 @@ SPREADS = frozenset({"std", "stds", "stdev", "stddev"})
 PICTURES = frozenset({"image", "images", "img", "imgs", "pixel", "pixels", "frame", "frames", "video", "norm"})
 WIDTHS, HEIGHTS = frozenset({"w", "ws", "width", "widths"}), frozenset({"h", "hs", "height", "heights"})
 # The names that alone tell of a denominator which is 0 at times.
-VANISHING = NUMBERED | WEIGHED | AVERAGED_BY | DEGREES | DISTANT | SPREADS | HEIGHTS | {"snr"}
+VANISHING = NUMBERED | SEEN | DATA | WEIGHED | AVERAGED_BY | DEGREES | DISTANT | SPREADS | HEIGHTS | {"snr"}
