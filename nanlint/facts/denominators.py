@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.facts.counting import Chance
 from nanlint.facts.doubtful import doubtful
+from nanlint.facts.naming import words_of
 from nanlint.facts.overlaps import (
     is_overlap,
     is_own_element,
@@ -15,7 +16,8 @@ from nanlint.facts.overlaps import (
     vanishing_beside,
 )
 from nanlint.facts.values import UNKNOWN, Kind
-from nanlint.facts.vanishing import BY_FORM, NEVER, SPREAD, Vanishing, vanishing
+from nanlint.facts.vanishing import BY_FORM, COUNT, NEVER, SPREAD, Vanishing, vanishing
+from nanlint.source import telling_names as named
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -27,14 +29,20 @@ if TYPE_CHECKING:
 def denominator(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
     """What `node` is, if some input makes it exactly 0, as the denominator of `above` if that is known."""
     value = evaluator.values.get(node, UNKNOWN)
-    reach = value.range
-    if not reach.has_zero:
+    if not value.range.has_zero:
         return NEVER
-    if told := _told_by_form(node, above, evaluator):
-        return told
+    return _told_by_form(node, above, evaluator) or _by_making(node, value, above, evaluator)
+
+
+def _by_making(
+    node: cst.BaseExpression, value: Value, above: cst.BaseExpression | None, evaluator: Evaluator
+) -> Vanishing:
+    found, reach = vanishing(node, evaluator), value.range
+    # A molecule has atoms.
+    if found.kind == COUNT and not named.MATTER.isdisjoint(words_of(node)):
+        return NEVER
     if value.is_known and reach.low < 0 < reach.high:
-        return _of_either_sign(value, evaluator)
-    found = vanishing(node, evaluator)
+        return found if found.kind == COUNT else _of_either_sign(value, evaluator)
     # What may be NaN already is told of where it becomes that; that all of it is equal is another matter.
     if reach.nan:
         return Vanishing(SPREAD, Chance.DOUBTFUL) if found.kind == SPREAD else NEVER

@@ -31,6 +31,7 @@ from nanlint.facts.vanishing import COUNT, NEVER, Vanishing, vanishing
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import FINITE, INF, Interval
 from nanlint.ops.names import SIGNATURES
+from nanlint.source import telling_names as named
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -185,6 +186,12 @@ class ModuleFacts(ShapeQuestions):
     def is_used_as_array(self, call: Call) -> bool:
         """Whether what `call` makes must be a tensor, or an array of another library, by how it is written or used."""
         if self.is_tensor(call.node) or is_array(call.node, self.parse(self._current).parents):
+            return True
+        above, below = call.subject, call.arguments.get("other")
+        # A loss is a tensor, and so is what is averaged by a factor.
+        is_loss = above is not None and not named.LOSSES.isdisjoint(words_of(above))
+        is_averaged = below is not None and set(words_of(below)) >= named.AVERAGED_BY
+        if (is_loss or is_averaged) and not self.is_number(above):
             return True
         user = self.user_of(call.node)
         return user is not None and user.form is Form.FUNCTION and user.function in SIGNATURES

@@ -65,6 +65,7 @@ MEMBERS = frozenset(
 RARE = frozenset({"positive", "positives", "loss", "response", "completion"})
 # Parts of a data set, of which none is empty.
 SPLITS = frozenset({"train", "training", "val", "validation", "test", "split"})
+MATTER = frozenset({"atom", "atoms"})
 ADJACENCIES = frozenset({"adj", "adjacency"})
 COUNTED = MASKS | ADJACENCIES
 # Words of code that makes every node of a graph its own neighbour.
@@ -86,13 +87,17 @@ ENDS = (
 # A number of things that some batch has none of, counted elsewhere: num_boxes, n_pos, avg_factor.
 NUMBERING = frozenset({"num", "n", "number", "count", "total"})
 NUMBERED = frozenset(
-    {"pos", "positive", "positives", "fg", "foreground", "valid", "box", "boxes", "tokens", "matched", "matches", "masked", "instances"}
+    {
+        "pos", "positive", "positives", "fg", "foreground", "valid", "box", "boxes", "tokens", "matched", "matches", "masked", "instances",
+        "object", "objects", "gts", "triplets", "pairs", "negatives", "neg", "mentions", "spans", "entities",
+    }
 )  # fmt: skip
 SEEN = frozenset({"samples", "examples", "items", "elements", "observations", "labels", "targets", "words"})
 # What errors are measured against, any of which may be 0.
 DATA = frozenset(
     {"target", "targets", "targs", "targ", "y", "true", "actual", "gt", "label", "labels", "truth", "ground"}
 )
+LOSSES = frozenset({"loss", "losses"})
 AVERAGED_BY = frozenset({"avg", "factor"})
 # What can be 1, by a setting or by the data.
 SIZES = frozenset(
