@@ -35,7 +35,7 @@ class UnguardedDivision(Rule):
     condition on the way asks for it or for what it is made of, or the function compares it with 0 anywhere; when the result is replaced
     or cut down behind it (`where`, `nan_to_num`, `x[n == 0] = 0`, `min(limit / peak, 1)`), or the docstring or a comment speaks of NaN; where a module is built or initialised, but for what is counted there; for masks of
     padding and of lengths, and tallies read at what was counted (`n[ids]`); for Python's own numbers, `len` and shapes; for parameters, buffers and everything of which
-    nothing is known; in tests, plots and logs. At `info` where a name, a setting or the caller alone tells of the zero: a mask made elsewhere, `x.norm()`, a total that its own terms are divided by, what two things hold together, a part of a sum (`tp / (tp + fp)`), an element of what is divided, a determinant, a sine, what has a sign for a factor, `high - low`, `size - 1`, `avg_factor`, a degree, a disparity, the extremes of a whole table, whatever a function makes that speaks of NaN elsewhere, the share of those above one threshold among those above another.
+    nothing is known; in tests, plots and logs. At `info` where a name, a setting or the caller alone tells of the zero: a mask made elsewhere, `x.norm()`, a total that its own terms are divided by, what two things hold together, a part of a sum (`tp / (tp + fp)`), an element of what is divided, a determinant, a sine, what has a sign for a factor, `high - low`, `size - 1`, `avg_factor`, a degree, a disparity, the extremes of a whole table, whatever a function makes that speaks of NaN elsewhere or a script makes once, the share of those above one threshold among those above another.
 
     ## Fix
     Unsafe: `clamp(min=1)` for a count (exact where there is something to count), `F.normalize` for `x / x.norm()`,
@@ -98,7 +98,7 @@ def _denominator(call: Call, facts: Facts) -> Expression | None:
 
 def _is_to_be_shown(call: Call, below: Expression, facts: Facts) -> bool:
     """Whether nothing in the function says that somebody knows of the NaN, or sees it at once."""
-    if _is_building(facts.function_name()) or facts.mentions(*NANS):
+    if _is_building(facts.function_name()) or facts.mentions(*NANS) or facts.is_done_once(call.node):
         return False
     is_sure = facts.is_tensor(call.node) or facts.is_tensor_on_a_path(below)
     return is_sure and not facts.is_share(call.arguments.get("input"), below)

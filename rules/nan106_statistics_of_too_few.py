@@ -9,7 +9,7 @@ SPREADS = frozenset({"torch.std", "torch.var"})
 AVERAGES = frozenset({"torch.mean", "torch.median"})
 MOVES = frozenset({"torch.Tensor.to", "torch.Tensor.cuda", "torch.Tensor.cpu", "torch.Tensor.float", "torch.detach"})
 # What is normalised per minibatch, of which the last one may hold a single element.
-BATCHES = frozenset({"advantage", "advantages", "adv", "advs", "gae", "returns"})
+BATCHES = frozenset({"advantage", "advantages", "adv", "advs", "gae", "returns", "reward", "rewards"})
 QUOTED = 40
 WIDE = frozenset({"bfloat16", "float32", "float64"})
 # The eps of float16: what is divided by it stays below its end.

@@ -124,7 +124,7 @@ def _is_mean(call: Call, facts: Facts) -> bool:
         return facts.setting_of(call, "reduction") == "mean"
     stated = _argument(call, "reduction")
     old = {"reduce", "size_average"} & set(call.arguments)
-    return not old and (stated is None or facts.value_of(stated).constant == "mean")
+    return not old and (stated is None or any(each.constant == "mean" for each in facts.possible_values(stated)))
 
 
 def _fix(call: Call, facts: Facts) -> Fix | None:

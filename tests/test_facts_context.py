@@ -6,7 +6,7 @@ import pytest
 
 from nanlint.engine.edits import apply_edits
 from nanlint.rule import Edit, safe
-from tests.revealing import PREAMBLE, facts_about, revealed
+from tests.revealing import MODULE, PREAMBLE, facts_about, revealed
 
 
 @pytest.mark.parametrize(
@@ -233,3 +233,8 @@ def test_a_call_is_replaced_by_its_operand_without_losing_comments(before: str, 
         return
     result, *_ = apply_edits(PREAMBLE + source, [safe("t", Edit(facts.span_of(call.node), text))])
     assert result == f"{PREAMBLE}def f(x):\n    {after}\n"
+
+
+def test_a_script_does_once_what_is_in_no_loop() -> None:
+    text = "reveal(x)\nfor batch in loader:\n    reveal(batch)\n"
+    assert revealed(text, lambda facts, node: facts.is_done_once(node), MODULE) == [True, False]

@@ -79,6 +79,7 @@ def test_a_zero_that_everyday_input_makes_is_ordinary(body: str) -> None:
         pytest.param("reveal((batch.degree_in * batch.degree_out).sqrt())", id="neighbours on both sides"),
         pytest.param("reveal((x.max() - x.min()) / float(length))", id="range over a setting"),
         pytest.param("reveal(1 - torch.cos(x))", id="no angle"),
+        pytest.param("sides = (x - labels).clamp(min=0)\n    reveal(sides[0] * sides[1])", id="area of a box"),
     ],
 )
 def test_a_zero_that_rests_on_a_name_or_on_the_caller_is_doubtful(body: str) -> None:
@@ -181,6 +182,7 @@ def test_an_element_is_often_zero_where_data_is(body: str, often: bool) -> None:
         ),
         pytest.param("assert x.shape[1] == 3\n    reveal(x.abs().sum())", False, id="a form that is asked for"),
         pytest.param("assert x.numel() == labels.numel()\n    reveal(x.abs().sum())", False, id="as many as others"),
+        pytest.param("assert not x.isnan().any()\n    reveal(x.abs().sum())", False, id="whether it is NaN"),
         pytest.param("if x.numel() == 0:\n        return\n    reveal(x.abs().sum())", True, id="nothing at all"),
         pytest.param(
             "rows = batch.rows\n    n = rows.shape[0]\n    if n == 0:\n        return\n    reveal(rows.abs().sum())",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import libcst as cst
 
 from nanlint.facts.context import is_cut_off, reads_of
-from nanlint.facts.values import UNKNOWN
+from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from nanlint.facts.context import Parents
     from nanlint.facts.flow import Flow
-    from nanlint.facts.values import Call
+    from nanlint.facts.values import Call, Value
 
 _MENDING = frozenset(
     {
@@ -37,6 +37,7 @@ _MENDING = frozenset(
 _LOWERING = frozenset({"min", METHODS["minimum"], METHODS["clamp_max"]})
 # What is read of a tensor without its values.
 _FORM = frozenset({"device", "dtype", "shape", "ndim", "size", "dim", "numel", "is_cuda", "layout"})
+_MOVING = frozenset(METHODS[name] for name in ("add", "sub", "mul"))
 # How many names a value is followed through.
 _NAMES = 3
 
@@ -68,11 +69,27 @@ def _mends(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
 
 def _bounds_it(call: Call, below: cst.CSTNode, flow: Flow) -> bool:
     """Whether what can be inf, and not NaN, is cut down: `min(limit / peak, 1)`."""
-    # What stands in `f(x)` and `x.f()` is the argument, or the attribute, around x.
-    held = flow.values.get(below.value if isinstance(below, (cst.Arg, cst.Attribute)) else below)
-    if held is None or held.range.nan or held.range.minus_inf:
+    # The value of `x` in `x.clamp(...)`, and of an argument.
+    inner = below.value if isinstance(below, (cst.Attribute, cst.Arg)) else below
+    held = flow.values.get(cast("cst.BaseExpression", inner))
+    if held is None or held.range.nan or held.range.minus_inf or _may_be_0_over_0(held, flow):
         return False
     return call.function in _LOWERING or (call.function == METHODS["clamp"] and "max" in call.arguments)
+
+
+def _may_be_0_over_0(held: Value, flow: Flow) -> bool:
+    """Whether it is a quotient of two things of which nothing is known: what is NaN stays NaN within any bounds."""
+    for _ in range(_NAMES):
+        made_by = held.made_by
+        if made_by is None or held.is_known or made_by.subject is None:
+            return False
+        above = flow.values.get(made_by.subject, UNKNOWN)
+        if made_by.function == METHODS["div"]:
+            return above.kind is Kind.TENSOR and above.range.has_zero
+        if made_by.function not in _MOVING:
+            return False
+        held = above
+    return False
 
 
 def goes_without_gradient(node: cst.CSTNode, parents: Parents, flow: Flow, names: int = _NAMES) -> bool:

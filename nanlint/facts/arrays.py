@@ -18,6 +18,8 @@ def is_array(node: cst.CSTNode, parents: Parents) -> bool:
     if any(isinstance(inner, cst.Subscript) and _is_of_several(inner) for inner in walk(node)):
         return True
     around = parents.get(node)
+    if isinstance(around, cst.Subscript) and around.value is node and _is_of_several(around):
+        return True
     if not isinstance(around, cst.Attribute) or around.attr.value not in METHODS:
         return False
     called = parents.get(around)

@@ -23,6 +23,7 @@ from nanlint.facts.relations import same
 from nanlint.facts.values import Form, Kind
 from nanlint.model import Edit, Span
 from nanlint.source.filled import Filled, filled_in
+from nanlint.source.outline import MODULE
 from nanlint.source.training_code import (
     could_train,
     is_inference,
@@ -117,6 +118,11 @@ class CodeQuestions(Reach):
     def is_test(self) -> bool:
         """Whether the function at hand is a test or a part of one, or draws something."""
         return self._is_test_file or is_test(self.outline.chunks[self._current])
+
+    def is_done_once(self, node: cst.CSTNode) -> bool:
+        """Whether `node` stands in a script outside of any loop: what fails there fails at once."""
+        loops = (around for around in self.parents_of(node) if isinstance(around, (cst.For, cst.While)))
+        return self.function_name() == MODULE and next(loops, None) is None
 
     def may_train(self) -> bool:
         """Whether a backward may pass through the code at hand, by its names: not in metrics, schedulers, data sets."""

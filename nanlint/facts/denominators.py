@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING
 from nanlint.facts.counting import Chance
 from nanlint.facts.doubtful import doubtful
 from nanlint.facts.measured import is_measured
-from nanlint.facts.overlaps import is_overlap, is_own_element, is_part_of_a_sum, vanishing_beside
+from nanlint.facts.naming import words_of
+from nanlint.facts.overlaps import (
+    is_overlap,
+    is_own_element,
+    is_part_of_a_sum,
+    is_place_between,
+    is_told_by_both,
+    vanishing_beside,
+)
 from nanlint.facts.values import UNKNOWN, Kind
-from nanlint.facts.vanishing import BY_FORM, NEVER, SPREAD, Vanishing, vanishing
+from nanlint.facts.vanishing import BY_FORM, COUNT, NEVER, SPREAD, Vanishing, vanishing
+from nanlint.source import telling_names as named
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -27,14 +36,20 @@ def denominator(node: cst.BaseExpression, above: cst.BaseExpression | None, eval
 def _told(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
     """As `denominator`, by what more than its making tells."""
     value = evaluator.values.get(node, UNKNOWN)
-    reach = value.range
-    if not reach.has_zero:
+    if not value.range.has_zero:
         return NEVER
-    if told := _told_by_form(node, above, evaluator):
-        return told
+    return _told_by_form(node, above, evaluator) or _by_making(node, value, above, evaluator)
+
+
+def _by_making(
+    node: cst.BaseExpression, value: Value, above: cst.BaseExpression | None, evaluator: Evaluator
+) -> Vanishing:
+    found, reach = vanishing(node, evaluator), value.range
+    # A molecule has atoms.
+    if found.kind == COUNT and not named.MATTER.isdisjoint(words_of(node)):
+        return NEVER
     if value.is_known and reach.low < 0 < reach.high:
-        return _of_either_sign(value, evaluator)
-    found = vanishing(node, evaluator)
+        return found if found.kind == COUNT else _of_either_sign(value, evaluator)
     # What may be NaN already is told of where it becomes that; that all of it is equal is another matter.
     if reach.nan:
         return Vanishing(SPREAD, Chance.DOUBTFUL) if found.kind == SPREAD else NEVER
@@ -44,8 +59,10 @@ def _told(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator:
 
 
 def _told_by_form(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
-    if is_own_element(node, above, evaluator):
+    if is_own_element(node, above, evaluator) or is_told_by_both(above, node, evaluator):
         return BY_FORM
+    if is_place_between(above, node, evaluator):
+        return Vanishing(SPREAD, Chance.DOUBTFUL)
     # Of a union written as a difference only the form tells that it is not negative.
     is_union = (
         above is not None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.counting import Chance
+from nanlint.facts.given import is_given
 from nanlint.facts.naming import words_of
 from nanlint.facts.silence import CARRYING
 from nanlint.facts.values import UNKNOWN, Kind, Value
@@ -63,8 +64,18 @@ def _is_told(node: cst.BaseExpression, seen: cst.BaseExpression, made_by: str, e
     if made_by in SIGNATURES or made_by == "torch.add":
         return False
     is_count = not words.isdisjoint(named.NUMBERING) and not words.isdisjoint(named.NUMBERED)
+    is_count = is_count or (not words.isdisjoint(named.SUMMED) and not words.isdisjoint(named.WEIGHED))
     is_neighbours = not words.isdisjoint(named.DEGREES) and not evaluator.parsed.chunk.mentions(named.LOOPS)
-    return is_count or is_neighbours or words >= named.AVERAGED_BY or not words.isdisjoint(named.DISTANT)
+    is_known_by_name = is_count or is_neighbours or words >= named.AVERAGED_BY
+    return is_known_by_name or not words.isdisjoint(named.DISTANT) or _is_handed_in(seen, words, evaluator)
+
+
+def _is_handed_in(node: cst.BaseExpression, words: set[str], evaluator: Evaluator) -> bool:
+    """Whether it is a tensor of the caller's: the number of things that a metric has seen, data that errors are divided by."""
+    if evaluator.values.get(node, UNKNOWN).kind is not Kind.TENSOR or not is_given(node, evaluator):
+        return False
+    is_number = not words.isdisjoint(named.NUMBERING) and not words.isdisjoint(named.SEEN)
+    return is_number or (bool(words) and words <= named.DATA)
 
 
 def _is_told_by_itself(node: cst.BaseExpression, evaluator: Evaluator) -> bool:

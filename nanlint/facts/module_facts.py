@@ -32,6 +32,7 @@ from nanlint.facts.vanishing import COUNT, NEVER, Vanishing, vanishing
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import FINITE, INF, Interval
 from nanlint.ops.names import SIGNATURES
+from nanlint.source import telling_names as named
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ _EVALUATION_STEPS = frozenset(
 VALUE_KEEPING = VIEWS | {"subscript"}
 # Conditions on these tell nothing about values or sizes.
 _SAYS_NOTHING = re.compile(
-    r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|%|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
+    r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|is(nan|finite|inf)\(|%|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
 )
 _SIZE = re.compile(r"\.size\(|\.shape\b|\.numel\(|len\(")
 _PRODUCT = "torch.mul"
@@ -191,6 +192,12 @@ class ModuleFacts(ShapeQuestions):
     def is_used_as_array(self, call: Call) -> bool:
         """Whether what `call` makes must be a tensor, or an array of another library, by how it is written or used."""
         if self.is_tensor(call.node) or is_array(call.node, self.parse(self._current).parents):
+            return True
+        above, below = call.subject, call.arguments.get("other")
+        # A loss is a tensor, and so is what is averaged by a factor.
+        is_loss = above is not None and not named.LOSSES.isdisjoint(words_of(above))
+        is_averaged = below is not None and set(words_of(below)) >= named.AVERAGED_BY
+        if (is_loss or is_averaged) and not self.is_number(above):
             return True
         user = self.user_of(call.node)
         if user is not None and (self.is_tensor(user.node) or _is_of_tensors(user)):
@@ -365,8 +372,15 @@ class ModuleFacts(ShapeQuestions):
         waiting, seen = [node], {node}
         while waiting:
             current = waiting.pop()
-            for inner in walk(current):
-                if not isinstance(inner, (cst.Name, cst.Attribute)):
+            nodes = list(walk(current))
+            # Who asks something of a function asks nothing of what it is given.
+            apart: set[cst.CSTNode] = {
+                node.func for node in nodes if isinstance(node, cst.Call) and isinstance(node.func, cst.Name)
+            }
+            # Nor does who asks for the bounds of a stretch.
+            apart.update(each for node in nodes if isinstance(node, cst.Slice) for each in walk(node))
+            for inner in nodes:
+                if not isinstance(inner, (cst.Name, cst.Attribute)) or inner in apart:
                     continue
                 text = dotted_text(inner)
                 if text is not None:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.facts.calculate import VIEWS
 from nanlint.facts.counting import Chance, behind, is_of_shares
 from nanlint.facts.eps import is_eps
-from nanlint.facts.given import is_given
+from nanlint.facts.given import CONVERSIONS, is_given
 from nanlint.facts.naming import words_of
 from nanlint.facts.relations import same
 from nanlint.facts.silence import silence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanlint.facts.evaluate import Evaluator
-    from nanlint.facts.values import Call
+    from nanlint.facts.values import Call, Value
 
 _ADD, _SUB, _MUL, _SUM = "torch.add", "torch.sub", "torch.mul", "torch.sum"
 _SIZES = frozenset({"torch.pow", "torch.sqrt", "torch.abs", "torch.square"})
@@ -46,7 +47,9 @@ def vanishing_beside(above: cst.BaseExpression, below: cst.BaseExpression, evalu
     # Weights by that name are meant to be above 0, unless a mask is in them.
     is_weight = not words.isdisjoint({"weight", "weights", "w"}) and words.isdisjoint({"mask", "masked"})
     is_given_weight = is_weight and is_given(measured.subject, evaluator)
-    is_filled = (is_weight and not is_given_weight) or not words.isdisjoint(named.SEQUENCES | named.LENGTHS)
+    is_filled = (is_weight and not is_given_weight) or not words.isdisjoint(
+        named.SEQUENCES | named.LENGTHS | named.EXTENTS | named.SPLITS
+    )
     if is_filled or is_of_shares(measured.subject, evaluator):
         return NEVER
     if measured.function in LARGEST:
@@ -106,11 +109,41 @@ def is_part_of_a_sum(above: cst.BaseExpression, below: cst.BaseExpression, evalu
     found = [part for part in parts if any(same(factor, part, evaluator) for factor in factors)]
     if not found:
         return False
-    values = [evaluator.values.get(part, UNKNOWN) for part in parts]
-    # A harmonic mean is one of shares.
-    is_counted = len(found) == len(parts) or any(not named.OUTCOMES.isdisjoint(words_of(part)) for part in parts)
-    is_counted = is_counted or all(value.is_known and value.range.low == 0 for value in values)
-    return is_counted and all(reaches_zero(part, evaluator) and not evaluator.values[part].learnable for part in parts)
+    # What a model or a distribution is set to is above 0; a harmonic mean is one of shares.
+    is_set = any(not named.SET_ABOVE_ZERO.isdisjoint(words_of(part)) for part in parts) and len(found) < len(parts)
+    return not is_set and all(reaches_zero(part, evaluator) and not evaluator.values[part].learnable for part in parts)
+
+
+def is_place_between(above: cst.BaseExpression | None, below: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`(t - t0) / (t1 - t0)`: the place between two ends, which may be one."""
+    above_made = _made(above, evaluator)
+    below_made = evaluator.values.get(below, UNKNOWN).made_by
+    if above_made is None or below_made is None or {above_made.function, below_made.function} != {_SUB}:
+        return False
+    value, start = evaluator.values[below], below_made.arguments.get("other")
+    is_open = not value.is_known and value.kind is not Kind.NUMBER and below_made.node in evaluator.values
+    return is_open and not _is_number(start, evaluator) and same(above_made.arguments.get("other"), start, evaluator)
+
+
+def is_told_by_both(above: cst.BaseExpression | None, below: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`(x - mean) / std` and `w / h`: a column may be constant and a box flat, wherever that was measured."""
+    value = evaluator.values.get(below, UNKNOWN)
+    if above is None or value.is_known or value.learnable or value.kind is Kind.NUMBER or not _is_read(value):
+        return False
+    words = set(words_of(below))
+    if not words.isdisjoint(named.HEIGHTS):
+        return len(words) == 1 and set(words_of(above)) <= named.WIDTHS and bool(words_of(above))
+    less = _made(above, evaluator) if not words.isdisjoint(named.SPREADS) else None
+    taken = less.arguments.get("other") if less is not None and less.function == _SUB else None
+    if less is None or less.subject is None or taken is None or named.LEVELS.isdisjoint(words_of(taken)):
+        return False
+    # What pictures are normalised by is a setting.
+    return named.PICTURES.isdisjoint(words | set(words_of(less.subject)))
+
+
+def _is_read(value: Value) -> bool:
+    """Whether it was given, kept or read off something, and not computed here."""
+    return value.made_by is None or value.made_by.function in CONVERSIONS | VIEWS | {"subscript"}
 
 
 def is_own_element(below: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> bool:

@@ -135,7 +135,25 @@ def is_drawn(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
         return True
     # An exponential underflows to 0, which another rule judges.
     word = value.origin.function.rpartition(".")[2] if value.origin is not None else ""
-    return word.startswith(("exp", "rand", "normal", "ones", "eye", "arange", "linspace", "full", "one_hot", "hist"))
+    return word.startswith(
+        (
+            "exp",
+            "rand",
+            "normal",
+            "ones",
+            "eye",
+            "arange",
+            "linspace",
+            "full",
+            "one_hot",
+            "hist",
+            "hann",
+            "hamming",
+            "blackman",
+            "bartlett",
+            "kaiser",
+        )
+    )
 
 
 def _words_in(node: cst.CSTNode) -> set[str]:

@@ -101,11 +101,19 @@ def _total(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanish
     if is_mask or (value.is_known and reach.integer and reach.low == 0):
         return Vanishing(COUNT, emptiness(subject, evaluator)) if not is_read_at_the_last(call, evaluator) else NEVER
     if not value.is_known or reach.low != 0 or not reach.has_zero or not reaches_zero(subject, evaluator):
-        return NEVER
+        mask = _mask_in(subject, evaluator) if not value.is_known else None
+        return Vanishing(TOTAL, min(Chance.DOUBTFUL, emptiness(mask, evaluator))) if mask is not None else NEVER
     # A sum of squares is the square of a length.
     if _is_squared(subject, evaluator):
         return Vanishing(NORM, _shortness(evaluator.values[subject].made_by, evaluator))
     return Vanishing(TOTAL, silence(subject, evaluator))
+
+
+def _mask_in(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression | None:
+    """`mask` of `mask * weight`."""
+    made_by = evaluator.values.get(node, UNKNOWN).made_by
+    factors = made_by.arguments.values() if made_by is not None and made_by.function == "torch.mul" else ()
+    return next((factor for factor in factors if not named.MASKS.isdisjoint(words_of(factor))), None)
 
 
 def _bins(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
@@ -167,11 +175,22 @@ def _difference(call: Call, value: Value, evaluator: Evaluator, depth: int) -> V
     if whole is not None and is_peak and value.is_known and value.range.low == 0:
         chance = max(flatness(whole, evaluator), _equality(whole, evaluator))
         return Vanishing(SPREAD, chance) if not is_raised(whole, right, evaluator) else NEVER
-    if left is None or right is None or value.is_known:
+    if left is None or right is None:
+        return NEVER
+    others = evaluator.values.get(right, UNKNOWN).origin
+    if _is_size(left, evaluator) and others is not None and others.function in SUMS:
+        # Of all things, those that are left out may be all.
+        return Vanishing(COUNT, min(Chance.DOUBTFUL, vanishing(right, evaluator).chance))
+    if value.is_known:
         return NEVER
     one, other = words_of(left), words_of(right)
     are_ends = any(upper in one and lower in other for upper, lower in named.ENDS)
     return Vanishing(SPREAD, Chance.DOUBTFUL) if are_ends or _are_elements(left, right, evaluator) else NEVER
+
+
+def _is_size(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    value = evaluator.values.get(node, UNKNOWN)
+    return value.kind is Kind.NUMBER and value.range.integer and value.range.low == 0
 
 
 def _are_elements(left: cst.BaseExpression, right: cst.BaseExpression, evaluator: Evaluator) -> bool:
@@ -185,7 +204,8 @@ def _extreme(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vani
     del depth
     if not value.is_known and call.function in LARGEST and call.subject is not None and "other" not in call.arguments:
         # The darkest image there is has no pixel above 0.
-        is_signal = not named.SIGNALS.isdisjoint(words_of(call.subject))
+        words = words_of(call.subject)
+        is_signal = not named.SIGNALS.isdisjoint(words) and named.EXTENTS.isdisjoint(words)
         return Vanishing(TOTAL, Chance.DOUBTFUL) if is_signal else NEVER
     if not value.is_known or value.range.low != 0 or not value.range.has_zero:
         return NEVER
@@ -241,6 +261,16 @@ def _size(node: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
     return Vanishing(NORM, min(Chance.DOUBTFUL, _shortness(made_by, evaluator)))
 
 
+def _cut(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
+    """`(right - left).clamp(min=0)`: what is cut off at 0 is 0 for a box turned inside out."""
+    del value, depth
+    bound = call.arguments.get("min")
+    is_at_0 = bound is None or evaluator.values.get(bound, UNKNOWN).number == 0
+    made_by = evaluator.values.get(call.subject, UNKNOWN).origin if call.subject is not None else None
+    is_edge = made_by is not None and made_by.function == "torch.sub"
+    return Vanishing(TOTAL, Chance.DOUBTFUL) if is_at_0 and is_edge else NEVER
+
+
 def _product(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     del value
     found = [vanishing(call.arguments.get(name), evaluator, depth + 1) for name in ("input", "other")]
@@ -260,6 +290,7 @@ _JUDGES: Mapping[str, Callable[[Call, Value, Evaluator, int], Vanishing]] = {
     **dict.fromkeys(_NORMS, _norm),
     **dict.fromkeys(_SPREADS, _spread),
     **dict.fromkeys(_EXTREMES, _extreme),
+    **dict.fromkeys(("torch.clamp", "torch.clamp_min", "torch.relu"), _cut),
     "torch.sub": _difference,
     "torch.add": _sum,
     "torch.mul": _product,

@@ -47,6 +47,8 @@ SIGNALS = frozenset(
 )  # fmt: skip
 # What is equal for all of a batch now and then.
 SCORES = frozenset({"reward", "rewards", "return", "returns", "advantage", "advantages", "fitness", "fitnesses"})
+# How large something is.
+EXTENTS = frozenset({"size", "sizes", "shape", "shapes", "bytes", "width", "height"})
 # What a model makes is not exactly 0 in a whole row.
 LEARNED = frozenset(
     {
@@ -70,6 +72,7 @@ MEMBERS = frozenset(
 RARE = frozenset({"positive", "positives", "loss", "response", "completion"})
 # Parts of a data set, of which none is empty.
 SPLITS = frozenset({"train", "training", "val", "validation", "test", "split"})
+MATTER = frozenset({"atom", "atoms"})
 ADJACENCIES = frozenset({"adj", "adjacency"})
 COUNTED = MASKS | ADJACENCIES
 # Words of code that makes every node of a graph its own neighbour.
@@ -91,8 +94,17 @@ ENDS = (
 # A number of things that some batch has none of, counted elsewhere: num_boxes, n_pos, avg_factor.
 NUMBERING = frozenset({"num", "n", "number", "count", "total"})
 NUMBERED = frozenset(
-    {"pos", "positive", "positives", "fg", "foreground", "valid", "box", "boxes", "tokens", "matched", "matches", "masked", "instances"}
+    {
+        "pos", "positive", "positives", "fg", "foreground", "valid", "box", "boxes", "tokens", "matched", "matches", "masked", "instances",
+        "object", "objects", "gts", "triplets", "pairs", "negatives", "neg", "mentions", "spans", "entities",
+    }
 )  # fmt: skip
+SEEN = frozenset({"samples", "examples", "items", "elements", "observations", "labels", "targets", "words"})
+# What errors are measured against, any of which may be 0.
+DATA = frozenset(
+    {"target", "targets", "targs", "targ", "y", "true", "actual", "gt", "label", "labels", "truth", "ground"}
+)
+LOSSES = frozenset({"loss", "losses"})
 AVERAGED_BY = frozenset({"avg", "factor"})
 # What can be 1, by a setting or by the data.
 SIZES = frozenset(
@@ -101,16 +113,22 @@ SIZES = frozenset(
         "samples", "frames", "count", "points", "bins", "levels", "layers", "timesteps", "dim", "dims", "half", "channels", "features",
     }
 )  # fmt: skip
-# What a metric counts, and what it makes of that: all of it is 0 where there is nothing to find.
-OUTCOMES = frozenset(
+# Scales, rates and concentrations.
+SET_ABOVE_ZERO = frozenset(
     {
-        "tp", "fp", "fn", "tn", "precision", "prec", "recall", "rec", "hits", "misses", "confmat", "confusion", "correct", "matched",
-        "inter", "intersect", "intersection", "union", "area", "areas", "overlap", "cardinality",
+        "alpha", "alphas", "beta", "betas", "gamma", "sigma", "sigmas", "var", "variance", "std", "scale", "tau", "temperature", "eps",
+        "concentration", "lam", "lambda", "rate", "noise", "rho", "nu", "theta", "weight", "weights", "time", "step", "steps", "size",
     }
 )  # fmt: skip
 # The number of neighbours that each node of a graph has.
 DEGREES = frozenset({"degree", "degrees", "indegree", "outdegree", "deg"})
 # What is 0 for what is infinitely far away, or in the plane of the camera; and what two things hold together that are both empty.
+SUMMED, WEIGHED = frozenset({"sum", "total"}), frozenset({"weight", "weights", "mask", "masks"})
 DISTANT = frozenset({"disparity", "disparities", "disp", "depth", "depths", "union", "unions"})
+# What data is centred by and divided by.
+LEVELS = frozenset({"mean", "means", "mu", "avg", "average", "loc"})
+SPREADS = frozenset({"std", "stds", "stdev", "stddev"})
+PICTURES = frozenset({"image", "images", "img", "imgs", "pixel", "pixels", "frame", "frames", "video", "norm"})
+WIDTHS, HEIGHTS = frozenset({"w", "ws", "width", "widths"}), frozenset({"h", "hs", "height", "heights"})
 # The names that alone tell of a denominator which is 0 at times.
-VANISHING = NUMBERED | AVERAGED_BY | DEGREES | DISTANT | {"snr"}
+VANISHING = NUMBERED | SEEN | DATA | WEIGHED | AVERAGED_BY | DEGREES | DISTANT | SPREADS | HEIGHTS | {"snr"}
