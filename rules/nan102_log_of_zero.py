@@ -121,7 +121,9 @@ def _reason(call: Call, inner: Expression, edge: int, facts: Facts) -> str:
         return "ends in the log of 0 where x is 0 or 1, and log(0) is -inf"
     if facts.is_known(inner):
         # Squares, norms and shares are known not to be negative; what may be so is not, as a rule, but for differences.
-        is_below = reach.low < edge and origin is not None and origin.function == DIFFERENCE and not facts.is_tested(inner)
+        is_below = (
+            reach.low < edge and origin is not None and origin.function == DIFFERENCE and not facts.is_tested(inner)
+        )
         if (reach.low == edge or is_below) and reach.contains(edge):
             return f"can be {edge} (range {reach}), so its logarithm can be -inf"
     if edge or facts.is_tested(inner):

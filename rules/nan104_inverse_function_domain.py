@@ -74,7 +74,9 @@ class InverseFunctionDomain(Rule):
             direction=direction,
             fix=unsafe("Clamp inside the open interval", edit) if edit is not None else None,
             dtypes=_dtypes(call, inner, facts) or self.dtypes,
-            severity=Severity.INFO if (direction is Direction.BACKWARD and is_rare) or reason == UNKEPT else Severity.ERROR,
+            severity=Severity.INFO
+            if (direction is Direction.BACKWARD and is_rare) or reason == UNKEPT
+            else Severity.ERROR,
         )
 
 

@@ -24,7 +24,11 @@ LOG_PROBABILITIES = frozenset(["logp", "logps", "logprob", "logprobs", "logpi", 
 PRODUCTS, DIVERGENCES = frozenset({"torch.matmul", "torch.mv", "torch.mm", "torch.bmm"}), frozenset({"kl", "log", "logp", "logits", "nll", "score", "scores", "ratio"})  # fmt: skip
 TINY, SMALLEST, LARGEST_EPS = frozenset({"eps", "epsilon", "reg"}), 0.05, 0.2
 SAMPLING, SAMPLED = ("torch.multinomial", "torch.isinf", "torch.isfinite"), "are weights to sample by"
-UNKEPT, WIDE, AMPLIFIED = "has no known bound", frozenset({"bfloat16", "float32", "float64"}), "is amplified without bound"
+UNKEPT, WIDE, AMPLIFIED = (
+    "has no known bound",
+    frozenset({"bfloat16", "float32", "float64"}),
+    "is amplified without bound",
+)
 SKETCHES = {"torch.cosh": "log(cosh(x)) is x.abs() + F.softplus(-2 * x.abs()) - math.log(2), without the detour"}
 LOG_SPACE = "stay in log space: logsumexp for the sum of products, and a difference for the quotient"
 # What gives an exponent an end that may lie too far out, makes it a log-ratio, or amplifies it.
@@ -129,7 +133,9 @@ def _why_at_all(inner: Expression, facts: Facts) -> tuple[Severity, str]:
     # `exp(-x)` is how a decay is written, unless x is a logarithm.
     is_open = facts.is_unkept(inner) and (facts.operand_of(inner, "torch.neg") is None or bool(words & DIVERGENCES))
     parts = (inner, *(made_by.arguments.values() if (made_by := facts.origin_of(inner)) is not None else ()))
-    is_open = is_open and not any(_is_log_probability(part, facts) for part in parts) and not facts.is_rest_of_itself(inner)
+    is_open = (
+        is_open and not any(_is_log_probability(part, facts) for part in parts) and not facts.is_rest_of_itself(inner)
+    )
     return Severity.INFO, facts.unbounded(scaled) or (UNKEPT if is_open else "")
 
 

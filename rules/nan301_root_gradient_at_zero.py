@@ -91,7 +91,9 @@ class RootGradientAtZero(Rule):
             fix=_fix(call, facts) if reason != UNKEPT else None,
             hazard=Hazard(call.function, facts.source_of(inner), "0"),
             direction=Direction.BOTH if is_inverse or facts.is_size_of_row(call) else Direction.BACKWARD,
-            severity=Severity.ERROR if reason != UNKEPT and facts.is_trained() and _is_expected(call, facts) else Severity.INFO,
+            severity=Severity.ERROR
+            if reason != UNKEPT and facts.is_trained() and _is_expected(call, facts)
+            else Severity.INFO,
         )
 
 
@@ -114,7 +116,7 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> str:
             return UNKEPT if facts.is_unkept(operand) else ""
         is_harmless = (origin is not None and origin.function in HARMLESS) or facts.is_picked_zero(operand)
         if is_harmless or not facts.reaches_zero(operand):
-            return UNKEPT if facts.is_sum_of_squares(operand) else ""
+            return UNKEPT if facts.is_of_squares(operand) else ""
     return f"can be 0 (range {facts.range_of(operands[0])})"
 
 

@@ -18,7 +18,7 @@ UNWATCHED = frozenset(
     {"fn", "func", "mask", "masks", "weight", "weights", "scale", "scaler", "type", "layer", "module", "name", "min", "max"}
 )  # fmt: skip
 GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
-PYTHONS_OWN, NANS, BARE = frozenset({"max", "min"}), frozenset({"nan"}), "<called by name>"
+PYTHONS_OWN, NANS, BARE = frozenset({"max", "min"}), frozenset({"nan", "<nan>"}), "<called by name>"
 CLIPS = frozenset({"torch.nn.utils.clip_grad_norm_", ".clip_grad_norm_"})
 # What they take the mean of has NaN in the place of what is missing.
 AROUND_NAN = frozenset({"nanmean", "nansum", "nanmedian", "nanstd", "nanmax", "nanmin"})
@@ -62,7 +62,7 @@ class NanCheckMissesInf(Rule):
     direction = Direction.LOOP
     calls = NAN | INF | FINITE | PYTHONS_OWN
     needs = (Need(NAN | INF, where="watches"), Need(FINITE, along=(frozenset({"any"}),), where="watches"), Need(PYTHONS_OWN, (NANS,), form=BARE), Need(PYTHONS_OWN, (GRADIENTS,), form=BARE, only_info=True))  # fmt: skip
-    comparisons = frozenset({"nan", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
+    comparisons = frozenset({"nan", "<nan>", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one call of isnan or isinf, or of Python's own max or min."""

@@ -130,7 +130,9 @@ class _Run:
             is_milder = other.severity is Severity.INFO and not is_mild
             is_stronger = is_mild and other.severity is not Severity.INFO
             wins = other.code in rules[finding.code].yields_to and not is_milder
-            if (wins or (is_stronger and finding.code in rules[other.code].yields_to)) and other.span.overlaps(finding.span):
+            if (wins or (is_stronger and finding.code in rules[other.code].yields_to)) and other.span.overlaps(
+                finding.span
+            ):
                 return True
         return False
 

@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.ops.names import METHODS
+from nanlint.facts.values import Form
+from nanlint.ops.names import METHODS, SIGNATURES
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nanlint.facts.context import Parents
+    from nanlint.facts.values import Call
+
+MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})
 
 
 def is_array(node: cst.CSTNode, parents: Parents) -> bool:
@@ -31,3 +37,15 @@ def _is_of_several(part: cst.Subscript) -> bool:
     return len(part.slice) > 1 or any(
         isinstance(each.slice, cst.Index) and isinstance(each.slice.value, cst.Ellipsis) for each in part.slice
     )
+
+
+def is_of_tensors(call: Call) -> bool:
+    """Whether a function of torch's is called by its name."""
+    return call.form is Form.FUNCTION and call.function in SIGNATURES
+
+
+def are_given_to_torch(node: cst.CSTNode, calls: Iterable[Call]) -> bool:
+    """Whether a name in `node` is the subject of a function of torch's elsewhere, as in `torch.isinf(low)`: a tensor here, too."""
+    names = {inner.value for inner in walk(node) if isinstance(inner, cst.Name)} - MODULE_NAMES
+    subjects = (call.subject for call in calls if is_of_tensors(call))
+    return any(isinstance(subject, cst.Name) and subject.value in names for subject in subjects)

@@ -34,7 +34,16 @@ REDUCTIONS = frozenset(
 PRODUCTS = frozenset(f"torch.{name}" for name in ("matmul", "bmm", "einsum", "dot", "inner", "linalg.vecdot"))
 _TESTS = COMPARISONS | {"torch.isnan", "torch.isfinite", "torch.isinf"}
 # There is always some of it, or somebody counted what occurs.
-_FILLED = named.SEQUENCES | named.BINS | named.MEMBERS | named.RANDOM | named.OCCURRING | named.ADJACENCIES
+_FILLED = (
+    named.SEQUENCES
+    | named.BINS
+    | named.MEMBERS
+    | named.RANDOM
+    | named.OCCURRING
+    | named.ADJACENCIES
+    | named.SPLITS
+    | named.SIZES
+)
 _DEEPEST, _SQUARE = 8, 2
 
 
@@ -82,7 +91,7 @@ def _is_judged(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     return is_test or not named.LENGTHS.isdisjoint(words_of(node))
 
 
-def is_sum_of_squares(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
+def is_of_squares(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
     """Whether `node` is made of squares alone, summed up or not, whatever else may be wrong with them."""
     made_by = evaluator.values.get(node, UNKNOWN).origin if node is not None else None
     if node is None or made_by is None or made_by.node not in evaluator.values or depth == _DEEPEST:
@@ -91,12 +100,12 @@ def is_sum_of_squares(node: cst.BaseExpression | None, evaluator: Evaluator, dep
         return False
     if made_by.function == "torch.add":
         parts = [made_by.arguments.get(name) for name in ("input", "other")]
-        return all(is_sum_of_squares(part, evaluator, depth + 1) for part in parts)
+        return all(is_of_squares(part, evaluator, depth + 1) for part in parts)
     if made_by.function == "torch.pow":
         exponent = made_by.arguments.get("exponent")
         return evaluator.values.get(exponent, UNKNOWN).number == _SQUARE  # type: ignore[arg-type] # a node or nothing
     if made_by.function in {"torch.sum", "torch.mean"}:
-        return is_sum_of_squares(made_by.subject, evaluator, depth + 1)
+        return is_of_squares(made_by.subject, evaluator, depth + 1)
     return made_by.function == "torch.square"
 
 

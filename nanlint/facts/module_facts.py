@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.arrays import is_array
+from nanlint.facts.arrays import MODULE_NAMES, are_given_to_torch, is_array, is_of_tensors
 from nanlint.facts.calculate import VIEWS
 from nanlint.facts.calls import operation_setting
 from nanlint.facts.counting import Chance, are_of_one_thing, emptiness
@@ -27,11 +27,10 @@ from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.silence import silence
 from nanlint.facts.unkept import is_unkept
-from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value
+from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
 from nanlint.facts.vanishing import COUNT, NEVER, Vanishing, vanishing
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import FINITE, INF, Interval
-from nanlint.ops.names import SIGNATURES
 from nanlint.source import telling_names as named
 from nanlint.source.walk import walk
 
@@ -67,12 +66,6 @@ _JOINING = frozenset({"torch.cat", "torch.stack"})
 _DEEPEST = 4
 _SIZES = frozenset({"torch.abs", "torch.square", "torch.pow", "torch.mul"})
 _SCORES = frozenset({"score", "scores"})
-_MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})
-
-
-def _is_of_tensors(call: Call) -> bool:
-    """Whether a function of torch's is called by its name."""
-    return call.form is Form.FUNCTION and call.function in SIGNATURES
 
 
 class ModuleFacts(ShapeQuestions):
@@ -200,14 +193,9 @@ class ModuleFacts(ShapeQuestions):
         if (is_loss or is_averaged) and not self.is_number(above):
             return True
         user = self.user_of(call.node)
-        if user is not None and (self.is_tensor(user.node) or _is_of_tensors(user)):
+        if user is not None and (self.is_tensor(user.node) or is_of_tensors(user)):
             return True
-        # What torch is given elsewhere in the function is a tensor here, too.
-        names = {inner.value for inner in walk(call.node) if isinstance(inner, cst.Name)} - _MODULE_NAMES
-        calls = self.here.calls.values() if self.here is not None else ()
-        return any(
-            _is_of_tensors(other) and isinstance(other.subject, cst.Name) and other.subject.value in names for other in calls
-        )
+        return self.here is not None and are_given_to_torch(call.node, self.here.calls.values())
 
     def is_number(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is a Python number for all that is known."""
@@ -305,13 +293,6 @@ class ModuleFacts(ShapeQuestions):
         """Whether `node` was given to the function or computed here, and nothing tells which numbers it is."""
         return self.here is not None and is_unkept(node, self.here) and not self.is_tested(node)
 
-    def is_rest_of_itself(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` is `x - x.detach()`, which is 0."""
-        made_by = self.here.values.get(node, UNKNOWN).origin if self.here is not None else None
-        sides = [made_by.arguments.get(name) for name in ("input", "other")] if made_by is not None else []
-        is_difference = made_by is not None and made_by.function == "torch.sub"
-        return is_difference and all(sides) and self.is_same_thing(*sides)  # type: ignore[arg-type] # both are there
-
     def is_tested(self, node: cst.BaseExpression) -> bool:
         """Whether a condition that was passed on the way to `node` asks for the values or the size of something in it.
 
@@ -389,7 +370,7 @@ class ModuleFacts(ShapeQuestions):
                 if made_by is not None and made_by.node not in seen and self.is_here(made_by.node):
                     seen.add(made_by.node)
                     waiting.append(made_by.node)
-        return found - _MODULE_NAMES
+        return found - MODULE_NAMES
 
     def backward_starts(self) -> list[cst.BaseExpression]:
         """The expressions of the chunk at hand that a backward starts from: `loss` of `scaler.scale(loss).backward()`.

@@ -15,7 +15,7 @@ from nanlint.facts.log_arguments import (
 )
 from nanlint.facts.loop_questions import LoopQuestions
 from nanlint.facts.mask_bounds import definition, shifted
-from nanlint.facts.measured import is_sum_of_squares
+from nanlint.facts.measured import is_of_squares
 from nanlint.facts.relations import range_under
 from nanlint.facts.root_arguments import divided, is_expanded_square, is_square_by_name
 from nanlint.facts.unit_arguments import is_dot, is_part_of_length
@@ -72,9 +72,16 @@ class RangeQuestions(LoopQuestions):
         """Whether `node`, or what it is minus of, was clamped to a bound that is no number here."""
         return self.here is not None and is_bounded(node, self.here)
 
-    def is_sum_of_squares(self, node: cst.BaseExpression) -> bool:
+    def is_rest_of_itself(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is `x - x.detach()`, which is 0."""
+        made_by = self.here.values.get(node, UNKNOWN).origin if self.here is not None else None
+        sides = [made_by.arguments.get(name) for name in ("input", "other")] if made_by is not None else []
+        is_difference = made_by is not None and made_by.function == "torch.sub"
+        return is_difference and all(sides) and self.is_same_thing(*sides)  # type: ignore[arg-type] # both are there
+
+    def is_of_squares(self, node: cst.BaseExpression) -> bool:
         """Whether `node` is made of squares alone, summed up or not, whatever else may be wrong with them."""
-        return self.here is not None and is_sum_of_squares(node, self.here)
+        return self.here is not None and is_of_squares(node, self.here)
 
     def divided_in(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """`x` of `x / n` if x is never negative and nothing is known of n: the two are 0 together. Else `node` itself."""

@@ -54,6 +54,8 @@ NO_DIAGONAL = "<no diagonal>"
 """A form: the equation of an einsum is written out, and no operand has a letter twice."""
 FILLED = "<filled>"
 """A form: what is made is kept under a name that something in the file fills, or is meant for experts."""
+NOT_A_NUMBER = "<nan>"
+"""`float("nan")`; who writes it speaks of NaN, but mends none."""
 OF_EMPTY = "<of empty>"
 """A form: an operand is bare memory as it is made: `torch.empty(n) - x`."""
 HUGE_CONSTANT = "<huge constant>"
@@ -87,7 +89,7 @@ def number_words(value: object) -> tuple[str, ...]:
         except ValueError:
             return ()
         if value != value or abs(value) == _INFINITY:  # noqa: PLR0124 - NaN is not itself
-            return ("inf",) if value == value else ("inf", "nan")  # noqa: PLR0124
+            return ("inf",) if value == value else ("inf", NOT_A_NUMBER)  # noqa: PLR0124
     if not isinstance(value, (int, float)):
         return ()
     size = abs(value)

@@ -7,12 +7,13 @@ import re
 from typing import TYPE_CHECKING
 
 from nanlint.source.below import all_below
+from nanlint.source.kinds import NOT_A_NUMBER
 
 if TYPE_CHECKING:
     from nanlint.source.outline import Chunk
 
 _WATCHED = re.compile("loss|grad|norm|backward", re.IGNORECASE)
-_NANS = frozenset({"nan", "NaN", "NAN"})
+_NANS = frozenset({"nan", "NaN", "NAN", NOT_A_NUMBER})
 _ORDERED = (ast.Gt, ast.GtE)
 _EQUAL = (ast.Eq, ast.NotEq)
 # A limit below it stops healthy losses.
