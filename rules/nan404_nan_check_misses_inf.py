@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanlint.rule import Call, Comparison, Direction, Edit, Expression, Facts, Finding, Need, Rule, Severity, safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from nanlint.rule import (
+    Call, Comparison, Direction, Edit, Expression, Facts, Finding, Iterator, Need, Rule, Severity, safe,
+)  # fmt: skip
 
 FINITE = frozenset({"torch.isfinite", "math.isfinite", "numpy.isfinite"})
 NAN = frozenset({"torch.isnan", "math.isnan", "numpy.isnan"})
@@ -63,6 +60,7 @@ class NanCheckMissesInf(Rule):
     calls = NAN | INF | FINITE | PYTHONS_OWN
     needs = (Need(NAN | INF, where="watches"), Need(FINITE, along=(frozenset({"any"}),), where="watches"), Need(PYTHONS_OWN, (NANS,), form=BARE), Need(PYTHONS_OWN, (GRADIENTS,), form=BARE, only_info=True))  # fmt: skip
     comparisons = frozenset({"nan", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
+    compares = "compares limits"
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one call of isnan or isinf, or of Python's own max or min."""
@@ -134,7 +132,7 @@ def _is_watched(subject: Expression, facts: Facts) -> bool:
 
 
 def _is_completed(test: Expression, subject: Expression, facts: Facts, *, has_nan: bool) -> bool:
-    """Whether something else in the function asks the other half about the same thing."""
+    """Whether something else in the function asks the other half."""
     for call in facts.calls_with(subject):
         says_so = facts.is_named_check(call) or call.function.rpartition(".")[2] in AROUND_NAN
         if says_so or call.function in FINITE or call.function in (INF if has_nan else NAN):
