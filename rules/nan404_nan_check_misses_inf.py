@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    Call, Comparison, Direction, Edit, Expression, Facts, Finding, Iterator, Need, Rule, Severity, safe,
-)  # fmt: skip
+from typing import TYPE_CHECKING
+
+from nanlint.rule import Call, Comparison, Direction, Edit, Expression, Facts, Finding, Need, Rule, Severity, safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FINITE = frozenset({"torch.isfinite", "math.isfinite", "numpy.isfinite"})
 NAN = frozenset({"torch.isnan", "math.isnan", "numpy.isnan"})
 INF = frozenset({"torch.isinf", "math.isinf", "numpy.isinf"})
 WATCHED = frozenset({"loss", "losses", "grad", "grads", "gradient", "gradients", "norm", "norms", "gnorm", "gradnorm"})
 # `loss_weight`, `grad_scale`, `norm_type` and `norm_min` are something else.
-UNWATCHED = frozenset(
-    {"fn", "func", "mask", "masks", "weight", "weights", "scale", "scaler", "type", "layer", "module", "name", "min", "max"}
-)  # fmt: skip
+UNWATCHED = frozenset({"fn", "func", "mask", "masks", "weight", "weights", "scale", "scaler", "type", "layer", "module", "name", "min", "max"})  # fmt: skip
 GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
 PYTHONS_OWN, NANS, BARE = frozenset({"max", "min"}), frozenset({"nan"}), "<called by name>"
 CLIPS = frozenset({"torch.nn.utils.clip_grad_norm_", ".clip_grad_norm_"})
