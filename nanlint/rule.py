@@ -157,6 +157,8 @@ class Rule:
     """A narrower condition than `calls` and `beside`: one of these must be met in a function."""
     comparisons: ClassVar[frozenset[str]] = frozenset()
     """Words of which a function must hold one before `check_comparison` is shown its comparisons; empty for none at all."""
+    compares: ClassVar[Literal["", "compares limits"]] = ""
+    """Whether it needs a comparison with NaN, of something with itself, or with a number that may be large, and not just any."""
     settings: ClassVar[frozenset[str]] = frozenset()
     """The keys `check_setting` is shown, in config files and in Python configs, written as `grad_clip`."""
     loops: ClassVar[frozenset[str]] = frozenset()

@@ -14,9 +14,7 @@ NAN = frozenset({"torch.isnan", "math.isnan", "numpy.isnan"})
 INF = frozenset({"torch.isinf", "math.isinf", "numpy.isinf"})
 WATCHED = frozenset({"loss", "losses", "grad", "grads", "gradient", "gradients", "norm", "norms", "gnorm", "gradnorm"})
 # `loss_weight`, `grad_scale`, `norm_type` and `norm_min` are something else.
-UNWATCHED = frozenset(
-    {"fn", "func", "mask", "masks", "weight", "weights", "scale", "scaler", "type", "layer", "module", "name", "min", "max"}
-)  # fmt: skip
+UNWATCHED = frozenset({"fn", "func", "mask", "masks", "weight", "weights", "scale", "scaler", "type", "layer", "module", "name", "min", "max"})  # fmt: skip
 GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
 PYTHONS_OWN, NANS, BARE = frozenset({"max", "min"}), frozenset({"nan", "<nan>"}), "<called by name>"
 CLIPS = frozenset({"torch.nn.utils.clip_grad_norm_", ".clip_grad_norm_"})
@@ -50,7 +48,7 @@ class NanCheckMissesInf(Rule):
     when the thing is not a loss, a gradient or a norm of one, by its name or because `backward()` starts there, or goes into `nanmean`; when the
     test decides nothing, as in a log line or a mask; in tests. `loss > 1e6` is flagged where it leaves the loop or the
     function, a comparison with NaN itself in any function that trains or names `nan`. Python's `max` and `min` lose a NaN that is
-    not their first argument; flagged where one is written there, and at `info` for the largest of gradients. So is `isfinite(p.grad).any()`, which one element answers.
+    not their first argument; flagged where one is written there, and at `info` for the largest of gradients; `info` too for a loss of a validation, which trains nothing. So is `isfinite(p.grad).any()`, which one element answers.
 
     ## Fix
     Safe: `not isfinite(...)` is the same answer for every finite value.
@@ -63,6 +61,7 @@ class NanCheckMissesInf(Rule):
     calls = NAN | INF | FINITE | PYTHONS_OWN
     needs = (Need(NAN | INF, where="watches"), Need(FINITE, along=(frozenset({"any"}),), where="watches"), Need(PYTHONS_OWN, (NANS,), form=BARE), Need(PYTHONS_OWN, (GRADIENTS,), form=BARE, only_info=True))  # fmt: skip
     comparisons = frozenset({"nan", "<nan>", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
+    compares = "compares limits"
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one call of isnan or isinf, or of Python's own max or min."""
@@ -117,7 +116,8 @@ class NanCheckMissesInf(Rule):
         thing = facts.quote(subject, 25)
         message = f"`{facts.quote(node, 40)}` is False for {missed}, so a `{thing}` of {missed} passes this check"
         fix = safe("Ask whether it is finite", edit) if edit is not None else None
-        return self.finding(facts.span_of(node), message, fix=fix)
+        severity = Severity.INFO if facts.is_aside(subject) else self.severity
+        return self.finding(facts.span_of(node), message, fix=fix, severity=severity)
 
 
 def _is_watched(subject: Expression, facts: Facts) -> bool:
@@ -134,7 +134,7 @@ def _is_watched(subject: Expression, facts: Facts) -> bool:
 
 
 def _is_completed(test: Expression, subject: Expression, facts: Facts, *, has_nan: bool) -> bool:
-    """Whether something else in the function asks the other half about the same thing."""
+    """Whether something else in the function asks the other half."""
     for call in facts.calls_with(subject):
         says_so = facts.is_named_check(call) or call.function.rpartition(".")[2] in AROUND_NAN
         if says_so or call.function in FINITE or call.function in (INF if has_nan else NAN):

@@ -333,3 +333,27 @@ def test_who_looks_at_comparisons_needs_one(body: str, is_compared: bool) -> Non
 def test_a_file_holds_tests_by_its_name(name: str, is_test: bool) -> None:  # noqa: FBT001 - a table of cases
     code = "import torch\n\ndef entropy(p: torch.Tensor):\n    return torch.softmax(p, -1).log()\n"
     assert bool(check_source(code, f"folder/{name}")) is not is_test
+
+
+@pytest.mark.parametrize(
+    ("body", "is_kept"),
+    [
+        ("return x.grad > 1e6", True),
+        ("return x.grad > limit", True),
+        ("return x.grad != x.grad", True),
+        ("return x.grad == float('nan')", True),
+        ("return x.grad > 1", False),
+        ("return x.grad < 1e6", False),
+        ("return x.grad == y", False),
+        ("x.grad.zero_()\n    return x > y", False),
+    ],
+)
+def test_who_looks_for_limits_needs_one(body: str, is_kept: bool) -> None:  # noqa: FBT001 - a table of cases
+    class Limited(Rule):
+        """Looks at comparisons with limits."""
+
+        code, name, calls = "NAN999", "limited", frozenset[str]()
+        comparisons, compares = frozenset({"grad"}), "compares limits"
+
+    code = f"import torch\ndef f(x, y, limit):\n    {body}\n"
+    assert bool(Gate(interests(Limited)).chunks(outline(code))) is is_kept

@@ -48,7 +48,7 @@ def interests(rule: Rule | type[Rule]) -> Iterator[Interest]:
             but=need.but,
         )
     if rule.comparisons:
-        yield Interest(rule.comparisons, rule.beside, rule=rule.code, along=(_COMPARING,), where="compares limits")
+        yield Interest(rule.comparisons, rule.beside, rule=rule.code, along=(_COMPARING,), where=rule.compares)
     if rule.loops:
         yield Interest(rule.loops, is_about_all=True, rule=rule.code)
 

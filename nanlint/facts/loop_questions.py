@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from nanlint.facts.values import Call
     from nanlint.model import Edit
 
+_ASIDE = frozenset({"val", "valid", "validate", "validation", "eval", "evaluate", "evaluation", "test"})
 _CHECKING = frozenset({"finite", "isfinite", "nan", "isnan", "inf", "isinf", "overflow"})
 
 
@@ -74,6 +75,11 @@ class LoopQuestions(CodeQuestions):
         if asked != ("torch.any" if call.function.endswith("isfinite") else "torch.all") or call.subject is None:
             return False
         return self.training_subject(call.subject) == "gradients" and self.condition_at(call.node) is not None
+
+    def is_aside(self, node: cst.BaseExpression) -> bool:
+        """Whether `node`, or the function at hand, is about a validation or a test by its name."""
+        function = self.function_name().lower().split("_")
+        return not _ASIDE.isdisjoint((*words_of(node), *function))
 
     def comparisons_about(self, node: cst.BaseExpression) -> Iterator[tuple[cst.Comparison, Compared]]:
         """Every comparison of the thing that `node` is about, and of its number with inf: `loss_value == float("inf")`."""
