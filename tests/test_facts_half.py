@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.revealing import facts_about, origins
+from tests.revealing import facts_about, origins, revealed
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,16 @@ def test_scores_that_are_set_under_a_mask_are_filled(statement: str) -> None:
         reveal(scores)
     """
     assert origins(text) == ["torch.masked_fill"]
+
+
+def test_a_parameter_that_is_filled_in_its_data_is_learned_all_the_same() -> None:
+    text = """
+    def f():
+        weight = nn.Parameter(torch.ones(3))
+        weight.data.fill_(0.5)
+        reveal(weight)
+    """
+    assert revealed(text, lambda facts, node: facts.value_of(node).learnable) == [True]
 
 
 @pytest.mark.parametrize(

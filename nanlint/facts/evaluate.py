@@ -184,9 +184,11 @@ class Evaluator:
 
     def change(self, target: cst.BaseExpression, value: Value) -> None:
         """`target` was changed in place: whatever name holds the same thing holds `value` now, a copy still what it held."""
-        if type(target) is cst.Attribute and target.attr.value == "data":
-            # `x.data.masked_fill_(mask, 0)` changes what x holds.
-            self.change(target.value, value)
+        if type(target) is cst.Attribute and target.attr.value == "data" and type(target.value) is cst.Name:
+            # `x.data.masked_fill_(mask, 0)` changes what x holds; a parameter is moved by training all the same.
+            held = self.values.get(target.value, UNKNOWN)
+            if not held.learnable:
+                self.change(target.value, value.but(detached=held.detached))
         value = self.written(target, value)
         now = changed(self.env, self.values.get(target, UNKNOWN), value, self.values)
         text = dotted_text(target)
