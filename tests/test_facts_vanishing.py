@@ -79,6 +79,8 @@ def test_a_zero_that_everyday_input_makes_is_ordinary(body: str) -> None:
         pytest.param("reveal((batch.degree_in * batch.degree_out).sqrt())", id="neighbours on both sides"),
         pytest.param("reveal((x.max() - x.min()) / float(length))", id="range over a setting"),
         pytest.param("reveal(1 - torch.cos(x))", id="no angle"),
+        pytest.param("reveal(torch.sqrt(x - labels) * 2)", id="root of a difference"),
+        pytest.param("reveal(torch.log(x).norm())", id="length of what may be NaN"),
         pytest.param("sides = (x - labels).clamp(min=0)\n    reveal(sides[0] * sides[1])", id="area of a box"),
     ],
 )

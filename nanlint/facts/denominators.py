@@ -17,7 +17,7 @@ from nanlint.facts.overlaps import (
     vanishing_beside,
 )
 from nanlint.facts.values import UNKNOWN, Kind
-from nanlint.facts.vanishing import BY_FORM, COUNT, NEVER, SPREAD, Vanishing, vanishing
+from nanlint.facts.vanishing import BY_FORM, COUNT, NEVER, NORM, SPREAD, Vanishing, vanishing
 from nanlint.source import telling_names as named
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def _by_making(
         return NEVER
     if value.is_known and reach.low < 0 < reach.high:
         return found if found.kind == COUNT else _of_either_sign(value, evaluator)
-    # What may be NaN already is told of where it becomes that; that all of it is equal is another matter.
+    # What may be NaN already is told of where it becomes that; that all of it is equal, or nothing, is another matter.
     if reach.nan:
-        return Vanishing(SPREAD, Chance.DOUBTFUL) if found.kind == SPREAD else NEVER
+        return Vanishing(found.kind, Chance.DOUBTFUL) if found and found.kind in {SPREAD, NORM} else NEVER
     if above is None or value.is_known:
         return found
     return max(found, vanishing_beside(above, node, evaluator), key=lambda each: each.chance)

@@ -43,7 +43,7 @@ def doubtful(node: cst.BaseExpression, evaluator: Evaluator) -> Vanishing:
     made_by = value.made_by.function if value.made_by is not None else ""
     if made_by in _DETERMINANTS or (made_by in _PRODUCTS and value.is_known and value.range.low == 0):
         return Vanishing(TOTAL, Chance.DOUBTFUL)
-    if _is_of_no_angle(value, evaluator) or _has_a_sign(value, evaluator):
+    if _is_of_no_angle(value, evaluator) or _has_a_sign(value, evaluator) or _is_root_of_difference(node, evaluator):
         return Vanishing(TOTAL, Chance.DOUBTFUL)
     if value.is_known or value.learnable:
         return NEVER
@@ -71,11 +71,11 @@ def _is_told(node: cst.BaseExpression, seen: cst.BaseExpression, made_by: str, e
 
 
 def _is_handed_in(node: cst.BaseExpression, words: set[str], evaluator: Evaluator) -> bool:
-    """Whether it is a tensor of the caller's: the number of things that a metric has seen, data that errors are divided by."""
+    """Whether it is a tensor of the caller's: the number of things that a metric has seen, data that errors are divided by, a length."""
     if evaluator.values.get(node, UNKNOWN).kind is not Kind.TENSOR or not is_given(node, evaluator):
         return False
     is_number = not words.isdisjoint(named.NUMBERING) and not words.isdisjoint(named.SEEN)
-    return is_number or (bool(words) and words <= named.DATA)
+    return is_number or (bool(words) and (words <= named.DATA or words <= named.MEASURES))
 
 
 def _is_told_by_itself(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
@@ -90,6 +90,20 @@ def _factors(node: cst.BaseExpression, evaluator: Evaluator) -> list[cst.BaseExp
     names = ("input", "other") if made_by is not None and made_by.node in evaluator.values else ()
     found = [made_by.arguments.get(name) for name in names] if made_by is not None else []
     return [factor for factor in found if factor is not None]
+
+
+def _is_root_of_difference(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`sqrt(a - b)`, by itself or as a factor: of two tensors that may be equal, as of a variance by hand."""
+    made_by = evaluator.values.get(node, UNKNOWN).made_by
+    if made_by is None or made_by.node not in evaluator.values:
+        return False
+    if made_by.function == "torch.mul":
+        return any(_is_root_of_difference(factor, evaluator) for factor in _factors(node, evaluator))
+    less = evaluator.values.get(made_by.subject, UNKNOWN).origin if made_by.subject is not None else None
+    if made_by.function != "torch.sqrt" or less is None or less.function != "torch.sub":
+        return False
+    kinds = [evaluator.values.get(each, UNKNOWN).kind for each in less.arguments.values()]
+    return Kind.TENSOR in kinds and Kind.NUMBER not in kinds
 
 
 def _has_a_sign(value: Value, evaluator: Evaluator) -> bool:

@@ -46,7 +46,10 @@ def vanishing_beside(above: cst.BaseExpression, below: cst.BaseExpression, evalu
     words = set(words_of(measured.subject))
     # Weights by that name are meant to be above 0, unless a mask is in them.
     is_weight = not words.isdisjoint({"weight", "weights", "w"}) and words.isdisjoint({"mask", "masked"})
-    is_given_weight = is_weight and is_given(measured.subject, evaluator)
+    # What a product of matrices gives is of either sign.
+    made = evaluator.values.get(measured.subject, UNKNOWN).origin
+    is_signed = made is not None and made.function in {"torch.matmul", "torch.bmm", "torch.einsum"}
+    is_given_weight = is_weight and (is_signed or is_given(measured.subject, evaluator))
     is_filled = (is_weight and not is_given_weight) or not words.isdisjoint(
         named.SEQUENCES | named.LENGTHS | named.EXTENTS | named.SPLITS
     )

@@ -105,6 +105,7 @@ DATA = frozenset(
     {"target", "targets", "targs", "targ", "y", "true", "actual", "gt", "label", "labels", "truth", "ground"}
 )
 LOSSES = frozenset({"loss", "losses"})
+MEASURES = frozenset({"norm", "norms", "magnitude", "magnitudes", "energy", "sq", "squared"})
 AVERAGED_BY = frozenset({"avg", "factor"})
 # What can be 1, by a setting or by the data.
 SIZES = frozenset(
@@ -131,4 +132,4 @@ SPREADS = frozenset({"std", "stds", "stdev", "stddev"})
 PICTURES = frozenset({"image", "images", "img", "imgs", "pixel", "pixels", "frame", "frames", "video", "norm"})
 WIDTHS, HEIGHTS = frozenset({"w", "ws", "width", "widths"}), frozenset({"h", "hs", "height", "heights"})
 # The names that alone tell of a denominator which is 0 at times.
-VANISHING = NUMBERED | SEEN | DATA | WEIGHED | AVERAGED_BY | DEGREES | DISTANT | SPREADS | HEIGHTS | {"snr"}
+VANISHING = NUMBERED | SEEN | DATA | MEASURES | WEIGHED | AVERAGED_BY | DEGREES | DISTANT | SPREADS | HEIGHTS | {"snr"}
