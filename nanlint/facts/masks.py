@@ -41,6 +41,7 @@ _PARTIAL = re.compile(
 _COUNTED = re.compile(
     r"sequence_mask|lengths?_to_|from_lengths|make_pad_mask|make_non_pad_mask|\.(all|any)\(", re.IGNORECASE
 )
+_LIKE_ANOTHER = frozenset({"expand_as", "view_as", "reshape_as", "type_as", "to"})
 _FORMED = re.compile(r"(expand_as|view_as|reshape_as|type_as|\bto|_like)\(\w+")
 _COMBINES = re.compile(r"[&|*]|logical_and|logical_or")
 _WHOLE = re.compile(r"pad|length|valid|attention_mask|attn_mask|key_mask|src_mask|context_mask", re.IGNORECASE)
@@ -210,8 +211,8 @@ def _texts(node: cst.BaseExpression, evaluator: Evaluator, depth: int) -> Iterat
             continue
         if made_by.node is not node:
             yield text_of(made_by.node)
-        operands = [*made_by.arguments.values(), *([made_by.receiver] if made_by.receiver is not None else [])]
-        for operand in operands:
+        operands = [*([made_by.receiver] if made_by.receiver is not None else []), *made_by.arguments.values()]
+        for operand in operands[:1] if made_by.function.rpartition(".")[2] in _LIKE_ANOTHER else operands:
             yield from _texts(operand, evaluator, depth - 1)
 
 
