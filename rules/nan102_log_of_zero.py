@@ -75,7 +75,7 @@ class LogOfZero(Rule):
         origin = facts.origin_of(inner)
         # `log(1 - p)` beside `log(p)` is told of with it; NAN110, NAN112 and NAN202 tell what to write instead.
         part = facts.origin_of(facts.rest_to_one(inner)) or origin
-        if part is not None and part.function in TOLD_ELSEWHERE:
+        if part is not None and part.function in TOLD_ELSEWHERE and not facts.is_rest_of_exp(inner):
             return
         is_ordinary = bool(reason := _reason(call, inner, edge, facts)) and _is_ordinary(call, inner, edge, facts)
         certain = _certain(inner, facts) if not edge and not is_ordinary else ""
@@ -116,8 +116,8 @@ def _is_ordinary(call: Call, inner: Expression, edge: int, facts: Facts) -> bool
 def _reason(call: Call, inner: Expression, edge: int, facts: Facts) -> str:
     """Why the argument can be at the edge, or below; empty if nothing says so."""
     reach, origin = facts.range_of(inner), facts.origin_of(inner)
-    if not edge and reach.has_zero and facts.is_odds(call):
-        return "ends in the log of 0 where x is 0 or 1, and log(0) is -inf"
+    if not edge and reach.has_zero and (facts.is_rest_of_exp(inner) or facts.is_odds(call)):
+        return "is 0 where x is 0" if facts.is_rest_of_exp(inner) else "ends in the log of 0 where x is 0 or 1"
     if facts.is_known(inner):
         # Squares, norms and shares are known not to be negative; what may be so for all that is known is not, as a rule.
         can_be = reach.low == edge and reach.contains(edge)

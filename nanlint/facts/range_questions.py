@@ -9,6 +9,7 @@ from nanlint.facts.log_arguments import (
     is_difference,
     is_logit,
     is_odds,
+    is_rest_of_exp,
     masked_by,
     stretched_in,
     told_by_name,
@@ -50,6 +51,10 @@ class RangeQuestions(LoopQuestions):
     def told_by_name(self, node: cst.BaseExpression) -> str:
         """What `node` is by its name, or because it is learned, if that can be 0: "is a probability by name"; else empty."""
         return told_by_name(node, self.here) if self.here is not None else ""
+
+    def is_rest_of_exp(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is `1 - exp(x)`, which is 0 where x is."""
+        return self.here is not None and is_rest_of_exp(node, self.here)
 
     def is_odds(self, log: Call) -> bool:
         """Whether `log` is of `x / (1 - x)` or `(1 + x) / (1 - x)`, or the first half of `log(x) - log(1 - x)`."""
