@@ -21,9 +21,8 @@ from nanlint.rule import (
 # The operation -> the largest argument at which it is -inf.
 LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": -1}
 TOLD_ELSEWHERE = frozenset({"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod", "torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"})  # fmt: skip
-PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", "torch.einsum"})
 DIFFERENCE, PRODUCT, RELU, QUOTED = "torch.sub", "torch.mul", "torch.relu", 50
-UNKEPT, UNDERFLOWING = "is kept above 0 by nothing here", "is a sum of products, which underflow"
+UNKEPT = "is kept above 0 by nothing here"
 SATURATING = frozenset({"softmax", "softmin", "sigmoid", "sigmoid_", "expit", "Sigmoid", "Softmax", "tanh", "tanh_", "Tanh"})  # fmt: skip
 OFTEN_ZERO = frozenset({"torch.clamp", "torch.clamp_min"}) | {RELU, PRODUCT, DIFFERENCE, "torch.pow", "torch.square", "torch.abs", "torch.sum", "torch.mean", "torch.median", "torch.max", "torch.amax", "torch.std", "torch.var", "torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.count_nonzero", "torch.nansum", "torch.bincount", "torch.nn.functional.one_hot", "torch.nn.functional.gumbel_softmax"}  # fmt: skip
 
@@ -76,7 +75,7 @@ class LogOfZero(Rule):
         origin = facts.origin_of(inner)
         # `log(1 - p)` beside `log(p)` is told of with it; NAN110, NAN112 and NAN202 tell what to write instead.
         part = facts.origin_of(facts.rest_to_one(inner)) or origin
-        if part is not None and part.function in TOLD_ELSEWHERE:
+        if part is not None and part.function in TOLD_ELSEWHERE and not facts.is_rest_of_exp(inner):
             return
         is_ordinary = bool(reason := _reason(call, inner, edge, facts)) and _is_ordinary(call, inner, edge, facts)
         certain = _certain(inner, facts) if not edge and not is_ordinary else ""
@@ -117,22 +116,18 @@ def _is_ordinary(call: Call, inner: Expression, edge: int, facts: Facts) -> bool
 def _reason(call: Call, inner: Expression, edge: int, facts: Facts) -> str:
     """Why the argument can be at the edge, or below; empty if nothing says so."""
     reach, origin = facts.range_of(inner), facts.origin_of(inner)
-    if not edge and reach.has_zero and facts.is_odds(call):
-        return "ends in the log of 0 where x is 0 or 1, and log(0) is -inf"
+    if not edge and reach.has_zero and (facts.is_rest_of_exp(inner) or facts.is_odds(call)):
+        return "is 0 where x is 0" if facts.is_rest_of_exp(inner) else "ends in the log of 0 where x is 0 or 1"
     if facts.is_known(inner):
         # Squares, norms and shares are known not to be negative; what may be so is not, as a rule, but for differences.
-        is_below = (
-            reach.low < edge and origin is not None and origin.function == DIFFERENCE and not facts.is_tested(inner)
-        )
-        if (reach.low == edge or is_below) and reach.contains(edge):
+        is_below = origin is not None and origin.function == DIFFERENCE and not facts.is_tested(inner)
+        if (reach.low == edge or (reach.low < edge and is_below)) and reach.contains(edge):
             return f"can be {edge} (range {reach}), so its logarithm can be -inf"
     if edge or facts.is_tested(inner):
         return ""
-    told = facts.told_by_name(inner) if not facts.is_known(inner) else ""
-    if not told and facts.is_difference(inner):
+    if facts.is_difference(inner):
         return "is a difference and can round to 0 or below"
-    is_product = origin is not None and origin.function in PRODUCTS
-    told = told or (UNDERFLOWING if is_product else UNKEPT if facts.is_unkept(inner) else "")
+    told = facts.told_by_making(inner) or (UNKEPT if facts.is_unkept(inner) else "")
     return told and f"{told}, and log(0) is -inf"
 
 

@@ -33,7 +33,7 @@ class InverseFunctionDomain(Rule):
 
     ## Silent when
     the argument is clamped inside the open interval by an eps that its dtype can hold, or scaled into it; for `logit(eps=...)`; for a
-    clamp to the ends where no gradient passes (at `info` where no name says that one does, and where a `where` or a test of `isclose` takes the ends out); when the argument is neither known nor a dot product, nor a part of a length, `z / r` (at `info`); for a number that is made a tensor, which is a setting; in tests.
+    clamp to the ends where no gradient passes (at `info` where no name says that one does, and where a `where` or a test of `isclose` takes the ends out); when the argument is neither known nor a dot product, nor a part of a length, `z / r` (at `info`, as is what a function is given); for a number that is made a tensor, which is a setting; in tests.
 
     ## Fix
     Unsafe: a clamp to `-1 + torch.finfo(x.dtype).eps` and `1 - ...`, which moves what is closer to the ends. There is none where
@@ -75,8 +75,8 @@ class InverseFunctionDomain(Rule):
             fix=unsafe("Clamp inside the open interval", edit) if edit is not None else None,
             dtypes=_dtypes(call, inner, facts) or self.dtypes,
             severity=Severity.INFO
-            if (direction is Direction.BACKWARD and is_rare) or reason == UNKEPT
-            else Severity.ERROR,
+            if reason == UNKEPT or (direction is Direction.BACKWARD and is_rare)
+            else self.severity,
         )
 
 
@@ -92,11 +92,7 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction
         # Somebody has picked what may go in, or set it.
         return "", Direction.BOTH
     if reach.low == -INF or (reach.high == INF and high != INF):
-        if call.function not in ANGLES or not (facts.is_dot(inner) or facts.is_part_of_length(inner)):
-            return UNKEPT if facts.is_given(inner) and facts.is_unkept(inner) else "", Direction.BOTH
-        is_dot = facts.is_dot(inner)
-        told = "is a dot product and can round past 1" if is_dot else "can be 1"
-        return told, Direction.BOTH if is_dot else Direction.BACKWARD
+        return _told_by_form(call, inner, facts)
     if (reach.low < low or reach.high > high) and not reach.nan:
         return f"can be past {low:g} or {high:g} (range {reach})".replace(" or inf", ""), Direction.BOTH
     if reach.contains(low) or reach.contains(high):
@@ -104,6 +100,17 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction
         end = low if not reach.contains(high) else high
         return f"can be {end:g} (range {reach})", Direction.BOTH if infinite_there else Direction.BACKWARD
     return "", Direction.BOTH
+
+
+def _told_by_form(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction]:
+    """As `_reason`, of what has no range: a dot product, a part of a length, what the function was given."""
+    if call.function not in ANGLES:
+        return "", Direction.BOTH
+    if facts.is_given(inner):
+        return UNKEPT if facts.is_unkept(inner) else "", Direction.BOTH
+    if facts.is_dot(inner):
+        return "is a dot product and can round past 1", Direction.BOTH
+    return ("can be 1" if facts.is_part_of_length(inner) else ""), Direction.BACKWARD
 
 
 def _dtypes(call: Call, inner: Expression, facts: Facts) -> tuple[str, ...]:

@@ -21,14 +21,10 @@ from nanlint.rule import (
 # From here on the result is inf in float32; in float16 all of them overflow at 11 to 16.
 OVERFLOW = {"torch.exp": 88.72, "torch.expm1": 88.72, "torch.exp2": 128.0, "torch.sinh": 89.42, "torch.cosh": 89.42}
 LOG_PROBABILITIES = frozenset(["logp", "logps", "logprob", "logprobs", "logpi", "neglog", "neglogp", "logpac"])
-PRODUCTS, DIVERGENCES = frozenset({"torch.matmul", "torch.mv", "torch.mm", "torch.bmm"}), frozenset({"kl", "log", "logp", "logits", "nll", "score", "scores", "ratio"})  # fmt: skip
+PRODUCTS = frozenset({"torch.matmul", "torch.mv", "torch.mm", "torch.bmm"})
 TINY, SMALLEST, LARGEST_EPS = frozenset({"eps", "epsilon", "reg"}), 0.05, 0.2
 SAMPLING, SAMPLED = ("torch.multinomial", "torch.isinf", "torch.isfinite"), "are weights to sample by"
-UNKEPT, WIDE, AMPLIFIED = (
-    "has no known bound",
-    frozenset({"bfloat16", "float32", "float64"}),
-    "is amplified without bound",
-)
+WIDE, AMPLIFIED = frozenset({"bfloat16", "float32", "float64"}), "is amplified without bound"
 SKETCHES = {"torch.cosh": "log(cosh(x)) is x.abs() + F.softplus(-2 * x.abs()) - math.log(2), without the detour"}
 LOG_SPACE = "stay in log space: logsumexp for the sum of products, and a difference for the quotient"
 # What gives an exponent an end that may lie too far out, makes it a log-ratio, or amplifies it.
@@ -130,13 +126,7 @@ def _why_at_all(inner: Expression, facts: Facts) -> tuple[Severity, str]:
     words = set(facts.words_of(scaled))
     if {"log", "ratio"} <= words and facts.origin_of(scaled) is None:
         return Severity.INFO if facts.is_parameter(scaled) else Severity.WARNING, "is a log-ratio without bound"
-    # `exp(-x)` is how a decay is written, unless x is a logarithm.
-    is_open = facts.is_unkept(inner) and (facts.operand_of(inner, "torch.neg") is None or bool(words & DIVERGENCES))
-    parts = (inner, *(made_by.arguments.values() if (made_by := facts.origin_of(inner)) is not None else ()))
-    is_open = (
-        is_open and not any(_is_log_probability(part, facts) for part in parts) and not facts.is_rest_of_itself(inner)
-    )
-    return Severity.INFO, facts.unbounded(scaled) or (UNKEPT if is_open else "")
+    return Severity.INFO, facts.unbounded(scaled) or ("has no known bound" if facts.is_open_exponent(inner) else "")
 
 
 def _amplifies(call: Call, facts: Facts) -> bool:

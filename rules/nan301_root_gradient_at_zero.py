@@ -34,8 +34,7 @@ NEVER_NEGATIVE = frozenset(
         "diff", "cumsum", "prod", "real", "zeros", "zeros_like", "full", "sqrt",
     )
 )  # fmt: skip
-RAISED = frozenset({"<raised>"})
-QUOTED, UNKEPT = 36, "is kept above 0 by nothing here"
+RAISED, QUOTED, UNKEPT = frozenset({"<raised>"}), 36, "is kept above 0 by nothing here"
 
 
 class RootGradientAtZero(Rule):
@@ -83,17 +82,16 @@ class RootGradientAtZero(Rule):
         reason = _reason(call, inner, facts)
         if not reason or not facts.has_gradient(inner) or not facts.has_gradient(call.node):
             return
+        is_sure = reason != UNKEPT
         is_inverse = call.function == RSQRT or (facts.constant_of(call.arguments.get("exponent")) or 0) < 0
         result = "the root is inf" if is_inverse else "its root's slope is inf"
         yield self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(inner, QUOTED)}` {reason}, where {result}",
-            fix=_fix(call, facts) if reason != UNKEPT else None,
+            fix=_fix(call, facts) if is_sure else None,
             hazard=Hazard(call.function, facts.source_of(inner), "0"),
             direction=Direction.BOTH if is_inverse or facts.is_size_of_row(call) else Direction.BACKWARD,
-            severity=Severity.ERROR
-            if reason != UNKEPT and facts.is_trained() and _is_expected(call, facts)
-            else Severity.INFO,
+            severity=self.severity if is_sure and facts.is_trained() and _is_expected(call, facts) else Severity.INFO,
         )
 
 

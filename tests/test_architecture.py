@@ -55,6 +55,7 @@ ONE_THING = {
     "nanlint/facts/evaluate.py": "one method per kind of expression; they call each other",
     "nanlint/facts/flow.py": "one method per kind of statement; they share the environment",
     "nanlint/facts/module_facts.py": "the questions a rule may ask about values, each one short",
+    "nanlint/facts/shape_questions.py": "the questions a rule may ask about what several operations are together, each one short",
     "nanlint/trace/session.py": "the states of one run; each method is one event of it, and they share what is known",
     "nanlint/source/words.py": "one function per node type; the walk is spelled out for speed",
 }

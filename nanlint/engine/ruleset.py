@@ -36,12 +36,7 @@ class Ruleset:
     def _interests(self, card: RuleCard) -> Iterator[Interest]:
         # Who gave the rule a severity of its own sees all of it.
         shows_info = self.mildest is Severity.INFO or card.code in self.severities
-        yielding = frozenset(other.code for other in self._selection.cards if card.code in other.yields_to)
-        for interest in card.interests:
-            if shows_info or not interest.is_info:
-                yield interest
-            elif yielding:
-                yield interest._replace(yielding=yielding)
+        return (interest for interest in card.interests if shows_info or not interest.is_info)
 
     @cached_property
     def _full_gate(self) -> Gate:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.naming import words_of
+from nanlint.facts.names import dotted_text
+from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.facts.written import text_of
@@ -242,3 +243,21 @@ def unbounded(node: cst.BaseExpression, evaluator: Evaluator) -> str:
     scales = _SCALES | {"alpha"} if isinstance(node, cst.Attribute) else _SCALES
     is_logarithm = bool(_LOGARITHMS & words) or (bool({"log", "logit"} & words) and bool(scales & words))
     return "is a logarithm without bound" if is_logarithm else ""
+
+
+# Of these, and of what was a logarithm before, the negative is as large as the thing itself.
+_DIVERGENCES = frozenset({"kl", "log", "logp", "logits", "nll", "score", "scores", "ratio"})
+
+
+def is_kept_down(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`-x`, as a decay is written, `x - x.detach()`, and what is made of log-probabilities, which are 0 at most."""
+    made_by = evaluator.values.get(node, UNKNOWN).origin
+    parts = list(made_by.arguments.values()) if made_by is not None else []
+    if any(is_log_probability(part) for part in (node, *parts)):
+        return True
+    if made_by is None or made_by.function not in {"torch.neg", "torch.sub"}:
+        return False
+    if made_by.function == "torch.neg":
+        return _DIVERGENCES.isdisjoint(words_of(unscaled(node, evaluator)))
+    texts = {dotted_text(thing_of(part)) for part in parts}
+    return len(texts) == 1 and None not in texts

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nanlint.facts.naming import words_of
 from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Kind
+from nanlint.ops.names import SIGNATURES
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from nanlint.facts.values import Call, Value
 
 _ADD, _SUB, _MUL, _DIV = "torch.add", "torch.sub", "torch.mul", "torch.div"
-_PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities", "pred"})
+_PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", "torch.einsum"})
+_PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities", "pred", "pdf"})
+_PICKING = frozenset({"torch.max", "torch.gather"})
 _TARGETS = frozenset({"target", "targets"})
 _CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
 _ONES = frozenset({"torch.ones", "torch.ones_like"})
@@ -50,16 +53,28 @@ def stretched_in(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpr
     return None
 
 
-def told_by_name(node: cst.BaseExpression, evaluator: Evaluator) -> str:
-    """What `node` is by its name, or because it is learned, if that can be 0 and nothing else is known of it."""
+def told_by_making(node: cst.BaseExpression, evaluator: Evaluator) -> str:
+    """What `node` is by its name, because it is learned or summed up, if that can be 0 and nothing else is known of it."""
     value, words = evaluator.values.get(node, UNKNOWN), set(words_of(node))
     if value.learnable:
         return "is learned without a bound"
-    if value.origin is not None:
+    made = value.origin
+    if made is not None and made.function in _PRODUCTS:
+        return "is a sum of products, which underflow"
+    if value.is_known:
+        return ""
+    if made is not None and made.function in SIGNATURES and made.function not in _PICKING:
         return ""
     if words & _PROBABILITIES:
         return "is a probability by name"
     return "is a target by name" if words & _TARGETS else ""
+
+
+def is_rest_of_exp(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`1 - exp(x)`, which is 0 where x is."""
+    rest = _rest(node, evaluator)
+    reach = evaluator.values.get(node, UNKNOWN).range
+    return rest is not None and _made(rest, evaluator, "torch.exp") is not None and reach.has_zero
 
 
 def is_odds(node: cst.BaseExpression, evaluator: Evaluator) -> bool:

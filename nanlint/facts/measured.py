@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nanlint.facts.values import Call, Value
 
 _NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
+_EXTREMES = frozenset({"torch.max", "torch.amax"})
 # Of everything they are given they make one number, which is 0 where all of it is, or where it cancels out.
 REDUCTIONS = frozenset(
     f"torch.{name}"
@@ -79,6 +80,9 @@ def _is_of_data(call: Call, evaluator: Evaluator) -> bool:
         return False
     value = evaluator.values.get(subject, UNKNOWN)
     made_by = value.origin.function if value.origin is not None else ""
+    # The largest class is not empty.
+    if value.range.integer and call.function in _EXTREMES:
+        return False
     if value.kind is Kind.NUMBER or made_by in _NORMS or (made_by != "torch.mul" and is_of_shares(subject, evaluator)):
         return False
     return not (value.range.integer and any(_is_judged(inner, evaluator) for inner in behind(subject, evaluator)))

@@ -19,6 +19,7 @@ from nanlint.facts.denominators import denominator
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of, made_in
 from nanlint.facts.environment import without_gradient
 from nanlint.facts.evaluate import parameters
+from nanlint.facts.exponents import is_kept_down
 from nanlint.facts.given import assigned, is_given
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import words_of
@@ -292,6 +293,10 @@ class ModuleFacts(ShapeQuestions):
     def is_unkept(self, node: cst.BaseExpression) -> bool:
         """Whether `node` was given to the function or computed here, and nothing tells which numbers it is."""
         return self.here is not None and is_unkept(node, self.here) and not self.is_tested(node)
+
+    def is_open_exponent(self, node: cst.BaseExpression) -> bool:
+        """Whether nothing tells how large `node` is, and it is written neither as a decay nor as a log-probability."""
+        return self.here is not None and self.is_unkept(node) and not is_kept_down(node, self.here)
 
     def is_tested(self, node: cst.BaseExpression) -> bool:
         """Whether a condition that was passed on the way to `node` asks for the values or the size of something in it.

@@ -9,9 +9,10 @@ from nanlint.facts.log_arguments import (
     is_difference,
     is_logit,
     is_odds,
+    is_rest_of_exp,
     masked_by,
     stretched_in,
-    told_by_name,
+    told_by_making,
 )
 from nanlint.facts.loop_questions import LoopQuestions
 from nanlint.facts.mask_bounds import definition, shifted
@@ -58,9 +59,13 @@ class RangeQuestions(LoopQuestions):
         """Whether `node` is one tensor less another of which as little is known: it can round to 0 or below."""
         return self.here is not None and node is not None and is_difference(node, self.here)
 
-    def told_by_name(self, node: cst.BaseExpression) -> str:
-        """What `node` is by its name, or because it is learned, if that can be 0: "is a probability by name"; else empty."""
-        return told_by_name(node, self.here) if self.here is not None else ""
+    def told_by_making(self, node: cst.BaseExpression) -> str:
+        """What `node` is by its name or its making, if that can be 0: "is a probability by name"; else empty."""
+        return told_by_making(node, self.here) if self.here is not None else ""
+
+    def is_rest_of_exp(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is `1 - exp(x)`, which is 0 where x is."""
+        return self.here is not None and is_rest_of_exp(node, self.here)
 
     def is_odds(self, log: Call) -> bool:
         """Whether `log` is of `x / (1 - x)` or `(1 + x) / (1 - x)`, or the first half of `log(x) - log(1 - x)`."""
@@ -71,13 +76,6 @@ class RangeQuestions(LoopQuestions):
     def is_bounded(self, node: cst.BaseExpression) -> bool:
         """Whether `node`, or what it is minus of, was clamped to a bound that is no number here."""
         return self.here is not None and is_bounded(node, self.here)
-
-    def is_rest_of_itself(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` is `x - x.detach()`, which is 0."""
-        made_by = self.here.values.get(node, UNKNOWN).origin if self.here is not None else None
-        sides = [made_by.arguments.get(name) for name in ("input", "other")] if made_by is not None else []
-        is_difference = made_by is not None and made_by.function == "torch.sub"
-        return is_difference and all(sides) and self.is_same_thing(*sides)  # type: ignore[arg-type] # both are there
 
     def is_of_squares(self, node: cst.BaseExpression) -> bool:
         """Whether `node` is made of squares alone, summed up or not, whatever else may be wrong with them."""

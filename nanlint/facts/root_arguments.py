@@ -14,9 +14,10 @@ from nanlint.facts.values import UNKNOWN, Kind
 
 if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
-    from nanlint.facts.values import Call
+    from nanlint.facts.values import Call, Value
 
 _ADD, _SUB, _MUL, _DIV = "torch.add", "torch.sub", "torch.mul", "torch.div"
+_PRODUCTS = ("torch.matmul", "torch.mm", "torch.bmm")
 # What is called so is a square, of which somebody takes the root.
 _SQUARES = frozenset(
     {"sq", "sqr", "square", "squared", "squares", "variance", "variances", "mse", "energy", "distance", "distances", "dist", "dists", "sqdist", "dist2", "d2", "r2"}
@@ -24,13 +25,21 @@ _SQUARES = frozenset(
 
 
 def divided(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
-    """`x` of `x / n` if x is never negative and nothing is known of n: the two are 0 together. Else `node` itself."""
+    """`x` of `x / n` and `bank @ x` if x is never negative and nothing is known of the other: they are 0 together."""
+    for product in _PRODUCTS:
+        factors = list(made.arguments.values()) if (made := _made(node, evaluator, product)) is not None else []
+        sizes = [factor for factor in factors if _is_size(evaluator.values.get(factor, UNKNOWN))]
+        if len(sizes) == 1:
+            return sizes[0]
     made = _made(node, evaluator, _DIV)
     above, below = (made.arguments.get("input"), made.arguments.get("other")) if made is not None else (None, None)
     if above is None or below is None or evaluator.values.get(below, UNKNOWN).is_known:
         return node
-    value = evaluator.values.get(above, UNKNOWN)
-    return above if value.is_known and value.range.low >= 0 else node
+    return above if _is_size(evaluator.values.get(above, UNKNOWN)) else node
+
+
+def _is_size(value: Value) -> bool:
+    return value.is_known and value.range.low >= 0
 
 
 def is_square_by_name(node: cst.BaseExpression) -> bool:

@@ -35,7 +35,8 @@ _DEEPEST = 6
 def is_unkept(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
     """Whether `node` is a tensor that was given to the function or computed here, of which nothing else is known."""
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
-    is_open = value.range.low == -INF and value.range.high == INF and value.range.has_zero
+    # What may be NaN already is told of where it becomes that.
+    is_open = value.range.low == -INF and value.range.high == INF and value.range.has_zero and not value.range.nan
     if node is None or not is_open or value.learnable or value.kind not in {Kind.TENSOR, Kind.UNKNOWN}:
         return False
     is_counted = not named.COUNTED.isdisjoint(words_of(node))

@@ -66,8 +66,6 @@ class Interest(NamedTuple):
     """Behind which operands the sets of `beneath` are: "one" has all, "another" each, "every" one any; "" for anywhere."""
     but: frozenset[str] = frozenset()
     """Forms of the operation that do not count."""
-    yielding: frozenset[str] = frozenset()
-    """The rules that are silent where this one fires. If there are some, it matters only where one of them may fire."""
 
     @property
     def of_the_file(self) -> tuple[frozenset[str], ...]:
@@ -141,14 +139,11 @@ class View:
         spelled = [(names.of(each.words), each) for each in interests]
         holders = _holders(self._outline, frozenset().union(*(words for words, _ in spelled)))
         fitting = Fitting(self._slices, names.of)
-        # Those that matter beside others come last.
-        for words, each in sorted(spelled, key=lambda one: bool(one[1].yielding)):
+        for words, each in spelled:
             holding = {name for word in words & holders.keys() for name in holders[word]}
             self._is_open = self._is_open or (each.is_about_all and bool(holding))
             for name in holding:
-                if not fitting.is_at(self._outline.chunks[name], self._outline, each) or (
-                    each.yielding and each.yielding.isdisjoint(self._rules.get(name, ()))
-                ):
+                if not fitting.is_at(self._outline.chunks[name], self._outline, each):
                     continue
                 if each.is_about_places:
                     places = fitting.places(name, words, each)

@@ -33,7 +33,7 @@ def log_sum_exp(log_prob: torch.Tensor, old_log_prob: torch.Tensor) -> torch.Ten
     return torch.log(torch.exp(log_prob - old_log_prob).sum(dim=-1))  # expect: NAN202
 
 
-def softplus_with_a_threshold(x: torch.Tensor) -> torch.Tensor:
+def softplus_loss_with_a_threshold(x: torch.Tensor) -> torch.Tensor:
     return torch.where(x > 20, x, torch.log1p(torch.exp(x)))  # expect: NAN302
 
 
