@@ -45,7 +45,7 @@ class LogOfZero(Rule):
 
     ## Silent when
     the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; of `exp(x)`, which only underflow makes 0;
-    when nothing is known of it, unless a mask is a factor of it, or it is `1 - y ** 2` of a `tanh` that was scaled by something else than a number within 1;
+    when it is a setting, a schedule or a part of the object; when nothing is known of it, told at `info`, unless a mask is a factor of it, or it is `1 - y ** 2` of a `tanh` that was scaled by something else than a number within 1;
     under `no_grad` and in tests, where -inf is a result like any other. At `info` where it takes an underflow or a rounding (a difference of two tensors, a sum
     of products), where it is learned or a name alone says that it is a probability or a target, of the odds `x / (1 - x)`, of what goes on as a number (`.item()`) or is rounded, and in code that is not trained by its name: metrics, sampling,
     inference. The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.

@@ -47,8 +47,8 @@ class RootOfNegative(Rule):
 
     ## Silent when
     the value was clamped; it is 1 less the square of a share, a level or a rate by its name; it is a sum of squares, an absolute value or a variance (where it is exactly 0, NAN301 speaks); when nothing
-    is known of it, and of a difference of two squares, which are in order by what they mean; under a guard; in tests. At `info` in code that is not trained by its name:
-    schedules, metrics, sampling.
+    is known of it, and of a difference of two squares, which are in order by what they mean; under a guard; in tests. At `info` for a difference of two things that stand in no known order, and in code that is
+    not trained by its name: schedules, metrics, sampling.
 
     ## Fix
     Unsafe: `clamp_min(1e-7)` inside the root, or 1e-12 where the dtype is not float16. The bound is above 0 because the gradient of the root at 0 is infinite.

@@ -46,7 +46,7 @@ class ExpOverflow(Rule):
 
     ## Silent when
     the exponent is known to stay below: clamped, `x - x.max()`, `-x**2`, a log-probability by itself; where no gradient passes and for `x - x.detach()`;
-    in tests; when nothing is known of the exponent, neither by its name nor by its range. At `info`: variances and scales that are kept as logarithms,
+    in tests; for settings, decays and parts of the object. At `info`: exponents of which nothing is known, neither by name nor by range, variances and scales that are kept as logarithms,
     learnable exponents and what a layer makes, which reach 88 only when training diverges, and a log-ratio that a function is given. Not for those that something amplifies: `x / eps`, a learned factor, weights for `multinomial`, a kernel that is divided by.
 
     ## Fix

@@ -53,7 +53,7 @@ class RootGradientAtZero(Rule):
 
     ## Silent when
     something above 0 is added or clamped to inside the root; under `no_grad`, on detached values, counts and in tests; for norms, `std`, `cdist` and `relu(x).sqrt()`, whose
-    gradient torch defines at 0; when only underflow could make the value 0, as of `exp(x)`; when nothing is known of the value. At `info` where no name says that the code is
+    gradient torch defines at 0; when only underflow could make the value 0, as of `exp(x)`; for settings, schedules and parts of the object. At `info` when nothing is known of the value, where no name says that the code is
     trained (`forward`, a loss, a distance), where a name alone says that it is a square, or where a 0 would be a coincidence, as of the length of one vector, or of two atoms in one place, `pos[i] - pos[j]`.
 
     ## Fix
