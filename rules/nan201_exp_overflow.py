@@ -105,7 +105,7 @@ def _why_large(call: Call, inner: Expression, edge: float, facts: Facts) -> str:
     """Why the exponent is large on inputs that do occur; empty if nothing says so."""
     reach, made_by = facts.range_of(inner), facts.origin_of(inner)
     uses = {user.function for user in facts.calls_of(*SAMPLING) if facts.origin_of(user.subject) is call}
-    if uses == {SAMPLING[0]} or "metric" in facts.function_name():
+    if uses == {SAMPLING[0]} or ("metric" in facts.function_name() and "loss" not in facts.function_name()):
         # What a model says over a temperature is a log-probability more often than not.
         given = made_by.arguments.values() if made_by is not None else ()
         is_tempered = any({"temperature", "temp"} & set(facts.words_of(each)) for each in given)

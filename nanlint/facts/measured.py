@@ -35,16 +35,7 @@ REDUCTIONS = frozenset(
 PRODUCTS = frozenset(f"torch.{name}" for name in ("matmul", "bmm", "einsum", "dot", "inner", "linalg.vecdot"))
 _TESTS = COMPARISONS | {"torch.isnan", "torch.isfinite", "torch.isinf"}
 # There is always some of it, or somebody counted what occurs.
-_FILLED = (
-    named.SEQUENCES
-    | named.BINS
-    | named.MEMBERS
-    | named.RANDOM
-    | named.OCCURRING
-    | named.ADJACENCIES
-    | named.SPLITS
-    | named.SIZES
-)
+_FILLED = named.ENCODED | named.BINS | named.RANDOM | named.OCCURRING | named.ADJACENCIES | named.SPLITS | named.SIZES
 _DEEPEST, _SQUARE = 8, 2
 
 

@@ -7,6 +7,10 @@ alone.
 from __future__ import annotations
 
 # A sequence has at least one token, so its masks have at least one True in every row; so has a batch its members.
+# Of what goes into a model there is something in every row; of what comes out, a mask may leave nothing.
+ENCODED = frozenset(
+    {"attention", "attn", "key", "src", "source", "encoder", "text", "caption", "input", "inputs", "ids", "prompt", "patch", "support", "node", "nodes", "atom", "atoms", "idx", "indices"}
+)  # fmt: skip
 SEQUENCES = frozenset(
     {
         "attention", "attn", "key", "src", "source", "tgt", "encoder", "decoder", "text", "caption", "token", "tokens", "input",
