@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
 
 _SUM = "torch.add"
-_NAMES = frozenset({"eps", "epsilon", "tiny", "smooth", "jitter"})
+NAMES = frozenset({"eps", "epsilon", "tiny", "smooth", "jitter"})
 _LARGEST = 1e-3
 
 
@@ -39,4 +39,4 @@ def is_eps(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     if held.kind is Kind.TENSOR or held.made_by is not None:
         return False
     number = held.number
-    return 0 < number <= _LARGEST if number is not None else not _NAMES.isdisjoint(words_of(node))
+    return 0 < number <= _LARGEST if number is not None else not NAMES.isdisjoint(words_of(node))

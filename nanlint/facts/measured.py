@@ -67,7 +67,14 @@ def _is_measured(value: Value, evaluator: Evaluator, depth: int) -> bool:
 def _is_of_data(call: Call, evaluator: Evaluator) -> bool:
     """Whether what is reduced is neither shares of a whole, nor drawn, nor a test, nor a setting of the object."""
     subject = call.subject
-    if subject is None or is_drawn(subject, evaluator) or is_kept(subject) or not _FILLED.isdisjoint(words_of(subject)):
+    # The larger of two has a bound in the other.
+    if (
+        subject is None
+        or "other" in call.arguments
+        or is_drawn(subject, evaluator)
+        or is_kept(subject)
+        or not _FILLED.isdisjoint(words_of(subject))
+    ):
         return False
     value = evaluator.values.get(subject, UNKNOWN)
     made_by = value.origin.function if value.origin is not None else ""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.facts import eps
 from nanlint.facts.counting import Chance, are_of_one_thing, classes_counted, emptiness, is_of_shares
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
@@ -202,14 +203,15 @@ def _are_elements(left: cst.BaseExpression, right: cst.BaseExpression, evaluator
 
 def _extreme(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vanishing:
     del depth
+    if "other" in call.arguments and not eps.NAMES.isdisjoint(words_of(call.arguments["other"])):
+        return NEVER
     if not value.is_known and call.function in LARGEST and call.subject is not None and "other" not in call.arguments:
         # The darkest image there is has no pixel above 0.
         words = words_of(call.subject)
         is_signal = not named.SIGNALS.isdisjoint(words) and named.EXTENTS.isdisjoint(words)
         return Vanishing(TOTAL, Chance.DOUBTFUL) if is_signal else NEVER
-    if not value.is_known or value.range.low != 0 or not value.range.has_zero:
-        return NEVER
-    if not reaches_zero(call.subject, evaluator) or is_of_shares(call.subject, evaluator):
+    is_above = value.is_known and value.range.low == 0 and value.range.has_zero
+    if not is_above or not reaches_zero(call.subject, evaluator) or is_of_shares(call.subject, evaluator):
         return NEVER
     # The largest class is not empty.
     if value.range.integer and call.function in LARGEST:
