@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.silence import is_drawn
-from nanlint.facts.values import UNKNOWN, Kind
+from nanlint.facts.values import UNKNOWN, Form, Kind
 from nanlint.ops.interval import INF
+from nanlint.ops.names import SIGNATURES
 from nanlint.source import telling_names as named
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from nanlint.facts.evaluate import Evaluator
+    from nanlint.facts.values import Value
 
 # How torch calls what it fills with numbers that somebody chose.
 _MADE = frozenset(
@@ -42,11 +44,19 @@ def is_unkept(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int 
     is_counted = not named.COUNTED.isdisjoint(words_of(node))
     if is_counted or is_kept(node) or is_chosen(node, evaluator) or is_drawn(node, evaluator):
         return False
+    return _is_open_by_making(value, evaluator, depth)
+
+
+def _is_open_by_making(value: Value, evaluator: Evaluator, depth: int) -> bool:
+    # A bound on one of the paths that meet here is there for all who need it.
+    if any(choice.origin is not None and choice.origin.function in _GUARDING for choice in value.choices):
+        return False
     made_by = value.origin
     if made_by is None or depth == _DEEPEST:
         return True
     # How a helper's result comes about is not seen from here.
-    if made_by.node not in evaluator.values or made_by.function in _MADE | _GUARDING:
+    is_helper = made_by.form is Form.FUNCTION and made_by.function not in SIGNATURES
+    if made_by.node not in evaluator.values or is_helper or made_by.function in _MADE | _GUARDING:
         return False
     if made_by.function not in _SCALING:
         return True
