@@ -164,7 +164,8 @@ class Rule:
     loops: ClassVar[frozenset[str]] = frozenset()
     """Words of which a file must hold one before `check_loop` is shown its training loops; empty for none at all."""
     yields_to: ClassVar[frozenset[str]] = frozenset()
-    """Codes of rules that tell of the same defect more precisely: where one of them fires, this one is silent."""
+    """Codes of rules that tell of the same defect more precisely: where one of them fires, this one is silent. At `info` they hide
+    nothing that is shown by default."""
     options: ClassVar[Mapping[str, Option]] = {}
     """Names and defaults of what `[tool.nanlint.rules.CODE]` may set."""
 
