@@ -228,7 +228,7 @@ _SCALES = frozenset(
         "shape", "rate", "rates", "amplitude", "concentration", "precision", "dt", "s",
     }
 )  # fmt: skip
-_LOGARITHMS = frozenset({"logvar", "logvars", "logstd", "logsigma", "logscale"})
+_CALLED_LOGARITHMS = frozenset({"logvar", "logvars", "logstd", "logsigma", "logscale"})
 _LAYERS = frozenset({"torch.nn.functional.linear", "torch.conv1d", "torch.conv2d", "torch.conv3d"})
 
 
@@ -241,7 +241,7 @@ def unbounded(node: cst.BaseExpression, evaluator: Evaluator) -> str:
         return "is what a layer makes, without bound"
     # A local log_alpha is one of a noise schedule, which is below 0; that of an object is a temperature.
     scales = _SCALES | {"alpha"} if isinstance(node, cst.Attribute) else _SCALES
-    is_logarithm = bool(_LOGARITHMS & words) or (bool({"log", "logit"} & words) and bool(scales & words))
+    is_logarithm = bool(_CALLED_LOGARITHMS & words) or (bool({"log", "logit"} & words) and bool(scales & words))
     return "is a logarithm without bound" if is_logarithm else ""
 
 

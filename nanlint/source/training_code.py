@@ -40,25 +40,6 @@ _TRAINED_AT_TIMES = frozenset(
 )  # fmt: skip
 _TRAINED = frozenset(
     {
-        "metric", "metrics", "scheduler", "sampler", "sampling", "sample", "processor", "preprocess", "processing", "extractor",
-        "dataset", "datasets", "augment", "augmentation", "augmentations", "evaluate", "evaluation", "evaluator", "eval", "diagnostics", "env",
-        "planner", "planning", "optimizer", "plot", "visualize", "corrector", "collator", "collate", "pipeline", "detect", "detector",
-        "init", "initialize", "reset", "stats", "statistics", "callback", "monitor", "score", "scores", "benchmark", "convert",
-        "export", "calibrate", "calibration", "generate", "translate", "decode", "search", "fit", "suppression", "nms", "quantize", "prune",
-        "pruning", "inference", "predict", "infer", "logging", "summary", "report", "load", "save", "test", "tests", "check",
-        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "knn", "neighbor", "neighbors", "neighbour", "neighbours", "nearest", "retrieval", "match", "matching", "assigner", "candidates",
-        "measure", "masker", "anomaly", "box", "boxes", "bbox", "bboxes", "clipped", "clipping", "bucket", "binning", "bucketize", "enhancement", "denoise", "rotary", "rope", "pretrained", "fbank", "spectrogram", "stft",
-    }
-)  # fmt: skip
-# Of those, what a backward passes through at times: features of a signal, a sample drawn with its gradient, a rotation in another form.
-_TRAINED_AT_TIMES = frozenset(
-    {
-        "sample", "sampling", "sampler", "transform", "transforms", "convert", "audio", "loudness", "spectrogram", "stft", "fbank", "extract",
-        "extraction", "extractor", "postprocess", "solver", "solve", "refine", "compute", "enhancement", "denoise", "score", "scores", "update",
-    }
-)  # fmt: skip
-_TRAINED = frozenset(
-    {
         "module", "loss", "losses", "model", "layer", "net", "network", "encoder", "decoder", "block", "pooling", "kernel",
         "criterion", "attention", "transformer", "embedding", "head", "policy", "actor", "critic", "backbone", "flow", "likelihood",
     }
