@@ -30,8 +30,8 @@ _ONES = frozenset({"torch.ones", "torch.ones_like"})
 
 def masked_by(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression | None:
     """The mask of `x * mask` and `x * mask / y`; None if `node` is no such product."""
-    made = _made(node, evaluator, _DIV)
-    made = _made(made.subject if made is not None else node, evaluator, _MUL)
+    made = made_as(node, evaluator, _DIV)
+    made = made_as(made.subject if made is not None else node, evaluator, _MUL)
     factors = _operands(made)
     masks = [factor for factor in factors if _is_mask(evaluator.values.get(factor, UNKNOWN))]
     # Of two masks one is the data.
@@ -40,8 +40,8 @@ def masked_by(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpress
 
 def stretched_in(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression | None:
     """`y` of `1 - y ** 2 + eps` if it is a tanh times something that nothing keeps within 1; None for anything else."""
-    for part in (node, *_operands(_made(node, evaluator, _ADD))):
-        rest = _made(part, evaluator, _SUB)
+    for part in (node, *_operands(made_as(node, evaluator, _ADD))):
+        rest = made_as(part, evaluator, _SUB)
         if rest is None or rest.subject is None or not _is_one(rest.subject, evaluator):
             continue
         taken = rest.arguments.get("other")
@@ -74,17 +74,17 @@ def is_rest_of_exp(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """`1 - exp(x)`, which is 0 where x is."""
     rest = _rest(node, evaluator)
     reach = evaluator.values.get(node, UNKNOWN).range
-    return rest is not None and _made(rest, evaluator, "torch.exp") is not None and reach.has_zero
+    return rest is not None and made_as(rest, evaluator, "torch.exp") is not None and reach.has_zero
 
 
 def is_odds(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """`x / (1 - x)` and `(1 + x) / (1 - x)`: 0 at one end of what x can be, infinite at the other."""
-    made = _made(node, evaluator, _DIV)
+    made = made_as(node, evaluator, _DIV)
     above, below = _operands(made) if made is not None else (None, None)
     rest = _rest(below, evaluator)
     if above is None or rest is None or not evaluator.values.get(below, UNKNOWN).range.has_zero:  # type: ignore[arg-type] # a node
         return False
-    plus = _made(above, evaluator, _ADD)
+    plus = made_as(above, evaluator, _ADD)
     terms = (
         _operands(plus) if plus is not None and any(_is_one(term, evaluator) for term in _operands(plus)) else [above]
     )
@@ -100,9 +100,9 @@ def is_logit(log: Call, evaluator: Evaluator) -> bool:
             or evaluator.values.get(call.subject, UNKNOWN).origin is not log
         ):
             continue
-        other = _made(call.arguments.get("other"), evaluator, "torch.log1p")
-        minus = _made(other.subject, evaluator, "torch.neg") if other is not None else None
-        other = _made(call.arguments.get("other"), evaluator, "torch.log")
+        other = made_as(call.arguments.get("other"), evaluator, "torch.log1p")
+        minus = made_as(other.subject, evaluator, "torch.neg") if other is not None else None
+        other = made_as(call.arguments.get("other"), evaluator, "torch.log")
         rest = minus.subject if minus is not None else _rest(other.subject if other is not None else None, evaluator)
         if same(rest, log.subject, evaluator):
             return True
@@ -111,7 +111,7 @@ def is_logit(log: Call, evaluator: Evaluator) -> bool:
 
 def is_bounded(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """Whether `node`, or what it is minus of, was clamped to a bound that is no number here: whoever sets it sets a guard."""
-    minus = _made(node, evaluator, "torch.neg")
+    minus = made_as(node, evaluator, "torch.neg")
     clamp = evaluator.values.get((minus.subject if minus is not None else None) or node, UNKNOWN).origin
     bounds = (
         [clamp.arguments.get(end) for end in ("min", "max")] if clamp is not None and clamp.function in _CLAMPS else []
@@ -140,16 +140,16 @@ def is_difference(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
 
 def _rest(node: cst.BaseExpression | None, evaluator: Evaluator) -> cst.BaseExpression | None:
     """`x` of `1 - x`."""
-    made = _made(node, evaluator, _SUB)
+    made = made_as(node, evaluator, _SUB)
     is_rest = made is not None and made.subject is not None and _is_one(made.subject, evaluator)
     return made.arguments.get("other") if made is not None and is_rest else None
 
 
 def _is_scaled_square(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
     """`tanh(x) ** 2 * scale`."""
-    factors = _operands(_made(node, evaluator, _MUL))
+    factors = _operands(made_as(node, evaluator, _MUL))
     squares = [_squared(factor, evaluator) for factor in factors]
-    squashed = [square is not None and _made(square, evaluator, "torch.tanh") is not None for square in squares]
+    squashed = [square is not None and made_as(square, evaluator, "torch.tanh") is not None for square in squares]
     if squashed.count(True) != 1:
         return False
     other = evaluator.values.get(factors[squashed.index(False)], UNKNOWN)
@@ -178,8 +178,8 @@ def _squared(node: cst.BaseExpression | None, evaluator: Evaluator) -> cst.BaseE
 
 def _is_stretched(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """`tanh(x) * scale`, with or without `+ bias`."""
-    for part in (node, *_operands(_made(node, evaluator, _ADD))):
-        factors = _operands(_made(part, evaluator, _MUL))
+    for part in (node, *_operands(made_as(node, evaluator, _ADD))):
+        factors = _operands(made_as(part, evaluator, _MUL))
         values = [evaluator.values.get(factor, UNKNOWN) for factor in factors]
         squashed = [value.origin is not None and value.origin.function == "torch.tanh" for value in values]
         if squashed.count(True) == 1:
@@ -188,7 +188,7 @@ def _is_stretched(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     return False
 
 
-def _made(node: cst.BaseExpression | None, evaluator: Evaluator, function: str) -> Call | None:
+def made_as(node: cst.BaseExpression | None, evaluator: Evaluator, function: str) -> Call | None:
     """What made the values of `node`, if it is this operation and stands in this chunk."""
     made = evaluator.values.get(node, UNKNOWN).origin if node is not None else None
     return made if made is not None and made.function == function and made.node in evaluator.values else None

@@ -16,6 +16,7 @@ from nanlint.facts.naming import words_of
 from nanlint.facts.silence import CARRYING, is_drawn
 from nanlint.facts.unkept import is_chosen, is_kept
 from nanlint.facts.values import UNKNOWN, Kind
+from nanlint.facts.vanishing import LARGEST
 from nanlint.source import telling_names as named
 
 if TYPE_CHECKING:
@@ -23,16 +24,15 @@ if TYPE_CHECKING:
     from nanlint.facts.values import Call, Value
 
 _NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
-_EXTREMES = frozenset({"torch.max", "torch.amax"})
 # Of everything they are given they make one number, which is 0 where all of it is, or where it cancels out.
-REDUCTIONS = frozenset(
+_REDUCTIONS = frozenset(
     f"torch.{name}"
     for name in (
         "sum", "nansum", "count_nonzero", "mean", "nanmean", "max", "amax", "min", "amin", "median", "norm", "linalg.norm",
         "linalg.vector_norm", "std", "var", "prod", "quantile",
     )
 )  # fmt: skip
-PRODUCTS = frozenset(f"torch.{name}" for name in ("matmul", "bmm", "einsum", "dot", "inner", "linalg.vecdot"))
+_PRODUCTS = frozenset(f"torch.{name}" for name in ("matmul", "bmm", "einsum", "dot", "inner", "linalg.vecdot"))
 _TESTS = COMPARISONS | {"torch.isnan", "torch.isfinite", "torch.isinf"}
 # There is always some of it, or somebody counted what occurs.
 _FILLED = named.ENCODED | named.BINS | named.RANDOM | named.OCCURRING | named.ADJACENCIES | named.SPLITS | named.SIZES
@@ -61,7 +61,7 @@ def _is_measured(value: Value, evaluator: Evaluator, depth: int) -> bool:
         return not (value.is_known and value.range.low == 0) and _is_open_difference(made_by, evaluator)
     if made_by.function == "torch.add":
         return all(is_measured(term, evaluator, depth + 1) for term in made_by.arguments.values())
-    return made_by.function in PRODUCTS or (made_by.function in REDUCTIONS and _is_of_data(made_by, evaluator))
+    return made_by.function in _PRODUCTS or (made_by.function in _REDUCTIONS and _is_of_data(made_by, evaluator))
 
 
 def _is_of_data(call: Call, evaluator: Evaluator) -> bool:
@@ -79,7 +79,7 @@ def _is_of_data(call: Call, evaluator: Evaluator) -> bool:
     value = evaluator.values.get(subject, UNKNOWN)
     made_by = value.origin.function if value.origin is not None else ""
     # The largest class is not empty.
-    if value.range.integer and call.function in _EXTREMES:
+    if value.range.integer and call.function in LARGEST:
         return False
     if value.kind is Kind.NUMBER or made_by in _NORMS or (made_by != "torch.mul" and is_of_shares(subject, evaluator)):
         return False

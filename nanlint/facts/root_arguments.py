@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.facts.log_arguments import made_as
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Kind
 
 if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
-    from nanlint.facts.values import Call, Value
+    from nanlint.facts.values import Value
 
 _ADD, _SUB, _MUL, _DIV = "torch.add", "torch.sub", "torch.mul", "torch.div"
 _PRODUCTS = ("torch.matmul", "torch.mm", "torch.bmm")
@@ -27,11 +28,11 @@ _SQUARES = frozenset(
 def divided(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
     """`x` of `x / n` and `bank @ x` if x is never negative and nothing is known of the other: they are 0 together."""
     for product in _PRODUCTS:
-        factors = list(made.arguments.values()) if (made := _made(node, evaluator, product)) is not None else []
+        factors = list(made.arguments.values()) if (made := made_as(node, evaluator, product)) is not None else []
         sizes = [factor for factor in factors if _is_size(evaluator.values.get(factor, UNKNOWN))]
         if len(sizes) == 1:
             return sizes[0]
-    made = _made(node, evaluator, _DIV)
+    made = made_as(node, evaluator, _DIV)
     above, below = (made.arguments.get("input"), made.arguments.get("other")) if made is not None else (None, None)
     if above is None or below is None or evaluator.values.get(below, UNKNOWN).is_known:
         return node
@@ -49,18 +50,12 @@ def is_square_by_name(node: cst.BaseExpression) -> bool:
 
 def is_expanded_square(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """`a + b - 2 * c` of tensors: the square of a difference, multiplied out."""
-    made = _made(node, evaluator, _SUB)
-    total = _made(made.arguments.get("input"), evaluator, _ADD) if made is not None else None
-    twice = _made(made.arguments.get("other"), evaluator, _MUL) if made is not None else None
+    made = made_as(node, evaluator, _SUB)
+    total = made_as(made.arguments.get("input"), evaluator, _ADD) if made is not None else None
+    twice = made_as(made.arguments.get("other"), evaluator, _MUL) if made is not None else None
     if total is None or twice is None:
         return False
     factors = [evaluator.values.get(factor, UNKNOWN) for factor in twice.arguments.values()]
     parts = [evaluator.values.get(part, UNKNOWN) for part in total.arguments.values()]
     is_doubled = [factor.number == 2 for factor in factors].count(True) == 1
     return is_doubled and all(part.kind is Kind.TENSOR and part.number is None for part in parts)
-
-
-def _made(node: cst.BaseExpression | None, evaluator: Evaluator, function: str) -> Call | None:
-    """What made the values of `node`, if it is this operation and stands in this chunk."""
-    made = evaluator.values.get(node, UNKNOWN).origin if node is not None else None
-    return made if made is not None and made.function == function and made.node in evaluator.values else None
