@@ -41,8 +41,8 @@ class VanishingEps(Rule):
     ## Silent when
     the eps survives in the dtype in effect; when a cast to float32 or autocast's own list comes first; when an eps is merely absorbed by a large value;
     for a ceiling on `torch.rand`, which stays below 1; in tests. At `info` where nothing says that the value is half: a floor that something is divided by, or a root or
-    logarithm taken of, in a function that casts nothing to float32 (metrics, data sets and signals are float32); the default eps of `normalize` and `cosine_similarity`
-    unless given weights or embeddings; a ceiling that survives in float32, not in half, before `log(1 - p)`; and one that nothing here is seen to need.
+    logarithm taken of, in a function that casts nothing to float32 (metrics, data sets, signals, rewards and what a module makes beforehand are float32); the default eps of `normalize` and `cosine_similarity`
+    unless given weights, embeddings or pooled features; a ceiling that survives in float32, not in half, before `log(1 - p)`; and one that nothing here is seen to need.
 
     ## Fix
     Unsafe: `torch.finfo(x.dtype).tiny` for a floor and `1 - torch.finfo(x.dtype).eps` for a ceiling fit every dtype, and

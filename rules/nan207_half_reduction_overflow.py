@@ -14,11 +14,11 @@ MATRIX_PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.einsum", "torch
 SCALINGS = frozenset({PRODUCT, QUOTIENT, "torch.nn.functional.normalize", "torch.softmax"})
 SCALES = frozenset({"scale", "scaling", "sqrt", "dim", "factor", "temperature", "norm"})
 BOXES = frozenset({"boxes", "boxes1", "bboxes", "bboxes1", "boxes_a", "box1", "bbox", "bbox1", "box"})
-MEAN, LOG_SOFTMAX, ROOTS = "torch.mean", "torch.log_softmax", ("sqrt", "rsqrt")
-GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
+MEAN, LOG_SOFTMAX, ROOTS = "torch.mean", "torch.log_softmax", frozenset({"sqrt", "rsqrt", "sqrt_", "rsqrt_"})
+AVERAGES = frozenset({MEAN, "torch.var", "torch.var_mean"})
+GRADIENTS, KEYS = frozenset({"grad", "grads", "gradient", "gradients"}), frozenset({"k", "key", "keys"})
 # What a loss of segmentation counts over all pixels goes by these names.
 COUNTS = frozenset({"intersection", "intersect", "inter", "union", "cardinality", "tp", "fp", "fn", "tn"})
-KEYS = frozenset({"k", "key", "keys"})
 LARGEST, QUOTED = 65504.0, 30
 
 
@@ -39,10 +39,10 @@ class HalfReductionOverflow(Rule):
 
     ## Silent when
     the values are bfloat16 or wider, cast first (`.float()`) or by `dtype=torch.float32`; inside autocast, where sums, powers and
-    norms run in float32; when the values are known to be small enough; for `mean`, which adds up in float32; in tests.
+    norms run in float32; when the values are known to be small enough; for `mean` and `var`, which add up in float32; in tests.
 
     At `info`, where nothing says that the values are float16: areas of boxes, `q @ k` that is scaled afterwards, `k.T @ v` of a linear attention, the sum of
-    log-probabilities over all classes and of what a loss counts over all pixels, the norm of gradients, the sum or mean of squares whose root is taken.
+    log-probabilities over all classes and of what a loss counts over all pixels, the norm of gradients, the sum or mean of squares, or the variance, whose root is taken.
 
     ## Fix
     Unsafe: `.float()` makes the result float32, which the code around it must accept.
@@ -52,7 +52,7 @@ class HalfReductionOverflow(Rule):
     name = "half-reduction-overflow"
     severity = Severity.WARNING
     dtypes = ("float16",)
-    calls = SUMS | NORMS | POWERS | MATRIX_PRODUCTS | AREAS | {QUOTIENT, MEAN}
+    calls = SUMS | NORMS | POWERS | MATRIX_PRODUCTS | AREAS | AVERAGES | {QUOTIENT}
     yields_to = frozenset({"NAN103", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
     needs = (
         Need(SUMS | NORMS | POWERS, (frozenset({"half", "float16"}),)),
@@ -60,7 +60,8 @@ class HalfReductionOverflow(Rule):
         Need(frozenset({"torch.softmax"}), (MATRIX_PRODUCTS,), only_info=True),
         Need(SUMS, (frozenset({LOG_SOFTMAX}),), only_info=True),
         Need(SUMS | NORMS, named=GRADIENTS, only_info=True),
-        Need(frozenset({MEAN, "torch.sum"}), (POWERS,), along=(frozenset(ROOTS),), only_info=True),
+        Need(frozenset({MEAN, "torch.sum"}), (POWERS | {PRODUCT},), along=(ROOTS,), only_info=True),
+        Need(AVERAGES - {MEAN}, along=(ROOTS,), only_info=True),
         Need(SUMS, along=(COUNTS,), only_info=True),
         Need(MATRIX_PRODUCTS, named=KEYS, only_info=True),
     )
@@ -77,7 +78,7 @@ class HalfReductionOverflow(Rule):
             message = f"`{facts.quote(call.node, QUOTED)}` can be inf if it is float16, which ends at 65504"
             hazard = _hazard(call, subject, facts)
             yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=Severity.INFO)
-        elif call.function == MEAN or call.function in MATRIX_PRODUCTS:
+        elif call.function in AVERAGES | MATRIX_PRODUCTS:
             return
         elif facts.dtype_of(subject) == facts.dtype_of(call.node) == "float16" and _overflows(call, subject, facts):
             word = call.function.rpartition(".")[2]
@@ -117,7 +118,7 @@ def _is_large(call: Call, subject: Expression, facts: Facts) -> bool:
         return False
     words = facts.words_of(subject)
     # Of a penalty on gradients there is one norm for each sample, and none is scaled.
-    is_penalty = "penalty" in words or "penalty" in facts.function_name()
+    is_penalty = "penalty" in (*words, *facts.kept_as(call)) or "penalty" in facts.function_name()
     is_of_gradients = call.function in SUMS | NORMS and not GRADIENTS.isdisjoint(words) and not is_penalty
     if is_of_gradients or facts.is_sum_over_classes(call):
         return True

@@ -65,6 +65,7 @@ def test_other_elements_that_are_set_are_no_mask(statement: str) -> None:
         pytest.param("return x / (1 + x.abs() + 1e-8)", False, id="above 1 by itself"),
         pytest.param("return y / (len(y) + 1e-8)", False, id="a number"),
         pytest.param("return x + 1e-8", False, id="nothing breaks"),
+        pytest.param("reward = x.mean()\n    return x / (reward.std() + 1e-8)", False, id="what an environment gives"),
     ],
 )
 def test_an_eps_is_relied_on_by_what_breaks_at_0(body: str, *, is_relied_on: bool) -> None:
@@ -97,3 +98,52 @@ def test_a_helper_whose_caller_casts_half_first_is_float32() -> None:
         return shares(x.float()) if x.dtype == torch.float16 else shares(x)
     """
     assert facts_about(text, "shares").is_widened()
+
+
+def test_what_a_module_makes_beforehand_is_float32() -> None:
+    text = """
+    class Diffusion(nn.Module):
+        def __init__(self, variance: torch.Tensor):
+            self.register_buffer("spread", torch.log(variance.clamp(min=1e-20)))
+
+        def forward(self, x: torch.Tensor):
+            return x * self.spread
+    """
+    told = {name: facts_about(text, name).may_be_half() for name in ("Diffusion.__init__", "Diffusion.forward")}
+    assert told == {"Diffusion.__init__": False, "Diffusion.forward": True}
+
+
+@pytest.mark.parametrize("name", ["box_iou", "dice_loss"])
+def test_overlaps_and_losses_are_half_at_times_whatever_the_file_is_about(name: str) -> None:
+    text = f"import torch\ndef {name}(first, second):\n    return first / second\n"
+    assert facts_about(text, name).may_be_half()
+
+
+@pytest.mark.parametrize(
+    ("body", "is_widened"),
+    [
+        pytest.param("return x.float()", True, id="a cast"),
+        pytest.param("return upcast(x)", True, id="by its name"),
+        pytest.param("return cast_tensor(x, dtype=torch.float32)", True, id="by its name and a dtype"),
+        pytest.param("with torch.autocast('cuda', enabled=False):\n        return x.sum()", True, id="no autocast"),
+        pytest.param("return cast_tensor(x, dtype=torch.float16)", False, id="to half"),
+        pytest.param("with torch.autocast('cuda'):\n        return x.sum()", False, id="autocast"),
+    ],
+)
+def test_a_cast_to_float32_goes_by_many_names(body: str, *, is_widened: bool) -> None:
+    assert facts_about(f"def f(x: torch.Tensor):\n    {body}\n").is_widened() is is_widened
+
+
+@pytest.mark.parametrize(
+    ("rows", "may_be_empty"),
+    [
+        pytest.param("patches", True, id="patches"),
+        pytest.param("image", True, id="a picture"),
+        pytest.param("text_features", False, id="a text"),
+        pytest.param("image_features", False, id="a picture as a whole"),
+        pytest.param("F.normalize(patches)", False, id="told of already"),
+    ],
+)
+def test_rows_of_pooled_features_are_not_0(rows: str, *, may_be_empty: bool) -> None:
+    text = f"def f(patches: torch.Tensor, image, text_features, image_features):\n    reveal({rows})\n"
+    assert revealed(text, lambda facts, node: facts.may_have_empty_rows(node)) == [may_be_empty]

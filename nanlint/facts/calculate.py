@@ -13,6 +13,7 @@ from nanlint.facts.dtypes import dtype_made_by, format_of
 from nanlint.facts.naming import words_of
 from nanlint.facts.relations import related
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value
+from nanlint.ops.formats import FLOAT32
 from nanlint.ops.interval import FINITE, INF, Interval, point
 from nanlint.ops.names import METHODS, SIGNATURES
 from nanlint.ops.ranges import transfer
@@ -99,7 +100,8 @@ def _constructed(call: Call, given: tuple[Value, ...], evaluator: Evaluator) -> 
     if call.function == "torch.nn.Parameter":
         stated = call.arguments.get("requires_grad") or call.arguments.get("1")
         is_fixed = stated is not None and evaluator.values.get(stated, UNKNOWN).constant is False
-        dtype = given[0].dtype if given else ""
+        # Of float32 are those that nobody has cast yet.
+        dtype = given[0].dtype if given and given[0].dtype != FLOAT32.name else ""
         return Value(Kind.TENSOR, call, call, dtype=dtype, learnable=not is_fixed, detached=is_fixed)
     return Value(Kind.MODULE, call, call, parts=given)
 

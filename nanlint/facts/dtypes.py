@@ -46,6 +46,8 @@ _BOOLEANS = frozenset(
     )
 )
 _LIKE_ANOTHER = frozenset(METHODS[name] for name in ("to", "type", "type_as"))
+# They make a tensor of their own, in the default dtype unless another is stated.
+_DRAWING = frozenset({"torch.rand", "torch.randn"})
 # Their second operand gives them a shape and no dtype.
 _SHAPED_LIKE = frozenset(METHODS[name] for name in ("expand_as", "view_as", "reshape_as"))
 _INTEGERS = frozenset(METHODS[name] for name in ("argmax", "argmin", "argsort", "bincount", "count_nonzero"))
@@ -88,10 +90,12 @@ def dtype_made_by(call: Call, given_values: Mapping[str, Value], evaluator: Eval
     stated = _FIXED.get(call.function) or _stated(call, given_values)
     if stated:
         return stated
+    if call.function in _DRAWING:
+        return FLOAT32.name if _is_plain(call) else ""
     operands = list(given_values.values())
     if call.function in _SHAPED_LIKE and call.subject is not None:
         operands = [evaluator.values.get(call.subject, UNKNOWN)]
-    if operands and operands[0].kind is Kind.TENSOR and is_in_place(call.node):
+    if operands and operands[0].kind is Kind.TENSOR and (is_in_place(call.node) or _moves(call)):
         return operands[0].dtype
     given = _promoted(operands)
     if given in {"int", "bool"}:
@@ -102,6 +106,21 @@ def dtype_made_by(call: Call, given_values: Mapping[str, Value], evaluator: Eval
         computed = runs_in(call.function, given or "unknown", region)
         return computed if computed != "unknown" else ""
     return given
+
+
+def _is_plain(call: Call) -> bool:
+    """Whether no dtype is given to it, under `**` either."""
+    stars = type(call.node) is cst.Call and any(argument.star == "**" for argument in call.node.args)
+    return not stars and call.arguments.keys().isdisjoint({"dtype", "out"})
+
+
+def _moves(call: Call) -> bool:
+    """`x.to(device)`, `x.to(y.device)`: elsewhere, in the dtype it had."""
+    if call.function != METHODS["to"] or len(call.arguments) != 2:
+        return False
+    place = list(call.arguments.values())[1]
+    name = place.attr if type(place) is cst.Attribute else place
+    return type(name) is cst.Name and name.value == "device"
 
 
 def is_in_place(node: cst.CSTNode) -> bool:

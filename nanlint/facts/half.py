@@ -5,11 +5,14 @@ Judgements on the shape of code. Whether a model is ever run in float16 is nobod
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from nanlint.facts.calculate import VIEWS
+from nanlint.facts.dtypes import cast_to
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import words_of
+from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Call, Kind
 from nanlint.facts.written import text_of
 from nanlint.source.walk import walk
@@ -22,15 +25,18 @@ if TYPE_CHECKING:
 # What breaks at 0, with the operand that must not be 0. Numbers have functions of their own: these are given tensors.
 _STEEP = {f"torch.{name}": "input" for name in ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal")}
 _QUOTIENT, _POWER = "torch.div", "torch.pow"
-# Rows of weights, and of what a network makes of a speaker or a sentence, are not 0 as a whole.
+# Rows of weights, and of what a network makes of a speaker, a sentence or a whole picture, are not 0 as a whole.
 _NO_EMPTY_ROWS = frozenset(
     {
+        "text", "sentence", "pooled", "cls",
         "weight", "weights", "kernel", "codebook", "prototypes", "emb", "embs", "embed", "embeds", "embedding", "embeddings", "spemb",
         "spembs", "spk",
     }
 )  # fmt: skip
 _CUT_OFF = frozenset({"torch.clamp", "torch.clamp_min", "torch.relu"})
 _POWERS, _SUMS = frozenset({"torch.pow", "torch.square"}), frozenset({"torch.sum", "torch.nansum", "torch.cumsum"})
+_WIDE = frozenset({"float32", "float64"})
+_VARIANCES = frozenset({"torch.var", "torch.var_mean"})
 # The square of anything above is past the end of float16.
 _ROOT_OF_LARGEST = 256
 # A wave is within 1.
@@ -39,7 +45,10 @@ _VALUES = frozenset({"v", "value", "values"})
 _MATRIX_PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.einsum"})
 # What is scaled or normalised first stays small.
 _SCALINGS = frozenset({"torch.mul", "torch.div", "torch.nn.functional.normalize", "torch.softmax"})
-_NOISE = frozenset({"torch.randn", "torch.randn_like", "torch.rand"})
+# Random numbers; and what is normalised already was told of there.
+_NOISE = frozenset({"torch.randn", "torch.randn_like", "torch.rand", "torch.nn.functional.normalize"})
+# What an environment gives is kept in float32 beside whatever model.
+_GIVEN = re.compile(r"reward|advantage|(?<![a-z])returns(?![a-z])")
 # What is above it needs no eps.
 _NEXT_TO_0 = 1e-3
 
@@ -51,6 +60,8 @@ def is_relied_on(floor: Call, value: cst.BaseExpression, evaluator: Evaluator) -
     """
     held = evaluator.values.get(value, UNKNOWN)
     if held.kind not in {Kind.TENSOR, Kind.UNKNOWN} or held.range.integer or held.range.low > _NEXT_TO_0:
+        return False
+    if _GIVEN.search(text_of(value)) is not None:
         return False
     breaking = [operand for call in evaluator.calls.values() for operand in _operands(call, evaluator)]
     users = [call for call, operand in breaking if _is_made_by(operand, floor, evaluator)]
@@ -110,7 +121,8 @@ def may_have_empty_rows(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     held = evaluator.values.get(node, UNKNOWN)
     if held.origin is not None and held.origin.function in _NOISE:
         return False
-    return held.range.has_zero and _NO_EMPTY_ROWS.isdisjoint(words_of(node))
+    words = frozenset(words_of(node))
+    return held.range.has_zero and _NO_EMPTY_ROWS.isdisjoint(words) and not words.issuperset({"image", "features"})
 
 
 def is_area(call: Call, evaluator: Evaluator) -> bool:
@@ -174,12 +186,20 @@ def is_sum_over_classes(call: Call, evaluator: Evaluator) -> bool:
 
 
 def is_sum_of_squares(call: Call, evaluator: Evaluator) -> bool:
-    """The sum or mean of squares, in a function that takes a root."""
-    if call.subject is None or call.function not in {"torch.mean", "torch.sum"}:
+    """The sum or mean of squares, or a variance, in a function that takes a root."""
+    if call.subject is None or call.function not in {"torch.mean", "torch.sum", *_VARIANCES}:
         return False
     made_by = _made_by(call.subject, evaluator)
-    base = made_by.subject if made_by is not None and made_by.function in _POWERS else None
+    base = call.subject if call.function in _VARIANCES else _squared(made_by, evaluator)
     return base is not None and _may_be_large(base, call.function, evaluator) and _takes_a_root(evaluator)
+
+
+def _squared(call: Call | None, evaluator: Evaluator) -> cst.BaseExpression | None:
+    """`x` of `x ** 2` and of `x * x`."""
+    is_product = call is not None and call.function == "torch.mul"
+    if call is None or not (call.function in _POWERS or is_product):
+        return None
+    return call.subject if not is_product or same(call.subject, call.arguments.get("other"), evaluator) else None
 
 
 def _may_be_large(base: cst.BaseExpression, reduction: str, evaluator: Evaluator) -> bool:
@@ -201,6 +221,17 @@ def _made_by(node: cst.BaseExpression, evaluator: Evaluator) -> Call | None:
 
 def _takes_a_root(evaluator: Evaluator) -> bool:
     return any(call.function in {"torch.sqrt", "torch.rsqrt"} for call in evaluator.calls.values())
+
+
+def widens(call: Call, evaluator: Evaluator) -> bool:
+    """Whether it casts to float32 or float64, by whatever name, or switches autocast off, which people do to get there."""
+    word = call.function.rpartition(".")[2].lower()
+    if "upcast" in word or cast_to(call, evaluator) in _WIDE:
+        return True
+    given = {name: evaluator.values.get(node, UNKNOWN) for name, node in call.arguments.items()}
+    if "autocast" in word:
+        return "enabled" in given and given["enabled"].constant is False
+    return "cast" in word and any(value.kind is Kind.DTYPE and value.constant in _WIDE for value in given.values())
 
 
 def is_sum_over_pixels(call: Call, evaluator: Evaluator) -> bool:

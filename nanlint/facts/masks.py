@@ -120,6 +120,9 @@ def filling_behind(node: cst.BaseExpression | None, evaluator: Evaluator, depth:
 def leaves_something(found: Filling, evaluator: Evaluator) -> bool:
     """Whether the mask spares an element of each row by what it is: causal, by rank, by the scores themselves."""
     text = " ".join(_texts(found.mask, evaluator, 3))
+    # A name says nothing beside what was given it.
+    for name in _made_here(found.mask, evaluator):
+        text = re.sub(rf"(?<![\w.]){name}\b", "", text)
     scores = text_of(found.scores)
     # A mask that is brought into the form of the scores is not made of them.
     compares_scores = scores.isidentifier() and re.search(
@@ -216,6 +219,12 @@ def _texts(node: cst.BaseExpression, evaluator: Evaluator, depth: int) -> Iterat
             yield from _texts(operand, evaluator, depth - 1)
 
 
+def _made_here(mask: cst.BaseExpression, evaluator: Evaluator) -> list[str]:
+    """The names in `mask` that hold the result of an operation, whichever way was taken."""
+    named = {inner.value: evaluator.values.get(inner, UNKNOWN) for inner in walk(mask) if isinstance(inner, cst.Name)}
+    return [name for name, value in named.items() if all(choice.made_by is not None for choice in value.possible)]
+
+
 _PLANES = frozenset({FILL, WHERE, "torch.mul", "torch.full", "torch.full_like", "torch.Tensor.new_full"})
 # What is filled stays so in these: a causal mask is the upper triangle of a full plane.
 _PARTS = VIEWS | {FILL, "torch.triu", "torch.tril", "subscript"}
@@ -252,26 +261,11 @@ def _is_least(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
 
 
 _SCORES = frozenset(
-    [
-        "attn",
-        "attention",
-        "att",
-        "score",
-        "scores",
-        "logits",
-        "dots",
-        "sim",
-        "sims",
-        "similarity",
-        "energy",
-        "energies",
-        "qk",
-        "alignment",
-        "weights",
-        "wei",
-        "affinity",
-    ]
-)
+    {
+        "attn", "attention", "att", "score", "scores", "logits", "dots", "sim", "sims", "similarity", "energy", "energies", "qk",
+        "alignment", "weights", "wei", "affinity",
+    }
+)  # fmt: skip
 _NO_HALF = frozenset({"float32", "float64", "bfloat16", "int", "bool"})
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.by_hand import ByHand, by_hand
-from nanlint.facts.dtypes import cast_to
 from nanlint.facts.eps import Raised, raised
 from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted, unbounded, unscaled
 from nanlint.facts.half import (
@@ -20,6 +19,7 @@ from nanlint.facts.half import (
     is_sum_over_pixels,
     may_have_empty_rows,
     needs_less_than_one,
+    widens,
 )
 from nanlint.facts.masks import (
     Filling,
@@ -39,6 +39,7 @@ from nanlint.facts.saturation import saturated
 from nanlint.facts.schedules import lowering
 from nanlint.facts.selections import Selection, selections
 from nanlint.facts.values import UNKNOWN, Call
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from nanlint.source.outline import Chunk
@@ -84,7 +85,14 @@ class ShapeQuestions(RangeQuestions):
 
     def leaves_something(self, found: Filling) -> bool:
         """Whether the mask spares an element of each row by what it is: causal, by rank, by the scores themselves."""
-        return self.here is not None and leaves_something(found, self.here)
+        return self.here is not None and (leaves_something(found, self.here) or self._is_own_triangle(found.mask))
+
+    def _is_own_triangle(self, mask: cst.BaseExpression) -> bool:
+        """Whether the mask is kept by the object, whose constructor makes a triangle: a causal one, registered as a buffer."""
+        constructor = self.outline.chunks.get(f"{self.outline.chunks[self._current].owner}.__init__")
+        kept = (dotted_text(inner) for inner in walk(mask) if isinstance(inner, cst.Attribute))
+        is_own = any(name is not None and name.startswith("self.") and "mask" in name for name in kept)
+        return is_own and constructor is not None and constructor.mentions(("tril", "triu"))
 
     def is_combined(self, found: Filling, filled: cst.BaseExpression | None) -> bool:
         """Whether two masks meet in `filled`, as of queries and of keys: together they mask whole rows every day."""
@@ -170,9 +178,7 @@ class ShapeQuestions(RangeQuestions):
         is_promoted = here.mentions(("promote_types",)) and here.mentions(("float32",))
         if is_promoted or any(_casts_half_for(here.name, chunk) for chunk in self.outline.chunks.values()):
             return True
-        return flow is not None and any(
-            "upcast" in call.function.lower() or cast_to(call, flow) in {"float32", "float64"} for call in calls
-        )
+        return flow is not None and any(widens(call, flow) for call in calls)
 
     def file_mentions(self, *words: str) -> bool:
         """Whether one of these names or attributes occurs anywhere in the file."""

@@ -68,6 +68,8 @@ _ASIDE = ("test_", "plot", "draw_", "print_", "visualize", "visualise", "imshow"
 _DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
 _PICKING = ("topk", "argmin", "argsort", "kthvalue")
 _LOSSES = frozenset({"loss", "losses", "criterion"})
+# Of boxes, which losses and detectors share.
+_OVERLAPS = frozenset({"iou", "giou", "diou", "ciou", "overlap", "overlaps"})
 _NETWORKS = ("torch.nn", "torch.autograd")
 
 
@@ -136,9 +138,13 @@ def may_be_half(chunk: Chunk, outline: Outline) -> bool:
     """Whether the chunk is a part of a model that somebody may run in float16, in training or out of it."""
     if chunk.name == MODULE:
         return True
+    # What a module makes beforehand is made in float32, and cast with it if at all.
+    if chunk.name == "__init__" and _has_forward(chunk.owner, outline):
+        return False
     if not _NEVER_HALF.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2], *_bases(chunk.owner, outline))):
         return False
-    return _is_about_networks(outline) or _takes_tensors(chunk)
+    is_of_loss = not (_LOSSES | _OVERLAPS).isdisjoint(_words(chunk.name))
+    return is_of_loss or _is_about_networks(outline) or _takes_tensors(chunk)
 
 
 def could_train(chunk: Chunk, outline: Outline) -> bool:

@@ -104,3 +104,12 @@ def paths(x: torch.Tensor, flag: bool) -> None:
     reveal(y)  # dtype: unknown
     z = x.half() if flag else x.half() + 1
     reveal(z)  # dtype: float16
+
+
+def drawn(x: torch.Tensor) -> None:
+    u = torch.rand(x.shape)
+    reveal(u)  # dtype: float32
+    reveal(u.to(x.device))  # dtype: float32
+    reveal(u.to(x))  # dtype: unknown
+    reveal(torch.randn(3, dtype=x.dtype))  # dtype: unknown
+    reveal(torch.nn.Parameter(torch.randn(3)))  # dtype: unknown
