@@ -85,7 +85,10 @@ class InfTimesMask(Rule):
 
     def _check_difference(self, call: Call, one: Expression, two: Expression, facts: Facts) -> Iterator[Finding]:
         peak, found = facts.origin_of(two), facts.filling_behind(one)
-        if peak is None or peak.function not in PEAKS or not facts.is_same(one, peak.subject):
+        # The largest of all is -inf where nothing at all is kept.
+        if peak is None or peak.function not in PEAKS or "dim" not in peak.arguments:
+            return
+        if not facts.is_same(one, peak.subject):
             return
         text, hazard = facts.quote(one, QUOTED), Hazard(call.function, facts.source_of(one), "-inf")
         if found is None and facts.sums_logarithms():

@@ -127,11 +127,14 @@ def test_overlaps_and_losses_are_half_at_times_whatever_the_file_is_about(name: 
         pytest.param("return cast_tensor(x, dtype=torch.float32)", True, id="by its name and a dtype"),
         pytest.param("with torch.autocast('cuda', enabled=False):\n        return x.sum()", True, id="no autocast"),
         pytest.param("return cast_tensor(x, dtype=torch.float16)", False, id="to half"),
+        pytest.param("return x * mask.float()", False, id="a mask"),
+        pytest.param("return x * (x > 0).float()", False, id="a comparison"),
+        pytest.param("return x - labels.view(-1).float()", False, id="labels"),
         pytest.param("with torch.autocast('cuda'):\n        return x.sum()", False, id="autocast"),
     ],
 )
 def test_a_cast_to_float32_goes_by_many_names(body: str, *, is_widened: bool) -> None:
-    assert facts_about(f"def f(x: torch.Tensor):\n    {body}\n").is_widened() is is_widened
+    assert facts_about(f"def f(x: torch.Tensor, mask, labels):\n    {body}\n").is_widened() is is_widened
 
 
 @pytest.mark.parametrize(
@@ -147,3 +150,19 @@ def test_a_cast_to_float32_goes_by_many_names(body: str, *, is_widened: bool) ->
 def test_rows_of_pooled_features_are_not_0(rows: str, *, may_be_empty: bool) -> None:
     text = f"def f(patches: torch.Tensor, image, text_features, image_features):\n    reveal({rows})\n"
     assert revealed(text, lambda facts, node: facts.may_have_empty_rows(node)) == [may_be_empty]
+
+
+@pytest.mark.parametrize(
+    ("body", "is_needed"),
+    [
+        pytest.param("return torch.log(1 - p)", True, id="what is left"),
+        pytest.param("return torch.log1p(-p)", True, id="less it"),
+        pytest.param("return torch.atanh(p)", True, id="at 1 itself"),
+        pytest.param("return torch.log(p)", False, id="a logarithm breaks at 0"),
+        pytest.param("return torch.log1p(p)", False, id="one more than it"),
+    ],
+)
+def test_a_ceiling_is_needed_by_what_breaks_at_1(body: str, *, is_needed: bool) -> None:
+    facts = facts_about(f"def f(x: torch.Tensor):\n    p = x.clamp(max=1 - 1e-8)\n    {body}\n")
+    (ceiling,) = facts.calls_of("torch.clamp")
+    assert facts.needs_less_than_one(ceiling, "torch.log", "torch.log1p", "torch.atanh") is is_needed

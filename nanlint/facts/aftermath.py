@@ -61,7 +61,8 @@ def is_mended(node: cst.CSTNode, parents: Parents, flow: Flow, names: int = _NAM
 def _mends(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
     """Whether `around` replaces what is not finite in `below`, a part of it."""
     call = flow.calls.get(around)
-    if call is not None and (call.function in _MENDING or _bounds_it(call, below, flow)):
+    # `ensure_finite_(x)` says what it does, wherever it is defined.
+    if call is not None and (call.function in _MENDING or "finite" in call.function or _bounds_it(call, below, flow)):
         return True
     # Elements of it are set anew, as those where n is 0.
     return isinstance(around, cst.AssignTarget) and isinstance(below, cst.Subscript)

@@ -36,6 +36,12 @@ _NO_EMPTY_ROWS = frozenset(
 _CUT_OFF = frozenset({"torch.clamp", "torch.clamp_min", "torch.relu"})
 _POWERS, _SUMS = frozenset({"torch.pow", "torch.square"}), frozenset({"torch.sum", "torch.nansum", "torch.cumsum"})
 _WIDE = frozenset({"float32", "float64"})
+_TOLD_APART = frozenset(
+    {
+        "mask", "masks", "label", "labels", "target", "targets", "gt", "idx", "index", "indices", "ids", "valid", "lengths", "length", "done",
+        "dones", "timestep", "timesteps",
+    }
+)  # fmt: skip
 _VARIANCES = frozenset({"torch.var", "torch.var_mean"})
 # The square of anything above is past the end of float16.
 _ROOT_OF_LARGEST = 256
@@ -48,7 +54,7 @@ _SCALINGS = frozenset({"torch.mul", "torch.div", "torch.nn.functional.normalize"
 # Random numbers; and what is normalised already was told of there.
 _NOISE = frozenset({"torch.randn", "torch.randn_like", "torch.rand", "torch.nn.functional.normalize"})
 # What an environment gives is kept in float32 beside whatever model.
-_GIVEN = re.compile(r"reward|advantage|(?<![a-z])returns(?![a-z])")
+_GIVEN = re.compile(r"reward|advantage|(?<![a-z])(returns|adv)(?![a-z])")
 # What is above it needs no eps.
 _NEXT_TO_0 = 1e-3
 
@@ -99,9 +105,12 @@ def _operands(call: Call, evaluator: Evaluator) -> list[tuple[Call, cst.BaseExpr
 def needs_less_than_one(ceiling: Call, functions: tuple[str, ...], evaluator: Evaluator) -> bool:
     """Whether one of these operations is given what `ceiling` keeps below 1, or what is left to 1 of it: `log(1 - p)`, `log1p(-p)`."""
     calls = [call for call in evaluator.calls.values() if call.function in functions and call.subject is not None]
-    given = [operand for call in calls if (operand := call.subject) is not None]
-    less = [rest for operand in given if (rest := _rest(operand, evaluator)) is not None]
-    return any(evaluator.values.get(operand, UNKNOWN).origin is ceiling for operand in (*given, *less))
+    less = [rest for call in calls if call.subject is not None and (rest := _rest(call.subject, evaluator)) is not None]
+    # A logarithm breaks at what is left, not at 1 itself.
+    given = [call.subject for call in calls if call.function not in {*_STEEP, "torch.log1p"}]
+    return any(
+        evaluator.values.get(operand, UNKNOWN).origin is ceiling for operand in (*given, *less) if operand is not None
+    )
 
 
 def _rest(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression | None:
@@ -226,12 +235,22 @@ def _takes_a_root(evaluator: Evaluator) -> bool:
 def widens(call: Call, evaluator: Evaluator) -> bool:
     """Whether it casts to float32 or float64, by whatever name, or switches autocast off, which people do to get there."""
     word = call.function.rpartition(".")[2].lower()
-    if "upcast" in word or cast_to(call, evaluator) in _WIDE:
+    if "upcast" in word:
         return True
+    if cast_to(call, evaluator) in _WIDE:
+        return not _is_told_apart(call.subject or call.receiver, evaluator)
     given = {name: evaluator.values.get(node, UNKNOWN) for name, node in call.arguments.items()}
     if "autocast" in word:
         return "enabled" in given and given["enabled"].constant is False
     return "cast" in word and any(value.kind is Kind.DTYPE and value.constant in _WIDE for value in given.values())
+
+
+def _is_told_apart(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """Whether it is what predictions are compared with or chosen by, a mask, labels, numbers of steps: no value of the model."""
+    dtype = evaluator.values.get(node, UNKNOWN).dtype if node is not None else ""
+    return node is not None and (
+        dtype in {"bool", "int"} or not _TOLD_APART.isdisjoint(words_of(_viewed(node, evaluator)))
+    )
 
 
 def is_sum_over_pixels(call: Call, evaluator: Evaluator) -> bool:
