@@ -118,7 +118,7 @@ def _is_large(call: Call, subject: Expression, facts: Facts) -> bool:
         return False
     words = facts.words_of(subject)
     # Of a penalty on gradients there is one norm for each sample, and none is scaled.
-    is_penalty = "penalty" in (*words, *facts.kept_as(call)) or "penalty" in facts.function_name()
+    is_penalty = not {"penalty", "pen"}.isdisjoint((*words, *facts.kept_as(call))) or "penalty" in facts.function_name()
     is_of_gradients = call.function in SUMS | NORMS and not GRADIENTS.isdisjoint(words) and not is_penalty
     if is_of_gradients or facts.is_sum_over_classes(call):
         return True

@@ -397,9 +397,14 @@ def parameters(declared: cst.Parameters) -> list[cst.Param]:
     return [*named, *starred]
 
 
+_CUTTING = frozenset(f"torch.{name}" for name in ("chunk", "split", "tensor_split", "unbind"))
+
+
 def _part_of_unknown(whole: Value) -> Value:
-    """One of the sizes that `b, c, h, w = x.shape` unpacks, or something unknown."""
+    """One of the sizes that `b, c, h, w = x.shape` unpacks, a piece of a tensor, or something unknown."""
     is_shape = whole.kind in {Kind.TUPLE, Kind.NUMBER} and whole.range == COUNT
+    if whole.kind is Kind.TENSOR and whole.made_by is not None and whole.made_by.function in _CUTTING:
+        return Value(Kind.TENSOR, range=whole.range, dtype=whole.dtype, detached=whole.detached)
     # What is taken out of something without a gradient has none.
     return Value(Kind.NUMBER, range=COUNT) if is_shape else Value(detached=whole.detached)
 

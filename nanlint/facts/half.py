@@ -45,8 +45,8 @@ _TOLD_APART = frozenset(
 _VARIANCES = frozenset({"torch.var", "torch.var_mean"})
 # The square of anything above is past the end of float16.
 _ROOT_OF_LARGEST = 256
-# A wave is within 1.
-_SMALL = frozenset({"wav", "wavs", "wave", "waveform", "audio", "speech", "signal", "mono"})
+# A wave is within 1, and so are weights.
+_SMALL = frozenset({"wav", "wavs", "wave", "waveform", "audio", "speech", "signal", "mono", "weight", "weights"})
 _VALUES = frozenset({"v", "value", "values"})
 _MATRIX_PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.einsum"})
 # What is scaled or normalised first stays small.

@@ -25,7 +25,8 @@ def unpacked(x: torch.Tensor) -> None:
     top, _ = torch.topk(x.softmax(-1), 2)
     reveal(top)  # range: [0, 1]
     left, right = x.sigmoid().chunk(2, dim=-1)
-    reveal(left)  # range: (-inf, inf)
+    reveal(left)  # range: [0, 1]
+    reveal(right)  # kind: tensor
 
 
 def several_targets(x: torch.Tensor) -> None:
