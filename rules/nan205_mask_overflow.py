@@ -85,11 +85,11 @@ class MaskOverflow(Rule):
         dtype, is_plane = facts.dtype_of(found.scores), facts.is_number(found.scores)
         # Filled in float32 and cast back to what the scores were.
         is_cast_back = (dtype == "float32" or is_plane) and facts.is_cast(call.node)
-        may_be_half = dtype == "" and not is_plane and (facts.mentions(*SOFTMAXES) or facts.may_be_half())
         # `scores[mask] = -1e9`, and what is taken the least of, are looked for where all is shown.
         is_set = call.form.value == "operator"
+        is_used = facts.mentions(*SOFTMAXES) or (facts.may_be_half() and not is_set)
         is_certain = facts.can_be_half(found.scores) and not is_set and constant < 0 and not is_plane
-        if is_certain or is_cast_back or may_be_half:
+        if is_certain or is_cast_back or (dtype == "" and not is_plane and is_used):
             is_raising = call.function == FILL and not is_set and not is_cast_back
             result = "and masked_fill raises" if is_raising else f"so it is {math.copysign(math.inf, constant)}"
             text = f"where float16 ends at {math.copysign(65504, constant):g}, {result}"
