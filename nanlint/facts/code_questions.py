@@ -264,7 +264,13 @@ class CodeQuestions(Reach):
     def is_same_thing(self, first: cst.BaseExpression, second: cst.BaseExpression) -> bool:
         """Whether two expressions are about one thing: `loss` and `loss.detach().item()`, `p.grad` and `p.grad.sum()`."""
         one, other = naming.thing_of(first), naming.thing_of(second)
-        return self.source_of(one) == self.source_of(other) or self.is_same(one, other)
+        return self._is_written_alike(one, other) or self.is_same(one, other)
+
+    def _is_written_alike(self, one: cst.BaseExpression, other: cst.BaseExpression) -> bool:
+        """Whether the texts are the same, for which mostly no text is needed: it takes a parse of the statement."""
+        if isinstance(one, cst.Name) and isinstance(other, cst.Name):
+            return one.value == other.value
+        return type(one) is type(other) and self.source_of(one) == self.source_of(other)
 
     def is_same(self, first: cst.BaseExpression | None, second: cst.BaseExpression | None) -> bool:
         """Whether two expressions of the chunk read the same values."""
