@@ -80,16 +80,17 @@ def _is_leaving(statement: cst.CSTNode) -> bool:
 
 def condition_at(node: cst.BaseExpression, parents: Parents, flow: Flow) -> Condition | None:
     """The condition that the truth of `node` decides, directly or through a name it is assigned to; None for no such one."""
-    whole, place = carried(node, parents)
-    if isinstance(place, (cst.If, cst.While, cst.Assert, cst.IfExp)) and place.test is whole:
-        return Condition(whole, place)
-    if isinstance(place, cst.MatchCase) and place.guard is whole:
-        return Condition(whole, place)
-    if isinstance(place, (cst.Assign, cst.AnnAssign, cst.NamedExpr)):
-        for use in reads_of(whole, flow):
-            found = condition_at(use, parents, flow)
-            if found is not None:
-                return found
+    waiting, seen = [node], set[cst.CSTNode]()
+    while waiting:
+        whole, place = carried(waiting.pop(), parents)
+        if isinstance(place, (cst.If, cst.While, cst.Assert, cst.IfExp)) and place.test is whole:
+            return Condition(whole, place)
+        if isinstance(place, cst.MatchCase) and place.guard is whole:
+            return Condition(whole, place)
+        # `weight = mask.float()` gives the same value a further name, and reads the one it had.
+        if isinstance(place, (cst.Assign, cst.AnnAssign, cst.NamedExpr)) and whole not in seen:
+            seen.add(whole)
+            waiting += reversed(list(reads_of(whole, flow)))
     return None
 
 
