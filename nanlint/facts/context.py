@@ -13,6 +13,7 @@ from nanlint.facts.values import UNKNOWN
 
 if TYPE_CHECKING:
     from nanlint.facts.flow import Flow
+    from nanlint.source.parse import ParsedChunk
 
 Parents = Mapping[cst.CSTNode, cst.CSTNode]
 
@@ -209,9 +210,15 @@ def ancestors(node: cst.CSTNode, parents: Parents) -> Iterator[cst.CSTNode]:
         around = parents.get(around)
 
 
-def comments_at(node: cst.CSTNode, parents: Parents) -> str:
+def comments_at(node: cst.CSTNode, parsed: ParsedChunk) -> str:
     """What the comments say that belong to the statement around `node`: above it, behind it, between its lines."""
-    statement = statement_of(node, parents)
+    statement = statement_of(node, parsed.parents)
+    if statement not in parsed.comments:
+        parsed.comments[statement] = _comments_in(statement)
+    return parsed.comments[statement]
+
+
+def _comments_in(statement: cst.CSTNode) -> str:
     if isinstance(statement, cst.BaseCompoundStatement):
         return ""
     # Comments are whitespace to libcst, which `walk` leaves out.
