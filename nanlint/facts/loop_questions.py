@@ -110,6 +110,12 @@ class LoopQuestions(CodeQuestions):
                 return True
         return False
 
+    def is_told_around(self, node: cst.CSTNode) -> bool:
+        """Whether the `if` around `node` that asks for what is not finite tells somebody of it: a log, a warning."""
+        asking = (each for each in self.parents_of(node) if isinstance(each, cst.If) and self.check_of(each.test))
+        around = next(asking, None)
+        return around is not None and any(is_logging(inner) for inner in walk(around.body))
+
     def is_option(self, node: cst.CSTNode, verbs: frozenset[str], thing: str) -> bool:
         """Whether an `if` around `node` asks for a setting that says what is done there: `if self.replace_nan:`."""
         asked = [around.test for around in self.parents_of(node) if isinstance(around, cst.If)]
@@ -126,6 +132,10 @@ class LoopQuestions(CodeQuestions):
         if isinstance(around, cst.Assign) and len(around.targets) == 1:
             return around.targets[0].target
         return around.target if isinstance(around, cst.AnnAssign) else None
+
+    def is_returned(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is what a `return` gives back."""
+        return isinstance(next(self.parents_of(node), None), cst.Return)
 
     def is_index_of_target(self, node: cst.BaseExpression) -> bool:
         """Whether `node` picks the elements that are set: `torch.isnan(x)` of `x[torch.isnan(x)] = 0`."""
