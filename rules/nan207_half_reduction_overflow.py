@@ -14,7 +14,7 @@ MATRIX_PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.einsum", "torch
 SCALINGS = frozenset({PRODUCT, QUOTIENT, "torch.nn.functional.normalize", "torch.softmax"})
 SCALES = frozenset({"scale", "scaling", "sqrt", "dim", "factor", "temperature", "norm"})
 BOXES = frozenset({"boxes", "boxes1", "bboxes", "bboxes1", "boxes_a", "box1", "bbox", "bbox1", "box"})
-MEAN, LOG_SOFTMAX, ROOTS = "torch.mean", "torch.log_softmax", ("sqrt", "rsqrt")
+MEAN, LOG_SOFTMAX, ROOTS = "torch.mean", "torch.log_softmax", ("sqrt", "rsqrt", "sqrt_", "rsqrt_")
 GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
 # What a loss of segmentation counts over all pixels goes by these names.
 COUNTS = frozenset({"intersection", "intersect", "inter", "union", "cardinality", "tp", "fp", "fn", "tn"})
