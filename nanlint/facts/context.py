@@ -62,10 +62,11 @@ class Condition:
         """Whether its body leaves the normal course: raise, break, continue, return or exit, at its own level."""
         if not isinstance(self.decides, (cst.If, cst.While)):
             return False
-        return any(_is_leaving(statement) for statement in _small_statements(self.decides.body))
+        return any(_is_leaving(statement) for statement in small_statements(self.decides.body))
 
 
-def _small_statements(suite: cst.BaseSuite) -> Iterator[cst.CSTNode]:
+def small_statements(suite: cst.BaseSuite) -> Iterator[cst.CSTNode]:
+    """The statements of a block, those that share a line each for itself."""
     for statement in suite.body:
         if isinstance(statement, cst.SimpleStatementLine):
             yield from statement.body

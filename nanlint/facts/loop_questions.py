@@ -10,6 +10,7 @@ import libcst as cst
 from nanlint.facts import resuming
 from nanlint.facts.asking_again import opposite_at
 from nanlint.facts.code_questions import CodeQuestions
+from nanlint.facts.context import small_statements
 from nanlint.facts.dtypes import autocast_dtype
 from nanlint.facts.finite_checks import Check, check_of, subject_of
 from nanlint.facts.loop_calls import is_logging
@@ -80,6 +81,15 @@ class LoopQuestions(CodeQuestions):
         """Whether `node`, or the function at hand, is about a validation or a test by its name."""
         function = self.function_name().lower().split("_")
         return not _ASIDE.isdisjoint((*words_of(node), *function))
+
+    def only_informs(self, test: cst.BaseExpression) -> bool:
+        """Whether all that a condition decides is what somebody reads: `if isnan(x): print(x)`, `total += x.item()`."""
+        condition = self.condition_at(test)
+        decides = condition.decides if condition is not None else None
+        if not isinstance(decides, cst.If) or decides.orelse is not None:
+            return False
+        told = small_statements(decides.body)
+        return all(is_logging(getattr(each, "value", each)) or _adds_a_number(each) for each in told)
 
     def comparisons_about(self, node: cst.BaseExpression) -> Iterator[tuple[cst.Comparison, Compared]]:
         """Every comparison of the thing that `node` is about, and of its number with inf: `loss_value == float("inf")`."""
@@ -237,3 +247,9 @@ class LoopQuestions(CodeQuestions):
         """Let go of every tree."""
         super().forget()
         self._loops = None
+
+
+def _adds_a_number(statement: cst.CSTNode) -> bool:
+    """`total += loss.item()`, which is for a log: no gradient comes back from there."""
+    inner = walk(statement.value) if isinstance(statement, cst.AugAssign) else ()
+    return any(isinstance(each, cst.Attribute) and each.attr.value == "item" for each in inner)
