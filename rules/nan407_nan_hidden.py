@@ -66,6 +66,7 @@ class NanHidden(Rule):
         Need(REPLACING | AVERAGING, along=(frozenset({"backward", "grad"}),), where="no test"),
         Need(ASKING, along=(FRESH,), where="no test"),
         Need(ASKING, where="sets elements"),
+        Need(ASKING, where="watches"),
         Need(frozenset({"torch.clamp"}), (CLAMPED,), where="no test"),
     )
 
@@ -78,14 +79,16 @@ class NanHidden(Rule):
         is_known = facts.is_asserted_around(call.node) or facts.is_told_around(call.node)
         if facts.is_test() or not trains or not facts.is_recorded(call.node) or is_known:
             return
-        told = self._told(call, subject, facts)
+        number = facts.number_instead(call.node, subject) if call.function in ASKING else None
+        told = self._told(call, subject, number, facts)
         if told and not facts.is_option(call.node, VERBS, "nan"):
             hazard = Hazard(call.function, facts.quote(subject), "NaN")
             fix = show("raise where it is not finite, and let `nanlint trace` tell where it comes from")
             severity = Severity.INFO if _is_masked(call, subject, facts) else self.severity
-            yield self.finding(facts.span_of(call.node), told, fix=fix, hazard=hazard, severity=severity)
+            place = call.node if number is None else number
+            yield self.finding(facts.span_of(place), told, fix=fix, hazard=hazard, severity=severity)
 
-    def _told(self, call: Call, subject: Expression, facts: Facts) -> str:
+    def _told(self, call: Call, subject: Expression, number: Expression | None, facts: Facts) -> str:
         """What is wrong with the call; nothing if it hides nothing."""
         thing, whole = facts.quote(subject, 30), facts.quote(call.node, 40)
         if call.function in FRESH:
@@ -99,7 +102,10 @@ class NanHidden(Rule):
         if call.function in AVERAGING:
             return f"`{whole}` leaves every NaN of `{thing}` out of the loss"
         if call.function in ASKING:
-            return f"`{thing}` is overwritten where `{whole}`" if facts.is_index_of_target(call.node) else ""
+            is_set = facts.is_index_of_target(call.node)
+            told = f"becomes `{facts.quote(number)}` where it was not finite" if number is not None else ""
+            told = told or (f"is overwritten where `{whole}`" if is_set else "")
+            return told and f"`{thing}` {told}"
         return _clamped(call, subject, facts)
 
 

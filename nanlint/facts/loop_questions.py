@@ -91,6 +91,17 @@ class LoopQuestions(CodeQuestions):
         told = small_statements(decides.body)
         return all(is_logging(getattr(each, "value", each)) or _adds_a_number(each) for each in told)
 
+    def number_instead(self, test: cst.BaseExpression, thing: cst.BaseExpression) -> cst.BaseExpression | None:
+        """The number that `thing` is set to where a condition is true: 0.0 of `if isnan(loss): loss = 0.0`; None for none."""
+        condition = self.condition_at(test)
+        decides = condition.decides if condition is not None else None
+        for each in small_statements(decides.body) if isinstance(decides, cst.If) else ():
+            if isinstance(each, cst.Assign) and len(each.targets) == 1 and self.here is not None:
+                number = self.here.values.get(each.value, UNKNOWN).number
+                if number is not None and math.isfinite(number) and self.is_same_thing(each.targets[0].target, thing):
+                    return each.value
+        return None
+
     def comparisons_about(self, node: cst.BaseExpression) -> Iterator[tuple[cst.Comparison, Compared]]:
         """Every comparison of the thing that `node` is about, and of its number with inf: `loss_value == float("inf")`."""
         flow, subject = self.here, self.training_subject(node)
