@@ -100,7 +100,7 @@ def _is_root(call: Call, facts: Facts) -> bool:
         return True
     power = facts.constant_of(exponent := call.arguments.get("exponent"))
     # The power 1 / p is a root for every p above 1.
-    return facts.is_inverse(exponent) if power is None else power < 1 and power != int(power)
+    return facts.is_inverse(exponent) if power is None else power < 1 and 0 < power % 1 < 1
 
 
 def _reason(call: Call, inner: Expression, facts: Facts) -> str:
