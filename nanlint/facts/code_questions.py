@@ -347,7 +347,8 @@ class CodeQuestions(Reach):
             # A bare name, as after `from torch.nn.functional import softmax`.
             spelled = self.spelling_of(operation)
             node = call.node.with_changes(func=cst.parse_expression(spelled)) if spelled is not None else None
-        if node is None:
+        # Beside `*args` and `**kwargs` nobody knows which argument is which.
+        if node is None or not operands.keys() <= call.arguments.keys():
             return None
         changed: cst.CSTNode = rewrite.bare(node)
         for name, text in operands.items():
