@@ -117,3 +117,25 @@ def test_arguments_that_no_operation_takes_are_survived() -> None:
     }
     text = "import torch\n" + "".join(f"def f_{call}(x):\n{''.join(lines[call])}    return x\n" for call in calls)
     assert told(text) == told(text, gated=False)
+
+
+def test_operands_that_stand_in_a_list_or_a_dictionary_are_unknown() -> None:
+    expressions = [
+        "torch.log(torch.softmax(x, -1), **k)",
+        "torch.log(torch.sub(torch.exp(x), **k))",
+        "torch.sqrt(torch.sub(*x))",
+        "torch.sqrt(torch.sub(x.pow(2).mean(), **k) + 1e-5)",
+        "torch.sqrt(torch.add(x.var(), **k))",
+        "torch.sqrt(x.pow(2).sum(), **k) + 1e-8",
+        "torch.pow(x.pow(2).sum(), **k)",
+        "torch.hypot(x * x, **k)",
+        "torch.where(x > 0, torch.div(*x), x)",
+        "torch.where(x > 0, torch.div(x, **k), x)",
+        "torch.where(*x).log() * torch.where(x > 0, **k)",
+        "torch.max(dim=x, **k)",
+        "F.binary_cross_entropy(torch.sigmoid(x), **k)",
+    ]
+    lines = "".join(f"    a = {expression}\n    b = x / ({expression})\n" for expression in expressions)
+    head = "import torch\nimport torch.nn.functional as F\ndef f(x, k):\n"
+    text = f"{head}{lines}    with torch.autocast('cuda'):\n        c = {expressions[-1]}\n    return a, b, c\n"
+    assert told(text) == told(text, gated=False)
