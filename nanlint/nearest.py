@@ -12,6 +12,7 @@ def did_you_mean(wrong: str, right: Iterable[str]) -> str:
     """`; did you mean X?` to append to a message, or nothing when no word is near."""
     from difflib import get_close_matches  # noqa: PLC0415 - only an error pays for it
 
-    by_folded = {word.lower(): word for word in right}
-    near = get_close_matches(wrong.lower(), by_folded, n=1, cutoff=0.5)
+    # The dashes of an option make it no nearer to another.
+    by_folded = {word.lower().lstrip("-"): word for word in right}
+    near = get_close_matches(wrong.lower().lstrip("-"), by_folded, n=1, cutoff=0.55)
     return f"; did you mean {by_folded[near[0]]}?" if near else ""

@@ -59,7 +59,8 @@ class UnguardedDivision(Rule):
             return
         # One denominator that can be 0 is one defect, however many things are divided by it.
         again = _divisions_by(below, facts, self.calls)
-        if again[0][0] is not call:
+        first = next(again)
+        if first[0] is not call:
             return
         found = facts.vanishes_as(below, call.arguments.get("input"))
         if _is_building(facts.function_name()) and found.kind != COUNT:
@@ -68,20 +69,18 @@ class UnguardedDivision(Rule):
         yield self.finding(
             facts.span_of(below),
             f"`{facts.quote(below, QUOTED)}` can be 0{known}, so the quotient can be NaN or inf",
-            fix=_fix(again, found.kind, facts),
+            fix=_fix([first, *again], found.kind, facts),
             hazard=Hazard(call.function, facts.source_of(below), "0"),
             severity=self.severity if found.is_ordinary and _is_to_be_shown(call, below, facts) else Severity.INFO,
         )
 
 
-def _divisions_by(below: Expression, facts: Facts, functions: frozenset[str]) -> list[tuple[Call, Expression]]:
+def _divisions_by(below: Expression, facts: Facts, functions: frozenset[str]) -> Iterator[tuple[Call, Expression]]:
     """Every unguarded division by the same thing, in order, with its denominator as it is written there."""
-    divisions = [(call, _denominator(call, facts)) for call in facts.calls_of(*functions)]
-    return [
-        (call, node)
-        for call, node in divisions
-        if node is not None and facts.is_same_total(node, below) and _is_unguarded(call, node, facts)
-    ]
+    for call in facts.calls_of(*functions):
+        node = _denominator(call, facts)
+        if node is not None and facts.is_same_total(node, below) and _is_unguarded(call, node, facts):
+            yield call, node
 
 
 def _is_building(function: str) -> bool:

@@ -136,8 +136,8 @@ def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
     reach = facts.range_of(inner)
     if facts.is_bounded(inner) or (reach.integer and reach.high == 1):
         return True
-    written = facts.function_name() + facts.source_of(facts.statement_of(call.node))
-    is_determinant = facts.operand_of(inner, "torch.abs") is not None and "det" in written
+    statement = facts.statement_of(call.node) if facts.operand_of(inner, "torch.abs") is not None else None
+    is_determinant = statement is not None and "det" in facts.function_name() + facts.source_of(statement)
     is_told = "abs" in facts.function_name() or "-inf" in facts.comments_at(call.node)
     return is_determinant or is_told or reach.constant is not None
 

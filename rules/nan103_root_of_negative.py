@@ -98,7 +98,7 @@ def _reason(inner: Expression, facts: Facts) -> str:
         return "is a square multiplied out and can round below 0"
     if made_by is None or made_by.function != DIFFERENCE or not facts.is_here(made_by.node) or reach.low >= -ROUNDING:
         return ""
-    left, right = made_by.arguments["input"], made_by.arguments["other"]
+    left, right = made_by.arguments.get("input", inner), made_by.arguments.get("other", inner)
     if facts.constant_of(left) is not None:
         return f"can be negative (range {reach})" if _is_square(right, facts) and not _is_of_share(right, facts) else ""
     # What is taken from a sum of squares is, on paper, never more, and floats round both. Two squares are ordered by what they mean.

@@ -121,4 +121,4 @@ def _is_rest_of_size(base: Expression, facts: Facts) -> bool:
 
 
 def _is_fraction(power: float) -> bool:
-    return power != int(power) and abs(power) != 0.5
+    return 0 < power % 1 < 1 and abs(power) != 0.5

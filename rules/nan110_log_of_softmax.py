@@ -70,7 +70,7 @@ class LogOfSoftmax(Rule):
         logs = _logs_like(log, facts)
         if logs[0].call is call:
             zone = "-1" if call.function == "torch.log1p" else "0"
-            hazard = Hazard(call.function, facts.source_of(call.arguments["input"]), zone)
+            hazard = Hazard(call.function, facts.source_of(call.subject or log.of), zone)
             message, edits = _message(logs, zone, facts), _edits(logs, facts)
             better = "log_softmax" if log.made_by.function == SOFTMAX else "logsigmoid"
             fix = safe(f"Use {better}", *edits) if edits else None
@@ -122,7 +122,7 @@ def _message(logs: list[Log], zone: str, facts: Facts) -> str:
     log, kind = logs[0], KINDS[logs[0].made_by.function]
     if len({each.is_of_rest for each in logs}) == 2:
         return f"`{facts.quote(log.of, QUOTED)}` is a {kind} and can be exactly 0 or 1, so its logs can be -inf"
-    operand = facts.quote(log.call.arguments["input"], QUOTED)
+    operand = facts.quote(log.call.subject or log.of, QUOTED)
     reason = f"is {zone} where the {kind} rounds to 1" if log.is_of_rest else f"is a {kind} and can be exactly 0"
     return f"`{operand}` {reason}, so its log can be -inf"
 
@@ -136,7 +136,7 @@ def _edits(logs: list[Log], facts: Facts) -> tuple[Edit, ...]:
 def _text(log: Log, facts: Facts) -> str | None:
     """What to write instead of the logarithm."""
     call, made_by, root = log.call, log.made_by, facts.root_of(log.of)
-    if call.function not in {"torch.log", "torch.log1p"} or len(call.arguments) > 1 or facts.changes_its_operand(call):
+    if call.function not in {"torch.log", "torch.log1p"} or len(call.arguments) != 1 or facts.changes_its_operand(call):
         return None
     if made_by.subject is None or not facts.can_be_repeated(made_by, root, call.node):
         return None

@@ -20,7 +20,6 @@ BELOW = frozenset({"<low>", "torch.neg", "torch.sub"})
 PLANES = frozenset({FILL, WHERE, PRODUCT, "torch.full", "torch.full_like", "new_full", "torch.tensor"})
 RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.max", "torch.maximum"})
 CASTS, CONSTANT = frozenset({"to", "type_as", "type", "half"}), "<huge constant>"
-MAKING = frozenset({"torch.softmax", "torch.log_softmax"})
 # The least number of these is beyond float16; that of a dtype which nobody knows is nobody's either.
 WIDE = frozenset({"float32", "float64", "bfloat16", "float", "double"})
 
@@ -63,7 +62,7 @@ class MaskOverflow(Rule):
         Need(frozenset({PRODUCT}), (LEAST, WIDE, NAMED), along=(frozenset(SOFTMAX),), form=CONSTANT, where="no test"),
         Need(frozenset({PRODUCT}), (HUGE | LEAST, NAMED), only_info=True, form=CONSTANT, where="no test"),
         Need(frozenset({FILL, WHERE}), (HUGE,), only_info=True, form=CONSTANT, where="no test"),
-        Need(MAKING, (HUGE | LEAST,), where="sets elements", only_info=True),
+        Need(HUGE | LEAST, where="sets elements", only_info=True),
         Need(frozenset({SUM}), (frozenset({"<least>"}),), spread="every", made_by=PLANES, where="no test"),
     )
 

@@ -88,7 +88,7 @@ def _variance(node: Expression | None, facts: Facts) -> Variance | None:
     difference = facts.origin_of(node)
     if difference is None or difference.function != DIFFERENCE or not facts.is_here(difference.node):
         return None
-    squares, mean = facts.origin_of(difference.arguments["input"]), _squared(difference.arguments["other"], facts)
+    squares, mean = facts.origin_of(difference.subject), _squared(difference.arguments.get("other"), facts)
     if squares is None or mean is None or squares.function not in AVERAGES or not facts.is_here(squares.node):
         return None
     averaged = facts.origin_of(mean)
@@ -106,8 +106,8 @@ def _variance_plus_eps(node: Expression, facts: Facts) -> Variance | None:
     added = facts.value_of(node).made_by
     if added is None or added.function != SUM or not facts.is_here(added.node):
         return None
-    left, right = added.arguments["input"], added.arguments["other"]
-    return _variance(left if not facts.is_number(left) else right, facts)
+    left, right = added.subject, added.arguments.get("other")
+    return _variance(right if left is None or facts.is_number(left) else left, facts)
 
 
 def _squared(node: Expression | None, facts: Facts) -> Expression | None:
@@ -140,7 +140,7 @@ def _fix(call: Call, variance: Variance, facts: Facts, *, has_eps: bool) -> Fix 
 
 def _settings(variance: Variance, facts: Facts) -> str | None:
     """The arguments that both means were given, with the correction that they mean; None if they differ."""
-    mean = facts.origin_of(_squared(variance.difference.arguments["other"], facts))
+    mean = facts.origin_of(_squared(variance.difference.arguments.get("other"), facts))
     given, others = (
         {name: facts.source_of(node) for name, node in call.arguments.items() if name != "input"}
         for call in (variance.squares, mean or variance.squares)

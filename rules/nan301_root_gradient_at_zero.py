@@ -100,12 +100,12 @@ def _is_root(call: Call, facts: Facts) -> bool:
         return True
     power = facts.constant_of(exponent := call.arguments.get("exponent"))
     # The power 1 / p is a root for every p above 1.
-    return facts.is_inverse(exponent) if power is None else power < 1 and power != int(power)
+    return facts.is_inverse(exponent) if power is None else power < 1 and 0 < power % 1 < 1
 
 
 def _reason(call: Call, inner: Expression, facts: Facts) -> str:
     """Why the operand can be 0; empty if nothing says so."""
-    operands = [inner, call.arguments["other"]] if call.function == HYPOT else [facts.divided_in(inner)]
+    operands = [inner, call.arguments.get("other", inner)] if call.function == HYPOT else [facts.divided_in(inner)]
     if facts.is_given(inner) and facts.is_square_by_name(inner) and not facts.is_tested(inner):
         return "is a square by its name, and can be 0"
     for operand in operands:
@@ -140,7 +140,7 @@ def _norm(call: Call, total: Call | None, facts: Facts) -> str | None:
     spelled = facts.spelling_of(NORM)
     if total is None or total.function != SUM or total.subject is None or spelled is None:
         return None
-    if call.function == RSQRT or (call.function == POWER and facts.constant_of(call.arguments["exponent"]) != 0.5):
+    if call.function == RSQRT or (call.function == POWER and facts.constant_of(call.arguments.get("exponent")) != 0.5):
         return None
     rest = {name: node for name, node in total.arguments.items() if name not in {"input", "dtype"}}
     squared = facts.squared(facts.call_of(total.subject))

@@ -92,7 +92,7 @@ class WhereGradientTrap(Rule):
 
 def _is_trained(inner: Call, facts: Facts) -> bool:
     """Whether a gradient reaches what breaks, for all that names say: a count of what a mask keeps has none."""
-    operand, above = inner.arguments[BREAKING[inner.function][0]], inner.arguments["input"]
+    operand, above = (inner.arguments.get(each, inner.node) for each in (BREAKING[inner.function][0], "input"))
     is_count = not COUNTS.isdisjoint(facts.words_behind(operand))
     # The gradient of what is divided by 0 is infinite, too.
     is_divided = inner.function == DIV and facts.rests_on_input(above) and not facts.range_of(above).integer

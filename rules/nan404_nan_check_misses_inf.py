@@ -48,7 +48,7 @@ class NanCheckMissesInf(Rule):
     when the thing is not a loss, a gradient or a norm of one, by its name or because `backward()` starts there, or goes into `nanmean`; when the
     test decides nothing, as in a log line or a mask; in tests. `loss > 1e6` is flagged where it leaves the loop or the
     function, a comparison with NaN itself in any function that trains or names `nan`. Python's `max` and `min` lose a NaN that is
-    not their first argument; flagged where one is written there, and at `info` for the largest of gradients; `info` too for a loss of a validation, which trains nothing. So is `isfinite(p.grad).any()`, which one element answers.
+    not their first argument; flagged where one is written there, and at `info` for the largest of gradients; `info` too for a loss of a validation, which trains nothing, and for a check that only prints or counts. So is `isfinite(p.grad).any()`, which one element answers.
 
     ## Fix
     Safe: `not isfinite(...)` is the same answer for every finite value.
@@ -72,9 +72,8 @@ class NanCheckMissesInf(Rule):
         if subject is None or facts.is_test() or not _is_watched(subject, facts):
             return
         if facts.asks_for_some(call):
-            message = (
-                f"`{facts.quote(call.node, 40)}` asks for one element: a gradient with some that are not finite passes"
-            )
+            text = facts.quote(call.node, 40)
+            message = f"`{text}` asks for one element: a gradient with some that are not finite passes"
             yield self.finding(facts.span_of(call.node), message)
         if call.function in FINITE:
             return
@@ -115,8 +114,9 @@ class NanCheckMissesInf(Rule):
     def _missing(self, node: Expression, subject: Expression, missed: str, facts: Facts, edit: Edit | None) -> Finding:
         thing = facts.quote(subject, 25)
         message = f"`{facts.quote(node, 40)}` is False for {missed}, so a `{thing}` of {missed} passes this check"
-        fix = safe("Ask whether it is finite", edit) if edit is not None else None
-        severity = Severity.INFO if facts.is_aside(subject) else self.severity
+        informs = facts.only_informs(node)
+        fix = safe("Ask whether it is finite", edit) if edit is not None and not informs else None
+        severity = Severity.INFO if informs or facts.is_aside(subject) else self.severity
         return self.finding(facts.span_of(node), message, fix=fix, severity=severity)
 
 

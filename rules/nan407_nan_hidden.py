@@ -49,7 +49,7 @@ class NanHidden(Rule):
 
     ## Silent when
     it is done to inputs, labels, targets, metrics, attention weights of masked rows, or to anything that is not a loss, a
-    gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests; where the same `if` asserts what made it so, or asks for a setting by that name (`replace_nan`);
+    gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests; where the same `if` asserts what made it so, asks for a setting by that name (`replace_nan`) or logs it;
     where inf takes the place of NaN, which no log overlooks. At `info` for what a mask has a part in, where NaN may stand for what is missing. A `clamp` of a loss is flagged with a constant `max` of 10 or more and no `min`, for the usual names of a loss.
 
     ## Fix
@@ -66,6 +66,7 @@ class NanHidden(Rule):
         Need(REPLACING | AVERAGING, along=(frozenset({"backward", "grad"}),), where="no test"),
         Need(ASKING, along=(FRESH,), where="no test"),
         Need(ASKING, where="sets elements"),
+        Need(ASKING, where="watches"),
         Need(frozenset({"torch.clamp"}), (CLAMPED,), where="no test"),
     )
 
@@ -75,23 +76,24 @@ class NanHidden(Rule):
         if subject is None or (call.function in FRESH and not facts.mentions("isnan", "isinf", "isfinite")):
             return
         trains = facts.may_train() or facts.mentions("backward", "grad")
-        if facts.is_test() or not trains or not facts.is_recorded(call.node) or facts.is_asserted_around(call.node):
+        is_known = facts.is_asserted_around(call.node) or facts.is_told_around(call.node)
+        if facts.is_test() or not trains or not facts.is_recorded(call.node) or is_known:
             return
-        told = self._told(call, subject, facts)
+        number = facts.number_instead(call.node, subject) if call.function in ASKING else None
+        told = self._told(call, subject, number, facts)
         if told and not facts.is_option(call.node, VERBS, "nan"):
             hazard = Hazard(call.function, facts.quote(subject), "NaN")
             fix = show("raise where it is not finite, and let `nanlint trace` tell where it comes from")
             severity = Severity.INFO if _is_masked(call, subject, facts) else self.severity
-            yield self.finding(facts.span_of(call.node), told, fix=fix, hazard=hazard, severity=severity)
+            place = call.node if number is None else number
+            yield self.finding(facts.span_of(place), told, fix=fix, hazard=hazard, severity=severity)
 
-    def _told(self, call: Call, subject: Expression, facts: Facts) -> str:
+    def _told(self, call: Call, subject: Expression, number: Expression | None, facts: Facts) -> str:
         """What is wrong with the call; nothing if it hides nothing."""
         thing, whole = facts.quote(subject, 30), facts.quote(call.node, 40)
         if call.function in FRESH:
-            target = facts.assigned_to(call.node)
-            check = facts.check_around(call.node)
-            hides = target is not None and check is not None and NAMED.search(facts.source_of(target)) is not None
-            return f"`{facts.quote(target, 30)}` becomes `{whole}` where it was not finite" if hides and target else ""
+            made = _made_anew(call, facts)
+            return f"`{made}` becomes `{whole}` where it was not finite" if made else ""
         if not _is_trained(subject, facts) or not _counts(subject, facts):
             return ""
         if call.function in REPLACING:
@@ -100,8 +102,21 @@ class NanHidden(Rule):
         if call.function in AVERAGING:
             return f"`{whole}` leaves every NaN of `{thing}` out of the loss"
         if call.function in ASKING:
-            return f"`{thing}` is overwritten where `{whole}`" if facts.is_index_of_target(call.node) else ""
+            is_set = facts.is_index_of_target(call.node)
+            told = f"becomes `{facts.quote(number)}` where it was not finite" if number is not None else ""
+            told = told or (f"is overwritten where `{whole}`" if is_set else "")
+            return told and f"`{thing}` {told}"
         return _clamped(call, subject, facts)
+
+
+def _made_anew(call: Call, facts: Facts) -> str:
+    """The loss or gradient in whose place something new is put where it, or a prediction, was not finite; "" for none."""
+    check, target = facts.check_around(call.node), facts.assigned_to(call.node)
+    # Labels that are NaN are missing.
+    if check is None or not (check.is_about_training or ACTIVATIONS.intersection(re.split(r"\W|_", check.thing))):
+        return ""
+    made = facts.quote(target, 30) if target is not None else check.thing if facts.is_returned(call.node) else ""
+    return made if NAMED.search(made) else ""
 
 
 def _clamped(call: Call, subject: Expression, facts: Facts) -> str:

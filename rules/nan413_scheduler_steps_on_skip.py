@@ -27,7 +27,7 @@ class SchedulerStepsOnSkip(Rule):
             scheduler.step()
 
     ## Silent when
-    the scheduler steps only where the optimizer does; when it steps in another loop, as once per epoch; when a condition asks for the
+    the scheduler steps only where the optimizer does; when it steps in another loop, as once per epoch; when it is given a metric or a number (`step(val_loss)`); when a condition asks for the
     scale or for a skipped step. A scheduler right behind `scaler.step`, which skips a few steps of every run, is found too. All
     of it is info: a schedule that is a few steps short rarely breaks a run.
 
@@ -46,7 +46,8 @@ class SchedulerStepsOnSkip(Rule):
         del facts
         if loop.is_framework or loop.is_step_method:
             return
-        for schedule in loop.of("schedule"):
+        # One that is given a metric, or the number of the step, does not count by itself.
+        for schedule in (each for each in loop.of("schedule") if each.text.endswith("()")):
             ways = [path for path in loop.paths if schedule in path.steps]
             skipped = next((reason for path in ways if (reason := _skipped(path, schedule))), "")
             # Where every way asks for the scale, the author knows.

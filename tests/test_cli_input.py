@@ -124,6 +124,19 @@ def test_a_syntax_error_in_a_notebook_is_told_by_cell_and_line(project: Project)
     assert outcome.out.startswith("a.ipynb: error: cell 2, line 2: not valid Python")
 
 
+def test_a_cell_that_is_no_python_is_told_of_and_the_others_are_checked_and_fixed(project: Project) -> None:
+    before = notebook("import torch", "for x in range(3):\n", "y = torch.log(x)", "print(((")
+    project.write("a.ipynb", before)
+    lines = project.check("-q").out.splitlines()
+    assert [line.partition(" not valid Python ")[0] for line in lines] == [
+        "a.ipynb:cell 3:1:5: LOC101 [*] `torch.log(x)` is a logarithm [bare-log]",
+        "a.ipynb: error: cell 2, line 1:",
+        "a.ipynb: error: cell 4, line 1:",
+    ]
+    assert project.check("--fix").code == 0
+    assert project.read("a.ipynb") == before.replace("torch.log(", "torch.log1p(")
+
+
 def test_the_frame_of_a_finding_in_a_notebook_shows_its_cell(project: Project) -> None:
     project.write("a.ipynb", notebook("import torch", "x = torch.ones(1)\ny = torch.log(x)"))
     assert "2 | y = torch.log(x)\n  |     ^^^^^^^^^^^^\n" in project.check("-f", "full").out

@@ -96,6 +96,7 @@ def test_a_wrong_command_is_one_line(project: Project, words: list[str], complai
     ("words", "complaint"),
     [
         pytest.param(["--sevrity", "error"], "unrecognized arguments: --sevrity; did you mean --severity?", id="typed wrong"),
+        pytest.param(["--foo"], "unrecognized arguments: --foo", id="like no other"),
         pytest.param(["--sel", "LOC"], "unrecognized arguments: --sel; did you mean --select?", id="abbreviated"),
         pytest.param(["--select"], "argument --select: expected one argument", id="without its value"),
         pytest.param(["--jobs", "many"], "argument -j/--jobs: invalid int value: 'many'", id="no number"),

@@ -41,6 +41,8 @@ def test_a_truth_that_decides_what_happens_next_is_a_condition(body: str) -> Non
         pytest.param("y = torch.where(reveal(x), 0, x)", id="where"),
         pytest.param("if reveal(x) > 3: pass", id="compared with a number"),
         pytest.param("bad = reveal(x)\n    print(bad)", id="a name that is printed"),
+        pytest.param("bad = reveal(x)\n    weight = bad.float()\n    return weight", id="a further name for a cast"),
+        pytest.param("bad = reveal(x)\n    while y: bad = bad.float()\n    return bad", id="its own name for a cast"),
     ],
 )
 def test_other_uses_are_none(body: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -197,3 +198,21 @@ def test_a_function_that_libcst_does_not_read_is_told_of_and_the_others_are_chec
     result = check_text(text, "mixed.py", Checker(gated=True).ruleset(Settings()))
     assert [finding.span.line for finding in result.findings] == [8]
     assert [(error.line, "`A.f` mixes tabs and spaces" in error.message) for error in result.errors] == [(3, True)]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pytest.param("torch.log(x{})", id="logarithms"),
+        pytest.param("x / y[{}].sum()", id="divisions"),
+        pytest.param("torch.log(torch.softmax(x{}, -1))", id="with fixes"),
+    ],
+)
+def test_hundreds_of_findings_in_one_statement_do_not_take_a_look_at_all_of_it_each(expression: str) -> None:
+    # Reading the statement again for each of them took minutes.
+    parts = ", ".join(expression.replace("{}", str(number)) for number in range(250))
+    text = f"import torch\ndef f(x, y):\n    return [{parts}]  # many\n"
+    start = time.process_time()
+    result = check_text(text, "wide.py", Checker(gated=True).ruleset(EVERYTHING))
+    assert (len(result.findings), result.errors) == (250, [])
+    assert time.process_time() - start < 30

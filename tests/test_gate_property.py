@@ -170,6 +170,16 @@ class A(torch.nn.Module):
     def f(self, x):
         return self.act(x)
 """,
+    "module that a function with the name of a class makes": """
+import torch
+def Normalized():
+    return torch.nn.LogSoftmax(dim=-1)
+class A(torch.nn.Module):
+    def __init__(self):
+        self.act = Normalized()
+    def f(self, x):
+        return self.act(x)
+""",
     "module that a method makes": """
 import torch
 class A(torch.nn.Module):

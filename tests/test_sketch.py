@@ -128,7 +128,7 @@ def test_a_statement_has_the_comments_that_libcst_gives_it() -> None:
     said = []
     for parsed in (sketched(chunk, text), parse_chunk(chunk, split_lines(text))):
         names = [node for node in walk(parsed.module) if isinstance(node, cst.Name) and node.value == "y"]
-        said.append([comments_at(node, parsed.parents) for node in names])
+        said.append([comments_at(node, parsed) for node in names])
     assert said[0] == said[1] == ["# above # behind # between # end", "# next"]
 
 

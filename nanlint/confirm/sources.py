@@ -79,7 +79,7 @@ def source_of(finding: Finding) -> Source:
 def _of_notebook(finding: Finding, data: bytes, path: str) -> Source:
     from nanlint.source.notebook import Notebook  # noqa: PLC0415 - imports json; few runs meet a notebook
 
-    notebook = Notebook.parse(data, path)
+    notebook = Notebook.parse(data, path, is_tried=True)
     first = next((cell.first_line for cell in notebook.cells if cell.number == finding.cell), 0)
     if not first:
         raise NothingToRun(f"cell {finding.cell} is no Python cell any more; check the notebook again")

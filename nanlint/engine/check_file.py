@@ -62,8 +62,12 @@ def check_notebook(data: bytes, path: str, ruleset: Ruleset) -> FileResult:
 
     notebook = Notebook.parse(data, path)
     result = check_text(notebook.text, path, ruleset)
+    # A cell that somebody was in the middle of is no reason to be silent about the others.
+    if result.errors and (tried := Notebook.parse(data, path, is_tried=True)).broken:
+        notebook, result = tried, check_text(tried.text, path, ruleset)
     result.findings = [in_cell(finding, notebook) for finding in result.findings]
     result.errors = [_error_in_cell(error, notebook) for error in result.errors]
+    result.errors += [_in_cell(number, _not_python(error, path, "cell")) for number, error in notebook.broken]
     return result
 
 
@@ -83,7 +87,12 @@ def _error_in_cell(error: FileError, notebook: Notebook) -> FileError:
     if error.line is None or not notebook.cells:
         return error
     cell, span = notebook.locate(model.Span(error.line, 1, error.line, 1))
-    return model.FileError(error.path, None, f"cell {cell}, line {span.line}: {error.message}")
+    return _in_cell(cell, model.FileError(error.path, span.line, error.message))
+
+
+def _in_cell(cell: int, error: FileError) -> FileError:
+    place = f"cell {cell}" if error.line is None else f"cell {cell}, line {error.line}"
+    return model.FileError(error.path, None, f"{place}: {error.message}")
 
 
 def _check_config(data: bytes, path: str, ruleset: Ruleset, *, is_named: bool) -> FileResult:
@@ -200,14 +209,14 @@ def _without_suppressed(result: FileResult, text: str, path: str, ruleset: Rules
     return result
 
 
-def _not_python(error: Exception, path: str) -> FileError:
-    """The one clear line for a file that Python itself cannot read."""
+def _not_python(error: Exception, path: str, unit: str = "file") -> FileError:
+    """The one clear line for a file, or a cell of it, that Python itself cannot read."""
     version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     if isinstance(error, SyntaxError):
-        return model.FileError(path, error.lineno, f"not valid {version}: {error.msg}; the file was not checked")
+        return model.FileError(path, error.lineno, f"not valid {version}: {error.msg}; the {unit} was not checked")
     if isinstance(error, ValueError):
-        return model.FileError(path, None, f"not valid {version}: {error}; the file was not checked")
-    return model.FileError(path, None, "nested too deeply to be read; the file was not checked")
+        return model.FileError(path, None, f"not valid {version}: {error}; the {unit} was not checked")
+    return model.FileError(path, None, f"nested too deeply to be read; the {unit} was not checked")
 
 
 def _stamped(findings: Iterable[Finding], path: str, ruleset: Ruleset) -> Iterator[Finding]:

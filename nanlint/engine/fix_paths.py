@@ -38,7 +38,7 @@ class Document:
     def __init__(self, path: str, data: bytes) -> None:
         self.path = path
         self.data = data
-        self.notebook = Notebook.parse(data, path) if kind_of(path) == "notebook" else None
+        self.notebook = Notebook.parse(data, path, is_tried=True) if kind_of(path) == "notebook" else None
         self._source = decode(data, path) if self.notebook is None else SourceFile(self.notebook.text)
         self.text = self._source.text
 

@@ -127,7 +127,8 @@ class _Look(NamedTuple):
         """log(exp(x) - 1)."""
         less = self.origin(inside, "torch.sub")
         exp = self.origin(less.subject, EXP) if less is not None else self.origin(inside, EXPM1)
-        is_one = less is None or self.evaluator.values.get(less.arguments["other"], UNKNOWN).number == 1
+        one = less.arguments.get("other") if less is not None else None
+        is_one = less is None or (one is not None and self.evaluator.values.get(one, UNKNOWN).number == 1)
         return ByHand("", (exp,), is_inverse=True) if exp is not None and is_one else None
 
     def quotient(self, part: Node, whole: Node) -> ByHand | None:

@@ -76,7 +76,11 @@ def _of_two_tensors(call: Call, evaluator: Evaluator) -> Call:
     """`torch.max(a, b)` of two tensors: what was bound as a dimension is the other one."""
     second = call.arguments.get("dim") if call.function in {"torch.max", "torch.min"} else None
     kind = evaluator.values.get(second, UNKNOWN).kind if second is not None else Kind.NUMBER
-    if second is None or not (kind is Kind.TENSOR or (kind is Kind.UNKNOWN and _is_no_dimension(second, call))):
+    if (
+        second is None
+        or "input" not in call.arguments
+        or not (kind is Kind.TENSOR or (kind is Kind.UNKNOWN and _is_no_dimension(second, call)))
+    ):
         return call
     return replace(call, arguments={"input": call.arguments["input"], "other": second})
 

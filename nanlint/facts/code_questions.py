@@ -21,6 +21,7 @@ from nanlint.facts.leftovers import leftovers
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
 from nanlint.facts.values import Form, Kind
+from nanlint.facts.written import text_of
 from nanlint.model import Edit, Span
 from nanlint.source.filled import Filled, filled_in
 from nanlint.source.outline import MODULE
@@ -264,7 +265,7 @@ class CodeQuestions(Reach):
     def is_same_thing(self, first: cst.BaseExpression, second: cst.BaseExpression) -> bool:
         """Whether two expressions are about one thing: `loss` and `loss.detach().item()`, `p.grad` and `p.grad.sum()`."""
         one, other = naming.thing_of(first), naming.thing_of(second)
-        return self.source_of(one) == self.source_of(other) or self.is_same(one, other)
+        return text_of(one) == text_of(other) or self.is_same(one, other)
 
     def is_same(self, first: cst.BaseExpression | None, second: cst.BaseExpression | None) -> bool:
         """Whether two expressions of the chunk read the same values."""
@@ -272,7 +273,7 @@ class CodeQuestions(Reach):
 
     def comments_at(self, node: cst.CSTNode) -> str:
         """What the comments of the statement around `node` say."""
-        return context.comments_at(node, self.parse(self._current).parents)
+        return context.comments_at(node, self.parse(self._current))
 
     def is_announced(self, node: cst.CSTNode, word: str) -> bool:
         """Whether the function's docstring or the comments of the statement around `node` speak of `word`, as of a NaN."""
@@ -346,7 +347,8 @@ class CodeQuestions(Reach):
             # A bare name, as after `from torch.nn.functional import softmax`.
             spelled = self.spelling_of(operation)
             node = call.node.with_changes(func=cst.parse_expression(spelled)) if spelled is not None else None
-        if node is None:
+        # Beside `*args` and `**kwargs` nobody knows which argument is which.
+        if node is None or not operands.keys() <= call.arguments.keys():
             return None
         changed: cst.CSTNode = rewrite.bare(node)
         for name, text in operands.items():

@@ -13,6 +13,7 @@ from nanlint.facts.values import UNKNOWN
 
 if TYPE_CHECKING:
     from nanlint.facts.flow import Flow
+    from nanlint.source.parse import ParsedChunk
 
 Parents = Mapping[cst.CSTNode, cst.CSTNode]
 
@@ -61,10 +62,11 @@ class Condition:
         """Whether its body leaves the normal course: raise, break, continue, return or exit, at its own level."""
         if not isinstance(self.decides, (cst.If, cst.While)):
             return False
-        return any(_is_leaving(statement) for statement in _small_statements(self.decides.body))
+        return any(_is_leaving(statement) for statement in small_statements(self.decides.body))
 
 
-def _small_statements(suite: cst.BaseSuite) -> Iterator[cst.CSTNode]:
+def small_statements(suite: cst.BaseSuite) -> Iterator[cst.CSTNode]:
+    """The statements of a block, those that share a line each for itself."""
     for statement in suite.body:
         if isinstance(statement, cst.SimpleStatementLine):
             yield from statement.body
@@ -80,16 +82,17 @@ def _is_leaving(statement: cst.CSTNode) -> bool:
 
 def condition_at(node: cst.BaseExpression, parents: Parents, flow: Flow) -> Condition | None:
     """The condition that the truth of `node` decides, directly or through a name it is assigned to; None for no such one."""
-    whole, place = carried(node, parents)
-    if isinstance(place, (cst.If, cst.While, cst.Assert, cst.IfExp)) and place.test is whole:
-        return Condition(whole, place)
-    if isinstance(place, cst.MatchCase) and place.guard is whole:
-        return Condition(whole, place)
-    if isinstance(place, (cst.Assign, cst.AnnAssign, cst.NamedExpr)):
-        for use in reads_of(whole, flow):
-            found = condition_at(use, parents, flow)
-            if found is not None:
-                return found
+    waiting, seen = [node], set[cst.CSTNode]()
+    while waiting:
+        whole, place = carried(waiting.pop(), parents)
+        if isinstance(place, (cst.If, cst.While, cst.Assert, cst.IfExp)) and place.test is whole:
+            return Condition(whole, place)
+        if isinstance(place, cst.MatchCase) and place.guard is whole:
+            return Condition(whole, place)
+        # `weight = mask.float()` gives the same value a further name, and reads the one it had.
+        if isinstance(place, (cst.Assign, cst.AnnAssign, cst.NamedExpr)) and whole not in seen:
+            seen.add(whole)
+            waiting += reversed(list(reads_of(whole, flow)))
     return None
 
 
@@ -208,9 +211,15 @@ def ancestors(node: cst.CSTNode, parents: Parents) -> Iterator[cst.CSTNode]:
         around = parents.get(around)
 
 
-def comments_at(node: cst.CSTNode, parents: Parents) -> str:
+def comments_at(node: cst.CSTNode, parsed: ParsedChunk) -> str:
     """What the comments say that belong to the statement around `node`: above it, behind it, between its lines."""
-    statement = statement_of(node, parents)
+    statement = statement_of(node, parsed.parents)
+    if statement not in parsed.comments:
+        parsed.comments[statement] = _comments_in(statement)
+    return parsed.comments[statement]
+
+
+def _comments_in(statement: cst.CSTNode) -> str:
     if isinstance(statement, cst.BaseCompoundStatement):
         return ""
     # Comments are whitespace to libcst, which `walk` leaves out.

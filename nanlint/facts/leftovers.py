@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.model import Edit, Span
@@ -35,7 +36,7 @@ def leftovers(function: ast.AST, edits: Sequence[Edit], line: Callable[[int], st
     """Deletions of the assignments in `function` that only what `edits` replace has read; `line` gives a line's text."""
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return []
-    names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    names = _names_in(function)
     if any(node.id in _READERS for node in names):
         return []
     deletions: list[Edit] = []
@@ -46,6 +47,12 @@ def leftovers(function: ast.AST, edits: Sequence[Edit], line: Callable[[int], st
         if found <= set(deletions):
             return deletions
         deletions += sorted(found.difference(deletions), key=lambda edit: edit.span)
+
+
+@lru_cache(1)
+def _names_in(function: ast.AST) -> list[ast.Name]:
+    """Every name in a function, which the next fix is mostly about, too."""
+    return [node for node in ast.walk(function) if isinstance(node, ast.Name)]
 
 
 def without_leftovers(before: str, after: str) -> str:

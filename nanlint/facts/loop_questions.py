@@ -10,6 +10,7 @@ import libcst as cst
 from nanlint.facts import resuming
 from nanlint.facts.asking_again import opposite_at
 from nanlint.facts.code_questions import CodeQuestions
+from nanlint.facts.context import small_statements
 from nanlint.facts.dtypes import autocast_dtype
 from nanlint.facts.finite_checks import Check, check_of, subject_of
 from nanlint.facts.loop_calls import is_logging
@@ -81,6 +82,26 @@ class LoopQuestions(CodeQuestions):
         function = self.function_name().lower().split("_")
         return not _ASIDE.isdisjoint((*words_of(node), *function))
 
+    def only_informs(self, test: cst.BaseExpression) -> bool:
+        """Whether all that a condition decides is what somebody reads: `if isnan(x): print(x)`, `total += x.item()`."""
+        condition = self.condition_at(test)
+        decides = condition.decides if condition is not None else None
+        if not isinstance(decides, cst.If) or decides.orelse is not None:
+            return False
+        told = small_statements(decides.body)
+        return all(is_logging(getattr(each, "value", each)) or _adds_a_number(each) for each in told)
+
+    def number_instead(self, test: cst.BaseExpression, thing: cst.BaseExpression) -> cst.BaseExpression | None:
+        """The number that `thing` is set to where a condition is true: 0.0 of `if isnan(loss): loss = 0.0`; None for none."""
+        condition = self.condition_at(test)
+        decides = condition.decides if condition is not None else None
+        for each in small_statements(decides.body) if isinstance(decides, cst.If) else ():
+            if isinstance(each, cst.Assign) and len(each.targets) == 1 and self.here is not None:
+                number = self.here.values.get(each.value, UNKNOWN).number
+                if number is not None and math.isfinite(number) and self.is_same_thing(each.targets[0].target, thing):
+                    return each.value
+        return None
+
     def comparisons_about(self, node: cst.BaseExpression) -> Iterator[tuple[cst.Comparison, Compared]]:
         """Every comparison of the thing that `node` is about, and of its number with inf: `loss_value == float("inf")`."""
         flow, subject = self.here, self.training_subject(node)
@@ -110,6 +131,12 @@ class LoopQuestions(CodeQuestions):
                 return True
         return False
 
+    def is_told_around(self, node: cst.CSTNode) -> bool:
+        """Whether the `if` around `node` that asks for what is not finite tells somebody of it: a log, a warning."""
+        asking = (each for each in self.parents_of(node) if isinstance(each, cst.If) and self.check_of(each.test))
+        around = next(asking, None)
+        return around is not None and any(is_logging(inner) for inner in walk(around.body))
+
     def is_option(self, node: cst.CSTNode, verbs: frozenset[str], thing: str) -> bool:
         """Whether an `if` around `node` asks for a setting that says what is done there: `if self.replace_nan:`."""
         asked = [around.test for around in self.parents_of(node) if isinstance(around, cst.If)]
@@ -126,6 +153,10 @@ class LoopQuestions(CodeQuestions):
         if isinstance(around, cst.Assign) and len(around.targets) == 1:
             return around.targets[0].target
         return around.target if isinstance(around, cst.AnnAssign) else None
+
+    def is_returned(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is what a `return` gives back."""
+        return isinstance(next(self.parents_of(node), None), cst.Return)
 
     def is_index_of_target(self, node: cst.BaseExpression) -> bool:
         """Whether `node` picks the elements that are set: `torch.isnan(x)` of `x[torch.isnan(x)] = 0`."""
@@ -227,3 +258,9 @@ class LoopQuestions(CodeQuestions):
         """Let go of every tree."""
         super().forget()
         self._loops = None
+
+
+def _adds_a_number(statement: cst.CSTNode) -> bool:
+    """`total += loss.item()`, which is for a log: no gradient comes back from there."""
+    inner = walk(statement.value) if isinstance(statement, cst.AugAssign) else ()
+    return any(isinstance(each, cst.Attribute) and each.attr.value == "item" for each in inner)

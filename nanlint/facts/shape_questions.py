@@ -39,6 +39,7 @@ from nanlint.facts.saturation import saturated
 from nanlint.facts.schedules import lowering
 from nanlint.facts.selections import Selection, selections
 from nanlint.facts.values import UNKNOWN, Call
+from nanlint.facts.written import text_of
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ class ShapeQuestions(RangeQuestions):
         calls = [self.here.calls.get(node) for node in (first, second)] if self.here is not None else []
         if not all(call is not None and call.function in _MEASURES for call in calls):
             return False
-        return self.source_of(thing_of(first)) == self.source_of(thing_of(second))
+        return text_of(thing_of(first)) == text_of(thing_of(second))
 
     def is_size_of_row(self, root: Call) -> bool:
         """`x.square().mean(dim=-1).sqrt()` that is divided by: of a row of zeros, as padding is one, it is 0."""

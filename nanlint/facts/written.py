@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -14,8 +15,11 @@ if TYPE_CHECKING:
 
 _WRITER = cst.Module([])
 _SPACE = re.compile(r"\s+")
+# Among hundreds of divisions of one function each is compared with all others.
+_REMEMBERED = 4096
 
 
+@lru_cache(_REMEMBERED)
 def text_of(node: cst.BaseExpression) -> str:
     """The text of an expression by which it is recognised again: without white space and outer parentheses."""
     dotted = dotted_text(node)

@@ -38,8 +38,12 @@ _NEWLINE = r"(?:\r\n|\r|\n)"
 _CELL_MAGIC = re.compile(rf"(?:[ \t]*{_NEWLINE})*%%([^\s?]*)(?!\S*\?)")
 # No Python statement starts with one of these.
 _ESCAPED = re.compile(r"([ \t]*)[%!?,;/]")
-# `pip install torch`: IPython takes these words for magics without a percent sign. No Python has two names in a row.
-_AUTOMAGIC = re.compile(r"([ \t]*)(?:cd|conda|mamba|pip|uv)[ \t]+(?!(?:and|for|if|in|is|not|or)\b)[A-Za-z]")
+# `pip install torch`, `ls /content`, `rm -rf runs`: IPython takes these words for magics without a percent sign. No Python
+# has two names in a row, and nobody divides by a name or subtracts one without a space behind the sign and for nothing.
+_AUTOMAGIC = re.compile(
+    r"([ \t]*)(?:cat|cd|conda|cp|less|ls|mamba|mkdir|more|mv|pip|rm|rmdir|uv)[ \t]+"
+    r"(?:(?!(?:and|for|if|in|is|not|or)\b)[A-Za-z~$]|[./-]+[A-Za-z][^=\r\n]*(?=[\r\n]|\Z)|\.)"
+)
 # `names = !ls`, `d["key"] = %magic`: the first `=` outside strings and parentheses, then an escape.
 _ASSIGNED = re.compile(r"""((?:[^=#'"()\r\n]|'[^'\r\n]*'|"[^"\r\n]*")*=[ \t]*)(?:%\w|!(?!=))""")
 # `torch.log?`: a question mark ends no Python line outside strings and comments.

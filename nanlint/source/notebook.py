@@ -46,10 +46,15 @@ class Notebook:
     """The JSON document."""
     label: str
     """A word that occurs nowhere in the document; it marks borders and magics in `text`."""
+    broken: tuple[tuple[int, Exception], ...] = ()
+    """The numbers of the cells that were left out because Python cannot read them, and what it says of each."""
 
     @classmethod
-    def parse(cls, data: bytes, path: str | os.PathLike[str]) -> Notebook:
-        """The notebook in `data`; an `UnreadableSource` if it is none. A kernel of another language leaves no cells."""
+    def parse(cls, data: bytes, path: str | os.PathLike[str], *, is_tried: bool = False) -> Notebook:
+        """The notebook in `data`; an `UnreadableSource` if it is none. A kernel of another language leaves no cells.
+
+        Where it `is_tried`, a cell that is no valid Python is left out of the text, which costs a parse of all others.
+        """
         from nanlint.source.magics import mask  # noqa: PLC0415 - compiles expressions that only notebooks need
 
         file = decode(data, f"{path}.ipynb")  # a name from which `decode` knows that JSON declares no encoding
@@ -58,13 +63,17 @@ class Notebook:
             label += "_"
         lines: list[str] = []
         cells: list[Cell] = []
+        broken: list[tuple[int, Exception]] = []
         for number, source in _python_sources(_load(file.text)):
+            masked, magics = mask(source, label)
+            if is_tried and (error := _complaint_about(masked)) is not None:
+                broken.append((number, error))
+                continue
             if lines:
                 lines.append(_border(label, number))
-            masked, magics = mask(source, label)
             cells.append(Cell(number, source, masked, magics, len(lines) + 1))
             lines += split_lines(f"{masked}\n")
-        return cls("".join(lines), tuple(cells), file, label)
+        return cls("".join(lines), tuple(cells), file, label, tuple(broken))
 
     def locate(self, span: Span) -> tuple[int, Span]:
         """The number of the cell in which `span` starts, and the span in that cell; an end beyond it is cut off."""
@@ -125,6 +134,17 @@ class Notebook:
         if border is not None:
             raise UnwritableSource("a fix would reach over the border of two cells; fix it by hand")
         return ["".join(body).removesuffix("\n") for body in bodies][: len(self.cells)]
+
+
+def _complaint_about(source: str) -> Exception | None:
+    """What Python says of a cell that it cannot read."""
+    from ast import parse  # noqa: PLC0415 - for notebooks that were not read as a whole
+
+    try:
+        parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return error
+    return None
 
 
 def _border(label: str, number: int) -> str:

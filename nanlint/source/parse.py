@@ -47,6 +47,8 @@ class ParsedChunk:
     """The line of the file that each parsed line is; 0 for the wrapper's."""
     lost: Mapping[int, int] = field(default_factory=dict)
     """Parsed line -> form feeds at its beginning, which libcst does not keep."""
+    comments: dict[cst.CSTNode, str] = field(default_factory=dict)
+    """Statement -> what its comments say, as far as somebody asked: hundreds of findings can stand in one statement."""
     _spans: dict[cst.CSTNode, Span] = field(default_factory=dict)
     _asked: int = 0
     _parents: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)

@@ -72,8 +72,9 @@ def _refer_to_result(call: ast.Call, note: Callable[[str], None]) -> None:
     word = last_word(call.func)
     if word in _DATA:
         return
+    # `Normalize(c)` may be a function, too, whatever its name looks like.
+    note(f"{word}()")
     if not _is_class(word):
-        note(f"{word}()")
         return
     note(word)
     for argument in (*call.args, *(keyword.value for keyword in call.keywords)):

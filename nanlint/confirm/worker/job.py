@@ -80,7 +80,7 @@ def _in_a_kernel(path: str, text: str | None) -> str:
     if text is not None:
         return text
     with open(path, "rb") as file:  # noqa: PTH123 - no pathlib in the child
-        return Notebook.parse(file.read(), path).text
+        return Notebook.parse(file.read(), path, is_tried=True).text
 
 
 def _first_lines(target: Json) -> list[int]:
