@@ -59,7 +59,8 @@ class UnguardedDivision(Rule):
             return
         # One denominator that can be 0 is one defect, however many things are divided by it.
         again = _divisions_by(below, facts, self.calls)
-        if again[0][0] is not call:
+        shown = [each for each, node in again if not facts.is_tested(node)]
+        if (shown or [each for each, _ in again])[0] is not call:
             return
         found = facts.vanishes_as(below, call.arguments.get("input"))
         if _is_building(facts.function_name()) and found.kind != COUNT:
@@ -70,7 +71,9 @@ class UnguardedDivision(Rule):
             f"`{facts.quote(below, QUOTED)}` can be 0{known}, so the quotient can be NaN or inf",
             fix=_fix(again, found.kind, facts),
             hazard=Hazard(call.function, facts.source_of(below), "0"),
-            severity=self.severity if found.is_ordinary and _is_to_be_shown(call, below, facts) else Severity.INFO,
+            severity=self.severity
+            if shown and found.is_ordinary and _is_to_be_shown(call, below, facts)
+            else Severity.INFO,
         )
 
 
@@ -107,7 +110,7 @@ def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:
     # A tensor divided by Python's own 0 does not raise either.
     if not facts.is_tensor_on_a_path(below) and not facts.is_used_as_array(call):
         return False
-    if not facts.vanishes_as(below, call.arguments.get("input")) or facts.is_tested(below):
+    if not facts.vanishes_as(below, call.arguments.get("input")) or facts.is_tested(below, exactly=True):
         return False
     return not (facts.is_mended(call.node) or facts.is_logged(call.node) or facts.is_announced(call.node, "nan"))
 

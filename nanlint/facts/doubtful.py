@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.counting import Chance
-from nanlint.facts.given import is_given
+from nanlint.facts.given import CONVERSIONS, is_given
 from nanlint.facts.naming import words_of
 from nanlint.facts.silence import CARRYING
-from nanlint.facts.values import UNKNOWN, Kind, Value
+from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.vanishing import COUNT, NEVER, SUMS, TOTAL, Vanishing, vanishing
 from nanlint.ops.names import SIGNATURES
 from nanlint.source import telling_names as named
@@ -43,11 +43,20 @@ def doubtful(node: cst.BaseExpression, evaluator: Evaluator) -> Vanishing:
     made_by = value.made_by.function if value.made_by is not None else ""
     if made_by in _DETERMINANTS or (made_by in _PRODUCTS and value.is_known and value.range.low == 0):
         return Vanishing(TOTAL, Chance.DOUBTFUL)
+    if made_by == "sum" and (added := _added(value.made_by)) is not None:
+        found = vanishing(added, evaluator)
+        return Vanishing(found.kind, min(found.chance, Chance.DOUBTFUL))
     if _is_of_no_angle(value, evaluator) or _has_a_sign(value, evaluator) or _is_root_of_difference(node, evaluator):
         return Vanishing(TOTAL, Chance.DOUBTFUL)
     if value.is_known or value.learnable:
         return NEVER
     return Vanishing(TOTAL, Chance.DOUBTFUL) if _is_told(node, seen, made_by, evaluator) else NEVER
+
+
+def _added(call: Call | None) -> cst.BaseExpression | None:
+    """`mask.sum()` of `sum(mask.sum() for mask in masks)`, which is 0 where each of them is."""
+    inner = next(iter(call.arguments.values()), None) if call is not None else None
+    return inner.elt if isinstance(inner, (cst.GeneratorExp, cst.ListComp)) else None
 
 
 def _is_told(node: cst.BaseExpression, seen: cst.BaseExpression, made_by: str, evaluator: Evaluator) -> bool:
@@ -131,9 +140,9 @@ def _unscaled(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpress
 def _behind_views(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
     for _ in range(_DEEPEST):
         made_by = evaluator.values.get(node, UNKNOWN).made_by
-        if made_by is None or made_by.function not in CARRYING or made_by.subject is None:
+        if made_by is None or made_by.function not in CARRYING | CONVERSIONS:
             break
-        if made_by.subject not in evaluator.values:
+        if made_by.subject is None or made_by.subject not in evaluator.values:
             break
         node = made_by.subject
     return node

@@ -34,8 +34,8 @@ _REDUCTIONS = frozenset(
 )  # fmt: skip
 _PRODUCTS = frozenset(f"torch.{name}" for name in ("matmul", "bmm", "einsum", "dot", "inner", "linalg.vecdot"))
 _TESTS = COMPARISONS | {"torch.isnan", "torch.isfinite", "torch.isinf"}
-# There is always some of it, or somebody counted what occurs.
-_FILLED = named.ENCODED | named.BINS | named.RANDOM | named.OCCURRING | named.ADJACENCIES | named.SPLITS | named.SIZES
+# There is always some of it, or somebody counted what occurs; of what goes into a model, where it is marked and not measured.
+_FILLED = named.ATTENTION | named.BINS | named.RANDOM | named.OCCURRING | named.ADJACENCIES | named.SPLITS | named.SIZES
 _DEEPEST, _SQUARE = 8, 2
 
 
@@ -73,10 +73,12 @@ def _is_of_data(call: Call, evaluator: Evaluator) -> bool:
         or "other" in call.arguments
         or is_drawn(subject, evaluator)
         or is_kept(subject)
-        or not _FILLED.isdisjoint(words_of(subject))
+        or not _FILLED.isdisjoint(words := words_of(subject))
     ):
         return False
     value = evaluator.values.get(subject, UNKNOWN)
+    if not named.ENCODED.isdisjoint(words) and (value.range.integer or not named.MARKED.isdisjoint(words)):
+        return False
     made_by = value.origin.function if value.origin is not None else ""
     # The largest class is not empty.
     if value.range.integer and call.function in LARGEST:

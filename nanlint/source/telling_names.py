@@ -8,8 +8,9 @@ from __future__ import annotations
 
 # A sequence has at least one token, so its masks have at least one True in every row; so has a batch its members.
 # Of what goes into a model there is something in every row; of what comes out, a mask may leave nothing.
-ENCODED = frozenset(
-    {"attention", "attn", "key", "src", "source", "encoder", "text", "caption", "input", "inputs", "ids", "prompt", "patch", "support", "node", "nodes", "atom", "atoms", "idx", "indices"}
+ATTENTION = frozenset({"attention", "attn"})
+ENCODED = ATTENTION | frozenset(
+    {"key", "src", "source", "encoder", "text", "caption", "input", "inputs", "ids", "prompt", "patch", "support", "node", "nodes", "atom", "atoms", "idx", "indices"}
 )  # fmt: skip
 SEQUENCES = frozenset(
     {
@@ -40,6 +41,8 @@ BINS = frozenset({"histogram", "histograms", "hist", "onehot", "gauss", "gaussia
 MASKS = frozenset(
     {"mask", "masks", "valid", "positive", "positives", "pos", "fg", "foreground", "visible", "visibility"}
 )
+# Places rather than values.
+MARKED = MASKS | {"idx", "indices", "ids"}
 # What is all 0 now and then: a silent clip, a black image, an empty map, a target without anything in it.
 SIGNALS = frozenset(
     {
