@@ -33,6 +33,8 @@ _REDUCTIONS = frozenset(
     )
 )  # fmt: skip
 _PRODUCTS = frozenset(f"torch.{name}" for name in ("matmul", "bmm", "einsum", "dot", "inner", "linalg.vecdot"))
+# Of anything and itself they are 0.
+_DISTANCES = frozenset({"torch.cdist", "torch.dist", "torch.pdist"})
 _TESTS = COMPARISONS | {"torch.isnan", "torch.isfinite", "torch.isinf"}
 # There is always some of it, or somebody counted what occurs; of what goes into a model, where it is marked and not measured.
 _FILLED = named.ATTENTION | named.BINS | named.RANDOM | named.OCCURRING | named.ADJACENCIES | named.SPLITS | named.SIZES
@@ -61,7 +63,9 @@ def _is_measured(value: Value, evaluator: Evaluator, depth: int) -> bool:
         return not (value.is_known and value.range.low == 0) and _is_open_difference(made_by, evaluator)
     if made_by.function == "torch.add":
         return all(is_measured(term, evaluator, depth + 1) for term in made_by.arguments.values())
-    return made_by.function in _PRODUCTS or (made_by.function in _REDUCTIONS and _is_of_data(made_by, evaluator))
+    return made_by.function in _PRODUCTS | _DISTANCES or (
+        made_by.function in _REDUCTIONS and _is_of_data(made_by, evaluator)
+    )
 
 
 def _is_of_data(call: Call, evaluator: Evaluator) -> bool:

@@ -372,7 +372,7 @@ class ModuleFacts(ShapeQuestions):
             }
             # Nor does who asks for the bounds of a stretch.
             bounds = cst.Slice if indices else (cst.Slice, cst.Index)
-            places = [node for node in nodes if isinstance(node, bounds)]
+            places: list[cst.CSTNode] = [node for node in nodes if isinstance(node, bounds)]
             calls = (call for node in nodes if not indices and (call := self.call_of(node)) is not None)
             places += [call.arguments["index"] for call in calls if "index" in call.arguments]
             apart.update(each for node in places for each in walk(node))

@@ -32,6 +32,7 @@ from nanlint.facts.masks import (
     is_optional,
     leaves_something,
 )
+from nanlint.facts.members import is_of_members
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.range_questions import RangeQuestions
@@ -235,6 +236,10 @@ class ShapeQuestions(RangeQuestions):
             and not (exactly and self._is_asked_for_others(test, node))
             for test, one in asked
         )
+
+    def is_of_members(self, call: Call) -> bool:
+        """Whether a statistic is over the members of a stack or of a group of scores, of which there may be one."""
+        return self.here is not None and is_of_members(call, self.here)
 
     def is_of_rows(self, node: cst.BaseExpression) -> bool:
         """Whether `node` was made along some dimensions alone: one number for each row, not one of everything."""

@@ -132,6 +132,8 @@ SET_ABOVE_ZERO = frozenset(
 DEGREES = frozenset({"degree", "degrees", "indegree", "outdegree", "deg"})
 # What is 0 for what is infinitely far away, or in the plane of the camera; and what two things hold together that are both empty.
 SUMMED, WEIGHED = frozenset({"sum", "total"}), frozenset({"weight", "weights", "mask", "masks"})
+# What something is divided by, by its own name.
+BELOW = frozenset({"sum", "denom", "denominator", "normalizer", "normaliser"})
 DISTANT = frozenset({"disparity", "disparities", "disp", "depth", "depths", "union", "unions"})
 # What data is centred by and divided by.
 LEVELS = frozenset({"mean", "means", "mu", "avg", "average", "loc"})
@@ -139,4 +141,6 @@ SPREADS = frozenset({"std", "stds", "stdev", "stddev"})
 PICTURES = frozenset({"image", "images", "img", "imgs", "pixel", "pixels", "frame", "frames", "video", "norm"})
 WIDTHS, HEIGHTS = frozenset({"w", "ws", "width", "widths"}), frozenset({"h", "hs", "height", "heights"})
 # The names that alone tell of a denominator which is 0 at times.
-VANISHING = NUMBERED | SEEN | DATA | MEASURES | WEIGHED | AVERAGED_BY | DEGREES | DISTANT | SPREADS | HEIGHTS | {"snr"}
+VANISHING = (
+    NUMBERED | SEEN | BELOW | DATA | MEASURES | WEIGHED | AVERAGED_BY | DEGREES | DISTANT | SPREADS | HEIGHTS | {"snr"}
+)
