@@ -72,6 +72,7 @@ _OWN = frozenset(
 _CUTTING = frozenset(
     {"torch.mul", "torch.logical_and", "torch.bitwise_and", "torch.masked_fill", "torch.Tensor.fill_diagonal_", "torch.triu", "torch.tril"}
 )  # fmt: skip
+_PLACES = frozenset({"torch.nonzero", "torch.where", "torch.argwhere"})
 # Their arguments say how large something is, which tells nothing of what is in it.
 _SIZED = frozenset({"torch.eye", "torch.ones", "torch.zeros"})
 # The places of labels among those that occur, and what an estimator calls the classes that it has seen.
@@ -90,7 +91,9 @@ def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     if mask is None or is_of_shares(mask, evaluator) or not BINS.isdisjoint(words_of(mask)):
         return Chance.NONE
     tests: list[cst.BaseExpression] = []
-    is_padding = _is_of_sequences(words_of(mask))
+    origin = evaluator.values.get(mask, UNKNOWN).origin
+    # The places at which a test holds are called indices as others are.
+    is_padding = (origin is None or origin.function not in _PLACES) and _is_of_sequences(words_of(mask))
     cuts: list[cst.BaseExpression] = []
     for inner in behind(mask, evaluator):
         is_padding = is_padding or not LENGTHS.isdisjoint(words_of(inner))

@@ -426,6 +426,8 @@ class ModuleFacts(ShapeQuestions):
         if made_by is not None and made_by.function == "torch.masked_select" and self.is_here(made_by.node):
             return made_by.arguments.get("mask")
         part = made_by.node if made_by is not None and made_by.function == "subscript" else node
+        # Of what may be no tensor, a part is known by what its name was assigned.
+        part = assigned(part, self.here) if isinstance(part, cst.Name) and self.here is not None else part
         if not isinstance(part, cst.Subscript) or len(part.slice) != 1 or not self.is_here(part):
             return None
         index = part.slice[0].slice
