@@ -29,7 +29,7 @@ _REDUCTIONS = frozenset(
     f"torch.{name}"
     for name in (
         "sum", "nansum", "count_nonzero", "mean", "nanmean", "max", "amax", "min", "amin", "median", "norm", "linalg.norm",
-        "linalg.vector_norm", "std", "var", "prod", "quantile",
+        "linalg.vector_norm", "std", "var", "prod", "quantile", "trace",
     )
 )  # fmt: skip
 _PRODUCTS = frozenset(f"torch.{name}" for name in ("matmul", "bmm", "einsum", "dot", "inner", "linalg.vecdot"))

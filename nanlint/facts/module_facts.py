@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.arrays import MODULE_NAMES, are_given_to_torch, is_array, is_of_tensors
+from nanlint.facts.arrays import MODULE_NAMES, are_arrays, is_array, is_of_tensors
 from nanlint.facts.calculate import VIEWS
 from nanlint.facts.calls import operation_setting
 from nanlint.facts.counting import Chance, are_of_one_thing, emptiness
@@ -200,7 +200,7 @@ class ModuleFacts(ShapeQuestions):
         user = self.user_of(call.node)
         if user is not None and (self.is_tensor(user.node) or is_of_tensors(user)):
             return True
-        return self.here is not None and are_given_to_torch(call.node, self.here.calls.values())
+        return self.here is not None and are_arrays(call.node, self.here)
 
     def is_number(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is a Python number for all that is known."""
