@@ -63,8 +63,8 @@ def _mends(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
     call = flow.calls.get(around)
     if call is not None and (call.function in _MENDING or _bounds_it(call, below, flow)):
         return True
-    # Elements of it are set anew, as those where n is 0.
-    return isinstance(around, cst.AssignTarget) and isinstance(below, cst.Subscript)
+    # An assertion about what is NaN fails. Or elements of it are set anew, as those where n is 0.
+    return isinstance(around, cst.Assert) or (isinstance(around, cst.AssignTarget) and isinstance(below, cst.Subscript))
 
 
 def _bounds_it(call: Call, below: cst.CSTNode, flow: Flow) -> bool:

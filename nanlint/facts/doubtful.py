@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.counting import Chance
+from nanlint.facts.counting import Chance, behind
 from nanlint.facts.given import CONVERSIONS, is_given
 from nanlint.facts.naming import words_of
 from nanlint.facts.silence import CARRYING
@@ -46,7 +46,9 @@ def _by_itself(node: cst.BaseExpression, evaluator: Evaluator) -> Vanishing:
     seen = _behind_views(node, evaluator)
     value = evaluator.values.get(seen, UNKNOWN)
     made_by = value.made_by.function if value.made_by is not None else ""
-    if made_by in _DETERMINANTS or (made_by in _PRODUCTS and value.is_known and value.range.low == 0):
+    if (made_by in _DETERMINANTS and not _is_raised(value.made_by, evaluator)) or (
+        made_by in _PRODUCTS and value.is_known and value.range.low == 0
+    ):
         return Vanishing(TOTAL, Chance.DOUBTFUL)
     if made_by == "sum" and (added := _added(value.made_by)) is not None:
         found = vanishing(added, evaluator)
@@ -56,6 +58,16 @@ def _by_itself(node: cst.BaseExpression, evaluator: Evaluator) -> Vanishing:
     if value.is_known or value.learnable:
         return NEVER
     return Vanishing(TOTAL, Chance.DOUBTFUL) if _is_told(node, seen, made_by, evaluator) else NEVER
+
+
+def _is_raised(call: Call | None, evaluator: Evaluator) -> bool:
+    """`torch.det(x + torch.eye(n))`: what is added keeps the eigenvalues of a covariance from 0."""
+    whole = (
+        evaluator.values.get(call.subject, UNKNOWN).origin if call is not None and call.subject is not None else None
+    )
+    parts = whole.arguments.values() if whole is not None and whole.function == "torch.add" else ()
+    makers = [evaluator.values.get(inner, UNKNOWN).origin for part in parts for inner in behind(part, evaluator)]
+    return any(maker is not None and maker.function == "torch.eye" for maker in makers)
 
 
 def _added(call: Call | None) -> cst.BaseExpression | None:
