@@ -31,10 +31,10 @@ class UnguardedDivision(Rule):
 
     ## Silent when
     the denominator is known to stay away from 0 in the dtype in effect: clamped, `+ eps`, `1 + x ** 2`, `exp(x)`; when a
-    condition on the way asks for it or for what it is made of, or the function compares it with 0 anywhere; when the result is replaced
+    condition on the way asks for it or for what it is made of, or the function compares it with 0 anywhere; when the result is replaced, asserted
     or cut down behind it (`where`, `nan_to_num`, `x[n == 0] = 0`, `min(limit / peak, 1)`), or the docstring or a comment speaks of NaN; where a module is built or initialised, but for what is counted there; for masks of
     padding and of lengths, and tallies read at what was counted (`n[ids]`); for Python's own numbers, `len` and shapes; for parameters, buffers and everything of which
-    nothing is known; in tests, plots and logs. At `info` where a name, a setting or the caller alone tells of the zero, or its making alone (whatever is summed up, contracted, measured or subtracted): a mask made elsewhere, `x.norm()`, a total that its own terms are divided by, what two things hold together, a part of a sum (`tp / (tp + fp)`), an element of what is divided, a determinant, a sine, what has a sign for a factor, `high - low`, `size - 1`, `avg_factor`, a degree, a disparity, the extremes of a whole table, whatever a function makes that speaks of NaN elsewhere or a script makes once, the share of those above one threshold among those above another.
+    nothing is known; in tests, plots and logs. At `info` where the test is for other statements, of everything at once and not of each row, or of how many there are and not of their length; where a name, a setting or the caller alone tells of the zero, or its making alone (whatever is summed up, contracted, measured or subtracted): a mask made elsewhere, `x.norm()`, a total that its own terms are divided by, what two things hold together, a part of a sum (`tp / (tp + fp)`), an element of what is divided, a determinant, a trace, a sine, what has a sign for a factor, `high - low`, `size - 1`, `avg_factor`, a degree, a disparity, the extremes of a whole table, whatever a function makes that speaks of NaN elsewhere or a script makes once, the share of those above one threshold among those above another.
 
     ## Fix
     Unsafe: `clamp(min=1)` for a count (exact where there is something to count), `F.normalize` for `x / x.norm()`,
