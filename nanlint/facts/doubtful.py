@@ -35,7 +35,7 @@ _DEEPEST = 6
 def doubtful(node: cst.BaseExpression, evaluator: Evaluator, depth: int = 0) -> Vanishing:
     """What `node` is, if somebody's choice or a rare input makes it 0; NEVER for anything else."""
     node = _unscaled(node, evaluator)
-    parts = _factors(node, evaluator) if depth < _DEEPEST else []
+    parts = _factors(_behind_views(node, evaluator), evaluator) if depth < _DEEPEST else []
     return next(filter(None, (doubtful(part, evaluator, depth + 1) for part in parts)), _by_itself(node, evaluator))
 
 
