@@ -31,10 +31,10 @@ class UnguardedDivision(Rule):
 
     ## Silent when
     the denominator is known to stay away from 0 in the dtype in effect: clamped, `+ eps`, `1 + x ** 2`, `exp(x)`; when a
-    condition on the way asks for it or for what it is made of, or the function compares it with 0 anywhere; when the result is replaced
+    condition on the way asks for it or for what it is made of, or the function compares it with 0 anywhere; when the result is replaced, asserted
     or cut down behind it (`where`, `nan_to_num`, `x[n == 0] = 0`, `min(limit / peak, 1)`), or the docstring or a comment speaks of NaN; where a module is built or initialised, but for what is counted there; for masks of
     padding and of lengths, and tallies read at what was counted (`n[ids]`); for Python's own numbers, `len` and shapes; for parameters, buffers and everything of which
-    nothing is known; in tests, plots and logs. At `info` where a name, a setting or the caller alone tells of the zero, or its making alone (whatever is summed up, contracted, measured or subtracted): a mask made elsewhere, `x.norm()`, a total that its own terms are divided by, what two things hold together, a part of a sum (`tp / (tp + fp)`), an element of what is divided, a determinant, a sine, what has a sign for a factor, `high - low`, `size - 1`, `avg_factor`, a degree, a disparity, the extremes of a whole table, whatever a function makes that speaks of NaN elsewhere or a script makes once, the share of those above one threshold among those above another.
+    nothing is known; in tests, plots and logs. At `info` where the test is for other statements, of everything at once and not of each row, or of how many there are and not of their length; where a name, a setting or the caller alone tells of the zero, or its making alone (whatever is summed up, contracted, measured or subtracted): a mask made elsewhere, `x.norm()`, a total that its own terms are divided by, what two things hold together, a part of a sum (`tp / (tp + fp)`), an element of what is divided, a determinant, a trace, a sine, what has a sign for a factor, `high - low`, `size - 1`, `avg_factor`, a degree, a disparity, the extremes of a whole table, whatever a function makes that speaks of NaN elsewhere or a script makes once, the share of those above one threshold among those above another.
 
     ## Fix
     Unsafe: `clamp(min=1)` for a count (exact where there is something to count), `F.normalize` for `x / x.norm()`,
@@ -58,9 +58,8 @@ class UnguardedDivision(Rule):
         if below is None or facts.is_test() or not _is_unguarded(call, below, facts):
             return
         # One denominator that can be 0 is one defect, however many things are divided by it.
-        again = _divisions_by(below, facts, self.calls)
-        first = next(again)
-        if first[0] is not call:
+        shown = next((each for each, node in _divisions_by(below, facts) if not facts.is_tested(node)), None)
+        if call is not (shown or next(_divisions_by(below, facts))[0]):
             return
         found = facts.vanishes_as(below, call.arguments.get("input"))
         if _is_building(facts.function_name()) and found.kind != COUNT:
@@ -69,15 +68,15 @@ class UnguardedDivision(Rule):
         yield self.finding(
             facts.span_of(below),
             f"`{facts.quote(below, QUOTED)}` can be 0{known}, so the quotient can be NaN or inf",
-            fix=_fix([first, *again], found.kind, facts),
+            fix=_fix(list(_divisions_by(below, facts)), found.kind, facts),
             hazard=Hazard(call.function, facts.source_of(below), "0"),
-            severity=self.severity if found.is_ordinary and _is_to_be_shown(call, below, facts) else Severity.INFO,
+            severity=self.severity if found.is_ordinary and shown and _shows(call, below, facts) else Severity.INFO,
         )
 
 
-def _divisions_by(below: Expression, facts: Facts, functions: frozenset[str]) -> Iterator[tuple[Call, Expression]]:
+def _divisions_by(below: Expression, facts: Facts) -> Iterator[tuple[Call, Expression]]:
     """Every unguarded division by the same thing, in order, with its denominator as it is written there."""
-    for call in facts.calls_of(*functions):
+    for call in facts.calls_of(*UnguardedDivision.calls):
         node = _denominator(call, facts)
         if node is not None and facts.is_same_total(node, below) and _is_unguarded(call, node, facts):
             yield call, node
@@ -94,7 +93,7 @@ def _denominator(call: Call, facts: Facts) -> Expression | None:
     return call.arguments.get("other") if call.function == DIV else call.subject
 
 
-def _is_to_be_shown(call: Call, below: Expression, facts: Facts) -> bool:
+def _shows(call: Call, below: Expression, facts: Facts) -> bool:
     """Whether nothing in the function says that somebody knows of the NaN, or sees it at once."""
     if _is_building(facts.function_name()) or facts.mentions(*NANS) or facts.is_done_once(call.node):
         return False
@@ -106,7 +105,7 @@ def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:
     # A tensor divided by Python's own 0 does not raise either.
     if not facts.is_tensor_on_a_path(below) and not facts.is_used_as_array(call):
         return False
-    if not facts.vanishes_as(below, call.arguments.get("input")) or facts.is_tested(below):
+    if not facts.vanishes_as(below, call.arguments.get("input")) or facts.is_tested(below, exactly=True):
         return False
     return not (facts.is_mended(call.node) or facts.is_logged(call.node) or facts.is_announced(call.node, "nan"))
 

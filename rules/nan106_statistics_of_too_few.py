@@ -10,8 +10,7 @@ AVERAGES = frozenset({"torch.mean", "torch.median"})
 MOVES = frozenset({"torch.Tensor.to", "torch.Tensor.cuda", "torch.Tensor.cpu", "torch.Tensor.float", "torch.detach"})
 # What is normalised per minibatch, of which the last one may hold a single element.
 BATCHES = frozenset({"advantage", "advantages", "adv", "advs", "gae", "returns", "reward", "rewards"})
-QUOTED = 40
-WIDE = frozenset({"bfloat16", "float32", "float64"})
+WIDE, QUOTED = frozenset({"bfloat16", "float32", "float64"}), 40
 # The eps of float16: what is divided by it stays below its end.
 BOUND = "1e-3"
 
@@ -34,7 +33,7 @@ class StatisticsOfTooFew(Rule):
     is of, logged, or a number of a metric; for a `std` over features, time or pixels, of which there is more than one; under `no_grad`, beside jax, and in tests. Of spreads those over a
     whole batch of advantages or returns are judged, and those of a selection by a test on values (`x[labels > 0]`); of means and medians those of such a selection. A mask that was
     made from padding is taken to hold a True. At `info` for a batch that the function itself has computed, which is all of a rollout, and that is divided by its
-    deviation with an eps; for the batch dimension of what a model or a loss is given; for a mask that was made elsewhere, and what several tests leave together.
+    deviation with an eps; for the batch dimension of what a model or a loss is given; for the members of a stack, and groups of rewards whose size is set; for a mask that was made elsewhere, and what several tests leave together.
 
     ## Fix
     Unsafe: `correction=0` is 0 for one element, and a little smaller for more of them. There is none for a mean of nothing. A deviation that is divided by is held above
@@ -103,8 +102,9 @@ def _is_batch(call: Call, subject: Expression, facts: Facts) -> bool:
 
 
 def _is_of_rows(call: Call, subject: Expression, facts: Facts) -> bool:
-    """Whether it is over the batch dimension, which has one element in a batch of one, of what the function was given."""
-    return facts.constant_of(call.arguments.get("dim")) == 0 and facts.is_given(subject) and facts.is_trained()
+    """Whether it is over members, or the batch dimension, which has one element in a batch of one, of what the function was given."""
+    is_batch = facts.constant_of(call.arguments.get("dim")) == 0 and facts.is_given(subject) and facts.is_trained()
+    return is_batch or facts.is_of_members(call)
 
 
 def _is_over_all(call: Call, facts: Facts) -> bool:

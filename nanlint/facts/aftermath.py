@@ -64,8 +64,8 @@ def _mends(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
     # `ensure_finite_(x)` says what it does, wherever it is defined.
     if call is not None and (call.function in _MENDING or "finite" in call.function or _bounds_it(call, below, flow)):
         return True
-    # Elements of it are set anew, as those where n is 0.
-    return isinstance(around, cst.AssignTarget) and isinstance(below, cst.Subscript)
+    # An assertion about what is NaN fails. Or elements of it are set anew, as those where n is 0.
+    return isinstance(around, cst.Assert) or (isinstance(around, cst.AssignTarget) and isinstance(below, cst.Subscript))
 
 
 def _bounds_it(call: Call, below: cst.CSTNode, flow: Flow) -> bool:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.facts.given import assigned
 from nanlint.facts.values import Form
 from nanlint.ops.names import METHODS, SIGNATURES
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from nanlint.facts.context import Parents
+    from nanlint.facts.evaluate import Evaluator
     from nanlint.facts.values import Call
 
 MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})
@@ -21,7 +21,7 @@ MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})
 
 def is_array(node: cst.CSTNode, parents: Parents) -> bool:
     """Whether `node` is made of `x[..., i]`, or one of a tensor's methods is called on it: `(a / b).mean()`."""
-    if any(isinstance(inner, cst.Subscript) and _is_of_several(inner) for inner in walk(node)):
+    if _holds_several(node):
         return True
     around = parents.get(node)
     if isinstance(around, cst.Subscript) and around.value is node and _is_of_several(around):
@@ -44,8 +44,16 @@ def is_of_tensors(call: Call) -> bool:
     return call.form is Form.FUNCTION and call.function in SIGNATURES
 
 
-def are_given_to_torch(node: cst.CSTNode, calls: Iterable[Call]) -> bool:
-    """Whether a name in `node` is the subject of a function of torch's elsewhere, as in `torch.isinf(low)`: a tensor here, too."""
-    names = {inner.value for inner in walk(node) if isinstance(inner, cst.Name)} - MODULE_NAMES
-    subjects = (call.subject for call in calls if is_of_tensors(call))
-    return any(isinstance(subject, cst.Name) and subject.value in names for subject in subjects)
+def are_arrays(node: cst.CSTNode, evaluator: Evaluator) -> bool:
+    """Whether a name in `node` is that of an array: the subject of a function of torch's elsewhere, or made of `x[:, 0]`."""
+    names = [inner for inner in walk(node) if isinstance(inner, cst.Name) and inner.value not in MODULE_NAMES]
+    subjects = {
+        call.subject.value
+        for call in evaluator.calls.values()
+        if is_of_tensors(call) and isinstance(call.subject, cst.Name)
+    }
+    return any(name.value in subjects or _holds_several(assigned(name, evaluator)) for name in names)
+
+
+def _holds_several(node: cst.CSTNode) -> bool:
+    return any(isinstance(inner, cst.Subscript) and _is_of_several(inner) for inner in walk(node))

@@ -72,8 +72,8 @@ _OWN = frozenset(
 _CUTTING = frozenset(
     {"torch.mul", "torch.logical_and", "torch.bitwise_and", "torch.masked_fill", "torch.Tensor.fill_diagonal_", "torch.triu", "torch.tril"}
 )  # fmt: skip
-# Their arguments say how large something is, which tells nothing of what is in it.
-_SIZED = frozenset({"torch.eye", "torch.ones", "torch.zeros"})
+# The places at which a test holds, called indices as others are; and what is given a size, which tells nothing of what is in it.
+_PLACES, _SIZED = frozenset({"torch.nonzero", "torch.where", "torch.argwhere"}), frozenset({"torch.eye", "torch.ones", "torch.zeros"})  # fmt: skip
 # The places of labels among those that occur, and what an estimator calls the classes that it has seen.
 _INVERSE, _FITTED = ("return_inverse",), "classes_"
 # Labels that are not known.
@@ -90,7 +90,8 @@ def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     if mask is None or is_of_shares(mask, evaluator) or not BINS.isdisjoint(words_of(mask)):
         return Chance.NONE
     tests: list[cst.BaseExpression] = []
-    is_padding = _is_of_sequences(words_of(mask))
+    origin = evaluator.values.get(mask, UNKNOWN).origin
+    is_padding = (origin is None or origin.function not in _PLACES) and _is_of_sequences(words_of(mask))
     cuts: list[cst.BaseExpression] = []
     for inner in behind(mask, evaluator):
         is_padding = is_padding or not LENGTHS.isdisjoint(words_of(inner))
@@ -177,6 +178,8 @@ def behind(node: cst.BaseExpression, evaluator: Evaluator) -> Iterator[cst.BaseE
     while waiting and len(seen) < _MOST_EXPRESSIONS:
         current = waiting.pop()
         for inner in walk(current):
+            # From where to where a stretch goes tells nothing of what is in it.
+            places.update(walk(inner) if isinstance(inner, cst.Slice) else ())
             if not isinstance(inner, _LOOKED_AT) or inner in seen or inner in places:
                 continue
             seen.add(inner)

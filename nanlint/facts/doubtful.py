@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.counting import Chance
-from nanlint.facts.given import is_given
+from nanlint.facts.counting import Chance, behind
+from nanlint.facts.given import CONVERSIONS, is_given
 from nanlint.facts.naming import words_of
 from nanlint.facts.silence import CARRYING
-from nanlint.facts.values import UNKNOWN, Kind, Value
+from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.vanishing import COUNT, NEVER, SUMS, TOTAL, Vanishing, vanishing
 from nanlint.ops.names import SIGNATURES
 from nanlint.source import telling_names as named
@@ -32,22 +32,48 @@ _SIGNS = frozenset({"torch.sign", "torch.sgn"})
 _DEEPEST = 6
 
 
-def doubtful(node: cst.BaseExpression, evaluator: Evaluator) -> Vanishing:
+def doubtful(node: cst.BaseExpression, evaluator: Evaluator, depth: int = 0) -> Vanishing:
     """What `node` is, if somebody's choice or a rare input makes it 0; NEVER for anything else."""
     node = _unscaled(node, evaluator)
+    parts = _factors(_behind_views(node, evaluator), evaluator) if depth < _DEEPEST else []
+    return next(filter(None, (doubtful(part, evaluator, depth + 1) for part in parts)), _by_itself(node, evaluator))
+
+
+def _by_itself(node: cst.BaseExpression, evaluator: Evaluator) -> Vanishing:
     value = evaluator.values.get(node, UNKNOWN)
     if _is_size_less_one(value, evaluator):
         return Vanishing(COUNT, Chance.DOUBTFUL)
     seen = _behind_views(node, evaluator)
     value = evaluator.values.get(seen, UNKNOWN)
     made_by = value.made_by.function if value.made_by is not None else ""
-    if made_by in _DETERMINANTS or (made_by in _PRODUCTS and value.is_known and value.range.low == 0):
+    if (made_by in _DETERMINANTS and not _is_raised(value.made_by, evaluator)) or (
+        made_by in _PRODUCTS and value.is_known and value.range.low == 0
+    ):
         return Vanishing(TOTAL, Chance.DOUBTFUL)
+    if made_by == "sum" and (added := _added(value.made_by)) is not None:
+        found = vanishing(added, evaluator)
+        return Vanishing(found.kind, min(found.chance, Chance.DOUBTFUL))
     if _is_of_no_angle(value, evaluator) or _has_a_sign(value, evaluator) or _is_root_of_difference(node, evaluator):
         return Vanishing(TOTAL, Chance.DOUBTFUL)
     if value.is_known or value.learnable:
         return NEVER
     return Vanishing(TOTAL, Chance.DOUBTFUL) if _is_told(node, seen, made_by, evaluator) else NEVER
+
+
+def _is_raised(call: Call | None, evaluator: Evaluator) -> bool:
+    """`torch.det(x + torch.eye(n))`: what is added keeps the eigenvalues of a covariance from 0."""
+    whole = (
+        evaluator.values.get(call.subject, UNKNOWN).origin if call is not None and call.subject is not None else None
+    )
+    parts = whole.arguments.values() if whole is not None and whole.function == "torch.add" else ()
+    makers = [evaluator.values.get(inner, UNKNOWN).origin for part in parts for inner in behind(part, evaluator)]
+    return any(maker is not None and maker.function == "torch.eye" for maker in makers)
+
+
+def _added(call: Call | None) -> cst.BaseExpression | None:
+    """`mask.sum()` of `sum(mask.sum() for mask in masks)`, which is 0 where each of them is."""
+    inner = next(iter(call.arguments.values()), None) if call is not None else None
+    return inner.elt if isinstance(inner, (cst.GeneratorExp, cst.ListComp)) else None
 
 
 def _is_told(node: cst.BaseExpression, seen: cst.BaseExpression, made_by: str, evaluator: Evaluator) -> bool:
@@ -59,12 +85,11 @@ def _is_told(node: cst.BaseExpression, seen: cst.BaseExpression, made_by: str, e
         return False
     if "snr" in words:
         return True
-    if made_by == "torch.mul":
-        return any(_is_told_by_itself(factor, evaluator) for factor in _factors(seen, evaluator))
     if made_by in SIGNATURES or made_by == "torch.add":
         return False
     is_count = not words.isdisjoint(named.NUMBERING) and not words.isdisjoint(named.NUMBERED)
     is_count = is_count or (not words.isdisjoint(named.SUMMED) and not words.isdisjoint(named.WEIGHED))
+    is_count = is_count or (not words.isdisjoint(named.BELOW) and is_given(seen, evaluator))
     is_neighbours = not words.isdisjoint(named.DEGREES) and not evaluator.parsed.chunk.mentions(named.LOOPS)
     is_known_by_name = is_count or is_neighbours or words >= named.AVERAGED_BY
     return is_known_by_name or not words.isdisjoint(named.DISTANT) or _is_handed_in(seen, words, evaluator)
@@ -78,27 +103,26 @@ def _is_handed_in(node: cst.BaseExpression, words: set[str], evaluator: Evaluato
     return is_number or (bool(words) and (words <= named.DATA or words <= named.MEASURES))
 
 
-def _is_told_by_itself(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
-    seen = _behind_views(node, evaluator)
-    value = evaluator.values.get(seen, UNKNOWN)
-    made_by = value.made_by.function if value.made_by is not None else ""
-    return not value.is_known and made_by != "torch.mul" and _is_told(node, seen, made_by, evaluator)
-
-
 def _factors(node: cst.BaseExpression, evaluator: Evaluator) -> list[cst.BaseExpression]:
+    """What `node` is a product or a power of."""
     made_by = evaluator.values.get(node, UNKNOWN).made_by
-    names = ("input", "other") if made_by is not None and made_by.node in evaluator.values else ()
-    found = [made_by.arguments.get(name) for name in names] if made_by is not None else []
+    if made_by is None or made_by.node not in evaluator.values:
+        return []
+    exponent = evaluator.values.get(made_by.arguments.get("exponent"), UNKNOWN).number  # type: ignore[arg-type] # a node or nothing
+    is_power = made_by.function == "torch.pow" and exponent is not None and exponent > 0
+    found = (
+        [made_by.arguments.get(name) for name in ("input", "other")]
+        if made_by.function == "torch.mul" or is_power
+        else []
+    )
     return [factor for factor in found if factor is not None]
 
 
 def _is_root_of_difference(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
-    """`sqrt(a - b)`, by itself or as a factor: of two tensors that may be equal, as of a variance by hand."""
+    """`sqrt(a - b)`: of two tensors that may be equal, as of a variance by hand."""
     made_by = evaluator.values.get(node, UNKNOWN).made_by
     if made_by is None or made_by.node not in evaluator.values:
         return False
-    if made_by.function == "torch.mul":
-        return any(_is_root_of_difference(factor, evaluator) for factor in _factors(node, evaluator))
     less = evaluator.values.get(made_by.subject, UNKNOWN).origin if made_by.subject is not None else None
     if made_by.function != "torch.sqrt" or less is None or less.function != "torch.sub":
         return False
@@ -131,9 +155,9 @@ def _unscaled(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpress
 def _behind_views(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
     for _ in range(_DEEPEST):
         made_by = evaluator.values.get(node, UNKNOWN).made_by
-        if made_by is None or made_by.function not in CARRYING or made_by.subject is None:
+        if made_by is None or made_by.function not in CARRYING | CONVERSIONS:
             break
-        if made_by.subject not in evaluator.values:
+        if made_by.subject is None or made_by.subject not in evaluator.values:
             break
         node = made_by.subject
     return node

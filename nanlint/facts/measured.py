@@ -29,13 +29,15 @@ _REDUCTIONS = frozenset(
     f"torch.{name}"
     for name in (
         "sum", "nansum", "count_nonzero", "mean", "nanmean", "max", "amax", "min", "amin", "median", "norm", "linalg.norm",
-        "linalg.vector_norm", "std", "var", "prod", "quantile",
+        "linalg.vector_norm", "std", "var", "prod", "quantile", "trace",
     )
 )  # fmt: skip
 _PRODUCTS = frozenset(f"torch.{name}" for name in ("matmul", "bmm", "einsum", "dot", "inner", "linalg.vecdot"))
+# Of anything and itself they are 0.
+_DISTANCES = frozenset({"torch.cdist", "torch.dist", "torch.pdist"})
 _TESTS = COMPARISONS | {"torch.isnan", "torch.isfinite", "torch.isinf"}
-# There is always some of it, or somebody counted what occurs.
-_FILLED = named.ENCODED | named.BINS | named.RANDOM | named.OCCURRING | named.ADJACENCIES | named.SPLITS | named.SIZES
+# There is always some of it, or somebody counted what occurs; of what goes into a model, where it is marked and not measured.
+_FILLED = named.ATTENTION | named.BINS | named.RANDOM | named.OCCURRING | named.ADJACENCIES | named.SPLITS | named.SIZES
 _DEEPEST, _SQUARE = 8, 2
 
 
@@ -61,7 +63,9 @@ def _is_measured(value: Value, evaluator: Evaluator, depth: int) -> bool:
         return not (value.is_known and value.range.low == 0) and _is_open_difference(made_by, evaluator)
     if made_by.function == "torch.add":
         return all(is_measured(term, evaluator, depth + 1) for term in made_by.arguments.values())
-    return made_by.function in _PRODUCTS or (made_by.function in _REDUCTIONS and _is_of_data(made_by, evaluator))
+    return made_by.function in _PRODUCTS | _DISTANCES or (
+        made_by.function in _REDUCTIONS and _is_of_data(made_by, evaluator)
+    )
 
 
 def _is_of_data(call: Call, evaluator: Evaluator) -> bool:
@@ -73,10 +77,12 @@ def _is_of_data(call: Call, evaluator: Evaluator) -> bool:
         or "other" in call.arguments
         or is_drawn(subject, evaluator)
         or is_kept(subject)
-        or not _FILLED.isdisjoint(words_of(subject))
+        or not _FILLED.isdisjoint(words := words_of(subject))
     ):
         return False
     value = evaluator.values.get(subject, UNKNOWN)
+    if not named.ENCODED.isdisjoint(words) and (value.range.integer or not named.MARKED.isdisjoint(words)):
+        return False
     made_by = value.origin.function if value.origin is not None else ""
     # The largest class is not empty.
     if value.range.integer and call.function in LARGEST:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.arrays import MODULE_NAMES, are_given_to_torch, is_array, is_of_tensors
+from nanlint.facts.arrays import MODULE_NAMES, are_arrays, is_array, is_of_tensors
 from nanlint.facts.calculate import VIEWS
 from nanlint.facts.calls import operation_setting
 from nanlint.facts.counting import Chance, are_of_one_thing, emptiness
@@ -29,7 +29,7 @@ from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.silence import silence
 from nanlint.facts.unkept import is_unkept
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
-from nanlint.facts.vanishing import COUNT, NEVER, Vanishing, vanishing
+from nanlint.facts.vanishing import COUNT, NEVER, NORM, SPREAD, Vanishing, vanishing
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import FINITE, INF, Interval
 from nanlint.source import telling_names as named
@@ -49,6 +49,10 @@ _SAYS_NOTHING = re.compile(
     r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|is(nan|finite|inf)\(|%|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
 )
 _SIZE = re.compile(r"\.size\(|\.shape\b|\.numel\(|len\(")
+# It is about everything at once, not about each row.
+_OF_ALL = re.compile(
+    r"\.(any|sum|count_nonzero|max)\(\)(\.item\(\))?$|^torch\.(any|sum|count_nonzero|max)\([\w.]+\)(\.item\(\))?$"
+)
 _PRODUCT = "torch.mul"
 # They are 0 for half of all inputs; so are all but one of what picks the largest.
 _CUT_OFF = frozenset(
@@ -196,7 +200,7 @@ class ModuleFacts(ShapeQuestions):
         user = self.user_of(call.node)
         if user is not None and (self.is_tensor(user.node) or is_of_tensors(user)):
             return True
-        return self.here is not None and are_given_to_torch(call.node, self.here.calls.values())
+        return self.here is not None and are_arrays(call.node, self.here)
 
     def is_number(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is a Python number for all that is known."""
@@ -298,11 +302,12 @@ class ModuleFacts(ShapeQuestions):
         """Whether nothing tells how large `node` is, and it is written neither as a decay nor as a log-probability."""
         return self.here is not None and self.is_unkept(node) and not is_kept_down(node, self.here)
 
-    def is_tested(self, node: cst.BaseExpression) -> bool:
+    def is_tested(self, node: cst.BaseExpression, *, exactly: bool = False) -> bool:
         """Whether a condition that was passed on the way to `node` asks for the values or the size of something in it.
 
         `if mask.any():` is about `mask.sum()` and about `n`, if that was made from `mask`. What asks for a number of
-        dimensions, a device or a mode says nothing about values.
+        dimensions, a device or a mode says nothing about values; `exactly`, nor does `mask.any()` of each row of the mask,
+        or of the length of `x[mask]`, or who asks for the sake of other statements.
         """
         flow = self.here
         guards = flow.envs[node].guards if flow is not None and node in flow.envs else {}
@@ -311,10 +316,12 @@ class ModuleFacts(ShapeQuestions):
             text: bound
             for text, bound in guards.items()
             if not _SAYS_NOTHING.search(text) and not (_SIZE.search(text) and _is_of_form(bound.range))
+            if not (exactly and _OF_ALL.search(text) and self.is_of_rows(node))
         }
-        if self._is_compared(node) or self.is_asked_for(node):
+        if self._is_compared(node) or self.is_asked_for(node, exactly=exactly):
             return True
-        names = self._behind(node) if asked else set()
+        is_size = exactly and bool(asked) and self.vanishes_as(node).kind in {NORM, SPREAD}
+        names = self._behind(node, indices=not is_size) if asked else set()
         if any(_mentions(text, name) for name in names for text in asked):
             return True
         # What was made from the same thing is above 0, so that is not all 0; or a name stands for a test of it.
@@ -352,8 +359,8 @@ class ModuleFacts(ShapeQuestions):
         """The words of all names that `node` was made of in the chunk at hand."""
         return {word for name in self._behind(node) for word in re.split(r"[\W_]+", name.lower())}
 
-    def _behind(self, node: cst.BaseExpression) -> set[str]:
-        """The names that `node` is made of, and those that these were made of in the chunk at hand."""
+    def _behind(self, node: cst.BaseExpression, *, indices: bool = True) -> set[str]:
+        """The names that `node` is made of, and those that these were made of in the chunk at hand; `indices` are what is read at."""
         found: set[str] = set()
         waiting, seen = [node], {node}
         while waiting:
@@ -364,7 +371,11 @@ class ModuleFacts(ShapeQuestions):
                 node.func for node in nodes if isinstance(node, cst.Call) and isinstance(node.func, cst.Name)
             }
             # Nor does who asks for the bounds of a stretch.
-            apart.update(each for node in nodes if isinstance(node, cst.Slice) for each in walk(node))
+            bounds = cst.Slice if indices else (cst.Slice, cst.Index)
+            places: list[cst.CSTNode] = [node for node in nodes if isinstance(node, bounds)]
+            calls = (call for node in nodes if not indices and (call := self.call_of(node)) is not None)
+            places += [call.arguments["index"] for call in calls if "index" in call.arguments]
+            apart.update(each for node in places for each in walk(node))
             for inner in nodes:
                 if not isinstance(inner, (cst.Name, cst.Attribute)) or inner in apart:
                     continue
@@ -415,6 +426,8 @@ class ModuleFacts(ShapeQuestions):
         if made_by is not None and made_by.function == "torch.masked_select" and self.is_here(made_by.node):
             return made_by.arguments.get("mask")
         part = made_by.node if made_by is not None and made_by.function == "subscript" else node
+        # Of what may be no tensor, a part is known by what its name was assigned.
+        part = assigned(part, self.here) if isinstance(part, cst.Name) and self.here is not None else part
         if not isinstance(part, cst.Subscript) or len(part.slice) != 1 or not self.is_here(part):
             return None
         index = part.slice[0].slice

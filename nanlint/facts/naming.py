@@ -21,6 +21,8 @@ _STILL_THE_SAME = frozenset(
         "cat", "values", "items", "norm", "vector_norm", "gather", "reduce", "all_reduce", "bool", "unsqueeze", "contiguous",
     }
 )  # fmt: skip
+# What they are called says nothing of what is in them under a key.
+_CARRIERS = frozenset({"batch", "inputs", "sample"})
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -43,7 +45,8 @@ def _name_of(node: cst.BaseExpression) -> str:
     if isinstance(node, cst.Attribute):
         return node.attr.value
     if isinstance(node, cst.Subscript):
-        return f"{_name_of(thing_of(node.value))}_{_key_of(node)}"
+        whole, key = _name_of(thing_of(node.value)), _key_of(node)
+        return key if key and whole.rpartition("_")[2] in _CARRIERS else f"{whole}_{key}"
     function = dotted_text(node.func) if isinstance(node, cst.Call) else None
     return (function or "").rpartition(".")[2]
 

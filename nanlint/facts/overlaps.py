@@ -18,6 +18,7 @@ from nanlint.facts.given import CONVERSIONS, is_given
 from nanlint.facts.naming import words_of
 from nanlint.facts.relations import same
 from nanlint.facts.silence import silence
+from nanlint.facts.unkept import is_kept
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.facts.vanishing import ALL_OUTCOMES, LARGEST, NEVER, SPREAD, SUMS, TOTAL, Vanishing
 from nanlint.facts.zeros import reaches_zero
@@ -140,8 +141,9 @@ def is_told_by_both(above: cst.BaseExpression | None, below: cst.BaseExpression,
     taken = less.arguments.get("other") if less is not None and less.function == _SUB else None
     if less is None or less.subject is None or taken is None or named.LEVELS.isdisjoint(words_of(taken)):
         return False
-    # What pictures are normalised by is a setting.
-    return named.PICTURES.isdisjoint(words | set(words_of(less.subject)))
+    # What pictures are normalised by is a setting, and so is what a model keeps to normalise its input by.
+    is_setting = is_kept(below) and evaluator.parsed.chunk.name == "forward"
+    return not is_setting and named.PICTURES.isdisjoint(words | set(words_of(less.subject)))
 
 
 def _is_read(value: Value) -> bool:

@@ -32,6 +32,7 @@ from nanlint.facts.masks import (
     is_optional,
     leaves_something,
 )
+from nanlint.facts.members import is_of_members
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.range_questions import RangeQuestions
@@ -221,17 +222,47 @@ class ShapeQuestions(RangeQuestions):
         named = self.here.values if self.here is not None and text is not None else ()
         return any(other is not node and dotted_text(other) == text for other in named)
 
-    def is_asked_for(self, node: cst.BaseExpression) -> bool:
+    def is_asked_for(self, node: cst.BaseExpression, *, exactly: bool = False) -> bool:
         """Whether the chunk compares `node` with 0 or a tolerance, wherever that is, or another measure of the same thing.
 
         Who writes `keep = (area > 0) & (part / area > 0.5)`, or leaves when `grad.abs().max() <= tolerance`, knows of the 0.
+        `exactly` leaves out what is asked for the sake of other statements alone.
         """
-        tests = (self.comparison_of(test) for test in self.here.comparisons) if self.here is not None else iter(())
-        sides = [(test.left, test.right) for test in tests if test is not None]
+        tests = [(test, self.comparison_of(test)) for test in self.here.comparisons] if self.here is not None else []
         asked = [
-            one for left, right in sides for one, other in ((left, right), (right, left)) if self._is_next_to_0(other)
+            (test, one)
+            for test, sides in tests
+            if sides is not None
+            for one, other in ((sides.left, sides.right), (sides.right, sides.left))
+            if self._is_next_to_0(other)
         ]
-        return any(self.is_same(one, node) or self._measure_the_same(one, node) for one in asked)
+        is_row = exactly and self.is_of_rows(node)
+        return any(
+            (self.is_same(one, node) or (self._measure_the_same(one, node) and is_row <= self.is_of_rows(one)))
+            and not (exactly and self._is_asked_for_others(test, node))
+            for test, one in asked
+        )
+
+    def is_of_members(self, call: Call) -> bool:
+        """Whether a statistic is over the members of a stack or of a group of scores, of which there may be one."""
+        return self.here is not None and is_of_members(call, self.here)
+
+    def is_of_rows(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` was made along some dimensions alone: one number for each row, not one of everything."""
+        origin = self.here.values.get(node, UNKNOWN).origin if self.here is not None else None
+        return origin is not None and "dim" in origin.arguments
+
+    def _is_asked_for_others(self, test: cst.BaseExpression, node: cst.BaseExpression) -> bool:
+        """Whether `test` decides about statements that neither hold `node` nor make anew what is made of it there."""
+        condition = self.condition_at(test)
+        if condition is None or condition.leaves or not isinstance(condition.decides, cst.If):
+            return False
+        statement, decided = self.statement_of(node), set(walk(condition.decides))
+        made, again = (
+            {self.source_of(inner.target) for inner in part if isinstance(inner, cst.AssignTarget)}
+            for part in (walk(statement), decided)
+        )
+        return statement not in decided and made.isdisjoint(again)
 
     def _is_next_to_0(self, node: cst.BaseExpression) -> bool:
         number = self.here.values.get(node, UNKNOWN).number if self.here is not None else None

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 # A sequence has at least one token, so its masks have at least one True in every row; so has a batch its members.
 # Of what goes into a model there is something in every row; of what comes out, a mask may leave nothing.
-ENCODED = frozenset(
-    {"attention", "attn", "key", "src", "source", "encoder", "text", "caption", "input", "inputs", "ids", "prompt", "patch", "support", "node", "nodes", "atom", "atoms", "idx", "indices"}
+ATTENTION = frozenset({"attention", "attn"})
+ENCODED = ATTENTION | frozenset(
+    {"key", "src", "source", "encoder", "text", "caption", "input", "inputs", "ids", "prompt", "patch", "support", "node", "nodes", "atom", "atoms", "idx", "indices"}
 )  # fmt: skip
 SEQUENCES = frozenset(
     {
@@ -40,6 +41,8 @@ BINS = frozenset({"histogram", "histograms", "hist", "onehot", "gauss", "gaussia
 MASKS = frozenset(
     {"mask", "masks", "valid", "positive", "positives", "pos", "fg", "foreground", "visible", "visibility"}
 )
+# Places rather than values.
+MARKED = MASKS | {"idx", "indices", "ids"}
 # What is all 0 now and then: a silent clip, a black image, an empty map, a target without anything in it.
 SIGNALS = frozenset(
     {
@@ -129,6 +132,8 @@ SET_ABOVE_ZERO = frozenset(
 DEGREES = frozenset({"degree", "degrees", "indegree", "outdegree", "deg"})
 # What is 0 for what is infinitely far away, or in the plane of the camera; and what two things hold together that are both empty.
 SUMMED, WEIGHED = frozenset({"sum", "total"}), frozenset({"weight", "weights", "mask", "masks"})
+# What something is divided by, by its own name.
+BELOW = frozenset({"sum", "denom", "denominator", "normalizer", "normaliser"})
 DISTANT = frozenset({"disparity", "disparities", "disp", "depth", "depths", "union", "unions"})
 # What data is centred by and divided by.
 LEVELS = frozenset({"mean", "means", "mu", "avg", "average", "loc"})
@@ -136,4 +141,6 @@ SPREADS = frozenset({"std", "stds", "stdev", "stddev"})
 PICTURES = frozenset({"image", "images", "img", "imgs", "pixel", "pixels", "frame", "frames", "video", "norm"})
 WIDTHS, HEIGHTS = frozenset({"w", "ws", "width", "widths"}), frozenset({"h", "hs", "height", "heights"})
 # The names that alone tell of a denominator which is 0 at times.
-VANISHING = NUMBERED | SEEN | DATA | MEASURES | WEIGHED | AVERAGED_BY | DEGREES | DISTANT | SPREADS | HEIGHTS | {"snr"}
+VANISHING = (
+    NUMBERED | SEEN | BELOW | DATA | MEASURES | WEIGHED | AVERAGED_BY | DEGREES | DISTANT | SPREADS | HEIGHTS | {"snr"}
+)
