@@ -19,7 +19,7 @@ from nanlint.facts.denominators import denominator
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of, made_in
 from nanlint.facts.environment import without_gradient
 from nanlint.facts.evaluate import parameters
-from nanlint.facts.exponents import is_kept_down
+from nanlint.facts.exponents import is_kept_down, unmasked
 from nanlint.facts.given import assigned, is_given
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import words_of
@@ -27,7 +27,7 @@ from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.silence import silence
-from nanlint.facts.unkept import is_unkept
+from nanlint.facts.unkept import is_size, is_unkept
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
 from nanlint.facts.vanishing import COUNT, NEVER, Vanishing, vanishing
 from nanlint.facts.written import text_of
@@ -36,6 +36,8 @@ from nanlint.source import telling_names as named
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanlint.facts.guards import Bound
 
 _EXPORT = re.compile(r"(torch\.)?(jit\.)?is_(scripting|tracing)\(\)")
@@ -296,7 +298,10 @@ class ModuleFacts(ShapeQuestions):
 
     def is_open_exponent(self, node: cst.BaseExpression) -> bool:
         """Whether nothing tells how large `node` is, and it is written neither as a decay nor as a log-probability."""
-        return self.here is not None and self.is_unkept(node) and not is_kept_down(node, self.here)
+        if self.here is None or is_kept_down(node, self.here):
+            return False
+        scores = unmasked(node, self.here)
+        return self.is_unkept(scores) or (is_size(scores, self.here) and not self.is_tested(scores))
 
     def is_tested(self, node: cst.BaseExpression) -> bool:
         """Whether a condition that was passed on the way to `node` asks for the values or the size of something in it.
@@ -363,8 +368,8 @@ class ModuleFacts(ShapeQuestions):
             apart: set[cst.CSTNode] = {
                 node.func for node in nodes if isinstance(node, cst.Call) and isinstance(node.func, cst.Name)
             }
-            # Nor does who asks for the bounds of a stretch.
-            apart.update(each for node in nodes if isinstance(node, cst.Slice) for each in walk(node))
+            # Nor does who asks for the bounds of a stretch, or for a place among several: `matrix[..., i, j]`.
+            apart.update(each for node in nodes for place in _places_in(node) for each in walk(place))
             for inner in nodes:
                 if not isinstance(inner, (cst.Name, cst.Attribute)) or inner in apart:
                     continue
@@ -481,6 +486,11 @@ class ModuleFacts(ShapeQuestions):
 def _is_of_form(left: Interval) -> bool:
     """Whether a size was compared with another one, or with one number: that does not tell if there is anything."""
     return left.low == left.high or (left.low == -INF and left.high == INF and not left.nonzero)
+
+
+def _places_in(node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+    is_of_many = isinstance(node, cst.Subscript) and len(node.slice) > 1
+    return node.slice if is_of_many else [node] if isinstance(node, cst.Slice) else []
 
 
 def _mentions(text: str, name: str) -> bool:
