@@ -23,7 +23,7 @@ INF = float("inf")
 ROUNDING = 1e-4
 SIGNED = frozenset({"torch.cos", "torch.sin", "torch.tanh", "torch.erf", "torch.cosine_similarity"})
 RAISED = frozenset({"<raised>"})
-SUMS = frozenset({"torch.sum", "torch.matmul", "torch.bmm", "torch.mm", "torch.einsum"})
+SUMS = frozenset({"torch.sum", "torch.matmul", "torch.bmm", "torch.mm"})
 # Shares, levels and rates are kept below 1 by those who make them.
 SHARES = frozenset(
     {"noise", "level", "scale", "alpha", "alphas", "beta", "gamma", "eccentricity", "e", "ratio", "rate", "decay", "prob", "fraction"}
@@ -112,6 +112,7 @@ def _reason(inner: Expression, facts: Facts) -> str:
     is_positive = facts.is_known(left) and facts.range_of(left).low >= 0 and facts.is_tensor(left)
     factors = [right, *(made.arguments.values() if (made := facts.call_of(right)) and made.function == PRODUCT else ())]
     is_taken = not facts.is_number(right) and not any(_is_square(factor, facts) for factor in factors)
+    is_taken = is_taken and not facts.is_bounded(left)
     if is_positive and is_taken:
         return "can be negative by rounding"
     return IN_NO_ORDER if facts.is_unkept(left) and facts.is_unkept(right) else ""
@@ -122,7 +123,9 @@ def _is_form(inner: Expression, facts: Facts) -> bool:
     origin = facts.origin_of(inner)
     if origin is None or origin.function not in SUMS or not (facts.is_unkept(inner) and facts.is_dot(inner)):
         return False
-    return not any(facts.range_of(factor).low >= 0 for factor in origin.arguments.values())
+    factors = list(origin.arguments.values())
+    is_square = any(facts.is_same(one, other) for one in factors for other in factors if one is not other)
+    return not is_square and not any(facts.range_of(factor).low >= 0 for factor in factors)
 
 
 def _is_of_share(square: Expression, facts: Facts) -> bool:

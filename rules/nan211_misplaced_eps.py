@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, unsafe
 
-SUM, ROOT, INVERSE_ROOT, POWER = "torch.add", "torch.sqrt", "torch.rsqrt", "torch.pow"
-RELU, SOFTPLUS, SAME = "torch.relu", "torch.nn.functional.softplus", "which is 0 all the same for values"
-SWALLOWING = {RELU: f"relu, {SAME} below", SOFTPLUS: f"softplus, {SAME} far below"}
+SUM, ROOT, INVERSE_ROOT, POWER, RELU = "torch.add", "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.relu"
+SAME = "which is 0 all the same for values"
+SWALLOWING = {RELU: f"relu, {SAME} below", "torch.nn.functional.softplus": f"softplus, {SAME} far below"}
 LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
 DIVISIONS = {"torch.div": "other", "torch.reciprocal": "input"}
 CLAMPS, PRODUCTS = frozenset({"torch.clamp", "torch.clamp_min"}), frozenset({"torch.matmul", "torch.bmm"})
@@ -52,8 +52,7 @@ class MisplacedEps(Rule):
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one sum with an eps, or one operation that an eps was meant for."""
         judges = {SUM: self._check_late, **dict.fromkeys(SWALLOWING, self._check_swallowed)}
-        if not facts.is_test():
-            yield from judges.get(call.function, self._check_floor)(call, facts)
+        yield from judges.get(call.function, self._check_floor)(call, facts) if not facts.is_test() else ()
 
     def _check_late(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """`sqrt(x) + eps`, `rsqrt(x) + eps`, `log(x) + eps`."""
@@ -92,7 +91,8 @@ class MisplacedEps(Rule):
         made_by, inner = _operand(call, facts), call.arguments.get(DIVISIONS[call.function])
         if inner is None or made_by is None or not facts.is_here(made_by.node) or not facts.range_of(inner).has_zero:
             return
-        if made_by.function in CLAMPS and facts.constant_of(made_by.arguments.get("min")) == 0:
+        floor = made_by.arguments.get("min") if made_by.function in CLAMPS else None
+        if floor is not None and facts.constant_of(floor) == 0 and not facts.is_given(floor):
             reason = "is clamped to 0"
         elif made_by.function in PRODUCTS and any(map(facts.raised, map(facts.origin_of, made_by.arguments.values()))):
             reason = "has its eps before the product, which can be 0"

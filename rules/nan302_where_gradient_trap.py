@@ -120,7 +120,7 @@ def _is_hidden(chosen: Selection, inner: Call, facts: Facts) -> bool:
     is_set = chosen.call.function == PART and not chosen.holds and inner.function == DIV
     if chosen.call.function in BY_MASK and inner.function not in STEEP and not is_set:
         return False
-    if node is None or not facts.breaks(inner, operand, facts.range_of(node)):
+    if node is None or facts.is_bounded(node) or not facts.breaks(inner, operand, facts.range_of(node)):
         return False
     if not facts.has_gradient(inner.node if inner.function == DIV else node):
         return False

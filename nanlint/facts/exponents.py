@@ -280,6 +280,6 @@ def unmasked(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpressi
 
 
 def _is_low(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
-    """Whether it is 0 at most, or written so: `-torch.finfo(x.dtype).max`."""
+    """Whether it is below 0, or written so: `-torch.finfo(x.dtype).max`. A log-probability is filled with 0."""
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
-    return value.range.high <= 0 or (value.origin is not None and value.origin.function == "torch.neg")
+    return value.range.high < 0 or (value.origin is not None and value.origin.function == "torch.neg")

@@ -489,8 +489,9 @@ def _is_of_form(left: Interval) -> bool:
 
 
 def _places_in(node: cst.CSTNode) -> Sequence[cst.CSTNode]:
-    is_of_many = isinstance(node, cst.Subscript) and len(node.slice) > 1
-    return node.slice if is_of_many else [node] if isinstance(node, cst.Slice) else []
+    if isinstance(node, cst.Subscript) and len(node.slice) > 1:
+        return node.slice
+    return [node] if isinstance(node, cst.Slice) else []
 
 
 def _mentions(text: str, name: str) -> bool:

@@ -146,7 +146,8 @@ class RangeQuestions(LoopQuestions):
     def is_kept_by(self, call: Call, operand: str, condition: cst.BaseExpression, *, holds: bool) -> bool:
         """Whether a mask picks just those values of an operand that do not break `call`, but for the ends, which `x > 1` leaves out."""
         node = call.arguments[operand]
-        kept, whole = self.range_where(node, condition, holds=holds), self.range_of(node)
+        kept = self.range_where(node, condition, holds=holds)
+        whole = self.here.range_of(node) if self.here is not None else FINITE
         if not self.breaks(call, operand, kept):
             return True
         return self.breaks(call, operand, _inside(whole)) and not self.breaks(call, operand, _inside(kept))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.facts.counting import behind
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.silence import is_drawn
@@ -32,6 +33,7 @@ _GUARDING = frozenset(
     f"torch.{name}" for name in ("clamp", "clamp_min", "clamp_max", "maximum", "minimum", "masked_fill", "nan_to_num")
 )  # fmt: skip
 _SCALING = frozenset({"torch.mul", "torch.div", "torch.neg", "torch.add", "torch.sub"})
+_GRIDS = frozenset({"arange", "linspace", "logspace", "meshgrid"})
 _WHERE, _DIV, _DEEPEST = "torch.where", "torch.div", 6
 
 
@@ -43,10 +45,15 @@ def is_unkept(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int 
     is_open = value.range.low == -INF and value.range.high == INF and value.range.has_zero and is_sound
     if node is None or not is_open or value.learnable or value.kind not in {Kind.TENSOR, Kind.UNKNOWN}:
         return False
-    is_counted = not named.COUNTED.isdisjoint(words_of(node))
+    is_counted = not named.COUNTED.isdisjoint(words_of(node)) or _is_of_grid(node, evaluator)
     if is_counted or is_kept(node) or is_chosen(node, evaluator) or is_drawn(node, evaluator):
         return False
     return _is_open_by_making(value, evaluator, depth)
+
+
+def _is_of_grid(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`-math.log(10000) * torch.arange(half) / half`: somebody laid it out."""
+    return any(not _GRIDS.isdisjoint(words_of(inner)) for inner in behind(node, evaluator))
 
 
 def _is_quotient_of_unknown(value: Value, evaluator: Evaluator) -> bool:
@@ -80,9 +87,10 @@ def _is_open_by_making(value: Value, evaluator: Evaluator, depth: int) -> bool:
         return _is_open_choice(made_by, evaluator, depth)
     if made_by.function not in _SCALING:
         return True
-    # What is added may be a guard under any name; of a product or a difference one side is enough.
+    # What is added may be a guard under any name; of a product or a difference one side is enough, of a quotient what is divided.
+    parts = [made_by.subject] if made_by.function == _DIV else list(made_by.arguments.values())
     judge = all if made_by.function == "torch.add" else any
-    return judge(is_unkept(part, evaluator, depth + 1) for part in made_by.arguments.values())
+    return judge(is_unkept(part, evaluator, depth + 1) for part in parts)
 
 
 def _is_open_choice(where: Call, evaluator: Evaluator, depth: int) -> bool:
