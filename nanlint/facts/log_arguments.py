@@ -126,10 +126,14 @@ def is_logit(log: Call, evaluator: Evaluator) -> bool:
 def is_bounded(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """Whether `node`, or what it is minus of, was clamped to a bound that is no number here: whoever sets it sets a guard."""
     minus = made_as(node, evaluator, "torch.neg")
-    clamp = evaluator.values.get((minus.subject if minus is not None else None) or node, UNKNOWN).origin
-    bounds = (
-        [clamp.arguments.get(end) for end in ("min", "max")] if clamp is not None and clamp.function in _CLAMPS else []
-    )
+    value = evaluator.values.get((minus.subject if minus is not None else None) or node, UNKNOWN)
+    clamp = value.origin
+    if clamp is None or clamp.function not in _CLAMPS:
+        return False
+    if clamp.node not in evaluator.values:
+        # What a helper clamps to is seen in the result, if it is a number.
+        return value.range.low == -INF
+    bounds = [clamp.arguments.get(end) for end in ("min", "max")]
     return any(bound is not None and evaluator.values.get(bound, UNKNOWN).number is None for bound in bounds)
 
 
