@@ -23,6 +23,7 @@ INF = float("inf")
 ROUNDING = 1e-4
 SIGNED = frozenset({"torch.cos", "torch.sin", "torch.tanh", "torch.erf", "torch.cosine_similarity"})
 RAISED = frozenset({"<raised>"})
+SUMS = frozenset({"torch.sum", "torch.matmul", "torch.bmm", "torch.mm"})
 # Shares, levels and rates are kept below 1 by those who make them.
 SHARES = frozenset(
     {"noise", "level", "scale", "alpha", "alphas", "beta", "gamma", "eccentricity", "e", "ratio", "rate", "decay", "prob", "fraction"}
@@ -47,7 +48,7 @@ class RootOfNegative(Rule):
 
     ## Silent when
     the value was clamped; it is 1 less the square of a share, a level or a rate by its name; it is a sum of squares, an absolute value or a variance (where it is exactly 0, NAN301 speaks); when nothing
-    is known of it, and of a difference of two squares, which are in order by what they mean; under a guard; in tests. At `info` for a difference of two things that stand in no known order, and in code that is
+    is known of it, and of a difference of two squares, which are in order by what they mean; under a guard; in tests. At `info` for a difference of two things that stand in no known order, for a sum of products, as of a quadratic form, and in code that is
     not trained by its name: schedules, metrics, sampling.
 
     ## Fix
@@ -62,7 +63,7 @@ class RootOfNegative(Rule):
     needs = (
         Need(frozenset({SQRT, RSQRT}), (SIGNED | {DIFFERENCE},), but=RAISED, where="may train"),
         Need(frozenset({"<root>"}), (SIGNED | {DIFFERENCE}, frozenset({"<tensor>"})), but=RAISED, where="may train"),
-        Need(frozenset({SQRT, RSQRT, "<root>"}), (SIGNED | {DIFFERENCE},), but=RAISED, where="no test", only_info=True),
+        Need(frozenset({SQRT, RSQRT, "<root>"}), (SIGNED | SUMS | {DIFFERENCE},), where="no test", only_info=True),
     )
     yields_to = frozenset({"NAN210", "NAN302"})
 
@@ -94,8 +95,8 @@ def _reason(inner: Expression, facts: Facts) -> str:
     if reach.low > -INF and origin is not None and origin.function in SIGNED:
         return f"can be negative (range {reach})"
     made_by = facts.value_of(inner).made_by
-    if facts.is_expanded_square(inner) and reach.low < 0:
-        return "is a square multiplied out and can round below 0"
+    if (facts.is_expanded_square(inner) and reach.low < 0) or _is_form(inner, facts):
+        return "is a square multiplied out and can round below 0" if facts.is_expanded_square(inner) else IN_NO_ORDER
     if made_by is None or made_by.function != DIFFERENCE or not facts.is_here(made_by.node) or reach.low >= -ROUNDING:
         return ""
     left, right = made_by.arguments.get("input", inner), made_by.arguments.get("other", inner)
@@ -105,16 +106,28 @@ def _reason(inner: Expression, facts: Facts) -> str:
     is_positive = facts.is_known(left) and facts.range_of(left).low >= 0 and facts.is_tensor(left)
     factors = [right, *(made.arguments.values() if (made := facts.call_of(right)) and made.function == PRODUCT else ())]
     is_taken = not facts.is_number(right) and not any(_is_square(factor, facts) for factor in factors)
+    is_taken = is_taken and not facts.is_bounded(left)
     if is_positive and is_taken:
         return "can be negative by rounding"
     return IN_NO_ORDER if facts.is_unkept(left) and facts.is_unkept(right) else ""
 
 
+def _is_form(inner: Expression, facts: Facts) -> bool:
+    """Whether it is a sum of products of which nothing is known; of a bank of filters and sizes NAN301 tells."""
+    origin = facts.origin_of(inner)
+    if origin is None or origin.function not in SUMS or not (facts.is_unkept(inner) and facts.is_dot(inner)):
+        return False
+    factors = list(origin.arguments.values())
+    is_square = any(facts.is_same(one, other) for one in factors for other in factors if one is not other)
+    return not is_square and not any(facts.range_of(factor).low >= 0 for factor in factors)
+
+
 def _is_of_share(square: Expression, facts: Facts) -> bool:
-    """Whether it is the square of a share or a level by its name."""
+    """Whether it is the square of a share or a level by its name, or of what was picked from below 1: `x[x < 1]`."""
     made_by = facts.value_of(square).made_by
-    words = facts.words_of(made_by.subject) if made_by is not None and made_by.subject is not None else ()
-    return any(word.rstrip("0123456789") in SHARES for word in words)
+    base = made_by.subject if made_by is not None else None
+    words = facts.words_of(base) if base is not None else ()
+    return facts.range_of(base).high <= 1 or any(word.rstrip("0123456789") in SHARES for word in words)
 
 
 def _is_square(node: Expression, facts: Facts) -> bool:

@@ -12,7 +12,7 @@ DOMAINS = {
     ACOSH: (1.0, INF),
     LOGIT: (0.0, 1.0),
 }
-ANGLES = frozenset({"torch.acos", "torch.asin", "torch.atanh"})
+ANGLES = frozenset({"torch.acos", "torch.asin", "torch.atanh", ACOSH})
 QUOTED, UNKEPT = 45, "is kept inside by nothing here"
 
 
@@ -33,7 +33,7 @@ class InverseFunctionDomain(Rule):
 
     ## Silent when
     the argument is clamped inside the open interval by an eps that its dtype can hold, or scaled into it; for `logit(eps=...)`; for a
-    clamp to the ends where no gradient passes (at `info` where no name says that one does, and where a `where` or a test of `isclose` takes the ends out); when the argument is neither known nor a dot product, nor a part of a length, `z / r` (at `info`, as is what a function is given); for a number that is made a tensor, which is a setting; in tests.
+    clamp to the ends where no gradient passes (at `info` where no name says that one does, and where a `where` or a test of `isclose` takes the ends out); when the argument is neither known nor a dot product, nor a part of a length, `z / r` (at `info`, as is what a function is given or computes); for a number that is made a tensor, which is a setting; in tests.
 
     ## Fix
     Unsafe: a clamp to `-1 + torch.finfo(x.dtype).eps` and `1 - ...`, which moves what is closer to the ends. There is none where
@@ -91,9 +91,11 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction
     if any(facts.operand_of(inner, each) is not None for each in ("torch.where", "torch.tensor")):
         # Somebody has picked what may go in, or set it.
         return "", Direction.BOTH
-    if reach.low == -INF or (reach.high == INF and high != INF):
+    # A clamp on one side alone is known to end there, whatever the other side is.
+    is_open = reach.low == -INF or (reach.high == INF and high != INF)
+    if is_open and not (reach.low == low or reach.high == high < INF):
         return _told_by_form(call, inner, facts)
-    if (reach.low < low or reach.high > high) and not reach.nan:
+    if not is_open and (reach.low < low or reach.high > high) and not reach.nan:
         return f"can be past {low:g} or {high:g} (range {reach})".replace(" or inf", ""), Direction.BOTH
     if reach.contains(low) or reach.contains(high):
         infinite_there = call.function in {"torch.atanh", "torch.erfinv", LOGIT}
@@ -103,14 +105,15 @@ def _reason(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction
 
 
 def _told_by_form(call: Call, inner: Expression, facts: Facts) -> tuple[str, Direction]:
-    """As `_reason`, of what has no range: a dot product, a part of a length, what the function was given."""
-    if call.function not in ANGLES:
-        return "", Direction.BOTH
-    if facts.is_given(inner):
-        return UNKEPT if facts.is_unkept(inner) else "", Direction.BOTH
-    if facts.is_dot(inner):
+    """As `_reason`, of what has no range: a dot product, a part of a length, what nothing is known of."""
+    is_angle = call.function in ANGLES and not facts.is_given(inner)
+    if is_angle and facts.is_dot(inner):
         return "is a dot product and can round past 1", Direction.BOTH
-    return ("can be 1" if facts.is_part_of_length(inner) else ""), Direction.BACKWARD
+    if is_angle and facts.is_part_of_length(inner):
+        return "can be 1", Direction.BACKWARD
+    # A factor scales it into the interval, for all that is known.
+    is_scaled = any(facts.operand_of(inner, each) is not None for each in ("torch.mul", "torch.div"))
+    return UNKEPT if facts.is_unkept(inner) and not is_scaled else "", Direction.BOTH
 
 
 def _dtypes(call: Call, inner: Expression, facts: Facts) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class FractionalPower(Rule):
 
     ## Silent when
     the base is known not to be negative, or is the cosine or sine of an angle that was clamped, or has an eps added to it (whoever adds one knows the angle to be of the first quadrant); for integer exponents; for roots (NAN103 and NAN301 speak of those); when nothing
-    bounds the base below, unless it is what a size leaves of a number, as `1 - x.abs()`; when a `where` throws the NaN away (NAN302 speaks of the gradient); in tests.
+    bounds the base below (at `info` where it is given or computed here and the code may be trained), unless it is what a size leaves of a number, as `1 - x.abs()`; when a `where` throws the NaN away (NAN302 speaks of the gradient); in tests.
     At `info`: `(1 - p) ** gamma` of a probability, whose slope at 0 is infinite if somebody sets gamma below 1.
 
     ## Fix
@@ -48,7 +48,7 @@ class FractionalPower(Rule):
     calls = frozenset({POWER})
     needs = (
         Need(frozenset({"<root>"}), (frozenset({"<tensor>"}), SIGNED), where="no test"),
-        Need(frozenset({POWER}), where="trained", only_info=True),
+        Need(frozenset({POWER}), where="could train", only_info=True),
     )
     yields_to = frozenset({"NAN302"})
 
@@ -63,7 +63,8 @@ class FractionalPower(Rule):
         power, reach = facts.constant_of(exponent), facts.range_of(base)
         if power is None and not reach.has_negative:
             yield from self._check_setting_as_power(call, base, exponent, facts)
-        if reach.low >= -ROUNDING or reach.nan or (reach.low == -INF and not _is_rest_of_size(base, facts)):
+        is_open = reach.low == -INF and not _is_rest_of_size(base, facts)
+        if reach.low >= -ROUNDING or reach.nan or (is_open and not (facts.could_train() and facts.is_unkept(base))):
             return
         if _is_of_bounded_angle(base, facts):
             return
@@ -71,10 +72,11 @@ class FractionalPower(Rule):
         if not learned and not (facts.is_inverse(exponent) if power is None else _is_fraction(power)):
             return
         shown = f"{power:g}" if power is not None else f"`{facts.quote(exponent, QUOTED)}`"
-        message = f"`{facts.quote(base, QUOTED)}` can be negative (range {reach}), and its power {shown} is NaN there"
+        reason = "is kept above 0 by nothing here" if is_open else f"can be negative (range {reach})"
         yield self.finding(
             facts.span_of(call.node),
-            message,
+            f"`{facts.quote(base, QUOTED)}` {reason}, and its power {shown} is NaN {'below' if is_open else 'there'}",
+            severity=Severity.INFO if is_open else self.severity,
             fix=show("clamp_min(0) on the base, or its sign times the power of its size"),
             hazard=Hazard(POWER, facts.source_of(base), "below 0"),
             direction=Direction.BACKWARD if learned else Direction.BOTH,

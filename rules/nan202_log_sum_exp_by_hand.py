@@ -19,7 +19,7 @@ from nanlint.rule import (
 )
 
 EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
-TOTALS = frozenset({"torch.sum", "torch.mean"})
+TOTALS = frozenset({"torch.sum", "torch.mean", "torch.cumsum"})
 LOGS, QUOTIENTS, WHERE = ("torch.log", "torch.log1p"), ("torch.div", "torch.reciprocal"), "torch.where"
 # exp is inf from here on, and 0 below that.
 OVERFLOW = {"float16": 11.09, "float64": 709.78}
@@ -52,7 +52,7 @@ class LogSumExpByHand(Rule):
     which are mostly given small numbers, and gates that are learned as numbers, `exp(self.gate) / (1 + exp(self.gate))` and `log(1 + exp(self.rho))`.
 
     ## Fix
-    Safe: `logsumexp`, `logaddexp`, `softplus`, `sigmoid`, `softmax` and `tanh` are the same functions. There is none where
+    Safe: `logsumexp`, `logcumsumexp`, `logaddexp`, `softplus`, `sigmoid`, `softmax` and `tanh` are the same functions. There is none where
     an operand may have changed since, nor where no such function is meant, as by `log(exp(x) - 1)`.
     """
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, unsafe
 
-SUM, RELU, ROOT, INVERSE_ROOT, POWER = "torch.add", "torch.relu", "torch.sqrt", "torch.rsqrt", "torch.pow"
+SUM, ROOT, INVERSE_ROOT, POWER, RELU = "torch.add", "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.relu"
+SAME = "which is 0 all the same for values"
+SWALLOWING = {RELU: f"relu, {SAME} below", "torch.nn.functional.softplus": f"softplus, {SAME} far below"}
 LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
 DIVISIONS = {"torch.div": "other", "torch.reciprocal": "input"}
 CLAMPS, PRODUCTS = frozenset({"torch.clamp", "torch.clamp_min"}), frozenset({"torch.matmul", "torch.bmm"})
@@ -39,26 +41,24 @@ class MisplacedEps(Rule):
     code = "NAN211"
     name = "misplaced-eps"
     severity = Severity.WARNING
-    calls = frozenset({SUM, RELU, *DIVISIONS})
+    calls = frozenset({SUM, *SWALLOWING, *DIVISIONS})
     needs = (
         Need(frozenset({SUM}), (BREAKING,), along=(BREAKING,), form="<late eps>", where="no test"),
-        Need(frozenset({RELU}), (frozenset({SUM}),), form="<eps added>", where="no test"),
+        Need(frozenset(SWALLOWING), (frozenset({SUM}),), form="<eps added>", where="no test"),
         Need(frozenset(DIVISIONS), (LATE,), along=(LATE,), made_by=LATE, but=frozenset({"<floored>"}), where="no test"),
     )
     yields_to = frozenset({"NAN102"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one sum with an eps, or one operation that an eps was meant for."""
-        judges = {SUM: self._check_late, RELU: self._check_swallowed}
-        if not facts.is_test():
-            yield from judges.get(call.function, self._check_floor)(call, facts)
+        judges = {SUM: self._check_late, **dict.fromkeys(SWALLOWING, self._check_swallowed)}
+        yield from judges.get(call.function, self._check_floor)(call, facts) if not facts.is_test() else ()
 
     def _check_late(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """`sqrt(x) + eps`, `rsqrt(x) + eps`, `log(x) + eps`."""
         late = facts.raised(call)
         broken = facts.value_of(late.value).made_by if late is not None else None
-        inner = broken.subject if broken is not None else None
-        if late is None or broken is None or inner is None or not facts.is_here(broken.node):
+        if late is None or broken is None or (inner := broken.subject) is None or not facts.is_here(broken.node):
             return
         is_root, is_trained = broken.function in {ROOT, POWER}, facts.is_trained() or facts.serves_a_forward()
         if not (_breaks_backward(broken, facts) if is_root else _breaks(broken, call, facts)):
@@ -75,24 +75,24 @@ class MisplacedEps(Rule):
         )
 
     def _check_swallowed(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """`relu(x + eps)`."""
+        """`relu(x + eps)`; of softplus, which only underflow makes 0, where that ends in a division or a logarithm."""
         found = facts.raised(facts.call_of(call.subject)) if call.subject is not None else None
         if found is None or facts.range_of(found.value).least >= 0:
             return
         relied_on = any(_operand(user, facts) is call for user in facts.calls_of(*DIVISIONS, *LOGARITHMS, INVERSE_ROOT))
-        yield self.finding(
-            facts.span_of(call.node),
-            f"`{facts.quote(found.eps, QUOTED)}` is added inside relu, which is 0 all the same for values below 0",
-            hazard=Hazard(RELU, facts.source_of(found.value), "below 0"),
-            severity=Severity.WARNING if relied_on else Severity.INFO,
-        )
+        if relied_on or call.function == RELU:
+            message = f"`{facts.quote(found.eps, QUOTED)}` is added inside {SWALLOWING[call.function]} 0"
+            hazard = Hazard(call.function, facts.source_of(found.value), "below 0")
+            severity = self.severity if relied_on else Severity.INFO
+            yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=severity)
 
     def _check_floor(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """`a / x.clamp(min=0)` and `a / ((p + eps) @ q)`: neither is kept from 0. Of logarithms NAN102 tells."""
         made_by, inner = _operand(call, facts), call.arguments.get(DIVISIONS[call.function])
         if inner is None or made_by is None or not facts.is_here(made_by.node) or not facts.range_of(inner).has_zero:
             return
-        if made_by.function in CLAMPS and facts.constant_of(made_by.arguments.get("min")) == 0:
+        floor = made_by.arguments.get("min") if made_by.function in CLAMPS else None
+        if floor is not None and facts.constant_of(floor) == 0 and not facts.is_given(floor):
             reason = "is clamped to 0"
         elif made_by.function in PRODUCTS and any(map(facts.raised, map(facts.origin_of, made_by.arguments.values()))):
             reason = "has its eps before the product, which can be 0"

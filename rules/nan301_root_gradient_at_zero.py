@@ -70,7 +70,7 @@ class RootGradientAtZero(Rule):
         Need(frozenset({SQRT, RSQRT}), (NEVER_NEGATIVE,), but=RAISED, where="trained"),
         Need(frozenset({HYPOT}), where="trained"),
         Need(frozenset({"<root>"}), (NEVER_NEGATIVE, frozenset({"<tensor>"})), but=RAISED, where="trained"),
-        Need(frozenset({SQRT, RSQRT, HYPOT, "<root>"}), but=RAISED, where="could train", only_info=True),
+        Need(frozenset({SQRT, RSQRT, HYPOT, "<root>"}), where="could train", only_info=True),
     )
     yields_to = frozenset({"NAN103", "NAN204", "NAN210", "NAN211"})
 
@@ -106,7 +106,7 @@ def _is_root(call: Call, facts: Facts) -> bool:
 def _reason(call: Call, inner: Expression, facts: Facts) -> str:
     """Why the operand can be 0; empty if nothing says so."""
     operands = [inner, call.arguments.get("other", inner)] if call.function == HYPOT else [facts.divided_in(inner)]
-    if facts.is_given(inner) and facts.is_square_by_name(inner) and not facts.is_tested(inner):
+    if facts.is_square_by_name(inner) and not facts.is_tested(inner):
         return "is a square by its name, and can be 0"
     for operand in operands:
         reach, origin = facts.range_of(operand), facts.origin_of(operand)

@@ -14,6 +14,7 @@ WORDS = {PRODUCT: "the product with a mask", PART: "the index"}
 BREAKING = {
     **{f"torch.{name}": ("input", "1.0") for name in ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal", "pow")},
     **{f"torch.{name}": ("input", "0.0") for name in ("log1p", "exp", "expm1", "acos", "asin", "atanh")},
+    "torch.acosh": ("input", "2.0"),
     DIV: ("other", "1.0"),
 }
 EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
@@ -21,10 +22,9 @@ LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
 # Of these a selection by index or product is looked for; the others are everywhere.
 STEEP = LOGARITHMS | {"torch.log1p", "torch.sqrt", "torch.rsqrt", "torch.reciprocal", "torch.acos", "torch.asin"}
 # Through these a gradient of 0 stays 0, and so meets the infinite slope behind them.
-THROUGH = frozenset({"torch.mul", "torch.add", "torch.sub", "torch.neg", "torch.abs", "torch.log1p", "torch.div", "torch.log", "torch.clamp", "torch.clamp_min"})  # fmt: skip
-GAPS = ("nanmean", "nansum", "nanmedian", "nanquantile")
+THROUGH = frozenset({"torch.mul", "torch.pow", "torch.square", "torch.add", "torch.sub", "torch.neg", "torch.abs", "torch.log1p", "torch.div", "torch.log", "torch.clamp", "torch.clamp_min"})  # fmt: skip
+GAPS, DEEPEST, QUOTED = ("nanmean", "nansum", "nanmedian", "nanquantile"), 5, 40
 COUNTS = frozenset({"mask", "masks", "count", "counts", "num", "len", "length", "lengths"})
-DEEPEST, QUOTED = 5, 40
 
 
 class WhereGradientTrap(Rule):
@@ -120,7 +120,7 @@ def _is_hidden(chosen: Selection, inner: Call, facts: Facts) -> bool:
     is_set = chosen.call.function == PART and not chosen.holds and inner.function == DIV
     if chosen.call.function in BY_MASK and inner.function not in STEEP and not is_set:
         return False
-    if node is None or not facts.breaks(inner, operand, facts.range_of(node)):
+    if node is None or facts.is_bounded(node) or not facts.breaks(inner, operand, facts.range_of(node)):
         return False
     if not facts.has_gradient(inner.node if inner.function == DIV else node):
         return False
@@ -128,7 +128,7 @@ def _is_hidden(chosen: Selection, inner: Call, facts: Facts) -> bool:
         kept = facts.range_where(node, condition, holds=chosen.holds)
         # A threshold against overflow lies above 0; another one is about something else.
         is_threshold = inner.function not in EXPONENTIALS or kept.high > 0
-        return is_threshold and not facts.breaks(inner, operand, kept)
+        return is_threshold and facts.is_kept_by(inner, operand, condition, holds=chosen.holds)
     if chosen.call.function == CLEAN:
         # Who leaves out NaN elsewhere has data with gaps, which is not trained.
         return inner.function not in EXPONENTIALS and facts.is_tensor(node) and not facts.mentions(*GAPS)

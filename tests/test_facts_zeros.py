@@ -69,6 +69,21 @@ def test_a_mask_bounds_the_operand_that_its_comparison_names() -> None:
     assert facts.range_where(where["input"], where["condition"], holds=True).low == 2
 
 
+def test_a_mask_bounds_what_is_made_of_its_operand() -> None:
+    facts = facts_about(HEADER + "reveal(torch.where(x > 2, x**2 - 1, y))")
+    where = facts.calls_of("torch.where")[0].arguments
+    assert facts.range_where(where["input"], where["condition"], holds=True).low == 3
+
+
+def test_a_mask_keeps_an_operation_whole_but_for_the_end_of_what_it_picks() -> None:
+    facts = facts_about(HEADER + "reveal(torch.where(x > 1, x.acosh(), y), torch.where(x > 0, x.acosh(), y))")
+    kept = [
+        facts.is_kept_by(acosh, "input", where.arguments["condition"], holds=True)
+        for where, acosh in zip(facts.calls_of("torch.where"), facts.calls_of("torch.acosh"), strict=True)
+    ]
+    assert kept == [True, False]
+
+
 def test_a_number_is_stored_as_another_where_the_format_is_narrow() -> None:
     assert facts_about("def f(): pass").dtypes_where(1 - 1e-8, 1.0) == ("float16", "bfloat16", "float32")
 

@@ -12,6 +12,7 @@ import libcst as cst
 from nanlint.facts.context import is_cut_off, reads_of
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.ops.names import METHODS
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +35,7 @@ _MENDING = frozenset(
         "numpy.nan_to_num",
     }
 )  # fmt: skip
+_WHERE = METHODS["where"]
 _LOWERING = frozenset({"min", METHODS["minimum"], METHODS["clamp_max"]})
 # What is read of a tensor without its values.
 _FORM = frozenset({"device", "dtype", "shape", "ndim", "size", "dim", "numel", "is_cuda", "layout"})
@@ -50,7 +52,7 @@ def is_mended(node: cst.CSTNode, parents: Parents, flow: Flow, names: int = _NAM
     while around is not None and not isinstance(around, cst.BaseStatement):
         if isinstance(around, cst.Attribute) and around.attr.value in _FORM:
             return False
-        if _mends(below, around, flow):
+        if _mends(below, around, flow) and not _picks_it_anyway(node, around, flow):
             return True
         if isinstance(around, (cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign)):
             return names > 0 and any(is_mended(use, parents, flow, names - 1) for use in _reads(below, around, flow))
@@ -66,6 +68,16 @@ def _mends(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
         return True
     # An assertion about what is NaN fails. Or elements of it are set anew, as those where n is 0.
     return isinstance(around, cst.Assert) or (isinstance(around, cst.AssignTarget) and isinstance(below, cst.Subscript))
+
+
+def _picks_it_anyway(node: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
+    """`where(label, loss * a, loss * b)`: whichever side is picked, `loss` is in it."""
+    call = flow.calls.get(around)
+    if call is None or call.function != _WHERE or not isinstance(node, cst.Name):
+        return False
+    sides = [part for name, part in call.arguments.items() if name in {"input", "other"}]
+    held = [any(isinstance(inner, cst.Name) and inner.value == node.value for inner in walk(side)) for side in sides]
+    return held == [True, True]
 
 
 def _bounds_it(call: Call, below: cst.CSTNode, flow: Flow) -> bool:

@@ -22,9 +22,11 @@ Node = cst.BaseExpression | None
 EXP, EXPM1 = "torch.exp", "torch.expm1"
 SOFTPLUS, SIGMOID, TANH = "torch.nn.functional.softplus", "torch.sigmoid", "torch.tanh"
 LOGSUMEXP, LOGADDEXP, SOFTMAX = "torch.logsumexp", "torch.logaddexp", "torch.softmax"
+LOGCUMSUMEXP = "torch.logcumsumexp"
 _LOGS = frozenset({"torch.log", "torch.log1p"})
 _QUOTIENTS = frozenset({"torch.div", "torch.reciprocal"})
-_TOTALS = frozenset({"torch.sum", "torch.mean"})
+# Of exponentials, and what the logarithm of it is.
+_TOTALS = {"torch.sum": LOGSUMEXP, "torch.cumsum": LOGCUMSUMEXP, "torch.mean": ""}
 # How many names away the exponential may stand from the sum that holds it.
 _DEEPEST = 4
 
@@ -50,7 +52,7 @@ class ByHand(NamedTuple):
     @property
     def needs_mass(self) -> bool:
         """Whether it breaks as well where every exponential is 0."""
-        return self.function in {LOGSUMEXP, LOGADDEXP, SOFTMAX}
+        return self.function in {LOGSUMEXP, LOGCUMSUMEXP, LOGADDEXP, SOFTMAX}
 
 
 def by_hand(call: Call, evaluator: Evaluator) -> ByHand | None:
@@ -120,7 +122,7 @@ class _Look(NamedTuple):
         total = self.origin(inside, *_TOTALS)
         exp = self.origin(total.subject, EXP) if total is not None else None
         if exp is not None and total is not None:
-            return ByHand(LOGSUMEXP if not added and total.function == "torch.sum" else "", (exp,), total)
+            return ByHand(_TOTALS[total.function] if not added else "", (exp,), total)
         return self._logarithm_of_difference(inside)
 
     def _logarithm_of_difference(self, inside: Node) -> ByHand | None:

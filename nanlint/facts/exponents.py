@@ -261,3 +261,25 @@ def is_kept_down(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
         return _DIVERGENCES.isdisjoint(words_of(unscaled(node, evaluator)))
     texts = {dotted_text(thing_of(part)) for part in parts}
     return len(texts) == 1 and None not in texts
+
+
+def unmasked(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
+    """`x` of `x.masked_fill(mask, -1e9)`, on whichever path: what keeps some elements small says nothing of the others."""
+    for _ in range(_DEEPEST):
+        made = [choice.origin for choice in evaluator.values.get(node, UNKNOWN).possible]
+        fills = [
+            call
+            for call in made
+            if call is not None and call.function == "torch.masked_fill" and call.node in evaluator.values
+        ]
+        lows = [call.subject for call in fills if _is_low(call.arguments.get("value"), evaluator)]
+        if not lows or lows[0] is None:
+            break
+        node = lows[0]
+    return node
+
+
+def _is_low(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """Whether it is below 0, or written so: `-torch.finfo(x.dtype).max`. A log-probability is filled with 0."""
+    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
+    return value.range.high < 0 or (value.origin is not None and value.origin.function == "torch.neg")

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.facts.eps import raised
+from nanlint.facts.given import is_given
 from nanlint.facts.naming import words_of
 from nanlint.facts.relations import same
+from nanlint.facts.unkept import is_kept
 from nanlint.facts.values import UNKNOWN, Kind
+from nanlint.ops.interval import INF
 from nanlint.ops.names import SIGNATURES
 
 if TYPE_CHECKING:
@@ -21,7 +25,10 @@ if TYPE_CHECKING:
 
 _ADD, _SUB, _MUL, _DIV = "torch.add", "torch.sub", "torch.mul", "torch.div"
 _PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", "torch.einsum"})
-_PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities", "pred", "pdf"})
+_PROBABILITIES = frozenset(
+    {"prob", "probs", "probability", "probabilities", "pred", "pdf", "score", "scores", "likelihood", "likelihoods", "confidence", "iou", "dice"}
+)  # fmt: skip
+_DEVIATIONS = frozenset({"std", "stds", "stddev"})
 _PICKING = frozenset({"torch.max", "torch.gather"})
 _TARGETS = frozenset({"target", "targets"})
 _CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
@@ -55,18 +62,25 @@ def stretched_in(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpr
 
 def told_by_making(node: cst.BaseExpression, evaluator: Evaluator) -> str:
     """What `node` is by its name, because it is learned or summed up, if that can be 0 and nothing else is known of it."""
-    value, words = evaluator.values.get(node, UNKNOWN), set(words_of(node))
+    value = evaluator.values.get(node, UNKNOWN)
     if value.learnable:
         return "is learned without a bound"
     made = value.origin
     if made is not None and made.function in _PRODUCTS:
         return "is a sum of products, which underflow"
-    if value.is_known:
-        return ""
-    if made is not None and made.function in SIGNATURES and made.function not in _PICKING:
-        return ""
+    # What may be NaN on one path is no better known for it.
+    is_bound = value.is_known and not (value.range.low == -INF and value.range.high == INF)
+    is_here = made is not None and made.node in evaluator.values
+    is_torch = made is not None and is_here and made.function in SIGNATURES and made.function not in _PICKING
+    return "" if is_bound or is_torch else _told_by_name(node, evaluator)
+
+
+def _told_by_name(node: cst.BaseExpression, evaluator: Evaluator) -> str:
+    words = set(words_of(node))
     if words & _PROBABILITIES:
         return "is a probability by name"
+    if words & _DEVIATIONS and is_given(node, evaluator):
+        return "is a deviation by name"
     return "is a target by name" if words & _TARGETS else ""
 
 
@@ -112,11 +126,26 @@ def is_logit(log: Call, evaluator: Evaluator) -> bool:
 def is_bounded(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """Whether `node`, or what it is minus of, was clamped to a bound that is no number here: whoever sets it sets a guard."""
     minus = made_as(node, evaluator, "torch.neg")
-    clamp = evaluator.values.get((minus.subject if minus is not None else None) or node, UNKNOWN).origin
-    bounds = (
-        [clamp.arguments.get(end) for end in ("min", "max")] if clamp is not None and clamp.function in _CLAMPS else []
-    )
+    value = evaluator.values.get((minus.subject if minus is not None else None) or node, UNKNOWN)
+    clamp = value.origin
+    if clamp is None or clamp.function not in _CLAMPS:
+        return False
+    if clamp.node not in evaluator.values:
+        # What a helper clamps to is seen in the result, if it is a number.
+        return value.range.low == -INF
+    bounds = [clamp.arguments.get(end) for end in ("min", "max")]
     return any(bound is not None and evaluator.values.get(bound, UNKNOWN).number is None for bound in bounds)
+
+
+def is_quotient_of_bounded(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`(a + eps) / (b + eps)`, `peak ** 2 / (error + eps)`: above 0, as both are, or as what somebody set is."""
+    made = made_as(node, evaluator, _DIV)
+    above, below = _operands(made) if made is not None else (None, None)
+    if above is None or below is None or evaluator.values.get(below, UNKNOWN).range.low <= 0:
+        return False
+    power = made_as(above, evaluator, "torch.pow")
+    base = power.subject if power is not None else None
+    return evaluator.values.get(above, UNKNOWN).range.low > 0 or is_kept(base if base is not None else above)
 
 
 def is_difference(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
@@ -131,6 +160,10 @@ def is_difference(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     if made.function == _MUL and (first.number is None) is not (second.number is None):
         scaled = operands[1] if second.number is None else operands[0]
         return scaled is not None and is_difference(scaled, evaluator)
+    late = raised(made, evaluator)
+    if late is not None:
+        # An eps keeps a difference from 0, and not from below.
+        return is_difference(late.value, evaluator)
     if made.function == _ADD:
         # Of two terms one is a size, and nothing keeps the other from being its opposite.
         known = [term.is_known and term.range.low >= 0 for term in (first, second)]

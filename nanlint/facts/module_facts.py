@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.arrays import MODULE_NAMES, are_arrays, is_array, is_of_tensors
+from nanlint.facts.arrays import are_arrays, is_array, is_of_tensors
 from nanlint.facts.calculate import VIEWS
 from nanlint.facts.calls import operation_setting
 from nanlint.facts.counting import Chance, are_of_one_thing, emptiness
@@ -19,15 +19,15 @@ from nanlint.facts.denominators import denominator
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of, made_in
 from nanlint.facts.environment import without_gradient
 from nanlint.facts.evaluate import parameters
-from nanlint.facts.exponents import is_kept_down
+from nanlint.facts.exponents import is_kept_down, unmasked
 from nanlint.facts.given import assigned, is_given
-from nanlint.facts.names import dotted_text
+from nanlint.facts.made_of import names_behind
 from nanlint.facts.naming import words_of
 from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.silence import silence
-from nanlint.facts.unkept import is_unkept
+from nanlint.facts.unkept import is_size, is_unkept
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
 from nanlint.facts.vanishing import COUNT, NEVER, NORM, SPREAD, Vanishing, vanishing
 from nanlint.facts.written import text_of
@@ -300,7 +300,10 @@ class ModuleFacts(ShapeQuestions):
 
     def is_open_exponent(self, node: cst.BaseExpression) -> bool:
         """Whether nothing tells how large `node` is, and it is written neither as a decay nor as a log-probability."""
-        return self.here is not None and self.is_unkept(node) and not is_kept_down(node, self.here)
+        if self.here is None or is_kept_down(node, self.here):
+            return False
+        scores = unmasked(node, self.here)
+        return self.is_unkept(scores) or (is_size(scores, self.here) and not self.is_tested(scores))
 
     def is_tested(self, node: cst.BaseExpression, *, exactly: bool = False) -> bool:
         """Whether a condition that was passed on the way to `node` asks for the values or the size of something in it.
@@ -360,33 +363,7 @@ class ModuleFacts(ShapeQuestions):
         return {word for name in self._behind(node) for word in re.split(r"[\W_]+", name.lower())}
 
     def _behind(self, node: cst.BaseExpression, *, indices: bool = True) -> set[str]:
-        """The names that `node` is made of, and those that these were made of in the chunk at hand; `indices` are what is read at."""
-        found: set[str] = set()
-        waiting, seen = [node], {node}
-        while waiting:
-            current = waiting.pop()
-            nodes = list(walk(current))
-            # Who asks something of a function asks nothing of what it is given.
-            apart: set[cst.CSTNode] = {
-                node.func for node in nodes if isinstance(node, cst.Call) and isinstance(node.func, cst.Name)
-            }
-            # Nor does who asks for the bounds of a stretch.
-            bounds = cst.Slice if indices else (cst.Slice, cst.Index)
-            places: list[cst.CSTNode] = [node for node in nodes if isinstance(node, bounds)]
-            calls = (call for node in nodes if not indices and (call := self.call_of(node)) is not None)
-            places += [call.arguments["index"] for call in calls if "index" in call.arguments]
-            apart.update(each for node in places for each in walk(node))
-            for inner in nodes:
-                if not isinstance(inner, (cst.Name, cst.Attribute)) or inner in apart:
-                    continue
-                text = dotted_text(inner)
-                if text is not None:
-                    found.add(text)
-                made_by = self.value_of(inner).made_by
-                if made_by is not None and made_by.node not in seen and self.is_here(made_by.node):
-                    seen.add(made_by.node)
-                    waiting.append(made_by.node)
-        return found - MODULE_NAMES
+        return names_behind(node, self.here, indices=indices) if self.here is not None else set()
 
     def backward_starts(self) -> list[cst.BaseExpression]:
         """The expressions of the chunk at hand that a backward starts from: `loss` of `scaler.scale(loss).backward()`.

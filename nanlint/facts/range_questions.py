@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanlint.facts.log_arguments import (
@@ -9,13 +10,14 @@ from nanlint.facts.log_arguments import (
     is_difference,
     is_logit,
     is_odds,
+    is_quotient_of_bounded,
     is_rest_of_exp,
     masked_by,
     stretched_in,
     told_by_making,
 )
 from nanlint.facts.loop_questions import LoopQuestions
-from nanlint.facts.mask_bounds import definition, shifted
+from nanlint.facts.mask_bounds import definition, narrowed
 from nanlint.facts.measured import is_of_squares
 from nanlint.facts.relations import range_under
 from nanlint.facts.root_arguments import divided, is_expanded_square, is_square_by_name
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 # An eps is within this of what it keeps values from.
 _NEXT_TO = 1e-2
+# How far from the ends of what a mask picks something still counts as an end of it.
+_EDGE = 1e-4
 
 
 class RangeQuestions(LoopQuestions):
@@ -74,8 +78,8 @@ class RangeQuestions(LoopQuestions):
         return is_odds(log.subject, self.here) or is_logit(log, self.here)
 
     def is_bounded(self, node: cst.BaseExpression) -> bool:
-        """Whether `node`, or what it is minus of, was clamped to a bound that is no number here."""
-        return self.here is not None and is_bounded(node, self.here)
+        """Whether `node`, or what it is minus of, was clamped to a bound that is no number here, or is a quotient of such things."""
+        return self.here is not None and (is_bounded(node, self.here) or is_quotient_of_bounded(node, self.here))
 
     def is_of_squares(self, node: cst.BaseExpression) -> bool:
         """Whether `node` is made of squares alone, summed up or not, whatever else may be wrong with them."""
@@ -91,7 +95,7 @@ class RangeQuestions(LoopQuestions):
 
     def is_square_by_name(self, node: cst.BaseExpression) -> bool:
         """Whether `node` is called a square, a variance, an energy or a distance, and nothing else is known of it."""
-        return is_square_by_name(node) and self.here is not None and self.here.values.get(node, UNKNOWN).made_by is None
+        return self.here is not None and is_square_by_name(node, self.here)
 
     def is_dot(self, node: cst.BaseExpression) -> bool:
         """Whether `node` is computed from a dot product or a trace, which rounds past what it is on paper."""
@@ -128,7 +132,7 @@ class RangeQuestions(LoopQuestions):
         if flow is None:
             return FINITE
         test = definition(condition, flow)
-        return shifted(node, lambda part: range_under(part, test, flow, holds=holds), flow)
+        return narrowed(node, lambda part: range_under(part, test, flow, holds=holds), flow)
 
     def breaks(self, call: Call, operand: str, reach: Interval) -> bool:
         """Whether some ordinary value of `reach` breaks `call`, forward or backward, as its argument `operand`."""
@@ -138,6 +142,15 @@ class RangeQuestions(LoopQuestions):
         constants = {name: number for name, number in stated.items() if number is not None}
         found = zones(call.function, dtype if dtype in FORMATS else "float32", constants)
         return any(zone.operand == operand and zone.meets_ordinarily(reach) for zone in found)
+
+    def is_kept_by(self, call: Call, operand: str, condition: cst.BaseExpression, *, holds: bool) -> bool:
+        """Whether a mask picks just those values of an operand that do not break `call`, but for the ends, which `x > 1` leaves out."""
+        node = call.arguments[operand]
+        kept = self.range_where(node, condition, holds=holds)
+        whole = self.here.range_of(node) if self.here is not None else FINITE
+        if not self.breaks(call, operand, kept):
+            return True
+        return self.breaks(call, operand, _inside(whole)) and not self.breaks(call, operand, _inside(kept))
 
     def is_inverse(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is 1 divided by something: as an exponent hardly ever an integer."""
@@ -150,3 +163,8 @@ class RangeQuestions(LoopQuestions):
     def dtypes_where(self, number: float, rounded: float) -> tuple[str, ...]:
         """The dtypes in which `number` is stored as `rounded`: 1 - 1e-8 as 1 in all but float64."""
         return tuple(form.name for form in FORMATS.values() if form.round(number) == rounded)
+
+
+def _inside(reach: Interval) -> Interval:
+    low, high = reach.low + _EDGE, reach.high - _EDGE
+    return replace(reach, low=low, high=high) if low < high else reach

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.facts.given import is_given
 from nanlint.facts.log_arguments import made_as
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Kind
+from nanlint.ops.names import SIGNATURES
 
 if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
@@ -30,8 +32,9 @@ def divided(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpressio
     for product in _PRODUCTS:
         factors = list(made.arguments.values()) if (made := made_as(node, evaluator, product)) is not None else []
         sizes = [factor for factor in factors if _is_size(evaluator.values.get(factor, UNKNOWN))]
+        # What is above 0 before the product is not so behind it, where a row of the other one is 0.
         if len(sizes) == 1:
-            return sizes[0]
+            return sizes[0] if evaluator.values.get(sizes[0], UNKNOWN).range.has_zero else node
     made = made_as(node, evaluator, _DIV)
     above, below = (made.arguments.get("input"), made.arguments.get("other")) if made is not None else (None, None)
     if above is None or below is None or evaluator.values.get(below, UNKNOWN).is_known:
@@ -43,9 +46,13 @@ def _is_size(value: Value) -> bool:
     return value.is_known and value.range.low >= 0
 
 
-def is_square_by_name(node: cst.BaseExpression) -> bool:
-    """Whether `node` is called a square, a variance, an energy or a distance, the root of which is taken."""
-    return isinstance(node, cst.Name) and not _SQUARES.isdisjoint(words_of(node))
+def is_square_by_name(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether it is given, or made by a helper, under the name of a square, a variance, an energy or a distance."""
+    value = evaluator.values.get(node, UNKNOWN)
+    made = value.made_by
+    is_named = isinstance(node, cst.Name) and made is None and is_given(node, evaluator)
+    is_helped = made is not None and made.node is node and made.function not in SIGNATURES and not value.is_known
+    return (is_named or is_helped) and not _SQUARES.isdisjoint(words_of(node))
 
 
 def is_expanded_square(node: cst.BaseExpression, evaluator: Evaluator) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.facts.exponents import is_log_probability
 from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.ops.interval import INF
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     _Node = cst.BaseExpression | None
 
 _SHARES = {"torch.sigmoid": "sigmoid", "torch.softmax": "softmax", "torch.nn.functional.softmin": "softmin"}
+_LIKELIHOODS = frozenset({".log_prob", "torch.log_softmax"})
 _DEEPEST = 4
 _MOST_FACTORS = 8
 _SCALING = frozenset({"torch.neg", "torch.mul", "torch.div", "torch.sum"})
@@ -80,9 +82,11 @@ def _total(first: _Node, second: _Node, evaluator: Evaluator, depth: int) -> str
 
 
 def _is_falling(exp: Call, evaluator: Evaluator) -> bool:
-    """Whether it is of minus a square or a sum of squares, by whatever factor."""
+    """Whether it is of minus a square or a sum of squares, by whatever factor, or of what a distribution says of a sample."""
     reach = evaluator.values.get(exp.subject, UNKNOWN).range if exp.subject is not None else UNKNOWN.range
     made = _origin(exp.subject, evaluator)
+    if made is not None and made.function in _LIKELIHOODS:
+        return True
     for _ in range(_DEEPEST):
         if made is None or _is_square(made, evaluator) or made.function not in _SCALING:
             break
@@ -101,7 +105,7 @@ def _rest(node: _Node, evaluator: Evaluator) -> str:
 
 
 def _sum(first: _Node, second: _Node, evaluator: Evaluator, depth: int) -> str:
-    """`p * y + (1 - p) * (1 - y)`: a label picks one of the two."""
+    """`p * y + (1 - p) * (1 - y)`: a label picks one of the two. `a * logp.exp() + b * logq.exp()`: both are sure of another."""
     for one, other in ((first, second), (second, first)):
         shares = [factor for factor in _factors(one, evaluator) if _is_share(factor, evaluator)]
         for rest in _factors(other, evaluator):
@@ -109,7 +113,16 @@ def _sum(first: _Node, second: _Node, evaluator: Evaluator, depth: int) -> str:
             less = taken.arguments.get("other") if taken is not None and taken.function == "torch.sub" else None
             if less is not None and _rest(less, evaluator) and any(same(share, less, evaluator) for share in shares):
                 return saturated(rest, evaluator, depth + 1)
-    return ""
+    terms = [[*_factors(term, evaluator), term] for term in (first, second)]
+    return "exp" if all(any(_is_likelihood(factor, evaluator) for factor in term) for term in terms) else ""
+
+
+def _is_likelihood(node: _Node, evaluator: Evaluator) -> bool:
+    exp = _origin(node, evaluator)
+    if exp is None or exp.function != "torch.exp":
+        return False
+    made = _origin(exp.subject, evaluator)
+    return is_log_probability(exp.subject) or (made is not None and made.function in _LIKELIHOODS)
 
 
 def _factors(node: _Node, evaluator: Evaluator) -> list[cst.BaseExpression]:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
+from nanlint.facts.counting import behind
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.silence import is_drawn
@@ -15,12 +18,11 @@ from nanlint.facts.values import UNKNOWN, Form, Kind
 from nanlint.ops.interval import INF
 from nanlint.ops.names import SIGNATURES
 from nanlint.source import telling_names as named
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from nanlint.facts.evaluate import Evaluator
-    from nanlint.facts.values import Value
+    from nanlint.facts.values import Call, Value
 
 # How torch calls what it fills with numbers that somebody chose.
 _MADE = frozenset(
@@ -28,23 +30,46 @@ _MADE = frozenset(
 )  # fmt: skip
 # A bound is a guard, whatever it is.
 _GUARDING = frozenset(
-    f"torch.{name}" for name in ("clamp", "clamp_min", "clamp_max", "maximum", "minimum", "where", "masked_fill", "nan_to_num")
+    f"torch.{name}" for name in ("clamp", "clamp_min", "clamp_max", "maximum", "minimum", "masked_fill", "nan_to_num")
 )  # fmt: skip
 _SCALING = frozenset({"torch.mul", "torch.div", "torch.neg", "torch.add", "torch.sub"})
-_DEEPEST = 6
+_GRIDS = frozenset({"arange", "linspace", "logspace", "meshgrid"})
+_WHERE, _DIV, _DEEPEST = "torch.where", "torch.div", 6
 
 
 def is_unkept(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0) -> bool:
     """Whether `node` is a tensor that was given to the function or computed here, of which nothing else is known."""
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
     # What may be NaN already is told of where it becomes that.
-    is_open = value.range.low == -INF and value.range.high == INF and value.range.has_zero and not value.range.nan
+    is_sound = not value.range.nan or _is_quotient_of_unknown(value, evaluator)
+    is_open = value.range.low == -INF and value.range.high == INF and value.range.has_zero and is_sound
     if node is None or not is_open or value.learnable or value.kind not in {Kind.TENSOR, Kind.UNKNOWN}:
         return False
-    is_counted = not named.COUNTED.isdisjoint(words_of(node))
+    is_counted = not named.COUNTED.isdisjoint(words_of(node)) or _is_of_grid(node, evaluator)
     if is_counted or is_kept(node) or is_chosen(node, evaluator) or is_drawn(node, evaluator):
         return False
     return _is_open_by_making(value, evaluator, depth)
+
+
+def _is_of_grid(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`-math.log(10000) * torch.arange(half) / half`: somebody laid it out."""
+    return any(not _GRIDS.isdisjoint(words_of(inner)) for inner in behind(node, evaluator))
+
+
+def _is_quotient_of_unknown(value: Value, evaluator: Evaluator) -> bool:
+    """Whether all that makes it NaN is that nobody knows what it was divided by."""
+    below = (
+        value.made_by.arguments.get("other") if value.made_by is not None and value.made_by.function == _DIV else None
+    )
+    return below is not None and not evaluator.values.get(below, UNKNOWN).is_known
+
+
+def is_size(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether `node` was made here, is never negative, and has no end: `x ** 2`, `x.abs()`, `x.norm()`."""
+    value = evaluator.values.get(node, UNKNOWN)
+    made_by, is_endless = value.made_by, value.range.low >= 0 and value.range.high == INF
+    is_here = made_by is not None and made_by.node in evaluator.values and made_by.function in SIGNATURES
+    return is_here and is_endless and not (is_chosen(node, evaluator) or is_drawn(node, evaluator))
 
 
 def _is_open_by_making(value: Value, evaluator: Evaluator, depth: int) -> bool:
@@ -58,11 +83,26 @@ def _is_open_by_making(value: Value, evaluator: Evaluator, depth: int) -> bool:
     is_helper = made_by.form is Form.FUNCTION and made_by.function not in SIGNATURES
     if made_by.node not in evaluator.values or is_helper or made_by.function in _MADE | _GUARDING:
         return False
+    if made_by.function == _WHERE:
+        return _is_open_choice(made_by, evaluator, depth)
     if made_by.function not in _SCALING:
         return True
-    # What is added may be a guard under any name; of a product or a difference one side is enough.
+    # What is added may be a guard under any name; of a product or a difference one side is enough, of a quotient what is divided.
+    parts = [made_by.subject] if made_by.function == _DIV else list(made_by.arguments.values())
     judge = all if made_by.function == "torch.add" else any
-    return judge(is_unkept(part, evaluator, depth + 1) for part in made_by.arguments.values())
+    return judge(is_unkept(part, evaluator, depth + 1) for part in parts)
+
+
+def _is_open_choice(where: Call, evaluator: Evaluator, depth: int) -> bool:
+    """`where(label == 1, p, 1 - p)`: as open as what is picked from, unless the condition is about that."""
+    condition, *picked = (where.arguments.get(name) for name in ("condition", "input", "other"))
+    names = [_names_in(node) for node in (condition, *picked)]
+    is_about_it = not names[0] or any(not names[0].isdisjoint(other) for other in names[1:])
+    return not is_about_it and all(is_unkept(part, evaluator, depth + 1) for part in picked)
+
+
+def _names_in(node: cst.BaseExpression | None) -> set[str]:
+    return {inner.value for inner in walk(node) if isinstance(inner, cst.Name)} if node is not None else set()
 
 
 def is_kept(node: cst.BaseExpression) -> bool:
