@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 # `x - scatter(x, index, reduce="max")[index]` and `x - x_max`: the reader is told by the name alone.
 _PEAK = re.compile(r"max|peak|logsumexp|lse", re.IGNORECASE)
-_KEEPING = frozenset({"torch.mul", "torch.div", "torch.neg", "torch.add", "torch.where", "torch.masked_fill"})
+_KEEPING = frozenset(
+    {"torch.mul", "torch.div", "torch.neg", "torch.add", "torch.where", "torch.masked_fill", "torch.clamp", "torch.clamp_min"}
+)  # fmt: skip
 _LOGARITHMS = frozenset({"torch.log", "torch.log1p", "torch.log_softmax", "torch.nn.functional.logsigmoid"})
 _PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.einsum", "torch.outer", "torch.mm"})
 _NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
