@@ -49,7 +49,7 @@ class NanHidden(Rule):
 
     ## Silent when
     it is done to inputs, labels, targets, metrics, attention weights of masked rows, or to anything that is not a loss, a
-    gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests; where the same `if` asserts what made it so, asks for a setting by that name (`replace_nan`) or logs it;
+    gradient, a norm, a parameter or a prediction by its name; without a gradient; in tests; where the same `if` asserts what made it so, or asks for a setting by that name (`replace_nan`);
     where inf takes the place of NaN, which no log overlooks. At `info` for what a mask has a part in, where NaN may stand for what is missing. A `clamp` of a loss is flagged with a constant `max` of 10 or more and no `min`, for the usual names of a loss.
 
     ## Fix
@@ -76,8 +76,7 @@ class NanHidden(Rule):
         if subject is None or (call.function in FRESH and not facts.mentions("isnan", "isinf", "isfinite")):
             return
         trains = facts.may_train() or facts.mentions("backward", "grad")
-        is_known = facts.is_asserted_around(call.node) or facts.is_told_around(call.node)
-        if facts.is_test() or not trains or not facts.is_recorded(call.node) or is_known:
+        if facts.is_test() or not trains or not facts.is_recorded(call.node) or facts.is_asserted_around(call.node):
             return
         number = facts.number_instead(call.node, subject) if call.function in ASKING else None
         told = self._told(call, subject, number, facts)

@@ -67,10 +67,13 @@ RENAMES = {
     "table": ("f = {'l': torch.log}", {"f": {"log"}}),
     "entry of a table": ("f['l'] = torch.log", {"f": {"log"}}),
     "lambda": ("f = lambda x: torch.log(x)", {"f": {"torch", "log", "x"}}),
-    "class": ("f = nn.Sequential(nn.Linear(2, 2), nn.Sigmoid())", {"f": {"Sequential", "Linear", "Sigmoid"}}),
-    "partial": ("f = partial(torch.sum, dim=0)", {"f": {"partial", "sum"}}),
+    "class, which may be a function as well": (
+        "f = nn.Sequential(nn.Linear(2, 2), nn.Sigmoid())",
+        {"f": {"Sequential", "Sequential()", "Linear", "Linear()", "Sigmoid", "Sigmoid()"}},
+    ),
+    "partial": ("f = partial(torch.sum, dim=0)", {"f": {"partial", "partial()", "sum"}}),
     "what a function returns": ("f = make(x)", {"f": {"make()"}}),
-    "function that returns a class": ("def make():\n    return nn.Sigmoid()", {"make()": {"Sigmoid"}}),
+    "function that returns a class": ("def make():\n    return nn.Sigmoid()", {"make()": {"Sigmoid", "Sigmoid()"}}),
     "number": ("f = 1", {}),
 }
 

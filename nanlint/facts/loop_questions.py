@@ -131,12 +131,6 @@ class LoopQuestions(CodeQuestions):
                 return True
         return False
 
-    def is_told_around(self, node: cst.CSTNode) -> bool:
-        """Whether the `if` around `node` that asks for what is not finite tells somebody of it: a log, a warning."""
-        asking = (each for each in self.parents_of(node) if isinstance(each, cst.If) and self.check_of(each.test))
-        around = next(asking, None)
-        return around is not None and any(is_logging(inner) for inner in walk(around.body))
-
     def is_option(self, node: cst.CSTNode, verbs: frozenset[str], thing: str) -> bool:
         """Whether an `if` around `node` asks for a setting that says what is done there: `if self.replace_nan:`."""
         asked = [around.test for around in self.parents_of(node) if isinstance(around, cst.If)]
