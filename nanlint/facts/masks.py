@@ -120,9 +120,6 @@ def filling_behind(node: cst.BaseExpression | None, evaluator: Evaluator, depth:
 def leaves_something(found: Filling, evaluator: Evaluator) -> bool:
     """Whether the mask spares an element of each row by what it is: causal, by rank, by the scores themselves."""
     text = " ".join(_texts(found.mask, evaluator, 3))
-    # A name says nothing beside what was given it.
-    for name in _made_here(found.mask, evaluator):
-        text = re.sub(rf"(?<![\w.]){name}\b", "", text)
     scores = text_of(found.scores)
     # A mask that is brought into the form of the scores is not made of them.
     compares_scores = scores.isidentifier() and re.search(
@@ -132,7 +129,11 @@ def leaves_something(found: Filling, evaluator: Evaluator) -> bool:
         return True
     # One position compared with another, as a window is: nothing of it is beyond all of them.
     is_of_positions = text.count("arange(") > 1
-    return (is_of_positions or _PARTIAL.search(text) is not None) and _WHOLE.search(text) is None
+    # That it is called a mask of everything says nothing beside what was given it.
+    given = text
+    for name in _made_here(found.mask, evaluator):
+        given = re.sub(rf"(?<![\w.]){name}\b", "", given)
+    return (is_of_positions or _PARTIAL.search(text) is not None) and _WHOLE.search(given) is None
 
 
 def is_combined(found: Filling, filled: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
