@@ -64,13 +64,14 @@ class UnguardedDivision(Rule):
         found = facts.vanishes_as(below, call.arguments.get("input"))
         if _is_building(facts.function_name()) and found.kind != COUNT:
             return
+        is_shown = shown is not None and found.is_ordinary and _is_to_be_shown(call, below, facts)
         known = f" (range {facts.range_of(below)})" if facts.is_known(below) else ""
         yield self.finding(
             facts.span_of(below),
             f"`{facts.quote(below, QUOTED)}` can be 0{known}, so the quotient can be NaN or inf",
             fix=_fix(list(_divisions_by(below, facts)), found.kind, facts),
             hazard=Hazard(call.function, facts.source_of(below), "0"),
-            severity=self.severity if found.is_ordinary and shown and _shows(call, below, facts) else Severity.INFO,
+            severity=self.severity if is_shown else Severity.INFO,
         )
 
 
@@ -93,7 +94,7 @@ def _denominator(call: Call, facts: Facts) -> Expression | None:
     return call.arguments.get("other") if call.function == DIV else call.subject
 
 
-def _shows(call: Call, below: Expression, facts: Facts) -> bool:
+def _is_to_be_shown(call: Call, below: Expression, facts: Facts) -> bool:
     """Whether nothing in the function says that somebody knows of the NaN, or sees it at once."""
     if _is_building(facts.function_name()) or facts.mentions(*NANS) or facts.is_done_once(call.node):
         return False

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, cast
 import libcst as cst
 
 from nanlint.facts.context import is_cut_off, reads_of
+from nanlint.facts.names import names_in
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.ops.names import METHODS
-from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,8 +76,7 @@ def _picks_it_anyway(node: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool
     if call is None or call.function != _WHERE or not isinstance(node, cst.Name):
         return False
     sides = [part for name, part in call.arguments.items() if name in {"input", "other"}]
-    held = [any(isinstance(inner, cst.Name) and inner.value == node.value for inner in walk(side)) for side in sides]
-    return held == [True, True]
+    return [node.value in names_in(side) for side in sides] == [True, True]
 
 
 def _bounds_it(call: Call, below: cst.CSTNode, flow: Flow) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.context import ancestors
+from nanlint.facts.names import names_in
 from nanlint.facts.naming import loop_source_of, words_of
 from nanlint.facts.parts import root
 from nanlint.facts.relations import DIAGONALS, same
@@ -254,14 +255,10 @@ def _runs_over_what_occurs(side: cst.BaseExpression, test: cst.BaseExpression, e
     source = loop_source_of(side, ancestors(test, evaluator.parsed.parents)) if isinstance(side, cst.Name) else None
     if source is None:
         return False
-    if evaluator.parsed.chunk.mentions(_INVERSE) or _FITTED in _names_in(source):
+    if evaluator.parsed.chunk.mentions(_INVERSE) or _FITTED in names_in(source):
         return True
     words = {word for inner in behind(source, evaluator) for word in words_of(inner)}
     return not OCCURRING.isdisjoint(words)
-
-
-def _names_in(node: cst.CSTNode) -> set[str]:
-    return {inner.value for inner in walk(node) if isinstance(inner, cst.Name)}
 
 
 def _sides(

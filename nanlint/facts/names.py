@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.ops.names import CANONICAL, MODULE_OPERATIONS
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,11 @@ BUILTINS = frozenset(
 
 # What a star import brings of somebody's module are the names that this module imported itself; these mean one thing.
 _MODULES = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
+
+
+def names_in(node: cst.CSTNode) -> set[str]:
+    """Every plain name in `node`."""
+    return {inner.value for inner in walk(node) if isinstance(inner, cst.Name)}
 
 
 def dotted_text(node: cst.CSTNode) -> str | None:

@@ -17,6 +17,7 @@ from nanlint.facts.names import BUILTINS, from_star
 from nanlint.facts.neighbours import Neighbours
 from nanlint.facts.summaries import as_returned, changed_parameters, decorators, tells_its_result
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
+from nanlint.facts.written import text_of
 from nanlint.source.lines import split_lines
 from nanlint.source.outline import MODULE, Chunk, Outline
 from nanlint.source.parse import ParsedChunk, parse_chunk
@@ -147,6 +148,7 @@ class Reach:
         self._drafts.clear()
         self._circles.clear()
         self._globals = None
+        text_of.cache_clear()
 
     @property
     def consulted(self) -> Mapping[str, str]:

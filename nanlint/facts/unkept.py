@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from nanlint.facts.counting import behind
-from nanlint.facts.names import dotted_text
+from nanlint.facts.names import dotted_text, names_in
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.silence import is_drawn
 from nanlint.facts.values import UNKNOWN, Form, Kind
 from nanlint.ops.interval import INF
 from nanlint.ops.names import SIGNATURES
 from nanlint.source import telling_names as named
-from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from nanlint.facts.evaluate import Evaluator
     from nanlint.facts.values import Call, Value
 
@@ -96,13 +95,9 @@ def _is_open_by_making(value: Value, evaluator: Evaluator, depth: int) -> bool:
 def _is_open_choice(where: Call, evaluator: Evaluator, depth: int) -> bool:
     """`where(label == 1, p, 1 - p)`: as open as what is picked from, unless the condition is about that."""
     condition, *picked = (where.arguments.get(name) for name in ("condition", "input", "other"))
-    names = [_names_in(node) for node in (condition, *picked)]
+    names = [names_in(node) if node is not None else set() for node in (condition, *picked)]
     is_about_it = not names[0] or any(not names[0].isdisjoint(other) for other in names[1:])
     return not is_about_it and all(is_unkept(part, evaluator, depth + 1) for part in picked)
-
-
-def _names_in(node: cst.BaseExpression | None) -> set[str]:
-    return {inner.value for inner in walk(node) if isinstance(inner, cst.Name)} if node is not None else set()
 
 
 def is_kept(node: cst.BaseExpression) -> bool:
