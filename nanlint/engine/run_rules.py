@@ -94,9 +94,11 @@ class _Run:
         for call in list(flow.calls.values()):
             for rule in self.ruleset.by_function.get(call.function, ()):
                 if rule.code in rules:
+                    self.facts.approach(call.node)
                     found += self._guarded(rule, call.node, rule.check_call, call)
         for_comparisons = [rule for rule in self.ruleset.for_comparisons if rule.code in rules]
         for node in flow.comparisons if for_comparisons else ():
+            self.facts.approach(node)
             for rule in for_comparisons:
                 found += self._guarded(rule, node, rule.check_comparison, node)
         return [finding for finding in found if not self._yields(finding, found)]

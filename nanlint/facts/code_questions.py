@@ -20,6 +20,7 @@ from nanlint.facts.imports import global_imports, line_for_import
 from nanlint.facts.leftovers import leftovers
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
+from nanlint.facts.sections import Sections
 from nanlint.facts.values import Form, Kind
 from nanlint.facts.written import text_of
 from nanlint.model import Edit, Span
@@ -65,16 +66,30 @@ class CodeQuestions(Reach):
         self._spelled: dict[str, str] | None = None
         self._filled: Filled | None = None
         self._looped: dict[str, frozenset[str]] = {}
+        self._sections: Sections | None = None
+        self._section: Flow | None = None
 
     def enter(self, qualname: str) -> ParsedChunk:
         """Make `qualname` the chunk that the questions are about."""
-        self._current = qualname
+        self._current, self._sections, self._section = qualname, None, None
         return self.parse(qualname)
+
+    def approach(self, node: cst.CSTNode) -> None:
+        """Make what is near `node` that which the questions are about, where the chunk at hand is very long."""
+        flow = self.flow(self._current)
+        if self._sections is None and flow is not None:
+            self._sections = Sections(flow)
+        self._section = self._sections.around(node) if self._sections is not None else None
+
+    def forget(self) -> None:
+        """Let go of every tree."""
+        self._sections = self._section = None
+        super().forget()
 
     @property
     def here(self) -> Flow | None:
-        """The chunk at hand, interpreted."""
-        return self.flow(self._current)
+        """The chunk at hand, interpreted; of a very long one, the part that was approached."""
+        return self._section if self._section is not None else self.flow(self._current)
 
     @property
     def current_line(self) -> int:

@@ -241,6 +241,7 @@ class Forms:
 
     def _choices(self, home: str, node: ast.AST) -> Iterator[ast.AST]:
         """What `node` may be: itself, what its name is given, either side of a choice, any part of a tuple."""
+        self._slices.spend(1)
         return (chosen for _, chosen in self._chosen([(home, node)], set()))
 
     def _chosen(self, pending: list[Place], seen: set[ast.AST]) -> Iterator[Place]:
@@ -253,6 +254,7 @@ class Forms:
             if isinstance(current, _CHOICES):
                 pending += [(chunk, child) for child in nodes_below(current)]
             elif given := list(self._raised.given(chunk, current)):
+                self._slices.spend(len(given))
                 pending += given
             else:
                 yield chunk, current
