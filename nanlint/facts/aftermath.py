@@ -121,8 +121,7 @@ def goes_without_gradient(node: cst.CSTNode, parents: Parents, flow: Flow, names
 def _reads_of_name(target: cst.Name, flow: Flow) -> list[cst.Name]:
     """Where `target` is read and may hold what is assigned to it there: not where it holds something else for sure."""
     assigned = flow.values.get(target, UNKNOWN)
-    reads = [node for node in flow.values if isinstance(node, cst.Name) and node.value == target.value]
-    held = {read: flow.values[read] for read in reads if read not in flow.targets}
+    held = {read: flow.values[read] for read in flow.names_read.get(target.value, ())}
     if not any(value.identity is assigned.identity for value in held.values()):
         return []
     return [

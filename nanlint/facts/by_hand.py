@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
@@ -55,6 +56,7 @@ class ByHand(NamedTuple):
         return self.function in {LOGSUMEXP, LOGCUMSUMEXP, LOGADDEXP, SOFTMAX}
 
 
+@lru_cache(4096)  # an exponential is looked for in each logarithm and quotient of the function
 def by_hand(call: Call, evaluator: Evaluator) -> ByHand | None:
     """The function that `call`, a logarithm or a quotient, ends; None if it is no such."""
     look = _Look(evaluator)

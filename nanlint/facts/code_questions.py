@@ -14,6 +14,7 @@ import libcst as cst
 
 from nanlint.facts import aftermath, context, initialising, naming, rewrite
 from nanlint.facts import inversion as inversions
+from nanlint.facts.by_hand import by_hand
 from nanlint.facts.calls import operation_settings
 from nanlint.facts.changes import changed_by
 from nanlint.facts.imports import global_imports, line_for_import
@@ -68,10 +69,14 @@ class CodeQuestions(Reach):
         self._looped: dict[str, frozenset[str]] = {}
         self._sections: Sections | None = None
         self._section: Flow | None = None
+        self._texts: dict[cst.CSTNode, str] = {}
+        self._marks: dict[cst.CSTNode, frozenset[object]] = {}
 
     def enter(self, qualname: str) -> ParsedChunk:
         """Make `qualname` the chunk that the questions are about."""
         self._current, self._sections, self._section = qualname, None, None
+        self._texts.clear()
+        self._marks.clear()
         return self.parse(qualname)
 
     def approach(self, node: cst.CSTNode) -> None:
@@ -84,6 +89,10 @@ class CodeQuestions(Reach):
     def forget(self) -> None:
         """Let go of every tree."""
         self._sections = self._section = None
+        self._texts.clear()
+        self._marks.clear()
+        for remembering in (naming.words_of, naming.thing_of, by_hand):
+            remembering.cache_clear()
         super().forget()
 
     @property
@@ -300,8 +309,10 @@ class CodeQuestions(Reach):
 
     def source_of(self, node: cst.CSTNode) -> str:
         """The text of `node` as it is written, without parentheses around it."""
-        node, parsed = self.parse(self._current).exactly(node)
-        return rewrite.code(rewrite.bare(node), node, parsed)
+        if node not in self._texts:
+            written, parsed = self.parse(self._current).exactly(node)
+            self._texts[node] = rewrite.code(rewrite.bare(written), written, parsed)
+        return self._texts[node]
 
     def quote(self, node: cst.CSTNode, longest: int = _QUOTED) -> str:
         """The text of `node` on one line, short enough for a message."""

@@ -77,6 +77,15 @@ class Flow(Evaluator):
                         places.append(node)
         return found
 
+    @cached_property
+    def names_read(self) -> Mapping[str, Sequence[cst.Name]]:
+        """A name -> every place where it is read."""
+        found: dict[str, list[cst.Name]] = {}
+        for node in self.values:
+            if type(node) is cst.Name and node not in self.targets:
+                found.setdefault(node.value, []).append(node)
+        return found
+
     # -- functions --------------------------------------------------------------------------------------------
 
     def _interpret_function(self, node: cst.FunctionDef, owner: str = "") -> Value | None:

@@ -107,12 +107,15 @@ def _read_in(function: ast.AST, deletions: Sequence[Edit], line: Callable[[int],
 def _unread(names: Sequence[ast.Name], edits: Sequence[Edit], line: Callable[[int], str]) -> Iterator[str]:
     """The names that were read, and after `edits` are not."""
     replaced = {node for node in names if isinstance(node.ctx, ast.Load) and _is_replaced(node, edits, line)}
-    kept = {node.id for node in names if isinstance(node.ctx, ast.Load) and node not in replaced}
+    gone = {node.id for node in replaced}
+    kept = {node.id for node in names if node.id in gone and isinstance(node.ctx, ast.Load) and node not in replaced}
     written = {word for edit in edits for word in re.findall(r"\w+", edit.text)}
-    yield from sorted({node.id for node in replaced} - kept - written)
+    yield from sorted(gone - kept - written)
 
 
 def _is_replaced(node: ast.Name, edits: Sequence[Edit], line: Callable[[int], str]) -> bool:
+    if not any(edit.span.line <= node.lineno <= edit.span.end_line for edit in edits):
+        return False
     place = node.lineno, _column(line(node.lineno), node.col_offset)
     return any(
         (edit.span.line, edit.span.column) <= place < (edit.span.end_line, edit.span.end_column) for edit in edits
@@ -126,21 +129,32 @@ def _column(text: str, offset: int) -> int:
 
 def _deletion(function: ast.AST, name: str, line: Callable[[int], str]) -> Iterator[Edit]:
     """The deletion of the one statement that binds `name`, if there is just one and nothing else on its lines."""
-    others = (ast.Global, ast.Nonlocal, ast.arg, ast.ExceptHandler, ast.alias)
-    if any(isinstance(node, others) and name in _bound(node) for node in ast.walk(function)):
+    if name in _bound_otherwise(function):
         return
-    bindings = [
-        node
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-    ]
-    for block in _blocks(function):
-        for statement in block:
-            if not isinstance(statement, ast.Assign) or statement.targets != bindings or len(block) == 1:
-                continue
+    bindings = [node for node in _names_in(function) if node.id == name and not isinstance(node.ctx, ast.Load)]
+    for statement in _assignments_in(function).get(name, ()):
+        if statement.targets == bindings and _is_pure(statement.value) and _stands_alone(statement, line):
             first, last = statement.lineno, statement.end_lineno or statement.lineno
-            if _is_pure(statement.value) and _stands_alone(statement, line):
-                yield Edit(Span(first, 1, last + 1, 1), "")
+            yield Edit(Span(first, 1, last + 1, 1), "")
+
+
+@lru_cache(1)
+def _bound_otherwise(function: ast.AST) -> set[str]:
+    """The names that are more than assigned: declared, taken as a parameter, imported."""
+    others = (ast.Global, ast.Nonlocal, ast.arg, ast.ExceptHandler, ast.alias)
+    return {name for node in ast.walk(function) if isinstance(node, others) for name in _bound(node)}
+
+
+@lru_cache(1)
+def _assignments_in(function: ast.AST) -> dict[str, list[ast.Assign]]:
+    """A name -> the assignments to it that are not all of their block."""
+    found: dict[str, list[ast.Assign]] = {}
+    for block in _blocks(function):
+        for statement in block if len(block) > 1 else ():
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if isinstance(statement, ast.Assign) and isinstance(target, ast.Name):
+                found.setdefault(target.id, []).append(statement)
+    return found
 
 
 def _bound(node: ast.AST) -> list[str]:

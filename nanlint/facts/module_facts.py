@@ -22,7 +22,7 @@ from nanlint.facts.evaluate import parameters
 from nanlint.facts.exponents import is_kept_down, unmasked
 from nanlint.facts.given import assigned, is_given
 from nanlint.facts.made_of import names_behind
-from nanlint.facts.naming import words_of
+from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
@@ -132,12 +132,24 @@ class ModuleFacts(ShapeQuestions):
 
     def is_same_total(self, first: cst.BaseExpression, second: cst.BaseExpression) -> bool:
         """Whether both are one value, or sums of one mask."""
+        if self._marks_of(first).isdisjoint(self._marks_of(second)):
+            return False
         if self.is_same(first, second):
             return True
         one, other = self.origin_of(first), self.origin_of(second)
         if one is None or other is None or {one.function, other.function} != {"torch.sum"}:
             return False
         return one.subject is not None and other.subject is not None and self.is_same_thing(one.subject, other.subject)
+
+    def _marks_of(self, node: cst.BaseExpression) -> frozenset[object]:
+        """Texts and values, of which one total has one in common with itself, however it is written."""
+        if node not in self._marks:
+            origin = self.origin_of(node)
+            added = origin.subject if origin is not None and origin.function == "torch.sum" else None
+            parts = [node] if added is None else [node, thing_of(added)]
+            values = [value for value in map(self.value_of, parts) if value is not UNKNOWN]
+            self._marks[node] = frozenset([*map(text_of, parts), *(id(value.identity) for value in values)])
+        return self._marks[node]
 
     def is_share(self, above: cst.BaseExpression | None, below: cst.BaseExpression) -> bool:
         """Whether both count elements of one tensor, as those above one threshold and those above another, for an answer.

@@ -46,5 +46,6 @@ class Sections:
         section.calls = {node: flow.calls[node] for node in near if node in flow.calls}
         section.targets = {node for node in near if node in flow.targets}
         section.comparisons = [test for test in flow.comparisons if test in section.values]
-        section.__dict__.pop("reads", None)
+        for name in ("reads", "names_read"):
+            section.__dict__.pop(name, None)
         return section

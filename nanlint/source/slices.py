@@ -30,7 +30,7 @@ MOST_PLACES = 300
 LEAST_STEPS, STEPS_PER_NODE = 5000, 20
 
 
-class TooFar(RecursionError):
+class TooFar(RecursionError):  # noqa: N818 - it says what happened
     """Looking behind names has taken too many steps; as with what is nested too deeply, the analysis gets to look."""
 
 
