@@ -36,14 +36,13 @@ def leftovers(function: ast.AST, edits: Sequence[Edit], line: Callable[[int], st
     """Deletions of the assignments in `function` that only what `edits` replace has read; `line` gives a line's text."""
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return []
-    names = _names_in(function)
-    if any(node.id in _READERS for node in names):
+    if any(node.id in _READERS for node in _names_in(function)):
         return []
     deletions: list[Edit] = []
     # What is deleted may have been all that read another name.
     while True:
         made = [*edits, *deletions]
-        found = {edit for name in _unread(names, made, line) for edit in _deletion(function, name, line)}
+        found = {edit for name in _unread(function, made, line) for edit in _deletion(function, name, line)}
         if found <= set(deletions):
             return deletions
         deletions += sorted(found.difference(deletions), key=lambda edit: edit.span)
@@ -104,18 +103,28 @@ def _read_in(function: ast.AST, deletions: Sequence[Edit], line: Callable[[int],
     return {node.id for node in names if not deletions or not _is_replaced(node, deletions, line)}
 
 
-def _unread(names: Sequence[ast.Name], edits: Sequence[Edit], line: Callable[[int], str]) -> Iterator[str]:
+def _unread(function: ast.AST, edits: Sequence[Edit], line: Callable[[int], str]) -> Iterator[str]:
     """The names that were read, and after `edits` are not."""
-    replaced = {node for node in names if isinstance(node.ctx, ast.Load) and _is_replaced(node, edits, line)}
-    gone = {node.id for node in replaced}
-    kept = {node.id for node in names if node.id in gone and isinstance(node.ctx, ast.Load) and node not in replaced}
+    reads, by_line = _reads_in(function)
+    touched = {number for edit in edits for number in range(edit.span.line, edit.span.end_line + 1)}
+    near = [node for number in touched for node in by_line.get(number, ())]
+    replaced = Counter(node.id for node in near if _is_replaced(node, edits, line))
+    gone = {name for name, times in replaced.items() if times == reads[name]}
     written = {word for edit in edits for word in re.findall(r"\w+", edit.text)}
-    yield from sorted(gone - kept - written)
+    yield from sorted(gone - written)
+
+
+@lru_cache(1)
+def _reads_in(function: ast.AST) -> tuple[Counter[str], dict[int, list[ast.Name]]]:
+    """How often each name is read in a function, and what is read in each line."""
+    found = [node for node in _names_in(function) if isinstance(node.ctx, ast.Load)]
+    by_line: dict[int, list[ast.Name]] = {}
+    for node in found:
+        by_line.setdefault(node.lineno, []).append(node)
+    return Counter(node.id for node in found), by_line
 
 
 def _is_replaced(node: ast.Name, edits: Sequence[Edit], line: Callable[[int], str]) -> bool:
-    if not any(edit.span.line <= node.lineno <= edit.span.end_line for edit in edits):
-        return False
     place = node.lineno, _column(line(node.lineno), node.col_offset)
     return any(
         (edit.span.line, edit.span.column) <= place < (edit.span.end_line, edit.span.end_column) for edit in edits

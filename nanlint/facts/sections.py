@@ -45,6 +45,7 @@ class Sections:
         section.values = {node: flow.values[node] for node in near}
         section.calls = {node: flow.calls[node] for node in near if node in flow.calls}
         section.targets = {node for node in near if node in flow.targets}
+        section.targets_sorted = 0
         section.comparisons = [test for test in flow.comparisons if test in section.values]
         for name in ("reads", "names_read"):
             section.__dict__.pop(name, None)
