@@ -71,6 +71,13 @@ def by_hand(call: Call, evaluator: Evaluator) -> ByHand | None:
     return found._replace(is_plain=_Look(evaluator, strict=True).ended_by(call) == found)
 
 
+@lru_cache(1)
+def exponentials_by_hand(evaluator: Evaluator) -> frozenset[Call]:
+    """The exponentials of a chunk that are part of a function that is written out."""
+    found = (by_hand(call, evaluator) for call in evaluator.calls.values() if call.function in _LOGS | _QUOTIENTS)
+    return frozenset(exp for shape in found if shape is not None for exp in shape.exps)
+
+
 class _Look(NamedTuple):
     """One look at an expression; a strict one does not see through views and casts."""
 

@@ -14,7 +14,7 @@ import libcst as cst
 
 from nanlint.facts import aftermath, context, initialising, naming, rewrite
 from nanlint.facts import inversion as inversions
-from nanlint.facts.by_hand import by_hand
+from nanlint.facts.by_hand import by_hand, exponentials_by_hand
 from nanlint.facts.calls import operation_settings
 from nanlint.facts.changes import changed_by
 from nanlint.facts.imports import global_imports, line_for_import
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 _QUOTED = 60
 TORCH = "torch"
 _TORCH = re.compile(r"\btorch\.")
+_REMEMBERING = (naming.words_of, naming.thing_of, by_hand, exponentials_by_hand, initialising.handing_in)
 
 
 class CodeQuestions(Reach):
@@ -70,14 +71,21 @@ class CodeQuestions(Reach):
         self._sections: Sections | None = None
         self._section: Flow | None = None
         self._texts: dict[cst.CSTNode, str] = {}
-        self._marks: dict[cst.CSTNode, frozenset[object]] = {}
+        self._marks: dict[int, frozenset[object]] = {}
+        self._statements: dict[cst.CSTNode, cst.CSTNode] = {}
+        self._asked: tuple[Flow, list[tuple[cst.Comparison, cst.BaseExpression]]] | None = None
 
     def enter(self, qualname: str) -> ParsedChunk:
         """Make `qualname` the chunk that the questions are about."""
-        self._current, self._sections, self._section = qualname, None, None
-        self._texts.clear()
-        self._marks.clear()
+        self._current = qualname
+        self._start_anew()
         return self.parse(qualname)
+
+    def _start_anew(self) -> None:
+        """Forget what was remembered of the chunk that was at hand."""
+        self._sections = self._section = self._asked = None
+        for remembered in (self._texts, self._marks, self._statements):
+            remembered.clear()
 
     def approach(self, node: cst.CSTNode) -> None:
         """Make what is near `node` that which the questions are about, where the chunk at hand is very long."""
@@ -88,10 +96,8 @@ class CodeQuestions(Reach):
 
     def forget(self) -> None:
         """Let go of every tree."""
-        self._sections = self._section = None
-        self._texts.clear()
-        self._marks.clear()
-        for remembering in (naming.words_of, naming.thing_of, by_hand):
+        self._start_anew()
+        for remembering in _REMEMBERING:
             remembering.cache_clear()
         super().forget()
 
@@ -121,7 +127,9 @@ class CodeQuestions(Reach):
 
     def statement_of(self, node: cst.CSTNode) -> cst.CSTNode:
         """The statement that `node` is written in; of a compound one, its header."""
-        return context.statement_of(node, self.parse(self._current).parents)
+        if node not in self._statements:
+            self._statements[node] = context.statement_of(node, self.parse(self._current).parents)
+        return self._statements[node]
 
     def function_around(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The innermost function or lambda that `node` is in."""

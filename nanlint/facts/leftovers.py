@@ -36,7 +36,7 @@ def leftovers(function: ast.AST, edits: Sequence[Edit], line: Callable[[int], st
     """Deletions of the assignments in `function` that only what `edits` replace has read; `line` gives a line's text."""
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return []
-    if any(node.id in _READERS for node in _names_in(function)):
+    if not _READERS.isdisjoint(_reads_in(function)[0]):
         return []
     deletions: list[Edit] = []
     # What is deleted may have been all that read another name.
@@ -140,11 +140,21 @@ def _deletion(function: ast.AST, name: str, line: Callable[[int], str]) -> Itera
     """The deletion of the one statement that binds `name`, if there is just one and nothing else on its lines."""
     if name in _bound_otherwise(function):
         return
-    bindings = [node for node in _names_in(function) if node.id == name and not isinstance(node.ctx, ast.Load)]
+    bindings = _bindings_in(function).get(name, [])
     for statement in _assignments_in(function).get(name, ()):
         if statement.targets == bindings and _is_pure(statement.value) and _stands_alone(statement, line):
             first, last = statement.lineno, statement.end_lineno or statement.lineno
             yield Edit(Span(first, 1, last + 1, 1), "")
+
+
+@lru_cache(1)
+def _bindings_in(function: ast.AST) -> dict[str, list[ast.Name]]:
+    """A name -> where it is assigned or deleted in a function."""
+    found: dict[str, list[ast.Name]] = {}
+    for node in _names_in(function):
+        if not isinstance(node.ctx, ast.Load):
+            found.setdefault(node.id, []).append(node)
+    return found
 
 
 @lru_cache(1)

@@ -143,13 +143,15 @@ class ModuleFacts(ShapeQuestions):
 
     def _marks_of(self, node: cst.BaseExpression) -> frozenset[object]:
         """Texts and values, of which one total has one in common with itself, however it is written."""
-        if node not in self._marks:
+        marks = self._marks.get(id(node))
+        if marks is None:
             origin = self.origin_of(node)
             added = origin.subject if origin is not None and origin.function == "torch.sum" else None
             parts = [node] if added is None else [node, thing_of(added)]
             values = [value for value in map(self.value_of, parts) if value is not UNKNOWN]
-            self._marks[node] = frozenset([*map(text_of, parts), *(id(value.identity) for value in values)])
-        return self._marks[node]
+            marks = frozenset([*map(text_of, parts), *(id(value.identity) for value in values)])
+            self._marks[id(node)] = marks
+        return marks
 
     def is_share(self, above: cst.BaseExpression | None, below: cst.BaseExpression) -> bool:
         """Whether both count elements of one tensor, as those above one threshold and those above another, for an answer.

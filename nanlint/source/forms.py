@@ -212,6 +212,7 @@ class Forms:
         if isinstance(memory, ast.Call) and memory.args and "expert" in ast.unparse(memory.args[0]):
             return True
         nodes = self._slices.nodes_of(home)
+        self._slices.spend(len(nodes))
         kept = [
             node.targets[0] if isinstance(node, ast.Assign) else node.target
             for node in nodes
@@ -241,7 +242,6 @@ class Forms:
 
     def _choices(self, home: str, node: ast.AST) -> Iterator[ast.AST]:
         """What `node` may be: itself, what its name is given, either side of a choice, any part of a tuple."""
-        self._slices.spend(1)
         return (chosen for _, chosen in self._chosen([(home, node)], set()))
 
     def _chosen(self, pending: list[Place], seen: set[ast.AST]) -> Iterator[Place]:
