@@ -101,6 +101,9 @@ class _Run:
             self.facts.approach(node)
             for rule in for_comparisons:
                 found += self._guarded(rule, node, rule.check_comparison, node)
+        if self.facts.sections is not None and self.facts.sections.is_long:
+            # What stands near two parts may be told of in both.
+            found = list({(finding.code, finding.span): finding for finding in found}.values())
         return self._without_yielding(found)
 
     def on_loops(self, plan: Outline) -> list[Finding]:

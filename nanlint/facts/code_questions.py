@@ -68,7 +68,7 @@ class CodeQuestions(Reach):
         self._spelled: dict[str, str] | None = None
         self._filled: Filled | None = None
         self._looped: dict[str, frozenset[str]] = {}
-        self._sections: Sections | None = None
+        self.sections: Sections | None = None
         self._section: Flow | None = None
         self._texts: dict[cst.CSTNode, str] = {}
         self._marks: dict[int, frozenset[object]] = {}
@@ -83,16 +83,16 @@ class CodeQuestions(Reach):
 
     def _start_anew(self) -> None:
         """Forget what was remembered of the chunk that was at hand."""
-        self._sections = self._section = self._asked = None
+        self.sections = self._section = self._asked = None
         for remembered in (self._texts, self._marks, self._statements):
             remembered.clear()
 
     def approach(self, node: cst.CSTNode) -> None:
         """Make what is near `node` that which the questions are about, where the chunk at hand is very long."""
         flow = self.flow(self._current)
-        if self._sections is None and flow is not None:
-            self._sections = Sections(flow)
-        self._section = self._sections.around(node) if self._sections is not None else None
+        if self.sections is None and flow is not None:
+            self.sections = Sections(flow)
+        self._section = self.sections.around(node) if self.sections is not None else None
 
     def forget(self) -> None:
         """Let go of every tree."""

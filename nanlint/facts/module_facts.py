@@ -89,6 +89,11 @@ class ModuleFacts(ShapeQuestions):
         calls = self.here.calls.values() if self.here is not None else ()
         return [call for call in calls if call.function in functions]
 
+    def is_first(self, call: Call, functions: frozenset[str]) -> bool:
+        """Whether `call` is the first of these operations in the chunk at hand, or in its part."""
+        parts, calls = self.sections, self.calls_of(*functions)
+        return next((each for each in calls if parts is None or parts.is_inside(each.node)), None) is call
+
     def calls_with(self, node: cst.BaseExpression) -> list[Call]:
         """Every call in the chunk at hand that is given the thing `node` is about, or is made on it."""
         calls = self.here.calls.values() if self.here is not None else ()

@@ -30,6 +30,15 @@ class Sections:
         self._number = -1
         self._section = flow
 
+    @property
+    def is_long(self) -> bool:
+        """Whether the chunk is looked at in parts."""
+        return bool(self._places)
+
+    def is_inside(self, node: cst.CSTNode) -> bool:
+        """Whether `node` is in the part at hand itself, and not only near it."""
+        return not self._places or self._places.get(node, 0) // SECTION == self._number
+
     def around(self, node: cst.CSTNode) -> Flow:
         """The chunk as far as it is near `node`; all of it if it is not long."""
         if not self._places:
