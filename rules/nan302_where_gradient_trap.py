@@ -65,7 +65,7 @@ class WhereGradientTrap(Rule):
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge the selections of a function, at the first operation in it that can hide something or be hidden."""
-        if not facts.could_train() or facts.calls_of(*self.calls)[0] is not call:
+        if not facts.could_train() or not facts.is_first(call, self.calls):
             return
         for chosen in facts.selections(*SELECTING, *BY_MASK):
             if not facts.is_recorded(chosen.call.node):

@@ -94,12 +94,17 @@ class _Run:
         for call in list(flow.calls.values()):
             for rule in self.ruleset.by_function.get(call.function, ()):
                 if rule.code in rules:
+                    self.facts.approach(call.node)
                     found += self._guarded(rule, call.node, rule.check_call, call)
         for_comparisons = [rule for rule in self.ruleset.for_comparisons if rule.code in rules]
         for node in flow.comparisons if for_comparisons else ():
+            self.facts.approach(node)
             for rule in for_comparisons:
                 found += self._guarded(rule, node, rule.check_comparison, node)
-        return [finding for finding in found if not self._yields(finding, found)]
+        if self.facts.sections is not None and self.facts.sections.is_long:
+            # What stands near two parts may be told of in both.
+            found = list({(finding.code, finding.span): finding for finding in found}.values())
+        return self._without_yielding(found)
 
     def on_loops(self, plan: Outline) -> list[Finding]:
         """What is found in the training loops of the file; each place is told once, however many loops lead there."""
@@ -117,8 +122,29 @@ class _Run:
             for rule in self.ruleset.for_loops:
                 found += self._guarded(rule, loop.events[0].node, rule.check_loop, loop)
         told = {(finding.code, finding.span): finding for finding in reversed(found)}
-        kept = [finding for finding in told.values() if not self._yields(finding, list(told.values()))]
+        kept = self._without_yielding(list(told.values()))
         return [replace(finding, function=function_at(plan, finding.span.line)) for finding in kept]
+
+    def _without_yielding(self, found: Sequence[Finding]) -> list[Finding]:
+        """The findings less those that yield to another one; thousands are not compared with each other."""
+        rules, placed = self.ruleset.rules, dict[tuple[str, int], list[Finding]]()
+        for finding in found:
+            for line in _lines_of(finding):
+                placed.setdefault((finding.code, line), []).append(finding)
+        codes = {code for code, _ in placed}
+        rivals = {
+            code: [other for other in codes if other in rules[code].yields_to or code in rules[other].yields_to]
+            for code in codes
+        }
+        return [
+            finding
+            for finding in found
+            if not any(
+                self._yields(finding, placed.get((code, line), ()))
+                for code in rivals[finding.code]
+                for line in _lines_of(finding)
+            )
+        ]
 
     def _yields(self, finding: Finding, found: Sequence[Finding]) -> bool:
         """Whether another rule tells of the same expression and wins: one defect, one finding.
@@ -156,6 +182,10 @@ class _Run:
             return self.facts.span_of(node).line
         except (RecursionError, KeyError):  # the node of a loop may stand in another function than the one at hand
             return self.facts.current_line
+
+
+def _lines_of(finding: Finding) -> range:
+    return range(finding.span.line, finding.span.end_line + 1)
 
 
 def function_at(plan: Outline, line: int) -> str:

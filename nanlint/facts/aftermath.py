@@ -40,6 +40,7 @@ _LOWERING = frozenset({"min", METHODS["minimum"], METHODS["clamp_max"]})
 # What is read of a tensor without its values.
 _FORM = frozenset({"device", "dtype", "shape", "ndim", "size", "dim", "numel", "is_cuda", "layout"})
 _MOVING = frozenset(METHODS[name] for name in ("add", "sub", "mul"))
+_ENDS = (cst.BaseSmallStatement, cst.BaseStatement, cst.BaseSuite)
 # How many names a value is followed through.
 _NAMES = 3
 
@@ -49,7 +50,11 @@ def is_mended(node: cst.CSTNode, parents: Parents, flow: Flow, names: int = _NAM
     below, around = node, parents.get(node)
     if isinstance(node, cst.AugAssign):
         return any(is_mended(use, parents, flow, names - 1) for use in _reads(node, node, flow))
-    while around is not None and not isinstance(around, cst.BaseStatement):
+    while around is not None and (type(around) is cst.BinaryOperation or not isinstance(around, cst.BaseStatement)):
+        # No operator mends anything, and a sum may be of hundreds of terms.
+        if type(around) is cst.BinaryOperation:
+            below, around = around, parents.get(around)
+            continue
         if isinstance(around, cst.Attribute) and around.attr.value in _FORM:
             return False
         if _mends(below, around, flow) and not _picks_it_anyway(node, around, flow):
@@ -109,7 +114,7 @@ def goes_without_gradient(node: cst.CSTNode, parents: Parents, flow: Flow, names
     if is_cut_off(node, parents) or (node in flow.envs and not flow.envs[node].is_recorded):
         return True
     whole, around = node, parents.get(node)
-    while around is not None and not isinstance(around, (cst.BaseSmallStatement, cst.BaseStatement, cst.BaseSuite)):
+    while type(around) is cst.BinaryOperation or not isinstance(around, (*_ENDS, type(None))):
         whole, around = around, parents.get(around)
     if names == 0 or not isinstance(around, cst.Assign) or whole is not around.value or len(around.targets) != 1:
         return False
@@ -121,8 +126,7 @@ def goes_without_gradient(node: cst.CSTNode, parents: Parents, flow: Flow, names
 def _reads_of_name(target: cst.Name, flow: Flow) -> list[cst.Name]:
     """Where `target` is read and may hold what is assigned to it there: not where it holds something else for sure."""
     assigned = flow.values.get(target, UNKNOWN)
-    reads = [node for node in flow.values if isinstance(node, cst.Name) and node.value == target.value]
-    held = {read: flow.values[read] for read in reads if read not in flow.targets}
+    held = {read: flow.values[read] for read in flow.names_read.get(target.value, ())}
     if not any(value.identity is assigned.identity for value in held.values()):
         return []
     return [

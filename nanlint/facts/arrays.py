@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from nanlint.facts.values import Call
 
 MODULE_NAMES = frozenset({"torch", "F", "nn", "np", "math", "self", "cls"})
+
+
+# Of an expression larger than this, nobody looks at all for each of its parts.
+_MOST = 500
 
 
 def is_array(node: cst.CSTNode, parents: Parents) -> bool:
@@ -46,7 +51,8 @@ def is_of_tensors(call: Call) -> bool:
 
 def are_arrays(node: cst.CSTNode, evaluator: Evaluator) -> bool:
     """Whether a name in `node` is that of an array: the subject of a function of torch's elsewhere, or made of `x[:, 0]`."""
-    names = [inner for inner in walk(node) if isinstance(inner, cst.Name) and inner.value not in MODULE_NAMES]
+    near = islice(walk(node), _MOST)
+    names = [inner for inner in near if isinstance(inner, cst.Name) and inner.value not in MODULE_NAMES]
     subjects = {
         call.subject.value
         for call in evaluator.calls.values()
@@ -56,4 +62,4 @@ def are_arrays(node: cst.CSTNode, evaluator: Evaluator) -> bool:
 
 
 def _holds_several(node: cst.CSTNode) -> bool:
-    return any(isinstance(inner, cst.Subscript) and _is_of_several(inner) for inner in walk(node))
+    return any(isinstance(inner, cst.Subscript) and _is_of_several(inner) for inner in islice(walk(node), _MOST))

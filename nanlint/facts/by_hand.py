@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
@@ -55,6 +56,7 @@ class ByHand(NamedTuple):
         return self.function in {LOGSUMEXP, LOGCUMSUMEXP, LOGADDEXP, SOFTMAX}
 
 
+@lru_cache(4096)  # an exponential is looked for in each logarithm and quotient of the function
 def by_hand(call: Call, evaluator: Evaluator) -> ByHand | None:
     """The function that `call`, a logarithm or a quotient, ends; None if it is no such."""
     look = _Look(evaluator)
@@ -67,6 +69,13 @@ def by_hand(call: Call, evaluator: Evaluator) -> ByHand | None:
     if not is_here:
         return None
     return found._replace(is_plain=_Look(evaluator, strict=True).ended_by(call) == found)
+
+
+@lru_cache(1)
+def exponentials_by_hand(evaluator: Evaluator) -> frozenset[Call]:
+    """The exponentials of a chunk that are part of a function that is written out."""
+    found = (by_hand(call, evaluator) for call in evaluator.calls.values() if call.function in _LOGS | _QUOTIENTS)
+    return frozenset(exp for shape in found if shape is not None for exp in shape.exps)
 
 
 class _Look(NamedTuple):

@@ -14,12 +14,14 @@ import libcst as cst
 
 from nanlint.facts import aftermath, context, initialising, naming, rewrite
 from nanlint.facts import inversion as inversions
+from nanlint.facts.by_hand import by_hand, exponentials_by_hand
 from nanlint.facts.calls import operation_settings
 from nanlint.facts.changes import changed_by
 from nanlint.facts.imports import global_imports, line_for_import
 from nanlint.facts.leftovers import leftovers
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
+from nanlint.facts.sections import Sections
 from nanlint.facts.values import Form, Kind
 from nanlint.facts.written import text_of
 from nanlint.model import Edit, Span
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 _QUOTED = 60
 TORCH = "torch"
 _TORCH = re.compile(r"\btorch\.")
+_REMEMBERING = (naming.words_of, naming.thing_of, by_hand, exponentials_by_hand, initialising.handing_in)
 
 
 class CodeQuestions(Reach):
@@ -65,16 +68,43 @@ class CodeQuestions(Reach):
         self._spelled: dict[str, str] | None = None
         self._filled: Filled | None = None
         self._looped: dict[str, frozenset[str]] = {}
+        self.sections: Sections | None = None
+        self._section: Flow | None = None
+        self._texts: dict[cst.CSTNode, str] = {}
+        self._marks: dict[int, frozenset[object]] = {}
+        self._statements: dict[cst.CSTNode, cst.CSTNode] = {}
+        self._asked: tuple[Flow, list[tuple[cst.Comparison, cst.BaseExpression]]] | None = None
 
     def enter(self, qualname: str) -> ParsedChunk:
         """Make `qualname` the chunk that the questions are about."""
         self._current = qualname
+        self._start_anew()
         return self.parse(qualname)
+
+    def _start_anew(self) -> None:
+        """Forget what was remembered of the chunk that was at hand."""
+        self.sections = self._section = self._asked = None
+        for remembered in (self._texts, self._marks, self._statements):
+            remembered.clear()
+
+    def approach(self, node: cst.CSTNode) -> None:
+        """Make what is near `node` that which the questions are about, where the chunk at hand is very long."""
+        flow = self.flow(self._current)
+        if self.sections is None and flow is not None:
+            self.sections = Sections(flow)
+        self._section = self.sections.around(node) if self.sections is not None else None
+
+    def forget(self) -> None:
+        """Let go of every tree."""
+        self._start_anew()
+        for remembering in _REMEMBERING:
+            remembering.cache_clear()
+        super().forget()
 
     @property
     def here(self) -> Flow | None:
-        """The chunk at hand, interpreted."""
-        return self.flow(self._current)
+        """The chunk at hand, interpreted; of a very long one, the part that was approached."""
+        return self._section if self._section is not None else self.flow(self._current)
 
     @property
     def current_line(self) -> int:
@@ -97,7 +127,9 @@ class CodeQuestions(Reach):
 
     def statement_of(self, node: cst.CSTNode) -> cst.CSTNode:
         """The statement that `node` is written in; of a compound one, its header."""
-        return context.statement_of(node, self.parse(self._current).parents)
+        if node not in self._statements:
+            self._statements[node] = context.statement_of(node, self.parse(self._current).parents)
+        return self._statements[node]
 
     def function_around(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The innermost function or lambda that `node` is in."""
@@ -285,8 +317,10 @@ class CodeQuestions(Reach):
 
     def source_of(self, node: cst.CSTNode) -> str:
         """The text of `node` as it is written, without parentheses around it."""
-        node, parsed = self.parse(self._current).exactly(node)
-        return rewrite.code(rewrite.bare(node), node, parsed)
+        if node not in self._texts:
+            written, parsed = self.parse(self._current).exactly(node)
+            self._texts[node] = rewrite.code(rewrite.bare(written), written, parsed)
+        return self._texts[node]
 
     def quote(self, node: cst.CSTNode, longest: int = _QUOTED) -> str:
         """The text of `node` on one line, short enough for a message."""

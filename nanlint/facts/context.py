@@ -40,6 +40,7 @@ _CARRIERS = frozenset(
 _CUTTING_METHODS = frozenset({"item", "detach", "tolist", "numpy", "argmin", "argmax", "argsort"})
 _CUTTING_FUNCTIONS = frozenset({"float", "int", "bool", "print", "torch.argmin", "torch.argmax", "torch.argsort"})
 _ENDS = (cst.BaseSmallStatement, cst.BaseCompoundStatement, cst.Lambda, cst.NamedExpr)
+_STATEMENTS = (cst.SimpleStatementLine, cst.SimpleStatementSuite, cst.BaseCompoundStatement)
 _LEAVING = (cst.Raise, cst.Break, cst.Continue, cst.Return)
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
 
@@ -134,6 +135,10 @@ def is_cut_off(node: cst.CSTNode, parents: Parents) -> bool:
     """Whether what `node` goes into has no gradient: `(x.sqrt() + 1).item()`, `float(x.sqrt())`, a comparison, an assertion."""
     inner: cst.CSTNode = node
     for around in ancestors(node, parents):
+        # An operator cuts nothing off, and a sum may be of hundreds of terms.
+        if type(around) is cst.BinaryOperation:
+            inner = around
+            continue
         if isinstance(around, (cst.Comparison, cst.Assert, cst.Raise, cst.FormattedString)):
             return True
         if isinstance(around, cst.Attribute) and around.value is inner and around.attr.value in _CUTTING_METHODS:
@@ -180,7 +185,7 @@ def is_used(node: cst.BaseExpression, parents: Parents, flow: Flow) -> bool:
 
 def statement_of(node: cst.CSTNode, parents: Parents) -> cst.CSTNode:
     """The statement that `node` is written in; of a compound one, that is its header."""
-    while not isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite, cst.BaseCompoundStatement)):
+    while type(node) is cst.BinaryOperation or not isinstance(node, _STATEMENTS):
         around = parents.get(node)
         if around is None:
             return node

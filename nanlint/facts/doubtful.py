@@ -78,11 +78,14 @@ def _added(call: Call | None) -> cst.BaseExpression | None:
 
 def _is_told(node: cst.BaseExpression, seen: cst.BaseExpression, made_by: str, evaluator: Evaluator) -> bool:
     """Whether what it is called tells that it is 0 at times, and no operation of torch's own made it something else."""
-    words = {*words_of(node), *words_of(seen)}
+    if not _is_told_by_name({*words_of(node), *words_of(seen)}, seen, made_by, evaluator):
+        return False
     # Who compares something of that name, as to select by it, has thought of it.
     tests = [test for test in evaluator.comparisons if not isinstance(test.comparisons[0].operator, _NOT_OF_VALUES)]
-    if any(words_of(test.left) == words_of(node) for test in tests):
-        return False
+    return all(words_of(test.left) != words_of(node) for test in tests)
+
+
+def _is_told_by_name(words: set[str], seen: cst.BaseExpression, made_by: str, evaluator: Evaluator) -> bool:
     if "snr" in words:
         return True
     if made_by in SIGNATURES or made_by == "torch.add":

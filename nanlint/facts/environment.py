@@ -68,6 +68,10 @@ class Env:
                     seen.add(name)
                     yield name, value
 
+    def differing(self, other: Env) -> Iterable[str]:
+        """The names that may hold something else in another one."""
+        return _differing(self.layers, other.layers)
+
     def bind(self, name: str, value: Value) -> Env:
         """The environment after `name = value`; what was said of expressions with that name no longer holds."""
         guards = self.guards

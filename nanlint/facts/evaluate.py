@@ -59,6 +59,8 @@ class Evaluator:
         self.comparisons: list[cst.Comparison] = []
         self.targets: set[cst.CSTNode] = set()
         """The names and attributes that are assigned, not read."""
+        self.targets_by_name: dict[str, list[cst.Name]] = {}
+        self.targets_sorted = 0
         self.shared: set[str] = set()
         """The names that an inner function assigns as its own (`nonlocal`), whenever it is called."""
         self._attributes: dict[str, set[str]] = {}
@@ -67,6 +69,16 @@ class Evaluator:
         """A call of whose result nothing is made, so that nobody needs to know what it is."""
         self.env = Env()
         """Where evaluation stands now; a walrus moves it."""
+
+    def targets_called(self, name: str) -> list[cst.Name]:
+        """Where a name is assigned, in no order."""
+        if self.targets_sorted != len(self.targets):
+            self.targets_sorted = len(self.targets)
+            self.targets_by_name = {}
+            for target in self.targets:
+                if type(target) is cst.Name:
+                    self.targets_by_name.setdefault(target.value, []).append(target)
+        return self.targets_by_name.get(name, [])
 
     def evaluate(self, node: cst.BaseExpression) -> Value:
         """The value of `node` here and now; its parts are recorded on the way."""

@@ -199,7 +199,7 @@ def _through_name(node: cst.Name | cst.Attribute, flow: Flow, names: int) -> Che
     """A name for a check: by what it is assigned, or by what it is called."""
     text = text_of(node)
     assigned = _assignments(flow).get(text, [])
-    for value in reversed(assigned):
+    for value in assigned[: -_MOST_ASSIGNED - 1 : -1]:
         found = check_of(value, flow, names)
         if found is not None:
             return found
@@ -210,6 +210,7 @@ def _through_name(node: cst.Name | cst.Attribute, flow: Flow, names: int) -> Che
     return Check(_subject_of_words(words, ()) or "other", text, BOTH, bad_when=is_bad)
 
 
+_MOST_ASSIGNED = 50  # the last of them
 _assigned: WeakKeyDictionary[Flow, dict[str, list[cst.BaseExpression]]] = WeakKeyDictionary()
 
 

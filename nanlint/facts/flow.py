@@ -7,7 +7,7 @@ before the loop if the body leaves that true.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from nanlint.facts.changes import assigned_by, assigned_in, binding_in, changed_
 from nanlint.facts.environment import Env
 from nanlint.facts.evaluate import Evaluator, parameters
 from nanlint.facts.imports import bindings
-from nanlint.facts.names import dotted_text
+from nanlint.facts.names import dotted_text, names_in
 from nanlint.facts.summaries import without_ranges
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value, joined
 from nanlint.source.walk import walk
@@ -51,6 +51,7 @@ class Flow(Evaluator):
         self._continues: list[Env] = []
         self._following: _Body = ()
         """The statements behind an inner function, in its block."""
+        self._assigned: dict[cst.CSTNode, set[str]] = {}
         self.returned: Value | None = None
         self.self_name = ""
         only = parsed.body[0] if len(parsed.body) == 1 else None
@@ -75,6 +76,15 @@ class Flow(Evaluator):
                     places = found.setdefault(id(value.identity), [])
                     if not places or places[-1] is not node:
                         places.append(node)
+        return found
+
+    @cached_property
+    def names_read(self) -> Mapping[str, Sequence[cst.Name]]:
+        """A name -> every place where it is read."""
+        found: dict[str, list[cst.Name]] = {}
+        for node in self.values:
+            if type(node) is cst.Name and node not in self.targets:
+                found.setdefault(node.value, []).append(node)
         return found
 
     # -- functions --------------------------------------------------------------------------------------------
@@ -139,7 +149,8 @@ class Flow(Evaluator):
             name.name.value for inner in walk(node) if isinstance(inner, cst.Nonlocal) for name in inner.names
         }
         # It is called later, when names of the function around it may hold something else.
-        self.env = outer.forget(name for statement in self._following for name in assigned_in(statement))
+        mentioned = names_in(node)
+        self.env = outer.forget(name for name in self._assigned_later() if name.partition(".")[0] in mentioned)
         returned = self._interpret_function(node)
         if node.decorators or node.asynchronous or any(isinstance(inner, cst.Yield) for inner in walk(node)):
             returned = None
@@ -149,6 +160,13 @@ class Flow(Evaluator):
             returned = without_ranges(returned)
         self.env = outer.bind(node.name.value, Value(Kind.FUNCTION, parts=(returned,) if returned else ()))
         return True
+
+    def _assigned_later(self) -> Iterator[str]:
+        """What is assigned behind an inner function, in its block."""
+        for statement in self._following:
+            if statement not in self._assigned:
+                self._assigned[statement] = assigned_in(statement)
+            yield from self._assigned[statement]
 
     def _nested_class(self, node: cst.ClassDef) -> bool:
         outer = self.env

@@ -51,10 +51,9 @@ def _is_read_off(name: cst.Name, evaluator: Evaluator, depth: int) -> bool:
     """Whether the name was assigned an attribute or an item (`advantages = batch.advantages`), or is set by a loop."""
     held = evaluator.values.get(name, UNKNOWN).identity
     # They come in no order, so each of them is asked.
-    targets = [target for target in evaluator.targets if isinstance(target, cst.Name) and target.value == name.value]
     return any(
         _is_set_so(target, evaluator, depth)
-        for target in targets
+        for target in evaluator.targets_called(name.value)
         if evaluator.values.get(target, UNKNOWN).identity is held
     )
 
@@ -64,11 +63,10 @@ def assigned(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpressi
     if not isinstance(node, cst.Name):
         return node
     held = evaluator.values.get(node, UNKNOWN).identity
-    for target in evaluator.targets:
-        if isinstance(target, cst.Name) and target.value == node.value:
-            around = evaluator.parsed.parents.get(evaluator.parsed.parents.get(target, target))
-            if isinstance(around, cst.Assign) and evaluator.values.get(target, UNKNOWN).identity is held:
-                return around.value
+    for target in evaluator.targets_called(node.value):
+        around = evaluator.parsed.parents.get(evaluator.parsed.parents.get(target, target))
+        if isinstance(around, cst.Assign) and evaluator.values.get(target, UNKNOWN).identity is held:
+            return around.value
     return node
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -44,15 +45,21 @@ def is_plainly_filled(name: str, lines: Iterable[str]) -> bool:
 
 def handed_to(name: str, function: ast.AST) -> Iterator[str]:
     """The attributes that get what a name of the function holds: of `self.weight = made`, and of `register_parameter("weight", made)`."""
-    for node in ast.walk(function):
-        if (
-            isinstance(node, ast.Call)
-            and last_word(node.func) == "register_parameter"
-            and name in map(last_word, node.args)
-        ):
+    for node in handing_in(function):
+        if isinstance(node, ast.Call) and name in map(last_word, node.args):
             yield from (str(given.value) for given in node.args if isinstance(given, ast.Constant))
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id == name:
             yield from (target.attr for target in node.targets if isinstance(target, ast.Attribute))
+
+
+@lru_cache(256)
+def handing_in(function: ast.AST) -> list[ast.Assign | ast.Call]:
+    """The assignments of a function, and its calls of `register_parameter`; a function may make hundreds of parameters."""
+    return [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) or (isinstance(node, ast.Call) and last_word(node.func) == "register_parameter")
+    ]
 
 
 def is_for_loading(lines: list[str]) -> bool:
@@ -66,7 +73,7 @@ def is_stand_in(name: str, function: ast.AST) -> bool:
     """Whether an attribute gets other values on another way through the function, so that bare memory may be a stand-in."""
     values = [
         node.value
-        for node in ast.walk(function)
+        for node in handing_in(function)
         if isinstance(node, ast.Assign)
         and any(isinstance(target, ast.Attribute) and target.attr == name for target in node.targets)
     ]

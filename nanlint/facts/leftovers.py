@@ -36,14 +36,13 @@ def leftovers(function: ast.AST, edits: Sequence[Edit], line: Callable[[int], st
     """Deletions of the assignments in `function` that only what `edits` replace has read; `line` gives a line's text."""
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return []
-    names = _names_in(function)
-    if any(node.id in _READERS for node in names):
+    if not _READERS.isdisjoint(_reads_in(function)[0]):
         return []
     deletions: list[Edit] = []
     # What is deleted may have been all that read another name.
     while True:
         made = [*edits, *deletions]
-        found = {edit for name in _unread(names, made, line) for edit in _deletion(function, name, line)}
+        found = {edit for name in _unread(function, made, line) for edit in _deletion(function, name, line)}
         if found <= set(deletions):
             return deletions
         deletions += sorted(found.difference(deletions), key=lambda edit: edit.span)
@@ -104,12 +103,25 @@ def _read_in(function: ast.AST, deletions: Sequence[Edit], line: Callable[[int],
     return {node.id for node in names if not deletions or not _is_replaced(node, deletions, line)}
 
 
-def _unread(names: Sequence[ast.Name], edits: Sequence[Edit], line: Callable[[int], str]) -> Iterator[str]:
+def _unread(function: ast.AST, edits: Sequence[Edit], line: Callable[[int], str]) -> Iterator[str]:
     """The names that were read, and after `edits` are not."""
-    replaced = {node for node in names if isinstance(node.ctx, ast.Load) and _is_replaced(node, edits, line)}
-    kept = {node.id for node in names if isinstance(node.ctx, ast.Load) and node not in replaced}
+    reads, by_line = _reads_in(function)
+    touched = {number for edit in edits for number in range(edit.span.line, edit.span.end_line + 1)}
+    near = [node for number in touched for node in by_line.get(number, ())]
+    replaced = Counter(node.id for node in near if _is_replaced(node, edits, line))
+    gone = {name for name, times in replaced.items() if times == reads[name]}
     written = {word for edit in edits for word in re.findall(r"\w+", edit.text)}
-    yield from sorted({node.id for node in replaced} - kept - written)
+    yield from sorted(gone - written)
+
+
+@lru_cache(1)
+def _reads_in(function: ast.AST) -> tuple[Counter[str], dict[int, list[ast.Name]]]:
+    """How often each name is read in a function, and what is read in each line."""
+    found = [node for node in _names_in(function) if isinstance(node.ctx, ast.Load)]
+    by_line: dict[int, list[ast.Name]] = {}
+    for node in found:
+        by_line.setdefault(node.lineno, []).append(node)
+    return Counter(node.id for node in found), by_line
 
 
 def _is_replaced(node: ast.Name, edits: Sequence[Edit], line: Callable[[int], str]) -> bool:
@@ -126,21 +138,42 @@ def _column(text: str, offset: int) -> int:
 
 def _deletion(function: ast.AST, name: str, line: Callable[[int], str]) -> Iterator[Edit]:
     """The deletion of the one statement that binds `name`, if there is just one and nothing else on its lines."""
-    others = (ast.Global, ast.Nonlocal, ast.arg, ast.ExceptHandler, ast.alias)
-    if any(isinstance(node, others) and name in _bound(node) for node in ast.walk(function)):
+    if name in _bound_otherwise(function):
         return
-    bindings = [
-        node
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-    ]
-    for block in _blocks(function):
-        for statement in block:
-            if not isinstance(statement, ast.Assign) or statement.targets != bindings or len(block) == 1:
-                continue
+    bindings = _bindings_in(function).get(name, [])
+    for statement in _assignments_in(function).get(name, ()):
+        if statement.targets == bindings and _is_pure(statement.value) and _stands_alone(statement, line):
             first, last = statement.lineno, statement.end_lineno or statement.lineno
-            if _is_pure(statement.value) and _stands_alone(statement, line):
-                yield Edit(Span(first, 1, last + 1, 1), "")
+            yield Edit(Span(first, 1, last + 1, 1), "")
+
+
+@lru_cache(1)
+def _bindings_in(function: ast.AST) -> dict[str, list[ast.Name]]:
+    """A name -> where it is assigned or deleted in a function."""
+    found: dict[str, list[ast.Name]] = {}
+    for node in _names_in(function):
+        if not isinstance(node.ctx, ast.Load):
+            found.setdefault(node.id, []).append(node)
+    return found
+
+
+@lru_cache(1)
+def _bound_otherwise(function: ast.AST) -> set[str]:
+    """The names that are more than assigned: declared, taken as a parameter, imported."""
+    others = (ast.Global, ast.Nonlocal, ast.arg, ast.ExceptHandler, ast.alias)
+    return {name for node in ast.walk(function) if isinstance(node, others) for name in _bound(node)}
+
+
+@lru_cache(1)
+def _assignments_in(function: ast.AST) -> dict[str, list[ast.Assign]]:
+    """A name -> the assignments to it that are not all of their block."""
+    found: dict[str, list[ast.Assign]] = {}
+    for block in _blocks(function):
+        for statement in block if len(block) > 1 else ():
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if isinstance(statement, ast.Assign) and isinstance(target, ast.Name):
+                found.setdefault(target.id, []).append(statement)
+    return found
 
 
 def _bound(node: ast.AST) -> list[str]:

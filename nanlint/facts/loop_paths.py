@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # So many ways are looked at; a round with more is left alone.
 _MOST = 600
+_MOST_STEPS = 20_000
 
 _ON_PATHS = frozenset(EventKind) - {EventKind.LOG, EventKind.FORWARD, EventKind.LOSS}
 _STOPPING = re.compile(r"exit|abort|raise|stop|fail|restore|load|reset|rollback|handle|recover|terminate|on_nan|reinit")
@@ -172,6 +173,8 @@ def _through(block: Block, states: list[_State]) -> list[_State] | None:
             if after is None or len(following) + len(after) > _MOST:
                 return None
             following += after
+        if sum(len(state.steps) for state in following) > _MOST_STEPS:
+            return None
         states = _distinct(following)
     return states
 

@@ -139,7 +139,10 @@ class LoopQuestions(CodeQuestions):
 
     def is_logged(self, node: cst.CSTNode) -> bool:
         """Whether `node` is written out for somebody to read, there where it stands: `logger.info(a / b)`, `f"{a / b}"`."""
-        return any(isinstance(around, cst.FormattedString) or is_logging(around) for around in self.parents_of(node))
+        return any(
+            type(around) is cst.FormattedString or (type(around) is cst.Call and is_logging(around))
+            for around in self.parents_of(node)
+        )
 
     def assigned_to(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """The one name, attribute or element that `node` is assigned to; None if it is assigned to none."""

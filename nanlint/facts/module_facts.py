@@ -22,7 +22,7 @@ from nanlint.facts.evaluate import parameters
 from nanlint.facts.exponents import is_kept_down, unmasked
 from nanlint.facts.given import assigned, is_given
 from nanlint.facts.made_of import names_behind
-from nanlint.facts.naming import words_of
+from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
@@ -89,6 +89,11 @@ class ModuleFacts(ShapeQuestions):
         calls = self.here.calls.values() if self.here is not None else ()
         return [call for call in calls if call.function in functions]
 
+    def is_first(self, call: Call, functions: frozenset[str]) -> bool:
+        """Whether `call` is the first of these operations in the chunk at hand, or in its part."""
+        parts, calls = self.sections, self.calls_of(*functions)
+        return next((each for each in calls if parts is None or parts.is_inside(each.node)), None) is call
+
     def calls_with(self, node: cst.BaseExpression) -> list[Call]:
         """Every call in the chunk at hand that is given the thing `node` is about, or is made on it."""
         calls = self.here.calls.values() if self.here is not None else ()
@@ -132,12 +137,26 @@ class ModuleFacts(ShapeQuestions):
 
     def is_same_total(self, first: cst.BaseExpression, second: cst.BaseExpression) -> bool:
         """Whether both are one value, or sums of one mask."""
+        if self._marks_of(first).isdisjoint(self._marks_of(second)):
+            return False
         if self.is_same(first, second):
             return True
         one, other = self.origin_of(first), self.origin_of(second)
         if one is None or other is None or {one.function, other.function} != {"torch.sum"}:
             return False
         return one.subject is not None and other.subject is not None and self.is_same_thing(one.subject, other.subject)
+
+    def _marks_of(self, node: cst.BaseExpression) -> frozenset[object]:
+        """Texts and values, of which one total has one in common with itself, however it is written."""
+        marks = self._marks.get(id(node))
+        if marks is None:
+            origin = self.origin_of(node)
+            added = origin.subject if origin is not None and origin.function == "torch.sum" else None
+            parts = [node] if added is None else [node, thing_of(added)]
+            values = [value for value in map(self.value_of, parts) if value is not UNKNOWN]
+            marks = frozenset([*map(text_of, parts), *(id(value.identity) for value in values)])
+            self._marks[id(node)] = marks
+        return marks
 
     def is_share(self, above: cst.BaseExpression | None, below: cst.BaseExpression) -> bool:
         """Whether both count elements of one tensor, as those above one threshold and those above another, for an answer.

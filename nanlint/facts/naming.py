@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -24,13 +25,17 @@ _STILL_THE_SAME = frozenset(
 # What they are called says nothing of what is in them under a key.
 _CARRIERS = frozenset({"batch", "inputs", "sample"})
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+# Among hundreds of comparisons of one function each is asked for its words again and again.
+_REMEMBERED = 4096
 
 
+@lru_cache(_REMEMBERED)
 def words_of(node: cst.BaseExpression) -> tuple[str, ...]:
     """The words of the name that `node` goes by, in order: ("total", "loss") for `self.total_loss.item()`; () for none."""
     return tuple(word.lower() for word in _WORD.findall(_name_of(thing_of(node))))
 
 
+@lru_cache(_REMEMBERED)
 def thing_of(node: cst.BaseExpression) -> cst.BaseExpression:
     """What an expression is about: `loss` of `loss.detach().mean().item()`, `p.grad` of `p.grad.data.sum()`."""
     inner = _inside(node)

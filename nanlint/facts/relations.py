@@ -125,11 +125,8 @@ def _reads_the_same(first: cst.BaseExpression, second: cst.BaseExpression, evalu
     if then is None or now is None or then.layers is now.layers:
         return then is not None
     root = text_of(first).partition(".")[0].partition("[")[0].partition("(")[0]
-    return all(
-        (now.get(name) or UNKNOWN).identity is value.identity
-        for name, value in then.items()
-        if name.partition(".")[0] == root
-    )
+    held = ((then.get(name), now.get(name)) for name in then.differing(now) if name.partition(".")[0] == root)
+    return all((value or UNKNOWN).identity is before.identity for before, value in held if before is not None)
 
 
 def _made(node: cst.BaseExpression | None, functions: frozenset[str], evaluator: Evaluator) -> Call | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.by_hand import ByHand, by_hand
+from nanlint.facts.by_hand import ByHand, by_hand, exponentials_by_hand
 from nanlint.facts.eps import Raised, raised
 from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted, unbounded, unscaled
 from nanlint.facts.half import (
@@ -163,7 +163,9 @@ class ShapeQuestions(RangeQuestions):
     def is_first_count(self, call: Call, names: frozenset[str]) -> bool:
         """Whether `call` is the first of this function that sums up over all pixels what goes by one of these names."""
         flow = self.here
-        sums = [each for each in flow.calls.values() if is_sum_over_pixels(each, flow)] if flow is not None else []
+        if flow is None or names.isdisjoint(self.kept_as(call)) or not is_sum_over_pixels(call, flow):
+            return False
+        sums = (each for each in flow.calls.values() if is_sum_over_pixels(each, flow))
         return next((each for each in sums if not names.isdisjoint(self.kept_as(each))), None) is call
 
     def may_have_empty_rows(self, node: cst.BaseExpression) -> bool:
@@ -228,20 +230,28 @@ class ShapeQuestions(RangeQuestions):
         Who writes `keep = (area > 0) & (part / area > 0.5)`, or leaves when `grad.abs().max() <= tolerance`, knows of the 0.
         `exactly` leaves out what is asked for the sake of other statements alone.
         """
-        tests = [(test, self.comparison_of(test)) for test in self.here.comparisons] if self.here is not None else []
-        asked = [
-            (test, one)
-            for test, sides in tests
-            if sides is not None
-            for one, other in ((sides.left, sides.right), (sides.right, sides.left))
-            if self._is_next_to_0(other)
-        ]
         is_row = exactly and self.is_of_rows(node)
         return any(
             (self.is_same(one, node) or (self._measure_the_same(one, node) and is_row <= self.is_of_rows(one)))
             and not (exactly and self._is_asked_for_others(test, node))
-            for test, one in asked
+            for test, one in self._asked_about_0()
         )
+
+    def _asked_about_0(self) -> list[tuple[cst.Comparison, cst.BaseExpression]]:
+        """What the chunk compares with 0 or a tolerance."""
+        if self.here is None:
+            return []
+        if self._asked is None or self._asked[0] is not self.here:
+            tests = [(test, self.comparison_of(test)) for test in self.here.comparisons]
+            found = [
+                (test, one)
+                for test, sides in tests
+                if sides is not None
+                for one, other in ((sides.left, sides.right), (sides.right, sides.left))
+                if self._is_next_to_0(other)
+            ]
+            self._asked = self.here, found
+        return self._asked[1]
 
     def is_of_members(self, call: Call) -> bool:
         """Whether a statistic is over the members of a stack or of a group of scores, of which there may be one."""
@@ -319,8 +329,7 @@ class ShapeQuestions(RangeQuestions):
 
     def is_by_hand(self, exp: Call) -> bool:
         """Whether an exponential is part of a softmax or the like that is written out."""
-        shapes = (self.by_hand(outer) for outer in self.here.calls.values()) if self.here is not None else iter(())
-        return any(shape is not None and exp in shape.exps for shape in shapes)
+        return self.here is not None and exp in exponentials_by_hand(self.here)
 
     def unscaled(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """`logvar` of `0.5 * logvar` and of `-logvar`, as it is written."""

@@ -58,6 +58,7 @@ class Fitting:
         """Each operation of the chunk called `name` that the interest is about; what costs the most is asked last."""
         if not self._slices.may_reach(name, interest.beneath):
             return []
+        self._slices.begin(name)
         cheap, dear = _by_cost(interest.form, interest.but)
         is_cheap = partial(self._is_meant, name, interest, cheap) if cheap or interest.named else None
         found = self._slices.places(name, words, interest.beneath, is_cheap)

@@ -212,6 +212,7 @@ class Forms:
         if isinstance(memory, ast.Call) and memory.args and "expert" in ast.unparse(memory.args[0]):
             return True
         nodes = self._slices.nodes_of(home)
+        self._slices.spend(len(nodes))
         kept = [
             node.targets[0] if isinstance(node, ast.Assign) else node.target
             for node in nodes
@@ -253,6 +254,7 @@ class Forms:
             if isinstance(current, _CHOICES):
                 pending += [(chunk, child) for child in nodes_below(current)]
             elif given := list(self._raised.given(chunk, current)):
+                self._slices.spend(len(given))
                 pending += given
             else:
                 yield chunk, current

@@ -47,12 +47,16 @@ class Origins:
         """The words of all operations that may have made one of `operands`, which stand in the chunk called `home`."""
         words: set[str] = set()
         pending: list[_Place] = [(home, operand) for operand in operands]
-        seen: set[_Place] = set()
+        seen: set[tuple[str, ast.AST | str]] = set()
         while pending:
-            place = pending.pop()
-            if place not in seen:
-                seen.add(place)
-                pending += self._before(*place, words)
+            home, node = pending.pop()
+            # A name is the same wherever it stands.
+            key = home, (node.id if isinstance(node, ast.Name) else node)
+            if key not in seen:
+                seen.add(key)
+                before = list(self._before(home, node, words))
+                self._slices.spend(1 + len(before))
+                pending += before
         return words
 
     def _before(self, home: str, node: ast.AST, words: set[str]) -> Iterator[_Place]:

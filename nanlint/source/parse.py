@@ -119,10 +119,10 @@ class ParsedChunk:
         # A statement of the chunk, parsed alone, may be a function, too.
         if self.chunk.first_line not in self.numbers:
             return None
-        around: set[cst.CSTNode] = set()
+        around: set[int] = set()  # ids: hashing takes longer, and a block may be of thousands of statements
         above: cst.CSTNode | None = node
         while above is not None:
-            around.add(above)
+            around.add(id(above))
             above = self.parents.get(above)
         found, within = None, _within(function, tree, around)
         while within is not None:
@@ -134,13 +134,13 @@ class ParsedChunk:
         return self.numbers[line - 1], column + 1 + self.lost.get(line, 0)
 
 
-def _within(statement: cst.CSTNode, written: ast.stmt, around: set[cst.CSTNode]) -> tuple[cst.CSTNode, ast.stmt] | None:
+def _within(statement: cst.CSTNode, written: ast.stmt, around: set[int]) -> tuple[cst.CSTNode, ast.stmt] | None:
     """The one of the statements in the body of `statement` that is `around` something, and the same as `ast` has it."""
     block, statements = getattr(statement, "body", None), getattr(written, "body", ())
     # With `a; b` on one line, `ast` has more statements than libcst has lines.
-    if not isinstance(block, cst.IndentedBlock) or block not in around or len(block.body) != len(statements):
+    if not isinstance(block, cst.IndentedBlock) or id(block) not in around or len(block.body) != len(statements):
         return None
-    return next((pair for pair in zip(block.body, statements, strict=True) if pair[0] in around), None)
+    return next((pair for pair in zip(block.body, statements, strict=True) if id(pair[0]) in around), None)
 
 
 @contextmanager

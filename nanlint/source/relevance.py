@@ -25,11 +25,7 @@ def relevant_names(flows: Flows, roots: Iterable[ast.AST]) -> frozenset[str]:
     pending = [*roots, *flows.results, *flows.tests]
     seen: set[ast.AST] = set()
     while pending:
-        node = pending.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        for name in names_in(node) - names:
+        for name in names_in(pending.pop(), seen) - names:
             names.add(name)
             pending += _given(name, flows.values, flows.attributes)
     return frozenset(names)
@@ -39,12 +35,15 @@ def _given(name: str, *given: Mapping[str, Sequence[ast.AST]]) -> list[ast.AST]:
     return [value for values in given for value in values.get(name, ())]
 
 
-def names_in(node: ast.AST) -> set[str]:
-    """The names that `node` reads, attributes of the object itself among them."""
+def names_in(node: ast.AST, seen: set[ast.AST]) -> set[str]:
+    """The names that `node` reads outside of what was `seen` before, attributes of the object itself among them."""
     found: set[str] = set()
     pending: list[Any] = [node]
     while pending:
         inner = pending.pop()
+        if inner in seen:
+            continue
+        seen.add(inner)
         kind = inner.__class__
         if kind is ast.Name:
             found.add(inner.id)

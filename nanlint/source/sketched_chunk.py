@@ -81,9 +81,13 @@ class Sketch(ParsedChunk):
     def locate(self, nodes: Iterable[cst.CSTNode]) -> None:
         """Give each node a place of its own, and the places of those below it."""
         wanted = set(nodes)
-        for number, node in enumerate(walk(self.module), 1):
+        written = list(walk(self.module))
+        # Of each node, it and those below it.
+        sizes = dict.fromkeys(written, 1)
+        for node in reversed(written):
+            above = self.parents.get(node)
+            if above is not None:
+                sizes[above] += sizes[node]
+        for number, node in enumerate(written, 1):
             if node in wanted:
-                self._spans[node] = Span(1, number, 1, number + sum(1 for _ in walk(node)))
-                wanted.remove(node)
-                if not wanted:
-                    break
+                self._spans[node] = Span(1, number, 1, number + sizes[node])

@@ -8,6 +8,7 @@ of the file, is behind that name.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from nanlint.source.filled import FILLING_ALL, Filled, filled_in
@@ -25,6 +26,12 @@ if TYPE_CHECKING:
 
 # In generated code with more operations than this, looking behind each of them costs more than libcst would.
 MOST_PLACES = 300
+# So does a question that leads further than this in a chunk, at least and for each of its nodes: code written by hand stays far below.
+LEAST_STEPS, STEPS_PER_NODE = 5000, 20
+
+
+class TooFar(RecursionError):  # noqa: N818 - it says what happened
+    """Looking behind names has taken too many steps; as with what is nested too deeply, the analysis gets to look."""
 
 
 class Slices:
@@ -40,6 +47,17 @@ class Slices:
         self._words: dict[ast.AST, set[str] | None] = {}
         """Each operation -> the words behind its operands; None if there are too many."""
         self._named: dict[tuple[str, str], set[str]] = {}
+        self._left = math.inf
+
+    def begin(self, home: str) -> None:
+        """A new question is asked of the operations in the chunk called `home`."""
+        self._left = LEAST_STEPS + STEPS_PER_NODE * len(self.nodes_of(home))
+
+    def spend(self, steps: int) -> None:
+        """Note that a question has led this far; raises TooFar where it leads nowhere."""
+        self._left -= steps
+        if self._left < 0:
+            raise TooFar
 
     def places(
         self,
