@@ -41,13 +41,14 @@ def denominator(node: cst.BaseExpression, above: cst.BaseExpression | None, eval
 
 
 def _is_offered(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
-    """Whether it is `x / x.norm()` of a parameter x in `normalize`: who offers that gets every vector there is."""
+    """Whether it is `x / x.norm()` of a parameter x in `normalize`, which gets every vector there is, or of points, the origin among them."""
     made = evaluator.values.get(node, UNKNOWN).origin
     if made is None or made.function not in NORMS or made.subject is None or above is None:
         return False
-    is_learned = not named.LEARNED.isdisjoint(words_of(made.subject))
-    is_own = not is_learned and is_given(made.subject, evaluator) and same(above, made.subject, evaluator)
-    return is_own and is_normalising(evaluator.parsed.chunk.name)
+    words = set(words_of(made.subject))
+    is_own = is_given(made.subject, evaluator) and same(above, made.subject, evaluator)
+    is_any = is_normalising(evaluator.parsed.chunk.name) or not words.isdisjoint(named.POINTS)
+    return is_any and is_own and words.isdisjoint(named.LEARNED)
 
 
 def _told(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:

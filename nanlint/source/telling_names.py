@@ -52,6 +52,8 @@ SIGNALS = frozenset(
         "actual", "label", "labels", "gt",
     }
 )  # fmt: skip
+# Places, one of which is the origin, or the same as another from which it was taken.
+POINTS = frozenset({"xyz", "pos", "position", "positions", "coord", "coords", "coordinates", "point", "points"})
 # What is equal for all of a batch now and then.
 SCORES = frozenset({"reward", "rewards", "return", "returns", "advantage", "advantages", "fitness", "fitnesses"})
 # How large something is.
