@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from nanlint.model import Applicability, Direction, Edit, Finding, Fix, Hazard, Severity, Span
-from nanlint.source.telling_names import VANISHING
+from nanlint.source.telling_names import DATA, VANISHING
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -36,6 +36,7 @@ else:
 
 __all__ = [
     "COMPARISONS",
+    "DATA",
     "VANISHING",
     "Applicability",
     "ByHand",

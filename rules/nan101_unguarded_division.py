@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nanlint.rule import DATA as TARGETS
 from nanlint.rule import VANISHING as NAMES
 from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
 
@@ -13,7 +14,8 @@ NORMALIZE = "torch.nn.functional.normalize"
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
 NANS = frozenset({"nan", "nansum", "nanmean", "nanmedian", "nan_to_num"})
 ORDINARY = frozenset({"amax", "bincount", "count_nonzero", "torch.index_add", "torch.scatter_add", "max", "mean", "median", "norm", "quantile", "std", "sum", "var", "vector_norm"})  # fmt: skip
-COUNT, QUOTED = "count", 34
+LEAST = frozenset({"min", "mins", "minimum"})
+COUNT, DATUM, QUOTED = "count", "datum", 34
 
 
 class UnguardedDivision(Rule):
@@ -34,7 +36,7 @@ class UnguardedDivision(Rule):
     condition on the way asks for it or for what it is made of, or the function compares it with 0 anywhere; when the result is replaced, asserted
     or cut down behind it (`where`, `nan_to_num`, `x[n == 0] = 0`, `min(limit / peak, 1)`), or the docstring or a comment speaks of NaN; where a module is built or initialised, but for what is counted there; for masks of
     padding and of lengths, and tallies read at what was counted (`n[ids]`); for Python's own numbers, `len` and shapes; for parameters, buffers and everything of which
-    nothing is known; in tests, plots and logs. At `info` where the test is for other statements, of everything at once and not of each row, or of how many there are and not of their length; where a name, a setting or the caller alone tells of the zero, or its making alone (whatever is summed up, contracted, measured or subtracted): a mask made elsewhere, `x.norm()`, a total that its own terms are divided by, what two things hold together, a part of a sum (`tp / (tp + fp)`), an element of what is divided, a determinant, a trace, a sine, what has a sign for a factor, `high - low`, `size - 1`, `avg_factor`, a degree, a disparity, the extremes of a whole table, whatever a function makes that speaks of NaN elsewhere or a script makes once, the share of those above one threshold among those above another.
+    nothing is known; in tests, plots and logs. At `info` where the test is for other statements, of everything at once and not of each row, or of how many there are and not of their length; where a name, a setting or the caller alone tells of the zero, or its making alone (whatever is summed up, contracted, measured or subtracted): a mask made elsewhere (but in a `masked_mean`, which gets every mask), `x.norm()` (but of what `normalize` is given), a total that its own terms are divided by, what two things hold together, a part of a sum (`tp / (tp + fp)`), an element of what is divided, a determinant, a trace, a sine, what has a sign for a factor, `high - low` (but not `(x - x_min) / (x_max - x_min)` of tensors, nor the error by its target, nor masks that share something), `size - 1`, `avg_factor`, a degree, a disparity, the extremes of a whole table, whatever a function makes that speaks of NaN elsewhere or a script makes once, the share of those above one threshold among those above another.
 
     ## Fix
     Unsafe: `clamp(min=1)` for a count (exact where there is something to count), `F.normalize` for `x / x.norm()`,
@@ -47,6 +49,8 @@ class UnguardedDivision(Rule):
     calls = frozenset({DIV, RECIPROCAL, POWER})
     needs = (Need(DIVISIONS, (ORDINARY,), made_by=ORDINARY, but=GUARDED, unless=NANS, not_named=BUILDING, where="no test"),
              Need(DIVISIONS, (frozenset({"abs"}), frozenset({"torch.add"})), made_by=frozenset({"abs"}), where="no test"),
+             Need(DIVISIONS, (frozenset({"torch.sub"}),), named=LEAST, where="no test"),
+             Need(DIVISIONS, named=TARGETS, above=frozenset({"torch.sub"}), where="no test"),
              Need(DIVISIONS, (frozenset({"<computed>", "[]"}),), only_info=True, where="no test"),
              Need(DIVISIONS, named=NAMES, only_info=True, where="no test"),
              Need(frozenset({"<own element>"}), only_info=True, where="no test"))  # fmt: skip
@@ -115,7 +119,8 @@ def _fix(divisions: list[tuple[Call, Expression]], kind: str, facts: Facts) -> F
     call, below = divisions[0]
     if not all(facts.is_tensor(node) or facts.is_number(node) for _, node in divisions):
         return None
-    if kind != COUNT and facts.range_of(below).low < 0:  # a lower bound is right for what is not negative
+    # A lower bound is right for what is not negative, and for what is no value among others.
+    if kind == DATUM or (kind != COUNT and facts.range_of(below).low < 0):
         return None
     normalized = _normalized(call, below, facts)
     if normalized is not None and len(divisions) == 1:

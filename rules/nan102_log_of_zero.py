@@ -22,7 +22,7 @@ from nanlint.rule import (
 LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": -1}
 TOLD_ELSEWHERE = frozenset({"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod", "torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"})  # fmt: skip
 DIFFERENCE, PRODUCT, RELU, QUOTED = "torch.sub", "torch.mul", "torch.relu", 50
-UNKEPT = "is kept above 0 by nothing here"
+UNKEPT, LIKELIHOOD = "is kept above 0 by nothing here", "torch.nn.functional.nll_loss"
 SATURATING = frozenset({"softmax", "softmin", "sigmoid", "sigmoid_", "expit", "Sigmoid", "Softmax", "tanh", "tanh_", "Tanh"})  # fmt: skip
 OFTEN_ZERO = frozenset({"torch.clamp", "torch.clamp_min"}) | {RELU, PRODUCT, DIFFERENCE, "torch.pow", "torch.square", "torch.abs", "torch.sum", "torch.mean", "torch.median", "torch.max", "torch.amax", "torch.std", "torch.var", "torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.count_nonzero", "torch.nansum", "torch.bincount", "torch.nn.functional.one_hot", "torch.nn.functional.gumbel_softmax"}  # fmt: skip
 
@@ -44,11 +44,8 @@ class LogOfZero(Rule):
         log_prob = normal.log_prob(u) - 2 * (math.log(2) - u - F.softplus(-2 * u))
 
     ## Silent when
-    the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; of `exp(x)`, which only underflow makes 0;
-    when it is a setting, a schedule or a part of the object; when nothing is known of it, told at `info`, unless a mask is a factor of it, or it is `1 - y ** 2` of a `tanh` that was scaled by something else than a number within 1;
-    under `no_grad` and in tests, where -inf is a result like any other. At `info` where it takes an underflow or a rounding (a difference of two tensors, a sum
-    of products), where it is learned or a name alone says that it is a probability or a target, of the odds `x / (1 - x)`, of what goes on as a number (`.item()`) or is rounded, and in code that is not trained by its name: metrics, sampling,
-    inference. The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.
+    the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; of `exp(x)`, which only underflow makes 0; when it is a setting, a schedule or a part of the object; when nothing is known of it, told at `info`, unless a mask is a factor of it, or it is `1 - y ** 2` of a `tanh` that was scaled by something else than a number within 1;
+    under `no_grad` and in tests, where -inf is a result like any other. At `info` where it takes an underflow or a rounding (a difference of two tensors, a sum of products), where it is learned or a name alone says that it is a probability or a target (what `nll_loss` is given is one by its use), of the odds `x / (1 - x)`, of what goes on as a number (`.item()`) or is rounded, and in code that is not trained by its name: metrics, sampling, inference. The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.
 
     ## Fix
     Unsafe: `clamp_min(1e-7)`, or 1e-12 where the dtype is not float16, changes the result where the argument was below that.
@@ -62,6 +59,7 @@ class LogOfZero(Rule):
     needs = (Need(calls, (OFTEN_ZERO,), made_by=OFTEN_ZERO, but=frozenset({"<raised>"}), where="may train"),
              Need(calls, (SATURATING,), where="no test"),
              Need(frozenset({"torch.log1p"}), (frozenset({"<computed>"}),), where="may train"),
+             Need(calls, along=(frozenset({LIKELIHOOD}),), where="no test"),
              Need(calls, only_info=True, where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN302"})
 
@@ -78,6 +76,8 @@ class LogOfZero(Rule):
         if part is not None and part.function in TOLD_ELSEWHERE and not facts.is_rest_of_exp(inner):
             return
         is_ordinary = bool(reason := _reason(call, inner, edge, facts)) and _is_ordinary(call, inner, edge, facts)
+        # Whatever else it is, the likelihood of a class is the output of a softmax, which rounds to 0.
+        is_ordinary |= bool(reason) and (user := facts.user_of(call.node)) is not None and user.function == LIKELIHOOD
         certain = _certain(inner, facts) if not edge and not is_ordinary else ""
         if not (reason or certain) or _is_meant(call, inner, facts) or facts.is_mended(call.node):
             return

@@ -18,17 +18,19 @@ from nanlint.rule import (
 )
 
 SQRT, RSQRT, POWER, DIFFERENCE, PRODUCT = "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.sub", "torch.mul"
-INF = float("inf")
+INF, EINSUM = float("inf"), "torch.einsum"
 # A bound so close below 0 is our own caution about the last digits.
 ROUNDING = 1e-4
 SIGNED = frozenset({"torch.cos", "torch.sin", "torch.tanh", "torch.erf", "torch.cosine_similarity"})
-RAISED = frozenset({"<raised>"})
-SUMS = frozenset({"torch.sum", "torch.matmul", "torch.bmm", "torch.mm"})
+RAISED, DIMENSIONS = frozenset({"<raised>"}), frozenset({"dim", "keepdim"})
+ROOTS, PRODUCTS = frozenset({SQRT, RSQRT, "<root>"}), frozenset({"torch.matmul", "torch.bmm", "torch.mm", EINSUM})
+SUMS = PRODUCTS | {"torch.sum"}
 # Shares, levels and rates are kept below 1 by those who make them.
 SHARES = frozenset(
     {"noise", "level", "scale", "alpha", "alphas", "beta", "gamma", "eccentricity", "e", "ratio", "rate", "decay", "prob", "fraction"}
 )  # fmt: skip
 QUOTED, IN_NO_ORDER = 50, "can be negative, for all that is known here"
+QUADRATIC = "is a quadratic form and can round below 0"
 
 
 class RootOfNegative(Rule):
@@ -36,11 +38,12 @@ class RootOfNegative(Rule):
 
     ## Why it hurts
     `sqrt` of anything below 0 is NaN. A difference that is never negative on paper is -1e-8 in floats: 1 - c * c of
-    a cosine, |a|^2 + |b|^2 - 2ab of two equal points, E[x^2] - E[x]^2 of a constant.
+    a cosine, |a|^2 + |b|^2 - 2ab of two equal points, E[x^2] - E[x]^2 of a constant; so is x A x by a matrix that was inverted.
 
     ## Flagged
         sine = torch.sqrt(1 - cosine * cosine)
         distance = (a.pow(2).sum(1) + b.pow(2).sum(1) - 2 * (a * b).sum(1)).sqrt()
+        mahalanobis = ((delta @ precision) * delta).sum(-1).sqrt()
 
     ## Instead
         sine = torch.sqrt((1 - cosine * cosine).clamp_min(1e-12))
@@ -48,8 +51,8 @@ class RootOfNegative(Rule):
 
     ## Silent when
     the value was clamped; it is 1 less the square of a share, a level or a rate by its name; it is a sum of squares, an absolute value or a variance (where it is exactly 0, NAN301 speaks); when nothing
-    is known of it, and of a difference of two squares, which are in order by what they mean; under a guard; in tests. At `info` for a difference of two things that stand in no known order, for a sum of products, as of a quadratic form, and in code that is
-    not trained by its name: schedules, metrics, sampling.
+    is known of it, and of a difference of two squares, which are in order by what they mean; under a guard; in tests. At `info` for a difference of two things that stand in no known order, for a sum of products, for a quadratic form that something is divided by the root of, and, but for other
+    quadratic forms, in code that is not trained by its name: schedules, metrics, sampling.
 
     ## Fix
     Unsafe: `clamp_min(1e-7)` inside the root, or 1e-12 where the dtype is not float16. The bound is above 0 because the gradient of the root at 0 is infinite.
@@ -63,7 +66,8 @@ class RootOfNegative(Rule):
     needs = (
         Need(frozenset({SQRT, RSQRT}), (SIGNED | {DIFFERENCE},), but=RAISED, where="may train"),
         Need(frozenset({"<root>"}), (SIGNED | {DIFFERENCE}, frozenset({"<tensor>"})), but=RAISED, where="may train"),
-        Need(frozenset({SQRT, RSQRT, "<root>"}), (SIGNED | SUMS | {DIFFERENCE},), where="no test", only_info=True),
+        Need(ROOTS, (SUMS,), along=(PRODUCTS,), but=RAISED, where="no test"),
+        Need(ROOTS, (SIGNED | SUMS | {DIFFERENCE},), where="no test", only_info=True),
     )
     yields_to = frozenset({"NAN210", "NAN302"})
 
@@ -72,7 +76,8 @@ class RootOfNegative(Rule):
         inner = call.subject
         if inner is None or facts.is_test() or not facts.is_tensor(call.node) or not _is_root(call, facts):
             return
-        reason = _reason(inner, facts)
+        is_quadratic = facts.is_quadratic_form(call) and facts.is_unkept(inner)
+        reason = QUADRATIC if is_quadratic else _reason(inner, facts)
         if reason and (facts.may_train() or not facts.is_mended(call.node)):
             message = f"`{facts.quote(inner, QUOTED)}` {reason}, and its root is NaN there"
             fix = None
@@ -80,7 +85,8 @@ class RootOfNegative(Rule):
                 text = f"{facts.as_receiver(inner)}.clamp_min({facts.floor_for(inner)})"
                 fix = unsafe("Keep the value under the root above 0", Edit(facts.span_of(inner), text))
             hazard = Hazard(call.function, facts.source_of(inner), "below 0")
-            severity = self.severity if facts.may_train() and reason != IN_NO_ORDER else Severity.INFO
+            is_sure = is_quadratic or (facts.may_train() and reason != IN_NO_ORDER)
+            severity = self.severity if is_sure else Severity.INFO
             yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, severity=severity)
 
 
@@ -115,9 +121,9 @@ def _reason(inner: Expression, facts: Facts) -> str:
 def _is_form(inner: Expression, facts: Facts) -> bool:
     """Whether it is a sum of products of which nothing is known; of a bank of filters and sizes NAN301 tells."""
     origin = facts.origin_of(inner)
-    if origin is None or origin.function not in SUMS or not (facts.is_unkept(inner) and facts.is_dot(inner)):
+    if origin is None or origin.function not in SUMS - {EINSUM} or not (facts.is_unkept(inner) and facts.is_dot(inner)):
         return False
-    factors = list(origin.arguments.values())
+    factors = [factor for name, factor in origin.arguments.items() if name not in DIMENSIONS]
     is_square = any(facts.is_same(one, other) for one in factors for other in factors if one is not other)
     return not is_square and not any(facts.range_of(factor).low >= 0 for factor in factors)
 

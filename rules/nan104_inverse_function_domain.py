@@ -12,7 +12,8 @@ DOMAINS = {
     ACOSH: (1.0, INF),
     LOGIT: (0.0, 1.0),
 }
-ANGLES = frozenset({"torch.acos", "torch.asin", "torch.atanh", ACOSH})
+SINES = frozenset({"torch.acos", "torch.asin"})
+ANGLES = SINES | {"torch.atanh", ACOSH}
 QUOTED, UNKEPT = 45, "is kept inside by nothing here"
 
 
@@ -33,7 +34,7 @@ class InverseFunctionDomain(Rule):
 
     ## Silent when
     the argument is clamped inside the open interval by an eps that its dtype can hold, or scaled into it; for `logit(eps=...)`; for a
-    clamp to the ends where no gradient passes (at `info` where no name says that one does, and where a `where` or a test of `isclose` takes the ends out); when the argument is neither known nor a dot product, nor a part of a length, `z / r` (at `info`, as is what a function is given or computes); for a number that is made a tensor, which is a setting; in tests.
+    clamp to the ends where no gradient passes (at `info` where no name says that one does, and where a `where` or a test of `isclose` takes the ends out); when the argument is neither known nor a dot product, nor a part of a length, `z / r`, nor an element of a rotation, `matrix[..., 0, 0]` (at `info`, as is what a function is given or computes); for a number that is made a tensor, which is a setting; in tests.
 
     ## Fix
     Unsafe: a clamp to `-1 + torch.finfo(x.dtype).eps` and `1 - ...`, which moves what is closer to the ends. There is none where
@@ -109,6 +110,8 @@ def _told_by_form(call: Call, inner: Expression, facts: Facts) -> tuple[str, Dir
     is_angle = call.function in ANGLES and not facts.is_given(inner)
     if is_angle and facts.is_dot(inner):
         return "is a dot product and can round past 1", Direction.BOTH
+    if call.function in SINES and facts.is_of_rotation(inner):
+        return "is an element of a rotation and can round past 1", Direction.BOTH
     if is_angle and facts.is_part_of_length(inner):
         return "can be 1", Direction.BACKWARD
     # A factor scales it into the interval, for all that is known.

@@ -30,7 +30,7 @@ class StatisticsOfTooFew(Rule):
 
     ## Silent when
     `correction=0` or `unbiased=False` is given; when a condition on the way asks for the size or the selection; when the result is replaced behind it, compared with the values it
-    is of, logged, or a number of a metric; for a `std` over features, time or pixels, of which there is more than one; under `no_grad`, beside jax, and in tests. Of spreads those over a
+    is of, logged, or a number of a metric; for the rewards of a whole data set, which an object is built with; for a `std` over features, time or pixels, of which there is more than one; under `no_grad`, beside jax, and in tests. Of spreads those over a
     whole batch of advantages or returns are judged, and those of a selection by a test on values (`x[labels > 0]`); of means and medians those of such a selection. A mask that was
     made from padding is taken to hold a True. At `info` for a batch that the function itself has computed, which is all of a rollout, and that is divided by its
     deviation with an eps; for the batch dimension of what a model or a loss is given; for the members of a stack, and groups of rewards whose size is set; for a mask that was made elsewhere, and what several tests leave together.
@@ -62,9 +62,8 @@ class StatisticsOfTooFew(Rule):
             return
         if (is_spread and _is_corrected(call, facts)) or facts.is_tested(selection or subject):
             return
-        if any(is_so(call.node) for is_so in (facts.is_mended, facts.is_logged)) or (
-            selection is not None and not facts.is_first_of_selection(call, selection, SPREADS | AVERAGES)
-        ):
+        is_known = facts.is_mended(call.node) or facts.is_logged(call.node)
+        if is_known or (selection and not facts.is_first_of_selection(call, selection, SPREADS | AVERAGES)):
             return
         # What is compared with the values it is of is as empty as it is NaN.
         is_reported = facts.is_cut_off(call.node) and "metric" in facts.function_name()
@@ -97,8 +96,9 @@ def _severity(call: Call, subject: Expression, facts: Facts) -> Severity:
 
 
 def _is_batch(call: Call, subject: Expression, facts: Facts) -> bool:
-    """Whether all of a batch of advantages or rewards, or its first dimension, is looked at."""
-    return _is_over_all(call, facts) and not BATCHES.isdisjoint(facts.words_of(subject))
+    """Whether all of a batch of advantages or rewards, or its first dimension, is looked at; an object is built with all there are."""
+    is_named = not BATCHES.isdisjoint(facts.words_of(subject)) and facts.function_name() != "__init__"
+    return is_named and _is_over_all(call, facts)
 
 
 def _is_of_rows(call: Call, subject: Expression, facts: Facts) -> bool:

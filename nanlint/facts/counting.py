@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.context import ancestors
+from nanlint.facts.given import is_given
 from nanlint.facts.names import names_in
-from nanlint.facts.naming import loop_source_of, words_of
+from nanlint.facts.naming import is_masked_mean, loop_source_of, words_of
 from nanlint.facts.parts import root
 from nanlint.facts.relations import DIAGONALS, same
 from nanlint.facts.values import UNKNOWN, Kind, Value
@@ -123,7 +124,9 @@ def _rareness(mask: cst.BaseExpression, evaluator: Evaluator) -> Chance:
         return Chance.NONE if evaluator.parsed.chunk.mentions(LOOPS) else Chance.ORDINARY
     if MASKS.isdisjoint(words) or not SPLITS.isdisjoint(words):
         return Chance.NONE
-    return Chance.ORDINARY if "mask" in words and not RARE.isdisjoint(words) else Chance.DOUBTFUL
+    # Who offers a masked mean gets every mask there is.
+    is_rare = not RARE.isdisjoint(words) or (is_masked_mean(evaluator.parsed.chunk.name) and is_given(mask, evaluator))
+    return Chance.ORDINARY if is_rare and not words.isdisjoint({"mask", "masks"}) else Chance.DOUBTFUL
 
 
 def _asks_for_missing(call: Call | None, evaluator: Evaluator) -> bool:

@@ -6,18 +6,23 @@ from typing import TYPE_CHECKING
 
 from nanlint.facts.counting import Chance
 from nanlint.facts.doubtful import doubtful
+from nanlint.facts.given import is_given
 from nanlint.facts.measured import is_measured
-from nanlint.facts.naming import words_of
+from nanlint.facts.naming import is_normalising, words_of
 from nanlint.facts.overlaps import (
+    are_extremes,
+    is_both_of_either,
     is_overlap,
     is_own_element,
     is_part_of_a_sum,
     is_place_between,
+    is_relative_error,
     is_told_by_both,
     vanishing_beside,
 )
+from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Kind
-from nanlint.facts.vanishing import BY_FORM, COUNT, NEVER, NORM, SPREAD, Vanishing, vanishing
+from nanlint.facts.vanishing import BY_FORM, COUNT, DATUM, NEVER, NORM, NORMS, SPREAD, Vanishing, vanishing
 from nanlint.source import telling_names as named
 
 if TYPE_CHECKING:
@@ -30,7 +35,20 @@ if TYPE_CHECKING:
 def denominator(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
     """What `node` is, if some input makes it exactly 0, as the denominator of `above` if that is known."""
     found = _told(node, above, evaluator)
+    if found and not found.is_ordinary and found.kind == NORM and _is_offered(node, above, evaluator):
+        return Vanishing(found.kind, Chance.ORDINARY)
     return BY_FORM if not found and is_measured(node, evaluator) else found
+
+
+def _is_offered(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
+    """Whether it is `x / x.norm()` of a parameter x in `normalize`, which gets every vector there is, or of points, the origin among them."""
+    made = evaluator.values.get(node, UNKNOWN).origin
+    if made is None or made.function not in NORMS or made.subject is None or above is None:
+        return False
+    words = set(words_of(made.subject))
+    is_own = is_given(made.subject, evaluator) and same(above, made.subject, evaluator)
+    is_any = is_normalising(evaluator.parsed.chunk.name) or not words.isdisjoint(named.POINTS)
+    return is_any and is_own and words.isdisjoint(named.LEARNED)
 
 
 def _told(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:
@@ -62,7 +80,11 @@ def _told_by_form(node: cst.BaseExpression, above: cst.BaseExpression | None, ev
     if is_own_element(node, above, evaluator) or is_told_by_both(above, node, evaluator):
         return BY_FORM
     if is_place_between(above, node, evaluator):
-        return Vanishing(SPREAD, Chance.DOUBTFUL)
+        return Vanishing(SPREAD, Chance.ORDINARY if are_extremes(node, evaluator) else Chance.DOUBTFUL)
+    if is_both_of_either(above, node, evaluator):
+        return Vanishing(COUNT, Chance.ORDINARY)
+    if is_relative_error(above, node, evaluator):
+        return Vanishing(DATUM, Chance.ORDINARY)
     # Of a union written as a difference only the form tells that it is not negative.
     is_union = (
         above is not None

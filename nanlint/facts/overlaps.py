@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator
     from nanlint.facts.values import Call, Value
 
-_ADD, _SUB, _MUL, _SUM = "torch.add", "torch.sub", "torch.mul", "torch.sum"
+_ADD, _SUB, _MUL, _SUM, _ABS = "torch.add", "torch.sub", "torch.mul", "torch.sum", "torch.abs"
 _SIZES = frozenset({"torch.pow", "torch.sqrt", "torch.abs", "torch.square"})
 _PRODUCTS = frozenset({"torch.mul", "torch.matmul", "torch.bmm", "torch.einsum"})
+_UNIONS = frozenset({"torch.bitwise_or", "torch.logical_or"})
+_INTERSECTIONS = frozenset({"torch.bitwise_and", "torch.logical_and"})
 _DEEPEST = 6
 
 
@@ -102,6 +104,18 @@ def is_overlap(above: cst.BaseExpression, below: cst.BaseExpression, evaluator: 
     return are_those and _may_be_empty(shared, evaluator)
 
 
+def is_both_of_either(above: cst.BaseExpression | None, below: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`(a & b).sum() / (a | b).sum()`: what two masks share by what they mark together, which may be nothing."""
+    whole, part = _made(below, evaluator), _made(above, evaluator)
+    if whole is None or part is None or {whole.function, part.function} != {_SUM}:
+        return False
+    either, both = _made(whole.subject, evaluator), _made(part.subject, evaluator)
+    if either is None or both is None or either.function not in _UNIONS or both.function not in _INTERSECTIONS:
+        return False
+    masks = list(both.arguments.values())
+    return all(any(same(mask, each, evaluator) for each in masks) for mask in either.arguments.values())
+
+
 def is_part_of_a_sum(above: cst.BaseExpression, below: cst.BaseExpression, evaluator: Evaluator) -> bool:
     """`tp / (tp + fp)`, `2 * p * r / (p + r)`: a part of what may be nothing, by what is counted in it."""
     made = _made(below, evaluator)
@@ -127,6 +141,31 @@ def is_place_between(above: cst.BaseExpression | None, below: cst.BaseExpression
     value, start = evaluator.values[below], below_made.arguments.get("other")
     is_open = not value.is_known and value.kind is not Kind.NUMBER and below_made.node in evaluator.values
     return is_open and not _is_number(start, evaluator) and same(above_made.arguments.get("other"), start, evaluator)
+
+
+def are_extremes(below: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`x_max - x_min` of data by name, each of them a tensor and no setting: a column in which all is equal has no extent."""
+    if not isinstance(below, cst.BinaryOperation) or evaluator.values.get(below, UNKNOWN).kind is not Kind.TENSOR:
+        return False
+    left, right = below.left, below.right
+    one, other = words_of(left), words_of(right)
+    is_named = any(upper in one and lower in other for upper, lower in named.EXTREMES)
+    are_tensors = all(evaluator.values.get(side, UNKNOWN).kind is Kind.TENSOR for side in (left, right))
+    is_set = is_kept(left) or is_kept(right) or not named.RANGED.isdisjoint(one)
+    return is_named and are_tensors and not is_set and _may_be_empty([left, right], evaluator)
+
+
+def is_relative_error(above: cst.BaseExpression | None, below: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`(target - x).abs() / target`: an error by what it is an error of, any of which may be 0."""
+    made, words, size = _made(above, evaluator), set(words_of(below)), _made(below, evaluator)
+    below = size.subject if size is not None and size.function == _ABS and size.subject is not None else below
+    for _ in range(_DEEPEST):
+        if made is None or made.function not in _SIZES:
+            break
+        made = _made(made.subject, evaluator)
+    if made is None or made.function != _SUB or not words or not words <= named.DATA or not is_given(below, evaluator):
+        return False
+    return any(same(side, below, evaluator) for side in made.arguments.values())
 
 
 def is_told_by_both(above: cst.BaseExpression | None, below: cst.BaseExpression, evaluator: Evaluator) -> bool:

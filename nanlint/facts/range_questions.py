@@ -21,7 +21,7 @@ from nanlint.facts.mask_bounds import definition, narrowed
 from nanlint.facts.measured import is_of_squares
 from nanlint.facts.relations import range_under
 from nanlint.facts.root_arguments import divided, is_expanded_square, is_square_by_name
-from nanlint.facts.unit_arguments import is_dot, is_part_of_length
+from nanlint.facts.unit_arguments import is_dot, is_of_rotation, is_part_of_length
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.facts.zeros import expects_zero, reaches_zero
 from nanlint.ops.formats import FORMATS
@@ -96,6 +96,10 @@ class RangeQuestions(LoopQuestions):
     def is_square_by_name(self, node: cst.BaseExpression) -> bool:
         """Whether `node` is called a square, a variance, an energy or a distance, and nothing else is known of it."""
         return self.here is not None and is_square_by_name(node, self.here)
+
+    def is_of_rotation(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is one element of a matrix that is a rotation by its name, which rounds past 1."""
+        return is_of_rotation(node)
 
     def is_dot(self, node: cst.BaseExpression) -> bool:
         """Whether `node` is computed from a dot product or a trace, which rounds past what it is on paper."""

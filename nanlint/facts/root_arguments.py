@@ -12,6 +12,8 @@ import libcst as cst
 from nanlint.facts.given import is_given
 from nanlint.facts.log_arguments import made_as
 from nanlint.facts.naming import words_of
+from nanlint.facts.parts import root
+from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.ops.names import SIGNATURES
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _ADD, _SUB, _MUL, _DIV = "torch.add", "torch.sub", "torch.mul", "torch.div"
 _PRODUCTS = ("torch.matmul", "torch.mm", "torch.bmm")
+_SUMS, _EINSUM, _SIDES = frozenset({"torch.sum", "torch.mean"}), "torch.einsum", 3
 # What is called so is a square, of which somebody takes the root.
 _SQUARES = frozenset(
     {"sq", "sqr", "square", "squared", "squares", "variance", "variances", "mse", "energy", "distance", "distances", "dist", "dists", "sqdist", "dist2", "d2", "r2"}
@@ -66,3 +69,27 @@ def is_expanded_square(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
     parts = [evaluator.values.get(part, UNKNOWN) for part in total.arguments.values()]
     is_doubled = [factor.number == 2 for factor in factors].count(True) == 1
     return is_doubled and all(part.kind is Kind.TENSOR and part.number is None for part in parts)
+
+
+def is_quadratic_form(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """`(d @ a * d).sum()`, `d @ a @ d.T` and `einsum("i,ij,j->", d, a, d)`: a squared distance by a matrix, inverted as a rule."""
+    made = evaluator.values.get(node, UNKNOWN).origin
+    if made is None or made.node not in evaluator.values:
+        return False
+    if made.function in _SUMS:
+        made = made_as(made.subject, evaluator, _MUL)
+    if made is None or made.function not in {_MUL, _EINSUM, *_PRODUCTS}:
+        return False
+    if made.function == _EINSUM:
+        operands = [argument.value for argument in made.node.args[1:]] if isinstance(made.node, cst.Call) else []
+        return len(operands) == _SIDES and same(root(operands[0], evaluator), root(operands[-1], evaluator), evaluator)
+    factors = list(made.arguments.values())
+    pairs = ((one, other) for one in factors for other in factors if one is not other)
+    return any(_is_product_with(one, other, evaluator) for one, other in pairs)
+
+
+def _is_product_with(product: cst.BaseExpression, vector: cst.BaseExpression, evaluator: Evaluator) -> bool:
+    """Whether `product` is that of `vector` and a matrix which is not made of it."""
+    made = next(filter(None, (made_as(product, evaluator, each) for each in _PRODUCTS)), None)
+    factors = [root(factor, evaluator) for factor in made.arguments.values()] if made is not None else []
+    return [same(factor, root(vector, evaluator), evaluator) for factor in factors].count(True) == 1

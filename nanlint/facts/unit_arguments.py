@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN
 from nanlint.facts.written import text_of
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from nanlint.facts.evaluate import Evaluator
     from nanlint.facts.values import Call
 
@@ -30,6 +30,8 @@ _NORMS = frozenset(
 )
 _LENGTHS = frozenset({"norm", "length", "magnitude", "radius"})
 # `r[:, 0, 0] + r[:, 1, 1] + r[:, 2, 2]` is the trace of a rotation.
+# An element of these is a sine or a cosine.
+_ROTATIONS = frozenset({"matrix", "matrices", "mat", "rotation", "rotations", "rot", "rotmat", "rmat", "r"})
 _DIAGONAL, _ROTATION, _HALF = re.compile(r"\[(?:[^][]*, ?)?(\d), ?\1\]"), 3, 0.5
 _DEEPEST = 4
 
@@ -49,6 +51,17 @@ def is_dot(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0
     if origin.function in _THROUGH:
         return any(is_dot(operand, evaluator, depth + 1) for operand in origin.arguments.values())
     return origin.function in _DOTS
+
+
+def is_of_rotation(node: cst.BaseExpression | None) -> bool:
+    """`matrix[..., i, j]`: one element of each matrix, of which an inverse sine or cosine is taken because it is a rotation."""
+    node = node.expression if isinstance(node, cst.UnaryOperation) else node
+    if not isinstance(node, cst.Subscript) or _ROTATIONS.isdisjoint(words_of(node.value)):
+        return False
+    places = [element.slice for element in node.slice]
+    return (
+        len([each for each in places if isinstance(each, cst.Index) and not isinstance(each.value, cst.Ellipsis)]) > 1
+    )
 
 
 def is_part_of_length(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from nanlint.facts.evaluate import Evaluator
 
-COUNT, NORM, SPREAD, TOTAL = "count", "norm", "spread", "total"
+COUNT, NORM, SPREAD, TOTAL, DATUM = "count", "norm", "spread", "total", "datum"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ NEVER = Vanishing("", Chance.NONE)
 BY_FORM = Vanishing(TOTAL, Chance.DOUBTFUL)
 
 SUMS = frozenset({"torch.sum", "torch.nansum", "torch.count_nonzero"})
-_NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
+NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
 _SPREADS = frozenset({"torch.std", "torch.var"})
 _EXTREMES = frozenset({"torch.max", "torch.amax", "torch.mean", "torch.median"})
 LARGEST = frozenset({"torch.max", "torch.amax"})
@@ -219,7 +219,7 @@ def _extreme(call: Call, value: Value, evaluator: Evaluator, depth: int) -> Vani
     chance = flatness(call, evaluator) if call.function in LARGEST else silence(call.subject, evaluator)
     measured = evaluator.values.get(call.subject, UNKNOWN).origin if call.subject is not None else None
     # Not every vector of a batch has length 0.
-    if measured is not None and measured.function in _NORMS and "dim" not in call.arguments:
+    if measured is not None and measured.function in NORMS and "dim" not in call.arguments:
         chance = min(chance, Chance.DOUBTFUL)
     return Vanishing(TOTAL, chance)
 
@@ -289,7 +289,7 @@ _JUDGES: Mapping[str, Callable[[Call, Value, Evaluator, int], Vanishing]] = {
     **dict.fromkeys(SUMS, _total),
     "torch.bincount": _bins,
     **dict.fromkeys(ADDING, _tally),
-    **dict.fromkeys(_NORMS, _norm),
+    **dict.fromkeys(NORMS, _norm),
     **dict.fromkeys(_SPREADS, _spread),
     **dict.fromkeys(_EXTREMES, _extreme),
     **dict.fromkeys(("torch.clamp", "torch.clamp_min", "torch.relu"), _cut),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.source.below import all_below
 from nanlint.source.references import last_word
-from nanlint.source.telling_names import GRADIENTS, LEARNED, SIGNALS
+from nanlint.source.telling_names import COUNTED, GRADIENTS, LEARNED, SIGNALS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ _CARRYING = frozenset(
     }
 )  # fmt: skip
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_OTHERWISE = GRADIENTS | SIGNALS
+_OTHERWISE = GRADIENTS | SIGNALS | COUNTED
 
 
 def without_views(node: ast.AST, is_library: Callable[[ast.AST], bool]) -> ast.AST:

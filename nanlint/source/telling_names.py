@@ -52,6 +52,8 @@ SIGNALS = frozenset(
         "actual", "label", "labels", "gt",
     }
 )  # fmt: skip
+# Places, one of which is the origin, or the same as another from which it was taken.
+POINTS = frozenset({"xyz", "pos", "position", "positions", "coord", "coords", "coordinates", "point", "points"})
 # What is equal for all of a batch now and then.
 SCORES = frozenset({"reward", "rewards", "return", "returns", "advantage", "advantages", "fitness", "fitnesses"})
 # How large something is.
@@ -85,16 +87,17 @@ COUNTED = MASKS | ADJACENCIES
 # Words of code that makes every node of a graph its own neighbour.
 LOOPS = frozenset({"eye", "fill_diagonal_", "add_self_loops", "add_remaining_self_loops", "add_self_loop"})
 PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities"})
-# Two ends of an interval, as people call them: the upper one and the lower one.
+# The largest and the smallest of what was measured; two ends of an interval, as people call them: the upper one and the lower one.
+EXTREMES = (("max", "min"), ("maximum", "minimum"), ("maxs", "mins"))
+# From where to where these go is a setting.
+RANGED = frozenset({"depth", "depths", "freq", "frequency", "time", "lr"})
 ENDS = (
-    ("max", "min"),
-    ("maximum", "minimum"),
+    *EXTREMES,
     ("high", "low"),
     ("upper", "lower"),
     ("hi", "lo"),
     ("end", "start"),
     ("right", "left"),
-    ("maxs", "mins"),
     ("far", "near"),
 )
 
