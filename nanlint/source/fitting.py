@@ -11,6 +11,7 @@ from nanlint.source.forms import DEAR, Forms
 from nanlint.source.makeup import operands_of
 from nanlint.source.measures import words_in
 from nanlint.source.origins import Origins
+from nanlint.source.recording import is_recorded
 from nanlint.source.references import last_word
 from nanlint.source.training_code import is_of_kind
 
@@ -47,6 +48,8 @@ class Fitting:
         for part in interest.not_named:
             if part in chunk.name:
                 return False
+        if interest.is_recorded and not is_recorded(chunk, outline):
+            return False
         if not interest.where:
             return True
         key = interest.where, chunk.first_line, chunk.name

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from nanlint.source.outline import MODULE
-from nanlint.source.watching import compares_limits, watches
+from nanlint.source.watching import compares_limits, replaces, watches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +91,7 @@ def measures(path: str) -> bool:
 def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
     """Whether the chunk is what a need asks for by its names: "no test", "could train", "may train" or "trained"; "" for anything.
 
-    Or it must do something: "sets elements" of anything, "compares limits", or "watches" a loss.
+    Or it must do something: "sets elements" of anything, "compares limits", "watches" a loss, or "replaces" one.
     """
     if not kind:
         return True
@@ -101,8 +101,8 @@ def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
         return compares_limits(chunk)
     if is_test(chunk):
         return False
-    if kind == "watches":
-        return watches(chunk)
+    if kind in {"watches", "replaces"}:
+        return watches(chunk) if kind == "watches" else replaces(chunk)
     judges = {"could train": could_train, "may train": may_train, "trained": is_trained}
     return kind == "no test" or judges[kind](chunk, outline)
 
