@@ -22,7 +22,8 @@ _LIMITS = "finfo"
 HUGE_WORDS = frozenset({HUGE, _LIMITS})
 WIDE = frozenset({"float32", "float64", "bfloat16", "float", "double"})
 """Formats that hold more than float16."""
-ASKED_OF_CONSTANTS = HUGE_WORDS | WIDE | {LEAST}
+_INFINITE = frozenset({"inf", "Inf", "infty"})
+ASKED_OF_CONSTANTS = HUGE_WORDS | WIDE | _INFINITE | {LEAST}
 """The words that are looked for behind a constant."""
 _MADE = frozenset(
     {"float", "int", "tensor", "full", "full_like", "new_tensor", "new_full", "as_tensor", "scalar_tensor"}
@@ -48,18 +49,23 @@ class Constants:
 
     def are_among(self, home: str, operands: Sequence[ast.AST]) -> bool:
         """Whether an operand may be a number that float16 does not hold, or the limit of a format."""
-        return next(self._huge(home, operands), None) is not None
+        return next(self._with(HUGE_WORDS, home, operands), None) is not None
+
+    def are_infinite_among(self, home: str, operands: Sequence[ast.AST]) -> bool:
+        """Whether an operand may be an infinite number."""
+        return next(self._with(_INFINITE, home, operands), None) is not None
 
     def are_wide_among(self, home: str, operands: Sequence[ast.AST]) -> bool:
         """Whether an operand may be the limit of a format that is wider than float16."""
-        return any(self._may_be_wide(*place) for place in self._huge(home, operands))
+        return any(self._may_be_wide(*place) for place in self._with(HUGE_WORDS, home, operands))
 
-    def _huge(self, home: str, operands: Sequence[ast.AST]) -> Iterator[Place]:
+    def _with(self, words: frozenset[str], home: str, operands: Sequence[ast.AST]) -> Iterator[Place]:
+        """The operands, or what their names hold, that may be constants with one of `words` behind them."""
         for operand in operands:
             for chunk, node in self._choices.of_all([(home, operand)], set()):
                 is_made = isinstance(node, ast.Call) and last_word(node.func) in _MADE
                 is_plain = not isinstance(node, (ast.Call, ast.Subscript)) and self._is_number(chunk, node, _DEEPEST)
-                if (is_made or is_plain) and not HUGE_WORDS.isdisjoint(self._slices.words_of(chunk, node)):
+                if (is_made or is_plain) and not words.isdisjoint(self._slices.words_of(chunk, node)):
                     yield chunk, node
 
     def _may_be_wide(self, home: str, constant: ast.AST) -> bool:
@@ -84,13 +90,24 @@ class Constants:
         if isinstance(node, ast.Constant):
             return isinstance(node.value, (int, float))
         if isinstance(node, (ast.Name, ast.Attribute)):
-            return last_word(node) not in _TYPES and not last_word(node).endswith("Tensor")
+            return not _is_type(node)
         if isinstance(node, (ast.BinOp, ast.AugAssign, ast.UnaryOp, ast.Subscript)):
             return all(self._may_be_number(home, part, depth) for part in _parts(node))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             is_method = not self._choices.is_of_library(node.func) and not self._choices.is_called_by_name(node)
             return not is_method or node.func.attr in _READING
         return not isinstance(node, ast.Compare)
+
+    def may_be_learned(self, home: str, operand: ast.AST) -> bool:
+        """Whether the operand may be a parameter of a model: what is computed, a number, or given to a function is none."""
+        for _, node in self._choices.of_all([(home, operand)], set()):
+            named = node.value if isinstance(node, ast.Subscript) else node  # Optional[float]
+            if isinstance(named, (ast.Name, ast.Attribute)):
+                if not _is_type(named):
+                    return True
+            elif not isinstance(node, (ast.BinOp, ast.AugAssign, ast.UnaryOp, ast.Compare, ast.Constant)):
+                return True
+        return False
 
     def is_plane_of_least(self, home: str, operand: ast.AST) -> bool:
         """Whether the least number of a format is filled into the operand, or into what it is a part of."""
@@ -110,7 +127,14 @@ class Constants:
         return False
 
     def _is_of_least(self, home: str, operands: Sequence[ast.AST]) -> bool:
-        return any(LEAST in self._slices.words_of(chunk, node) for chunk, node in self._huge(home, operands))
+        return any(
+            LEAST in self._slices.words_of(chunk, node) for chunk, node in self._with(HUGE_WORDS, home, operands)
+        )
+
+
+def _is_type(node: ast.AST) -> bool:
+    """`float`, `torch.Tensor`: an annotation."""
+    return last_word(node) in _TYPES or last_word(node).endswith("Tensor")
 
 
 def _parts(node: ast.BinOp | ast.AugAssign | ast.UnaryOp | ast.Subscript) -> Sequence[ast.AST]:

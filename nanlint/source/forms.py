@@ -10,7 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.source.below import all_below, nodes_below
+from nanlint.source.below import all_below
 from nanlint.source.choices import Choices, is_own
 from nanlint.source.constants import ASKED_OF_CONSTANTS, Constants
 from nanlint.source.filled import is_empty
@@ -19,12 +19,15 @@ from nanlint.source.kinds import (
     CAST_AND_HUGE,
     COMPARED,
     EPS_ADDED,
+    EPS_GIVEN,
     FILLED,
     FLOORED,
     HUGE_CONSTANT,
+    INFINITE_CONSTANT,
     LATE_EPS,
     LEARNED,
     LEAST_TWICE,
+    MAY_BE_LEARNED,
     NO_DIAGONAL,
     NUMBER_ADDED,
     OF_EMPTY,
@@ -40,20 +43,16 @@ from nanlint.source.makeup import operands_of
 from nanlint.source.measures import COMPARING, Measures
 from nanlint.source.raised import ABOVE_ZERO, ANY_NUMBER, IN_HALF, LARGEST_EPS, Raised, number, terms
 from nanlint.source.references import last_word
+from nanlint.source.selected import are_selected
 from nanlint.source.variances import Variances
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from nanlint.source.handed import Place
     from nanlint.source.slices import Slices
 
 _SMALL = re.compile(r"eps|tiny|smooth|jitter", re.IGNORECASE)
 _ADD = frozenset({"add", "add_"})
-_DEEPEST = 5
-_ELEMENTWISE = frozenset(
-    {"add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "pow", "square", "abs", "absolute", "neg", "negative", "sqrt", "log", "exp"}
-)  # fmt: skip
 ASKED_OF_FORMS = ASKED_OF_CONSTANTS | {TINY}
 """The words that are looked for behind an expression to tell its form."""
 _CASTS = frozenset({"to", "type_as", "type", "half"})
@@ -123,17 +122,7 @@ class Forms:
 
     def is_of_selected(self, home: str, place: ast.AST) -> bool:
         """`loss(scores[mask], labels)`, `loss(scores.masked_select(mask), labels)`, or under a name, or computed from it."""
-        level, seen = [(home, operand) for operand in operands_of(place)], set[ast.AST]()
-        for _ in range(_DEEPEST):
-            parts: list[Place] = []
-            for chunk, node in self._choices.of_all(level, seen):
-                if isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Constant, ast.Slice, ast.Tuple)):
-                    return True
-                if isinstance(node, ast.Call) and last_word(node.func) == "masked_select":
-                    return True
-                parts += [(chunk, part) for part in _elements_of(node)]
-            level = parts
-        return False
+        return are_selected(home, operands_of(place), self._choices)
 
     def is_by_comparison(self, home: str, place: ast.AST) -> bool:
         """`torch.where(x > 0, a, b)`, or under a name."""
@@ -174,6 +163,19 @@ class Forms:
             isinstance(inner, ast.Attribute) and inner.attr in _CASTS for each in operands for inner in all_below(each)
         )
         return are_cast and self._constants.are_among(home, operands)
+
+    def is_with_infinity(self, home: str, place: ast.AST) -> bool:
+        """`mask * float("-inf")`, or under a name."""
+        return self._constants.are_infinite_among(home, operands_of(place))
+
+    def is_of_what_may_be_learned(self, home: str, place: ast.AST) -> bool:
+        """`logits / self.temperature`."""
+        return any(self._constants.may_be_learned(home, operand) for operand in operands_of(place))
+
+    def is_given_eps(self, home: str, place: ast.AST) -> bool:
+        """`torch.logit(x, eps=1e-6)`."""
+        del home
+        return isinstance(place, ast.Call) and any(keyword.arg == "eps" for keyword in place.keywords)
 
     def is_of_variance(self, home: str, place: ast.AST) -> bool:
         """`torch.sqrt((x * x).mean() - x.mean() ** 2)`."""
@@ -253,21 +255,28 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     HUGE_CONSTANT: Forms.is_with_huge_constant,
     WIDE_LIMIT: Forms.is_with_wide_limit,
     OF_VARIANCE: Forms.is_of_variance,
+    INFINITE_CONSTANT: Forms.is_with_infinity,
+    MAY_BE_LEARNED: Forms.is_of_what_may_be_learned,
+    EPS_GIVEN: Forms.is_given_eps,
     CAST_AND_HUGE: Forms.is_with_cast_and_constant,
     LEAST_TWICE: Forms.is_of_least_twice,
     BY_NAME_CALLED: Forms.is_called_by_name,
 }
 DEAR = frozenset(
-    {LEARNED, FILLED, HUGE_CONSTANT, WIDE_LIMIT, CAST_AND_HUGE, LEAST_TWICE, OF_VARIANCE, NUMBER_ADDED, FLOORED}
+    {
+        LEARNED,
+        FILLED,
+        HUGE_CONSTANT,
+        WIDE_LIMIT,
+        CAST_AND_HUGE,
+        INFINITE_CONSTANT,
+        LEAST_TWICE,
+        OF_VARIANCE,
+        NUMBER_ADDED,
+        FLOORED,
+    }
 )
 """Forms that are told by more than a few names."""
-
-
-def _elements_of(node: ast.AST) -> Sequence[ast.AST]:
-    """What an elementwise operation is computed from."""
-    if isinstance(node, ast.Call):
-        return operands_of(node) if last_word(node.func) in _ELEMENTWISE else ()
-    return nodes_below(node) if isinstance(node, (ast.BinOp, ast.UnaryOp)) else ()
 
 
 def _compares(node: ast.AST) -> bool:
