@@ -132,8 +132,8 @@ class Need(NamedTuple):
     is no `where`, or one by a comparison."""
     but: frozenset[str] = frozenset()
     """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<floored>` any number above 0, `<number added>`
-    any number as a term, `<learned>` is given the sum or the norm of what a model makes by its name, `<no diagonal>` is an einsum without
-    one, `<filled>` makes what something in the file fills, `<own called>` calls an attribute of the object."""
+    any number as a term, `<learned>` is given the sum or the norm of what a model makes by its name, `<uncounted>` the sum of what
+    nothing has tested, `<eps given>` has an argument of that name, `<no diagonal>` is an einsum without one, `<filled>` makes what something in the file fills, `<own called>` calls an attribute of the object."""
     not_named: tuple[str, ...] = ()
     """The rule is silent in functions whose names contain one of these."""
     where: Literal["", "no test", "could train", "may train", "trained", "sets elements", "watches", "replaces"] = ""

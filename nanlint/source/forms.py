@@ -37,6 +37,7 @@ from nanlint.source.kinds import (
     RAISED,
     SELECTED,
     TINY,
+    UNCOUNTED,
     WIDE_LIMIT,
 )
 from nanlint.source.makeup import operands_of
@@ -44,6 +45,7 @@ from nanlint.source.measures import COMPARING, Measures
 from nanlint.source.raised import ABOVE_ZERO, ANY_NUMBER, IN_HALF, LARGEST_EPS, Raised, number, terms
 from nanlint.source.references import last_word
 from nanlint.source.selected import are_selected
+from nanlint.source.uncounted import Uncounted
 from nanlint.source.variances import Variances
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ class Forms:
         self._constants = Constants(slices, self._choices)
         self._variances = Variances(self._choices)
         self._measures = Measures(slices, self._choices)
+        self._uncounted = Uncounted(slices, self._choices, self._measures)
 
     def has(self, form: str, home: str, place: ast.AST) -> bool:
         """Whether an operation in the chunk called `home` is written in this form."""
@@ -100,6 +103,10 @@ class Forms:
     def is_of_learned(self, home: str, place: ast.AST) -> bool:
         """`x / weights.sum()`, where nothing is compared, so that nothing is counted either."""
         return self._is_of(place, lambda node: self._measures.are_of_learned(home, node))
+
+    def is_of_uncounted(self, home: str, place: ast.AST) -> bool:
+        """`x.sum() / mask.sum()`, of a mask that was handed in."""
+        return self._is_of(place, lambda node: self._uncounted.is_one(home, node))
 
     def _is_of(self, place: ast.AST, test: Callable[[ast.AST], bool]) -> bool:
         """Whether `test` holds for what the operation breaks on; nobody knows here which that is of a call with several."""
@@ -244,6 +251,7 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     FLOORED: Forms.is_of_floored,
     NUMBER_ADDED: Forms.is_of_sum_with_number,
     LEARNED: Forms.is_of_learned,
+    UNCOUNTED: Forms.is_of_uncounted,
     NO_DIAGONAL: Forms.is_without_diagonal,
     SELECTED: Forms.is_of_selected,
     COMPARED: Forms.is_by_comparison,

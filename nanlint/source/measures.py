@@ -36,7 +36,8 @@ COMPARING = frozenset(
     }
 )  # fmt: skip
 """Words of a function that tests values, and so may count them."""
-_TESTING = COMPARING | {"isnan"}
+TESTING = COMPARING | {"isnan"}
+"""The same, and what is missing."""
 _SUMS, _LARGEST, _NORMS = frozenset({"sum"}), frozenset({"max", "amax"}), frozenset({"norm", "vector_norm"})
 _PRODUCTS = frozenset({"*", "mul", "mul_", "multiply", "multiply_"})
 # Of the members of a class there may be none.
@@ -66,24 +67,24 @@ class Measures:
 
     def _is_of_learned(self, home: str, node: ast.AST) -> bool:
         measure = last_word(node.func) if isinstance(node, ast.Call) else ""
-        subject = _subject(node, self._choices.is_library) if isinstance(node, ast.Call) else None
+        subject = subject_of(node, self._choices.is_library) if isinstance(node, ast.Call) else None
         if measure not in MEASURES or subject is None:
             return False
-        words = {word for name in _names(subject) for word in words_in(name)}
+        words = {word for name in names_in(subject) for word in words_in(name)}
         if LEARNED.isdisjoint(words):
             return False
-        if measure in _SUMS and (self._slices.holds(home, _TESTING) or not COUNTED.isdisjoint(words)):
+        if measure in _SUMS and (self._slices.holds(home, TESTING) or not COUNTED.isdisjoint(words)):
             return False
         # Something is divided by its own peak, which a silent clip has none of.
         if measure in _LARGEST and not SIGNALS.isdisjoint(words):
             return False
-        made_of = self._made_of(home, subject)
+        made_of = self.made_of(home, subject)
         if measure in _NORMS and any(self._may_blank(*place) for place in made_of):
             return False
-        made_by = {self._word_of(each) for _, each in made_of}
+        made_by = {self.word_of(each) for _, each in made_of}
         return _CLASSES not in made_by and all(GRADIENTS.isdisjoint(words_in(word)) for word in made_by)
 
-    def _made_of(self, home: str, node: ast.AST) -> list[Place]:
+    def made_of(self, home: str, node: ast.AST) -> list[Place]:
         """All that `node` was made of, here and in functions of the file that return it."""
         pending: list[Place] = [(home, node)]
         passed: list[Place] = []
@@ -93,7 +94,7 @@ class Measures:
 
     def _may_blank(self, home: str, node: ast.AST) -> bool:
         """`x * mask[..., None]`: a row that a mask sets to 0 has no length. What nothing tests is no mask for sure."""
-        if self._word_of(node) not in _PRODUCTS:
+        if self.word_of(node) not in _PRODUCTS:
             return False
         factors = [node.target, node.value] if isinstance(node, ast.AugAssign) else self._parts(home, node)
         return any(self._is_of_rows(home, factor) for factor in factors)
@@ -102,7 +103,7 @@ class Measures:
         pending: list[Place] = [(home, factor)]
         for chunk, node in self._choices.of_all(pending, set()):
             if isinstance(node, ast.Subscript) or (isinstance(node, ast.Call) and last_word(node.func) in _APPENDING):
-                if any(_may_test(each) for _, each in self._made_of(chunk, node)):
+                if any(_may_test(each) for _, each in self.made_of(chunk, node)):
                     return True
             elif isinstance(node, ast.Call) and self._choices.is_called_by_name(node):
                 pending.append((chunk, node.func))
@@ -116,7 +117,8 @@ class Measures:
             return [node.value] if node.attr in VIEWS else []
         return [node.value] if isinstance(node, ast.Subscript) else nodes_below(node)
 
-    def _word_of(self, node: ast.AST) -> str:
+    def word_of(self, node: ast.AST) -> str:
+        """What an operation is called, an imported name by what it is."""
         if isinstance(node, (ast.BinOp, ast.AugAssign)):
             return OPERATOR_WORDS[node.op.__class__]
         word = last_word(node.func if isinstance(node, ast.Call) else node)
@@ -137,14 +139,14 @@ def _may_test(node: ast.AST) -> bool:
 def without_views(node: ast.AST, is_library: Callable[[ast.AST], bool]) -> ast.AST:
     """`x.sum()` of `x.sum().view(-1)[0]`."""
     while isinstance(node, (ast.Subscript, ast.Call)):
-        inner = node.value if isinstance(node, ast.Subscript) else _subject(node, is_library)
+        inner = node.value if isinstance(node, ast.Subscript) else subject_of(node, is_library)
         if inner is None or (isinstance(node, ast.Call) and last_word(node.func) not in _CARRYING):
             break
         node = inner
     return node
 
 
-def _subject(call: ast.Call, is_library: Callable[[ast.AST], bool]) -> ast.AST | None:
+def subject_of(call: ast.Call, is_library: Callable[[ast.AST], bool]) -> ast.AST | None:
     """`x` of `x.sum(0)`, of `torch.sum(x, 0)` and of `torch.linalg.norm(x)`; None of a function by itself."""
     if not isinstance(call.func, ast.Attribute):
         return None
@@ -156,7 +158,8 @@ def _subject(call: ast.Call, is_library: Callable[[ast.AST], bool]) -> ast.AST |
     return call.args[0] if call.args else None
 
 
-def _names(node: ast.AST) -> Iterable[str]:
+def names_in(node: ast.AST) -> Iterable[str]:
+    """The last word of each name and attribute in `node`."""
     for inner in all_below(node):
         if isinstance(inner, (ast.Name, ast.Attribute)):
             yield last_word(inner)

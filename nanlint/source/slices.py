@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import all_below
 from nanlint.source.filled import FILLING_ALL, Filled, filled_in
 from nanlint.source.flows import Flows, loop_sources, operations_in
 from nanlint.source.handed import APART, Handed, Place
@@ -113,6 +114,10 @@ class Slices:
     def nodes_of(self, home: str) -> Sequence[ast.AST]:
         """The operations and assignments of a chunk."""
         return self._outline.chunks[home].contents.nodes
+
+    def all_nodes_of(self, home: str) -> Iterator[ast.AST]:
+        """Every node of a chunk."""
+        return all_below(self._outline.chunks[home].node)
 
     def loop_sources(self, home: str) -> dict[str, list[ast.AST]]:
         """Each name that a loop or a comprehension of the chunk sets -> what it runs over."""
