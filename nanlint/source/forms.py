@@ -7,9 +7,9 @@ by an index, an eps that is added to a result. Where nobody can tell, the analys
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
+from nanlint.source.added_eps import AddedEps
 from nanlint.source.below import all_below
 from nanlint.source.choices import Choices, is_own
 from nanlint.source.constants import ASKED_OF_CONSTANTS, Constants
@@ -31,6 +31,7 @@ from nanlint.source.kinds import (
     NO_DIAGONAL,
     NUMBER_ADDED,
     OF_EMPTY,
+    OF_TESTED,
     OF_VARIANCE,
     OWN_CALLED,
     POWERS,
@@ -42,9 +43,10 @@ from nanlint.source.kinds import (
 )
 from nanlint.source.makeup import operands_of
 from nanlint.source.measures import COMPARING, Measures
-from nanlint.source.raised import ABOVE_ZERO, ANY_NUMBER, IN_HALF, LARGEST_EPS, Raised, number, terms
+from nanlint.source.raised import ABOVE_ZERO, ANY_NUMBER, IN_HALF, Raised
 from nanlint.source.references import last_word
 from nanlint.source.selected import are_selected
+from nanlint.source.tested import Tested
 from nanlint.source.uncounted import Uncounted
 from nanlint.source.variances import Variances
 
@@ -53,12 +55,9 @@ if TYPE_CHECKING:
 
     from nanlint.source.slices import Slices
 
-_SMALL = re.compile(r"eps|tiny|smooth|jitter", re.IGNORECASE)
-_ADD = frozenset({"add", "add_"})
 ASKED_OF_FORMS = ASKED_OF_CONSTANTS | {TINY}
 """The words that are looked for behind an expression to tell its form."""
 _CASTS = frozenset({"to", "type_as", "type", "half"})
-_NUMBERS = frozenset({"float", "int", "max", "min", "abs"})
 _ASKING = COMPARING | {
     "isnan",
     "isinf",
@@ -80,6 +79,8 @@ class Forms:
         self._choices = Choices(slices)
         self._raised = Raised(self._choices)
         self._constants = Constants(slices, self._choices)
+        self._added_eps = AddedEps(slices, self._choices)
+        self._tested = Tested(slices, self._choices)
         self._variances = Variances(self._choices)
         self._measures = Measures(slices, self._choices)
         self._uncounted = Uncounted(slices, self._choices, self._measures)
@@ -139,21 +140,11 @@ class Forms:
 
     def is_of_sum_with_eps(self, home: str, place: ast.AST) -> bool:
         """`relu(x + eps)`, as it is written."""
-        return any(
-            (isinstance(node, ast.Call) and last_word(node.func) in _ADD)
-            or any(self._may_be_eps(home, term) for term in terms(node))
-            for node in operands_of(place)
-        )
+        return any(self._added_eps.is_added(home, operand) for operand in operands_of(place))
 
     def is_late_eps(self, home: str, place: ast.AST) -> bool:
         """`torch.sqrt(x) + eps`, or `x ** 0.5 + eps`."""
-        both = terms(place)
-        if any(isinstance(term, (ast.Tuple, ast.List)) for term in both):
-            return False
-        return not both or any(
-            self._may_be_eps(home, eps) and any(map(_is_called, self._choices.of(home, value)))
-            for value, eps in (both, both[::-1])
-        )
+        return self._added_eps.is_late(home, place)
 
     def is_with_huge_constant(self, home: str, place: ast.AST) -> bool:
         """`scores.masked_fill(mask, -1e9)`, or under a name."""
@@ -170,6 +161,10 @@ class Forms:
             isinstance(inner, ast.Attribute) and inner.attr in _CASTS for each in operands for inner in all_below(each)
         )
         return are_cast and self._constants.are_among(home, operands)
+
+    def is_of_tested(self, home: str, place: ast.AST) -> bool:
+        """`torch.exp(x)`, and `x < 50` somewhere."""
+        return self._tested.are_among(home, operands_of(place))
 
     def is_with_infinity(self, home: str, place: ast.AST) -> bool:
         """`mask * float("-inf")`, or under a name."""
@@ -225,26 +220,6 @@ class Forms:
         ]
         return bool(kept) and self._slices.is_filled(last_word(kept[0]))
 
-    def _may_be_eps(self, home: str, node: ast.AST, depth: int = 2) -> bool:
-        """Whether `node` may be a small number, or is called one; nobody knows here what another file gives."""
-        return _SMALL.search(last_word(node)) is not None or any(
-            self._is_small(home, choice, depth) for choice in self._choices.of(home, node)
-        )
-
-    def _is_small(self, home: str, node: ast.AST, depth: int) -> bool:
-        if isinstance(node, ast.Constant):
-            return 0 < number(node) <= LARGEST_EPS
-        if isinstance(node, (ast.BinOp, ast.UnaryOp)):
-            parts = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
-            others = [part for part in parts if not isinstance(part, ast.Constant)]
-            return depth == 0 or all(self._may_be_eps(home, part, depth - 1) for part in others)
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            is_inherited = isinstance(node, ast.Attribute) and is_own(node)
-            return is_inherited or (self._choices.is_library(node) and last_word(node) != "Tensor")
-        is_item = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
-        is_number = isinstance(node, ast.Call) and last_word(node.func) in _NUMBERS
-        return (is_item or is_number) and TINY in self._slices.words_of(home, node)
-
 
 _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     RAISED: Forms.is_of_raised,
@@ -263,6 +238,7 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     HUGE_CONSTANT: Forms.is_with_huge_constant,
     WIDE_LIMIT: Forms.is_with_wide_limit,
     OF_VARIANCE: Forms.is_of_variance,
+    OF_TESTED: Forms.is_of_tested,
     INFINITE_CONSTANT: Forms.is_with_infinity,
     MAY_BE_LEARNED: Forms.is_of_what_may_be_learned,
     EPS_GIVEN: Forms.is_given_eps,
@@ -293,8 +269,3 @@ def _compares(node: ast.AST) -> bool:
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, (ast.BitAnd, ast.BitOr, ast.BitXor))
     return isinstance(node, ast.Compare) or (isinstance(node, ast.Call) and last_word(node.func) in _ASKING)
-
-
-def _is_called(node: ast.AST) -> bool:
-    is_power = isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.Pow)
-    return is_power or isinstance(node, ast.Call)
