@@ -46,9 +46,7 @@ class TinyTemperature(Rule):
     calls = frozenset({DIV})
     needs = (
         Need(calls, named=WORDS, form="<may be learned>", where="no test"),
-        Need(calls, named=WORDS, along=(frozenset(SAMPLING),), where="no test"),
-        Need(calls, named=WORDS, along=(LESS,), where="no test"),
-        Need(calls, (LESS,), named=WORDS, where="no test"),
+        Need(calls, named=WORDS, along=(LESS | frozenset(SAMPLING),), where="no test"),
         Need(calls, named=WORDS, where="no test", only_info=True),
         Need(calls, (frozenset({"<tiny>"}),), beside=frozenset({"half", "float16"}), only_info=True),
     )

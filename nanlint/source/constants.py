@@ -99,13 +99,19 @@ class Constants:
         return not isinstance(node, ast.Compare)
 
     def may_be_learned(self, home: str, operand: ast.AST) -> bool:
-        """Whether the operand may be a parameter of a model: what is computed, a number, or given to a function is none."""
+        """Whether the operand may be a parameter of a model, or something is taken from it step by step.
+
+        What is computed otherwise, a number, and what is given to a function is none.
+        """
         for _, node in self._choices.of_all([(home, operand)], set()):
             named = node.value if isinstance(node, ast.Subscript) else node  # Optional[float]
             if isinstance(named, (ast.Name, ast.Attribute)):
                 if not _is_type(named):
                     return True
-            elif not isinstance(node, (ast.BinOp, ast.AugAssign, ast.UnaryOp, ast.Compare, ast.Constant)):
+            elif isinstance(node, (ast.BinOp, ast.AugAssign)):
+                if isinstance(node.op, ast.Sub):
+                    return True
+            elif not isinstance(node, (ast.UnaryOp, ast.Compare, ast.Constant)):
                 return True
         return False
 

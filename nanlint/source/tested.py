@@ -22,7 +22,7 @@ _ORDERING = frozenset(
 )
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 # What takes more than this to make is not looked into further.
-_MOST_NODES = 300
+_MOST_NODES = 120
 
 
 class Tested:
@@ -37,11 +37,13 @@ class Tested:
         """Whether a name that stands for one of `operands`, or for what it was made of, is compared where it stands."""
         pending: list[Place] = [(home, operand) for operand in operands]
         passed: list[Place] = []
+        looked_at = 0
         for chunk, node in self._choices.of_all(pending, set(), passed):
-            if len(passed) > _MOST_NODES:
+            new, looked_at = passed[looked_at:], len(passed)
+            if looked_at > _MOST_NODES or any(last_word(each) in self._names_compared(where) for where, each in new):
                 return True
             pending += [(chunk, part) for part in nodes_below(node)]
-        return any(last_word(node) in self._names_compared(chunk) for chunk, node in passed)
+        return any(last_word(each) in self._names_compared(where) for where, each in passed[looked_at:])
 
     def _names_compared(self, chunk: str) -> set[str]:
         if chunk not in self._compared:

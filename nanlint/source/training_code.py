@@ -14,7 +14,7 @@ from nanlint.source.outline import MODULE
 from nanlint.source.watching import compares_limits, replaces, watches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nanlint.source.outline import Chunk, Outline
 
@@ -96,7 +96,7 @@ def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
     if not kind:
         return True
     if kind == "sets elements":
-        return any(map(_sets_elements, chunk.contents.nodes))
+        return _sets_elements(chunk.contents.nodes)
     if kind == "compares limits":
         return compares_limits(chunk)
     if is_test(chunk):
@@ -107,9 +107,10 @@ def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
     return kind == "no test" or judges[kind](chunk, outline)
 
 
-def _sets_elements(node: ast.AST) -> bool:
+def _sets_elements(nodes: Iterable[ast.AST]) -> bool:
     """`x[index] = value`."""
-    return isinstance(node, ast.Assign) and any(isinstance(target, ast.Subscript) for target in node.targets)
+    assigned = [node for node in nodes if isinstance(node, ast.Assign)]
+    return any(isinstance(target, ast.Subscript) for node in assigned for target in node.targets)
 
 
 def may_train(chunk: Chunk, outline: Outline) -> bool:

@@ -113,15 +113,27 @@ class Uncounted:
 
     def _are_compared_or_set(self, home: str, names: set[str]) -> bool:
         """Whether something here is known of what goes by one of `names`, or a part of it is set."""
-        for node in self._slices.all_nodes_of(home):
-            if isinstance(node, ast.Compare):
-                is_telling = not all(isinstance(sign, (ast.Is, ast.IsNot)) for sign in node.ops)
-            else:
-                is_set = isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del))
-                is_telling = is_set or _tests(node)
-            if is_telling and not names.isdisjoint(map(last_word, all_below(node))):
+        for node in self._slices.nodes_of(home):
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            parts = (
+                part for target in targets if not isinstance(target, ast.Name | None) for part in all_below(target)
+            )
+            if any(isinstance(part, ast.Subscript) and _speaks_of(part, names) for part in parts):
                 return True
-        return False
+        if not self._slices.holds(home, TESTING):
+            return False
+        return any(_tells(node) and _speaks_of(node, names) for node in self._slices.all_nodes_of(home))
+
+
+def _speaks_of(node: ast.AST, names: set[str]) -> bool:
+    return not names.isdisjoint(map(last_word, all_below(node)))
+
+
+def _tells(node: ast.AST) -> bool:
+    """Whether `node` asks for more than whether something is there."""
+    if isinstance(node, ast.Compare):
+        return not all(isinstance(sign, (ast.Is, ast.IsNot)) for sign in node.ops)
+    return _tests(node)
 
 
 def _tests(node: ast.AST) -> bool:
