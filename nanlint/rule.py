@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from nanlint.model import Applicability, Direction, Edit, Finding, Fix, Hazard, Severity, Span
-from nanlint.source.telling_names import DATA, VANISHING
+from nanlint.source.telling_names import DATA, RATES, VANISHING
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -37,6 +37,7 @@ else:
 __all__ = [
     "COMPARISONS",
     "DATA",
+    "RATES",
     "VANISHING",
     "Applicability",
     "ByHand",
@@ -126,17 +127,22 @@ class Need(NamedTuple):
     every one; anywhere if nothing is said."""
     form: str = ""
     """The form that the operation must have: `<selected>` has an operand `x[index]`, `<eps added>` one `x + eps`, `<late eps>` adds an
-    eps to the result of a call, `<called by name>` is no method of a value, `<huge constant>` has an operand that is one, `<compared>`
+    eps to the result of a call, `<called by name>` is no method of a value, `<huge constant>` has an operand that is one, `<cast and huge>` another that is cast as well, `<wide limit>`
+    one that is the limit of a format wider than float16, `<least twice>` two that are filled with the least number of one, `<of variance>` one that
+    is an average less a square, `<of tested>` one that is compared with something, or made of what is, `<infinite constant>` one that is infinite,
+    `<may be learned>` one that is neither a number nor computed here, `<compared>`
     is no `where`, or one by a comparison."""
     but: frozenset[str] = frozenset()
     """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<floored>` any number above 0, `<number added>`
-    any number as a term, `<learned>` is given the sum or the norm of what a model makes by its name, `<no diagonal>` is an einsum without
-    one, `<filled>` makes what something in the file fills, `<own called>` calls an attribute of the object."""
+    any number as a term, `<learned>` is given the sum or the norm of what a model makes by its name, `<uncounted>` the sum of what
+    nothing has tested, `<eps given>` has an argument of that name, `<no diagonal>` is an einsum without one, `<filled>` makes what something in the file fills, `<own called>` calls an attribute of the object."""
     not_named: tuple[str, ...] = ()
     """The rule is silent in functions whose names contain one of these."""
-    where: Literal["", "no test", "could train", "may train", "trained", "sets elements", "watches"] = ""
+    where: Literal["", "no test", "could train", "may train", "trained", "sets elements", "watches", "replaces"] = ""
     """What the function must be by its names, as facts judge them; or it has an assignment to `x[index]`, or speaks of a loss, a
-    gradient or a norm."""
+    gradient or a norm, or puts a number in the place of one that is not finite."""
+    recorded: bool = False
+    """Whether the rule is silent where autograd records nothing: in an evaluation step, or under `@torch.no_grad()`."""
 
 
 class Rule:

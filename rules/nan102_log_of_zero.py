@@ -56,10 +56,10 @@ class LogOfZero(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = frozenset(LOGARITHMS)
-    needs = (Need(calls, (OFTEN_ZERO,), made_by=OFTEN_ZERO, but=frozenset({"<raised>"}), where="may train"),
-             Need(calls, (SATURATING,), where="no test"),
-             Need(frozenset({"torch.log1p"}), (frozenset({"<computed>"}),), where="may train"),
-             Need(calls, along=(frozenset({LIKELIHOOD}),), where="no test"),
+    needs = (Need(calls, (OFTEN_ZERO,), made_by=OFTEN_ZERO, but=frozenset({"<raised>"}), where="may train", recorded=True),
+             Need(calls, (SATURATING,), where="no test", recorded=True),
+             Need(frozenset({"torch.log1p"}), (frozenset({"<computed>"}),), where="may train", recorded=True),
+             Need(calls, along=(frozenset({LIKELIHOOD}),), where="no test", recorded=True),
              Need(calls, only_info=True, where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN302"})
 

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import (
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Hazard,
+    Iterator,
+    Need,
+    Rule,
+    Severity,
+    unsafe,
+)
 
 ACOSH, LOGIT = "torch.acosh", "torch.logit"
 INF = float("inf")
@@ -50,6 +63,7 @@ class InverseFunctionDomain(Rule):
     beside = frozenset(
         {word + end for word in ("acos", "arccos", "asin", "arcsin", "atanh", "arctanh", "acosh", "arccosh", "erfinv", "logit") for end in ("", "_")}
     )  # fmt: skip
+    needs = (Need(calls, (frozenset({"<anything>"}),), beside=beside, but=frozenset({"<eps given>"}), where="no test"),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one inverse function."""

@@ -44,8 +44,8 @@ class StatisticsOfTooFew(Rule):
     name = "statistics-of-too-few"
     severity = Severity.WARNING
     calls = SPREADS | AVERAGES
-    needs = (Need(SPREADS | AVERAGES, along=(TESTS | {"torch.isin"},), form="<selected>", where="no test"),
-             Need(SPREADS, named=BATCHES, where="no test"), Need(SPREADS, only_info=True, where="trained"),
+    needs = (Need(SPREADS | AVERAGES, along=(TESTS | {"torch.isin"},), form="<selected>", where="no test", recorded=True),
+             Need(SPREADS, named=BATCHES, where="no test", recorded=True), Need(SPREADS, only_info=True, where="trained"),
              Need(SPREADS | AVERAGES, form="<selected>", only_info=True, where="no test"),
              Need(SPREADS | AVERAGES, (frozenset({"torch.cat", "torch.stack"}),), only_info=True, where="no test"))  # fmt: skip
 

@@ -61,9 +61,9 @@ class LossOfNothing(Rule):
     severity = Severity.WARNING
     calls = frozenset(IGNORING) | frozenset(CLASSES) | AVERAGING
     needs = (
-        Need(calls, along=(TESTS | {"torch.isin"},), form="<selected>", where="no test"),
+        Need(calls, along=(TESTS | {"torch.isin"},), form="<selected>", where="no test", recorded=True),
         Need(calls, form="<selected>", only_info=True, where="no test"),
-        Need(calls, (frozenset({"ignore_index"}),), where="no test"),
+        Need(calls, (frozenset({"ignore_index"}),), where="no test", recorded=True),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -56,9 +56,9 @@ class EntropyByHand(Rule):
     name = "entropy-by-hand"
     severity = Severity.ERROR
     calls = frozenset({PRODUCT, DIVERGENCE})
-    needs = (Need(frozenset({PRODUCT}), (LOGARITHMS, frozenset({"<tensor>"})), along=(LOGARITHMS,), where="may train"),
+    needs = (Need(frozenset({PRODUCT}), (LOGARITHMS, frozenset({"<tensor>"})), along=(LOGARITHMS,), where="may train", recorded=True),
              Need(frozenset({PRODUCT}), (LOGARITHMS, frozenset({"<tensor>"})), along=(LOGARITHMS,), only_info=True),
-             Need(frozenset({DIVERGENCE}), (frozenset({"softmax", "Softmax", "exp"}),), where="may train"))  # fmt: skip
+             Need(frozenset({DIVERGENCE}), (frozenset({"softmax", "Softmax", "exp"}),), where="may train", recorded=True))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN303"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

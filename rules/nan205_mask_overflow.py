@@ -17,9 +17,9 @@ SOFTMAX = (*SOFTMAXES, "scores", "logits", "attn", "attention_mask", "attn_mask"
 CAST, QUOTED = re.compile(r"\.(to|type_as|type)\(|\.half\("), 24
 HUGE, LEAST, NAMED = frozenset({"<huge>"}), frozenset({"finfo"}), MASKS | {"<mask>"}
 BELOW = frozenset({"<low>", "torch.neg", "torch.sub"})
-PLANES = frozenset({FILL, WHERE, PRODUCT, "torch.full", "torch.full_like", "new_full", "torch.tensor"})
 RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.max", "torch.maximum"})
-CASTS, CONSTANT = frozenset({"to", "type_as", "type", "half"}), "<huge constant>"
+CASTS, CONSTANT, LIMIT = frozenset({"to", "type_as", "type", "half"}), "<huge constant>", "<wide limit>"
+CAST_TOO = "<cast and huge>"
 # The least number of these is beyond float16; that of a dtype which nobody knows is nobody's either.
 WIDE = frozenset({"float32", "float64", "bfloat16", "float", "double"})
 
@@ -57,13 +57,13 @@ class MaskOverflow(Rule):
     calls = frozenset({FILL, WHERE, PRODUCT, SUM})
     needs = (
         Need(frozenset({FILL, WHERE}), (HUGE, BELOW), spread="one", form=CONSTANT, where="no test"),
-        Need(frozenset({FILL, WHERE}), (LEAST, WIDE), form=CONSTANT, where="no test"),
-        Need(frozenset({PRODUCT}), (HUGE, CASTS, NAMED), along=(frozenset(SOFTMAX),), form=CONSTANT, where="no test"),
-        Need(frozenset({PRODUCT}), (LEAST, WIDE, NAMED), along=(frozenset(SOFTMAX),), form=CONSTANT, where="no test"),
+        Need(frozenset({FILL, WHERE}), (LEAST, WIDE), form=LIMIT, where="no test"),
+        Need(frozenset({PRODUCT}), (HUGE, CASTS, NAMED), along=(frozenset(SOFTMAX),), form=CAST_TOO, where="no test"),
+        Need(frozenset({PRODUCT}), (LEAST, WIDE, NAMED), along=(frozenset(SOFTMAX),), form=CAST_TOO, where="no test"),
         Need(frozenset({PRODUCT}), (HUGE | LEAST, NAMED), only_info=True, form=CONSTANT, where="no test"),
         Need(frozenset({FILL, WHERE}), (HUGE,), only_info=True, form=CONSTANT, where="no test"),
         Need(HUGE | LEAST, where="sets elements", only_info=True),
-        Need(frozenset({SUM}), (frozenset({"<least>"}),), spread="every", made_by=PLANES, where="no test"),
+        Need(frozenset({SUM}), (frozenset({"<least>"}),), form="<least twice>", where="no test"),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ SAMPLING = ("multinomial", "Categorical", "gumbel_softmax")
 SMALLEST = 0.05
 LARGEST = 65504.0
 FLOOR = "1e-2"
-SETTING, QUOTED = "setting", 40
+SETTING, QUOTED, LESS = "setting", 40, frozenset({"torch.sub"})
 
 
 class TinyTemperature(Rule):
@@ -45,8 +45,10 @@ class TinyTemperature(Rule):
     severity = Severity.WARNING
     calls = frozenset({DIV})
     needs = (
-        Need(frozenset({DIV}), named=WORDS, where="no test"),
-        Need(frozenset({DIV}), (frozenset({"<tiny>"}),), beside=frozenset({"half", "float16"}), only_info=True),
+        Need(calls, named=WORDS, form="<may be learned>", where="no test"),
+        Need(calls, named=WORDS, along=(LESS | frozenset(SAMPLING),), where="no test"),
+        Need(calls, named=WORDS, where="no test", only_info=True),
+        Need(calls, (frozenset({"<tiny>"}),), beside=frozenset({"half", "float16"}), only_info=True),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -52,7 +52,7 @@ class VarianceBySubtraction(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = ROOTS | {POWER, QUOTIENT}
-    needs = (Need(BROKEN, (LESS, AVERAGES, SQUARES), along=(AVERAGES,), made_by=LESS, where="no test"),)
+    needs = (Need(BROKEN, (LESS, AVERAGES, SQUARES), along=(AVERAGES,), form="<of variance>", where="no test"),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one operation that a variance of 0 or below breaks."""

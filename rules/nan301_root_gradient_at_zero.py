@@ -34,7 +34,7 @@ NEVER_NEGATIVE = frozenset(
         "diff", "cumsum", "prod", "real", "zeros", "zeros_like", "full", "sqrt",
     )
 )  # fmt: skip
-RAISED, QUOTED, UNKEPT = frozenset({"<raised>"}), 36, "is kept above 0 by nothing here"
+ROOT, RAISED, QUOTED, UNKEPT = frozenset({"<root>"}), frozenset({"<raised>"}), 36, "is kept above 0 by nothing here"
 
 
 class RootGradientAtZero(Rule):
@@ -67,10 +67,10 @@ class RootGradientAtZero(Rule):
     direction = Direction.BACKWARD
     calls = frozenset({SQRT, RSQRT, POWER, HYPOT})
     needs = (
-        Need(frozenset({SQRT, RSQRT}), (NEVER_NEGATIVE,), but=RAISED, where="trained"),
-        Need(frozenset({HYPOT}), where="trained"),
-        Need(frozenset({"<root>"}), (NEVER_NEGATIVE, frozenset({"<tensor>"})), but=RAISED, where="trained"),
-        Need(frozenset({SQRT, RSQRT, HYPOT, "<root>"}), where="could train", only_info=True),
+        Need(frozenset({SQRT, RSQRT}), (NEVER_NEGATIVE,), but=RAISED, where="trained", recorded=True),
+        Need(frozenset({HYPOT}), where="trained", recorded=True),
+        Need(ROOT, (NEVER_NEGATIVE, frozenset({"<tensor>"})), but=RAISED, where="trained", recorded=True),
+        Need(ROOT | {SQRT, RSQRT, HYPOT}, where="could train", only_info=True),
     )
     yields_to = frozenset({"NAN103", "NAN204", "NAN210", "NAN211"})
 

@@ -57,7 +57,7 @@ class WhereGradientTrap(Rule):
     direction = Direction.BACKWARD
     calls = SELECTING | STEEP | {DIV}
     needs = (
-        Need(frozenset(TOLD), (frozenset(BREAKING),), form="<compared>", where="trained"),
+        Need(frozenset(TOLD), (frozenset(BREAKING),), form="<compared>", where="trained", recorded=True),
         Need(frozenset({WHERE, FILL, CLEAN}), (frozenset(BREAKING),), only_info=True),
         Need(frozenset({"torch.clamp", "torch.clamp_min", PRODUCT, "[]"}), (STEEP | {DIV},), only_info=True),
     )

@@ -24,6 +24,7 @@ TESTS = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
 PEAKS = frozenset({"torch.max", "torch.amax"})
 MASKS = frozenset({"mask", "masks", "keep", "valid"})
 INFINITE = frozenset({"inf", "Inf", "infty"})
+MARKING, FILLING = MASKS | COMPARISONS | {"<mask>"}, frozenset({"torch.masked_fill", "torch.where"})
 QUOTED = 24
 
 
@@ -57,7 +58,9 @@ class InfTimesMask(Rule):
     calls = frozenset({PRODUCT, DIFFERENCE})
     needs = (
         Need(frozenset({PRODUCT}), (TESTS,), where="no test"),
-        Need(frozenset({PRODUCT}), (MASKS | COMPARISONS | {"<mask>"}, INFINITE), where="no test"),
+        Need(frozenset({PRODUCT}), (MARKING, INFINITE), form="<infinite constant>", where="no test"),
+        Need(frozenset({PRODUCT}), (MARKING, INFINITE), made_by=FILLING, where="no test"),
+        Need(frozenset({PRODUCT}), (MARKING, INFINITE), where="sets elements"),
         Need(frozenset({DIFFERENCE}), (PEAKS, INFINITE), where="no test"),
         Need(frozenset({DIFFERENCE}), (PEAKS,), along=(frozenset({"log"}), frozenset({"exp"})), only_info=True),
     )

@@ -62,12 +62,12 @@ class NanHidden(Rule):
     direction = Direction.LOOP
     calls = REPLACING | AVERAGING | ASKING | FRESH | {"torch.clamp"}
     needs = (
-        Need(REPLACING | AVERAGING, where="may train"),
-        Need(REPLACING | AVERAGING, along=(frozenset({"backward", "grad"}),), where="no test"),
-        Need(ASKING, along=(FRESH,), where="no test"),
-        Need(ASKING, where="sets elements"),
-        Need(ASKING, where="watches"),
-        Need(frozenset({"torch.clamp"}), (CLAMPED,), where="no test"),
+        Need(REPLACING | AVERAGING, where="may train", recorded=True),
+        Need(REPLACING | AVERAGING, along=(frozenset({"backward", "grad"}),), where="no test", recorded=True),
+        Need(ASKING, along=(FRESH,), where="no test", recorded=True),
+        Need(ASKING, where="sets elements", recorded=True),
+        Need(ASKING, where="replaces", recorded=True),
+        Need(frozenset({"torch.clamp"}), (CLAMPED,), where="no test", recorded=True),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

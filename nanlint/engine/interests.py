@@ -46,6 +46,7 @@ def interests(rule: Rule | type[Rule]) -> Iterator[Interest]:
             form=need.form,
             spread=need.spread,
             but=need.but,
+            is_recorded=need.recorded,
         )
     if rule.comparisons:
         yield Interest(rule.comparisons, rule.beside, rule=rule.code, along=(_COMPARING,), where=rule.compares)

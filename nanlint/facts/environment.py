@@ -20,15 +20,12 @@ from nanlint.facts.names import dotted_text
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import INF, Interval
+from nanlint.source.recording import NO_GRADIENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 _GUARDABLE = frozenset({cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BinaryOperation})
-
-_NO_GRADIENT = frozenset(
-    {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"}
-)
 
 # The newest dict is copied at every binding, so it stays small.
 _NEWEST = 16
@@ -210,7 +207,7 @@ def without_gradient(regions: tuple[Call, ...]) -> bool:
     """Whether the innermost region that says something about gradients switches them off."""
     off = False
     for region in regions:
-        if region.function in _NO_GRADIENT or region.function == "torch.set_grad_enabled":
+        if region.function in NO_GRADIENT or region.function == "torch.set_grad_enabled":
             mode = region.arguments.get("mode") or region.arguments.get("0")
             said = mode.value if isinstance(mode, cst.Name) else ""
             off = said == "False" if region.function == "torch.set_grad_enabled" else said != "False"

@@ -12,6 +12,7 @@ from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import loop_source_of
 from nanlint.facts.values import UNKNOWN
 from nanlint.facts.written import text_of
+from nanlint.source.telling_names import RATES
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from nanlint.facts.values import Call
 
 LOADING = ".load_state_dict"
-_RATES = ("lr", "learning_rate", "max_lr", "base_lr", "T_max", "total_steps", "num_training_steps", "epochs")
 _MAKERS = re.compile(r"optim|adam|sgd|lion|sched|lr_|LR$|OneCycle|Cosine|Warmup", re.IGNORECASE)
 _KNOWN_SCHEDULERS = re.compile(r"^torch\.optim\.lr_scheduler\.|(^|\.)get_\w*sched\w*$")
 _CONFIGS = frozenset(
@@ -98,7 +98,7 @@ def configured_rate(flow: Flow) -> cst.BaseExpression | None:
         if not isinstance(node, cst.Call) or not _MAKERS.search(dotted_text(node.func) or ""):
             continue
         for arg in node.args:
-            if arg.keyword is not None and arg.keyword.value in _RATES and is_configured(arg.value):
+            if arg.keyword is not None and arg.keyword.value in RATES and is_configured(arg.value):
                 return arg.value
     return None
 

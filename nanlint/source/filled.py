@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.source.below import all_below
+from nanlint.source.makeup import operands_of
+from nanlint.source.origins import THROUGH
 from nanlint.source.references import last_word
 
 if TYPE_CHECKING:
@@ -115,9 +117,16 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def is_empty(node: ast.AST) -> bool:
-    """`torch.empty(n)`, or a call on it."""
-    while isinstance(node, ast.Call):
-        if last_word(node.func) in _EMPTY:
-            return True
-        node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+    """`torch.empty(n)`, or a view of it."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, ast.Call):
+            word = last_word(current.func)
+            if word in _EMPTY:
+                return True
+            if word in THROUGH or not word:  # nn.Flatten()(x)
+                pending += operands_of(current)
+        elif isinstance(current, (ast.Subscript, ast.keyword)):
+            pending.append(current.value)
     return False

@@ -11,6 +11,7 @@ from nanlint.source.forms import DEAR, Forms
 from nanlint.source.makeup import operands_of
 from nanlint.source.measures import words_in
 from nanlint.source.origins import Origins
+from nanlint.source.recording import is_recorded
 from nanlint.source.references import last_word
 from nanlint.source.training_code import is_of_kind
 
@@ -35,6 +36,8 @@ class Fitting:
         self._forms = Forms(slices)
         self._other_names = other_names
         self._where: dict[tuple[str, int, str], bool] = {}
+        self._written: dict[ast.AST, set[str]] = {}
+        """Each operation -> the words of the names in its operands."""
 
     def is_at(self, chunk: Chunk, outline: Outline, interest: Interest) -> bool:
         """Whether what the interest asks of a chunk as a whole is true of it."""
@@ -47,6 +50,8 @@ class Fitting:
         for part in interest.not_named:
             if part in chunk.name:
                 return False
+        if interest.is_recorded and not is_recorded(chunk, outline):
+            return False
         if not interest.where:
             return True
         key = interest.where, chunk.first_line, chunk.name
@@ -62,15 +67,13 @@ class Fitting:
         cheap, dear = _by_cost(interest.form, interest.but)
         is_cheap = partial(self._is_meant, name, interest, cheap) if cheap or interest.named else None
         found = self._slices.places(name, words, interest.beneath, is_cheap)
-        if dear:
-            found = list(filter(partial(self._is_meant, name, interest, dear), found))
-        if not (interest.made_by or interest.above or interest.spread):
-            return found
-        return [place for place in found if self._fits(name, place, interest)]
+        if found and (interest.made_by or interest.above or interest.spread):
+            found = [place for place in found if self._fits(name, place, interest)]
+        return list(filter(partial(self._is_meant, name, interest, dear), found)) if dear else found
 
     def _is_meant(self, name: str, interest: Interest, forms: Collection[str], place: ast.AST) -> bool:
         """Whether the operation has, of these forms, that which it must have and none of those that it must not have."""
-        if interest.named and interest.named.isdisjoint(self._words_written(name, operands_of(place))):
+        if interest.named and interest.named.isdisjoint(self._words_written(name, place)):
             return False
         try:
             return all(self._forms.has(form, name, place) is (form == interest.form) for form in forms)
@@ -87,10 +90,12 @@ class Fitting:
         except RecursionError:
             return True
 
-    def _words_written(self, name: str, operands: Sequence[ast.AST]) -> set[str]:
-        """The words of all names in `operands`; what a loop takes out of something goes by that as well."""
-        words: set[str] = set()
-        for operand in operands:
+    def _words_written(self, name: str, place: ast.AST) -> set[str]:
+        """The words of all names in the operands; what a loop takes out of something goes by that as well."""
+        if place in self._written:
+            return self._written[place]
+        words = self._written[place] = set()
+        for operand in operands_of(place):
             for inner in all_below(operand):
                 words |= words_in(_written(inner))
                 if isinstance(inner, ast.Name):

@@ -66,6 +66,8 @@ class Interest(NamedTuple):
     """Behind which operands the sets of `beneath` are: "one" has all, "another" each, "every" one any; "" for anywhere."""
     but: frozenset[str] = frozenset()
     """Forms of the operation that do not count."""
+    is_recorded: bool = False
+    """Whether autograd must record what the chunk does."""
 
     @property
     def of_the_file(self) -> tuple[frozenset[str], ...]:

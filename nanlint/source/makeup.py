@@ -42,6 +42,7 @@ UNARY_WORDS: dict[type[ast.AST], str] = {ast.USub: "neg", ast.Invert: "~", ast.U
 
 
 _HOLDING = (ast.Attribute, ast.IfExp, ast.List, ast.NamedExpr, ast.Starred, ast.Subscript, ast.Tuple)
+_LIMITS = frozenset({"min", "max"})
 # Of the names in a large repository, the last ones are kept.
 _MOST_NAMES = 50_000
 
@@ -105,19 +106,28 @@ class Makeup:
     def attribute(self, node: ast.Attribute) -> None:
         """`self.x` has its value elsewhere; of other attributes the word is all that is known."""
         self._word(node.attr)
-        if node.attr == "min" and is_least(node):
+        is_limit = node.attr in _LIMITS
+        if is_limit and is_least(node):
             self.words.add(LEAST)
         if isinstance(node.value, ast.Name):
             self._word(node.value.id)
             if node.value.id in SELVES:
                 self.names.add(OWN + node.attr)
+            elif is_limit:  # of `limits = torch.finfo(dtype)`
+                self.names.add(node.value.id)
         elif isinstance(node.value, ast.Call):
-            word = last_word(node.value.func)
-            self._word(word)
-            for given in node.value.args if word == "finfo" else ():  # the dtype of `torch.finfo(dtype).min`
-                self.add(given)
+            self._word(last_word(node.value.func))
+            if is_limit:
+                self._limits(node.value)
         if node.attr in VIEWS:
             self.add(node.value)
+
+    def _limits(self, node: ast.Call) -> None:
+        """Those of a dtype, `torch.finfo(dtype)`, under another name maybe."""
+        if isinstance(node.func, ast.Name):
+            self.names.add(node.func.id)
+        for given in node.args:
+            self.add(given)
 
     def call(self, node: ast.Call) -> None:
         """An operation that hands on what it is given, or a function of the file, is looked through."""
@@ -136,6 +146,8 @@ class Makeup:
             self._word(word)
         if word in POWERS:
             self.words.update(power_words(node))
+        if word == "finfo":
+            self._limits(node)
         if word == CONTAINER and node.args:
             self.add(node.args[-1])
         # A function of the file, or one under another name, may hand its arguments on.
@@ -151,6 +163,8 @@ class Makeup:
             self.words.update(power_words(node))
         if isinstance(node.op, ast.MatMult):
             return
+        if isinstance(node.op, ast.Mult) and isinstance(node, ast.BinOp) and _is_negative(node.left, node.right):
+            self.words.add(LOW)  # -1 * 1e9
         for part in (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value):
             self.add(part)
 
@@ -215,6 +229,10 @@ class Makeups(dict[ast.AST, Makeup]):
             if is_number_elsewhere(self._imports[name]):
                 makeup.words |= NUMBER_KINDS
         return makeup
+
+
+def _is_negative(*factors: ast.AST) -> bool:
+    return any(isinstance(each, ast.UnaryOp) and isinstance(each.operand, ast.Constant) for each in factors)
 
 
 def makers_of(node: ast.AST) -> Iterator[str]:

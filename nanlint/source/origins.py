@@ -22,8 +22,7 @@ _Place = tuple[str, ast.AST]
 
 # Python's own: what they give is no operation of torch's.
 _PYTHONS_OWN = frozenset({"max", "min", "sum", "abs", "len", "pow", "round", "getattr"})
-# They carry on what they are given, as `float` and `int` do.
-_THROUGH = frozenset(
+THROUGH = frozenset(
     {
         "view", "reshape", "flatten", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "permute", "transpose", "contiguous", "clone",
         "expand", "select", "narrow", "gather", "index_select", "float", "double", "half", "bfloat16", "to", "detach", "cpu", "t",
@@ -31,8 +30,10 @@ _THROUGH = frozenset(
         "sqrt", "sqrt_", "abs", "abs_", "absolute", "square", "square_", "item", "long", "int", "neg", "neg_", "negative", "div", "div_", "divide",
         "true_divide", "mul", "mul_", "multiply", "add", "add_", "sub", "sub_", "subtract", "pow", "pow_", "float_power",
         "chunk", "split", "unbind", "rearrange", "swapaxes", "swapdims", "moveaxis", "type", "tensor", "as_tensor", "tensor_split",
+        "transpose_", "t_", "detach_", "swapaxes_", "swapdims_", "narrow_copy",
     }
 )  # fmt: skip
+"""They carry on what they are given, as `float` and `int` do."""
 # Of these the first operand is carried on: `x / n`, `x ** 2`, and `high - low`, which is known by what is high.
 _FIRST = (ast.Div, ast.Pow, ast.Sub, ast.FloorDiv, ast.Mod)
 
@@ -101,7 +102,7 @@ class Origins:
         if word == CONTAINER and node.args:
             yield home, node.args[-1]
         # A function of the file, or one under another name, may hand its arguments on.
-        if is_own or word in _THROUGH:
+        if is_own or word in THROUGH:
             yield from ((home, part) for part in operands_of(node))
 
 

@@ -6,14 +6,12 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanlint.source.choices import is_own
 from nanlint.source.kinds import SMALLEST_IN_HALF
-from nanlint.source.makeup import OWN
 from nanlint.source.references import SELVES, last_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nanlint.source.slices import Slices
+    from nanlint.source.choices import Choices
 
 _DEEPEST = 8
 _EPS = re.compile(r"(^|_)(eps|epsilon)($|_)", re.IGNORECASE)
@@ -45,13 +43,13 @@ ANY_NUMBER = Numbers(float("-inf"), float("inf"))
 class Raised:
     """Which values of a file were raised."""
 
-    def __init__(self, slices: Slices) -> None:
-        self._slices = slices
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
 
     def is_raised(self, home: str, node: ast.AST, by: Numbers, depth: int = _DEEPEST) -> bool:
         """Whether such a number was added to `node`, or it was clamped to one, whichever way it came here."""
         if isinstance(node, ast.Name):
-            given = list(self.given(home, node)) if depth else []
+            given = list(self._choices.given(home, node)) if depth else []
             return bool(given) and all(self.is_raised(chunk, value, by, depth - 1) for chunk, value in given)
         if isinstance(node, ast.BinOp):
             return any(self._is_one(home, term, by) for term in terms(node))
@@ -65,7 +63,7 @@ class Raised:
         receiver, given = node.func.value, node.args
         if isinstance(receiver, ast.Name) and receiver.id in SELVES:
             return False
-        if self.is_library(receiver) and given:
+        if self._choices.is_library(receiver) and given:
             receiver, given = given[0], given[1:]
         if node.func.attr in _KEEP_ABOVE:
             return self.is_raised(home, receiver, by, depth)
@@ -89,24 +87,8 @@ class Raised:
             return True
         if not isinstance(node, (ast.Name, ast.Attribute)):
             return isinstance(node, ast.Subscript) and last_word(node.value) == "Optional"
-        given = list(self.given(home, node)) if depth else []
+        given = list(self._choices.given(home, node)) if depth else []
         return bool(given) and all(self._is_setting(chunk, value, by, depth - 1) for chunk, value in given)
-
-    def is_library(self, node: ast.AST) -> bool:
-        """Whether `node` is a name that an import binds."""
-        return isinstance(node, ast.Name) and self._slices.is_imported(node.id)
-
-    def given(self, home: str, node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-        """What a name, or an attribute of the object, is given in this file."""
-        if isinstance(node, ast.Name):
-            yield from self._slices.given_to(home, node.id)
-        elif isinstance(node, ast.Attribute) and is_own(node):
-            yield from self._slices.given_to(home, OWN + node.attr)
-
-
-def is_own(node: ast.Attribute) -> bool:
-    """`self.x`."""
-    return isinstance(node.value, ast.Name) and node.value.id in SELVES
 
 
 def number(node: ast.AST | None) -> float:

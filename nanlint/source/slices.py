@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import all_below
 from nanlint.source.filled import FILLING_ALL, Filled, filled_in
 from nanlint.source.flows import Flows, loop_sources, operations_in
 from nanlint.source.handed import APART, Handed, Place
@@ -130,7 +131,11 @@ class Slices:
 
     def nodes_of(self, home: str) -> Sequence[ast.AST]:
         """The operations and assignments of a chunk."""
-        return self._outline.chunks[home].contents.nodes
+        return self._outline.chunks[home.removeprefix(APART)].contents.nodes
+
+    def all_nodes_of(self, home: str) -> Iterator[ast.AST]:
+        """Every node of a chunk."""
+        return all_below(self._outline.chunks[home.removeprefix(APART)].node)
 
     def loop_sources(self, home: str) -> dict[str, list[ast.AST]]:
         """Each name that a loop or a comprehension of the chunk sets -> what it runs over."""
@@ -140,7 +145,7 @@ class Slices:
 
     def holds(self, home: str, words: frozenset[str]) -> bool:
         """Whether one of `words` is in a chunk."""
-        return not words.isdisjoint(self._outline.chunks[home].words)
+        return not words.isdisjoint(self._outline.chunks[home.removeprefix(APART)].words)
 
     def is_filled(self, name: str) -> bool:
         """Whether a call in the file fills what is kept under this name."""
@@ -167,7 +172,7 @@ class Slices:
 
     def words_of(self, home: str, node: ast.AST) -> set[str]:
         """The words behind `node`, which stands in the chunk called `home`."""
-        return self._words_behind(home, [node])
+        return self._words_behind(home.removeprefix(APART), [node])
 
     def words_of_each(self, home: str, place: ast.AST) -> list[set[str]]:
         """The words behind each of the operands of an operation."""

@@ -147,3 +147,5 @@ WIDTHS, HEIGHTS = frozenset({"w", "ws", "width", "widths"}), frozenset({"h", "hs
 VANISHING = (
     NUMBERED | SEEN | BELOW | DATA | MEASURES | WEIGHED | AVERAGED_BY | DEGREES | DISTANT | SPREADS | HEIGHTS | {"snr"}
 )
+# How a learning rate, or the horizon of a schedule, is called where something is made with it.
+RATES = frozenset({"lr", "learning_rate", "max_lr", "base_lr", "T_max", "total_steps", "num_training_steps", "epochs"})
