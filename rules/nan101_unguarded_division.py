@@ -7,10 +7,8 @@ from nanlint.rule import VANISHING as NAMES
 from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
 
 DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
-DIVISIONS, GUARDED = (
-    frozenset({DIV, RECIPROCAL, "<inverse>"}),
-    frozenset({"<number added>", "<learned>", "<uncounted>"}),
-)
+DIVISIONS = frozenset({DIV, RECIPROCAL, "<inverse>"})
+GUARDED = frozenset({"<number added>", "<learned>", "<uncounted>"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
 NORMALIZE = "torch.nn.functional.normalize"
 # What is built or initialised is the same in every run: what fails there fails at once.

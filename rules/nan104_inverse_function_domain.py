@@ -20,11 +20,7 @@ from nanlint.rule import (
 ACOSH, LOGIT = "torch.acosh", "torch.logit"
 INF = float("inf")
 # The operation -> the ends of its domain; at them its gradient is infinite, past them it is NaN.
-DOMAINS = {
-    **dict.fromkeys(("torch.acos", "torch.asin", "torch.atanh", "torch.erfinv"), (-1.0, 1.0)),
-    ACOSH: (1.0, INF),
-    LOGIT: (0.0, 1.0),
-}
+DOMAINS = {**dict.fromkeys(("torch.acos", "torch.asin", "torch.atanh", "torch.erfinv"), (-1.0, 1.0)), ACOSH: (1.0, INF), LOGIT: (0.0, 1.0)}  # fmt: skip
 SINES = frozenset({"torch.acos", "torch.asin"})
 ANGLES = SINES | {"torch.atanh", ACOSH}
 QUOTED, UNKEPT = 45, "is kept inside by nothing here"
@@ -60,9 +56,7 @@ class InverseFunctionDomain(Rule):
     direction = Direction.BOTH
     calls = frozenset(DOMAINS)
     yields_to = frozenset({"NAN203"})
-    beside = frozenset(
-        {word + end for word in ("acos", "arccos", "asin", "arcsin", "atanh", "arctanh", "acosh", "arccosh", "erfinv", "logit") for end in ("", "_")}
-    )  # fmt: skip
+    beside = frozenset({word + end for word in ("acos", "arccos", "asin", "arcsin", "atanh", "arctanh", "acosh", "arccosh", "erfinv", "logit") for end in ("", "_")})  # fmt: skip
     needs = (Need(calls, (frozenset({"<anything>"}),), beside=beside, but=frozenset({"<eps given>"}), where="no test"),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

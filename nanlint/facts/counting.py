@@ -14,10 +14,11 @@ import libcst as cst
 from nanlint.facts.context import ancestors
 from nanlint.facts.given import is_given
 from nanlint.facts.names import names_in
-from nanlint.facts.naming import is_masked_mean, loop_source_of, words_of
+from nanlint.facts.naming import loop_source_of, words_of
 from nanlint.facts.parts import root
 from nanlint.facts.relations import DIAGONALS, same
 from nanlint.facts.values import UNKNOWN, Kind, Value
+from nanlint.source.measures import is_masked_mean
 from nanlint.source.telling_names import (
     ADJACENCIES,
     BINS,
@@ -124,7 +125,6 @@ def _rareness(mask: cst.BaseExpression, evaluator: Evaluator) -> Chance:
         return Chance.NONE if evaluator.parsed.chunk.mentions(LOOPS) else Chance.ORDINARY
     if MASKS.isdisjoint(words) or not SPLITS.isdisjoint(words):
         return Chance.NONE
-    # Who offers a masked mean gets every mask there is.
     is_rare = not RARE.isdisjoint(words) or (is_masked_mean(evaluator.parsed.chunk.name) and is_given(mask, evaluator))
     return Chance.ORDINARY if is_rare and not words.isdisjoint({"mask", "masks"}) else Chance.DOUBTFUL
 

@@ -35,12 +35,6 @@ def words_of(node: cst.BaseExpression) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORD.findall(_name_of(thing_of(node))))
 
 
-def is_masked_mean(function: str) -> bool:
-    """Whether a function offers an average under a mask by its name: `masked_mean`."""
-    words = {word.lower() for word in _WORD.findall(function)}
-    return not words.isdisjoint({"mask", "masked"}) and not words.isdisjoint({"mean", "average", "avg"})
-
-
 def is_normalising(function: str) -> bool:
     """Whether a function offers to give a vector the length 1 by its name: `normalize`, `l2_norm`, `unit_vector`."""
     words = {word.lower() for word in _WORD.findall(function)}

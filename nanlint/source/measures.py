@@ -169,3 +169,9 @@ def names_in(node: ast.AST) -> Iterable[str]:
 def words_in(name: str) -> frozenset[str]:
     """The words of a name: `top_k_weights` has three."""
     return frozenset(word.lower() for word in _WORD.findall(name))
+
+
+def is_masked_mean(function: str) -> bool:
+    """Whether a function offers an average under a mask by its name, `masked_mean`: it gets every mask there is."""
+    words = words_in(function)
+    return not words.isdisjoint({"mask", "masked"}) and not words.isdisjoint({"mean", "average", "avg"})

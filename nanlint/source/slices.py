@@ -129,6 +129,10 @@ class Slices:
         """Everything that may be in a name or an attribute (`self.x`) that is read in the chunk called `home`."""
         return self._behind(*_key(home, name))
 
+    def function_of(self, home: str) -> str:
+        """What the chunk called `home` is called by itself."""
+        return self._outline.chunks[home].name
+
     def nodes_of(self, home: str) -> Sequence[ast.AST]:
         """The operations and assignments of a chunk."""
         return self._outline.chunks[home.removeprefix(APART)].contents.nodes

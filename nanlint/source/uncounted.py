@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.source.below import all_below, nodes_below
 from nanlint.source.makeup import OWN
-from nanlint.source.measures import TESTING, names_in, subject_of, without_views, words_in
+from nanlint.source.measures import TESTING, is_masked_mean, names_in, subject_of, without_views, words_in
 from nanlint.source.references import last_word
 from nanlint.source.telling_names import ADJACENCIES, GRADIENTS, RARE
 
@@ -72,7 +72,8 @@ class Uncounted:
     def _is_untested(self, home: str, subject: ast.AST) -> bool:
         words = {word for name in names_in(subject) for word in words_in(name)}
         # By these names alone it is nothing at times.
-        if not ADJACENCIES.isdisjoint(words) or ("mask" in words and not RARE.isdisjoint(words)):
+        is_rare = not RARE.isdisjoint(words) or is_masked_mean(self._slices.function_of(home))
+        if not ADJACENCIES.isdisjoint(words) or (is_rare and not words.isdisjoint({"mask", "masks"})):
             return False
         names = self._names_behind(home, subject)
         if names is None or self._are_compared_or_set(home, names):
