@@ -13,6 +13,7 @@ from nanlint.facts.context import is_cut_off, reads_of
 from nanlint.facts.names import names_in
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.ops.names import METHODS
+from nanlint.source.walk import is_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +41,7 @@ _LOWERING = frozenset({"min", METHODS["minimum"], METHODS["clamp_max"]})
 # What is read of a tensor without its values.
 _FORM = frozenset({"device", "dtype", "shape", "ndim", "size", "dim", "numel", "is_cuda", "layout"})
 _MOVING = frozenset(METHODS[name] for name in ("add", "sub", "mul"))
+_ASSIGNING = frozenset({cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign})
 # How many names a value is followed through.
 _NAMES = 3
 
@@ -47,14 +49,14 @@ _NAMES = 3
 def is_mended(node: cst.CSTNode, parents: Parents, flow: Flow, names: int = _NAMES) -> bool:
     """Whether what is not finite in `node` is replaced, or asked for, behind it: `where`, `nan_to_num`, `x[mask] = 0`."""
     below, around = node, parents.get(node)
-    if isinstance(node, cst.AugAssign):
+    if type(node) is cst.AugAssign:
         return any(is_mended(use, parents, flow, names - 1) for use in _reads(node, node, flow))
-    while around is not None and not isinstance(around, cst.BaseStatement):
-        if isinstance(around, cst.Attribute) and around.attr.value in _FORM:
+    while around is not None and not is_statement(type(around)):
+        if type(around) is cst.Attribute and around.attr.value in _FORM:
             return False
         if _mends(below, around, flow) and not _picks_it_anyway(node, around, flow):
             return True
-        if isinstance(around, (cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign)):
+        if type(around) in _ASSIGNING:
             return names > 0 and any(is_mended(use, parents, flow, names - 1) for use in _reads(below, around, flow))
         below, around = around, parents.get(around)
     return False
@@ -67,7 +69,7 @@ def _mends(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
     if call is not None and (call.function in _MENDING or "finite" in call.function or _bounds_it(call, below, flow)):
         return True
     # An assertion about what is NaN fails. Or elements of it are set anew, as those where n is 0.
-    return isinstance(around, cst.Assert) or (isinstance(around, cst.AssignTarget) and isinstance(below, cst.Subscript))
+    return type(around) is cst.Assert or (type(around) is cst.AssignTarget and type(below) is cst.Subscript)
 
 
 def _picks_it_anyway(node: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
@@ -121,7 +123,7 @@ def goes_without_gradient(node: cst.CSTNode, parents: Parents, flow: Flow, names
 def _reads_of_name(target: cst.Name, flow: Flow) -> list[cst.Name]:
     """Where `target` is read and may hold what is assigned to it there: not where it holds something else for sure."""
     assigned = flow.values.get(target, UNKNOWN)
-    reads = [node for node in flow.values if isinstance(node, cst.Name) and node.value == target.value]
+    reads = [node for node in flow.values if type(node) is cst.Name and node.value == target.value]
     held = {read: flow.values[read] for read in reads if read not in flow.targets}
     if not any(value.identity is assigned.identity for value in held.values()):
         return []

@@ -180,11 +180,12 @@ def behind(node: cst.BaseExpression, evaluator: Evaluator) -> Iterator[cst.BaseE
         current = waiting.pop()
         for inner in walk(current):
             # From where to where a stretch goes tells nothing of what is in it.
-            places.update(walk(inner) if isinstance(inner, cst.Slice) else ())
-            if not isinstance(inner, _LOOKED_AT) or inner in seen or inner in places:
+            if type(inner) is cst.Slice:
+                places.update(walk(inner))
+            if type(inner) not in _LOOKED_AT or inner in seen or inner in places:
                 continue
             seen.add(inner)
-            yield inner
+            yield inner  # type: ignore[misc] # each of these is an expression
             places.update(_places(evaluator.calls.get(inner)))
             makers = _makers(evaluator.values.get(inner, UNKNOWN))
             waiting.extend(maker for maker in makers if maker not in seen and maker in evaluator.values)
@@ -294,4 +295,4 @@ def classes_counted(call: Call, evaluator: Evaluator) -> Call | None:
     return one_hot if is_count and one_hot is not None and one_hot.function == _ONE_HOT else None
 
 
-_LOOKED_AT = (cst.Name, cst.Attribute, cst.Call, cst.Comparison, cst.BinaryOperation, cst.UnaryOperation)
+_LOOKED_AT = frozenset({cst.Name, cst.Attribute, cst.Call, cst.Comparison, cst.BinaryOperation, cst.UnaryOperation})
