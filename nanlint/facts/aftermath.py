@@ -13,6 +13,7 @@ from nanlint.facts.context import is_cut_off, reads_of
 from nanlint.facts.names import names_in
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.ops.names import METHODS
+from nanlint.source.walk import is_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,7 @@ _LOWERING = frozenset({"min", METHODS["minimum"], METHODS["clamp_max"]})
 _FORM = frozenset({"device", "dtype", "shape", "ndim", "size", "dim", "numel", "is_cuda", "layout"})
 _MOVING = frozenset(METHODS[name] for name in ("add", "sub", "mul"))
 _ENDS = (cst.BaseSmallStatement, cst.BaseStatement, cst.BaseSuite)
+_ASSIGNING = frozenset({cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign})
 # How many names a value is followed through.
 _NAMES = 3
 
@@ -48,18 +50,18 @@ _NAMES = 3
 def is_mended(node: cst.CSTNode, parents: Parents, flow: Flow, names: int = _NAMES) -> bool:
     """Whether what is not finite in `node` is replaced, or asked for, behind it: `where`, `nan_to_num`, `x[mask] = 0`."""
     below, around = node, parents.get(node)
-    if isinstance(node, cst.AugAssign):
+    if type(node) is cst.AugAssign:
         return any(is_mended(use, parents, flow, names - 1) for use in _reads(node, node, flow))
-    while around is not None and (type(around) is cst.BinaryOperation or not isinstance(around, cst.BaseStatement)):
+    while around is not None and not is_statement(type(around)):
         # No operator mends anything, and a sum may be of hundreds of terms.
         if type(around) is cst.BinaryOperation:
             below, around = around, parents.get(around)
             continue
-        if isinstance(around, cst.Attribute) and around.attr.value in _FORM:
+        if type(around) is cst.Attribute and around.attr.value in _FORM:
             return False
         if _mends(below, around, flow) and not _picks_it_anyway(node, around, flow):
             return True
-        if isinstance(around, (cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign)):
+        if type(around) in _ASSIGNING:
             return names > 0 and any(is_mended(use, parents, flow, names - 1) for use in _reads(below, around, flow))
         below, around = around, parents.get(around)
     return False
@@ -72,7 +74,7 @@ def _mends(below: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:
     if call is not None and (call.function in _MENDING or "finite" in call.function or _bounds_it(call, below, flow)):
         return True
     # An assertion about what is NaN fails. Or elements of it are set anew, as those where n is 0.
-    return isinstance(around, cst.Assert) or (isinstance(around, cst.AssignTarget) and isinstance(below, cst.Subscript))
+    return type(around) is cst.Assert or (type(around) is cst.AssignTarget and type(below) is cst.Subscript)
 
 
 def _picks_it_anyway(node: cst.CSTNode, around: cst.CSTNode, flow: Flow) -> bool:

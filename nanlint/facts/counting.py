@@ -18,21 +18,8 @@ from nanlint.facts.naming import loop_source_of, words_of
 from nanlint.facts.parts import root
 from nanlint.facts.relations import DIAGONALS, same
 from nanlint.facts.values import UNKNOWN, Kind, Value
+from nanlint.source import telling_names as named
 from nanlint.source.measures import is_masked_mean
-from nanlint.source.telling_names import (
-    ADJACENCIES,
-    BINS,
-    LENGTHS,
-    LETTERS,
-    LOOPS,
-    MASKS,
-    OCCURRING,
-    PROBABILITIES,
-    RANDOM,
-    RARE,
-    SEQUENCES,
-    SPLITS,
-)
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -90,14 +77,14 @@ _DEEPEST = 12
 
 def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
     """How ordinary a batch is in which `mask` holds no True."""
-    if mask is None or is_of_shares(mask, evaluator) or not BINS.isdisjoint(words_of(mask)):
+    if mask is None or is_of_shares(mask, evaluator) or not named.BINS.isdisjoint(words_of(mask)):
         return Chance.NONE
     tests: list[cst.BaseExpression] = []
     origin = evaluator.values.get(mask, UNKNOWN).origin
     is_padding = (origin is None or origin.function not in _PLACES) and _is_of_sequences(words_of(mask))
     cuts: list[cst.BaseExpression] = []
     for inner in behind(mask, evaluator):
-        is_padding = is_padding or not LENGTHS.isdisjoint(words_of(inner))
+        is_padding = is_padding or not named.LENGTHS.isdisjoint(words_of(inner))
         call = evaluator.calls.get(inner)
         if call is not None and (call.function in _CUTTING or _takes_diagonal(call, evaluator)):
             cuts.append(inner)
@@ -121,11 +108,13 @@ def emptiness(mask: cst.BaseExpression | None, evaluator: Evaluator) -> Chance:
 def _rareness(mask: cst.BaseExpression, evaluator: Evaluator) -> Chance:
     """How ordinary a batch without any is, by what the mask is called; some node of a graph is alone unless it is its own neighbour."""
     words = set(words_of(mask))
-    if not ADJACENCIES.isdisjoint(words):
-        return Chance.NONE if evaluator.parsed.chunk.mentions(LOOPS) else Chance.ORDINARY
-    if MASKS.isdisjoint(words) or not SPLITS.isdisjoint(words):
+    if not named.ADJACENCIES.isdisjoint(words):
+        return Chance.NONE if evaluator.parsed.chunk.mentions(named.LOOPS) else Chance.ORDINARY
+    if named.MASKS.isdisjoint(words) or not named.SPLITS.isdisjoint(words):
         return Chance.NONE
-    is_rare = not RARE.isdisjoint(words) or (is_masked_mean(evaluator.parsed.chunk.name) and is_given(mask, evaluator))
+    is_rare = not named.RARE.isdisjoint(words) or (
+        is_masked_mean(evaluator.parsed.chunk.name) and is_given(mask, evaluator)
+    )
     return Chance.ORDINARY if is_rare and not words.isdisjoint({"mask", "masks"}) else Chance.DOUBTFUL
 
 
@@ -165,7 +154,7 @@ def _is_of_two(test: cst.BaseExpression, evaluator: Evaluator) -> bool:
 
 
 def _is_of_sequences(words: tuple[str, ...]) -> bool:
-    return not SEQUENCES.isdisjoint(words) or ("mask" in words and not LETTERS.isdisjoint(words))
+    return not named.SEQUENCES.isdisjoint(words) or ("mask" in words and not named.LETTERS.isdisjoint(words))
 
 
 def _is_of_tokens(test: cst.BaseExpression, evaluator: Evaluator) -> bool:
@@ -183,11 +172,12 @@ def behind(node: cst.BaseExpression, evaluator: Evaluator) -> Iterator[cst.BaseE
         current = waiting.pop()
         for inner in walk(current):
             # From where to where a stretch goes tells nothing of what is in it.
-            places.update(walk(inner) if isinstance(inner, cst.Slice) else ())
-            if not isinstance(inner, _LOOKED_AT) or inner in seen or inner in places:
+            if type(inner) is cst.Slice:
+                places.update(walk(inner))
+            if type(inner) not in _LOOKED_AT or inner in seen or inner in places:
                 continue
             seen.add(inner)
-            yield inner
+            yield inner  # type: ignore[misc] # each of these is an expression
             places.update(_places(evaluator.calls.get(inner)))
             makers = _makers(evaluator.values.get(inner, UNKNOWN))
             waiting.extend(maker for maker in makers if maker not in seen and maker in evaluator.values)
@@ -210,7 +200,7 @@ def _keeps_one(test: cst.BaseExpression, evaluator: Evaluator) -> bool:
     left, right = _sides(test, evaluator)
     if left is None or right is None:
         return False
-    if not PROBABILITIES.isdisjoint(words_of(left)) and evaluator.values.get(right, UNKNOWN).number == 0:
+    if not named.PROBABILITIES.isdisjoint(words_of(left)) and evaluator.values.get(right, UNKNOWN).number == 0:
         return True
     for one, other in ((left, right), (right, left)):
         calls = (evaluator.calls.get(inner) for inner in behind(other, evaluator))
@@ -261,7 +251,7 @@ def _runs_over_what_occurs(side: cst.BaseExpression, test: cst.BaseExpression, e
     if evaluator.parsed.chunk.mentions(_INVERSE) or _FITTED in names_in(source):
         return True
     words = {word for inner in behind(source, evaluator) for word in words_of(inner)}
-    return not OCCURRING.isdisjoint(words)
+    return not named.OCCURRING.isdisjoint(words)
 
 
 def _sides(
@@ -275,7 +265,7 @@ def _sides(
 
 def _is_random(tests: list[cst.BaseExpression], evaluator: Evaluator) -> bool:
     """A draw (`torch.rand(n) < p`) leaves nothing if n is small or p is."""
-    return any(not RANDOM.isdisjoint(words_of(inner)) for test in tests for inner in behind(test, evaluator))
+    return any(not named.RANDOM.isdisjoint(words_of(inner)) for test in tests for inner in behind(test, evaluator))
 
 
 def is_of_shares(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
@@ -297,4 +287,4 @@ def classes_counted(call: Call, evaluator: Evaluator) -> Call | None:
     return one_hot if is_count and one_hot is not None and one_hot.function == _ONE_HOT else None
 
 
-_LOOKED_AT = (cst.Name, cst.Attribute, cst.Call, cst.Comparison, cst.BinaryOperation, cst.UnaryOperation)
+_LOOKED_AT = frozenset({cst.Name, cst.Attribute, cst.Call, cst.Comparison, cst.BinaryOperation, cst.UnaryOperation})

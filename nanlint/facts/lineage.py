@@ -21,6 +21,8 @@ class Classes:
         self._below: dict[str, list[str]] | None = None
         """Class -> the classes that are made from it."""
         self._set_later: dict[tuple[str, str], bool] = {}
+        self._setters: dict[tuple[str, str], str | None] = {}
+        self._overriding: dict[tuple[str, str], list[str]] = {}
         self._copied: dict[str, frozenset[str]] = {}
 
     @cached_property
@@ -56,7 +58,12 @@ class Classes:
             for name in self._outline.classes:
                 for above in self.lineage(name)[1:]:
                     self._below.setdefault(above, []).append(name)
-        return [name for name in self._below.get(class_name, ()) if self._gives(name, attribute)]
+        if class_name not in self._below:
+            return []
+        key = class_name, attribute
+        if key not in self._overriding:
+            self._overriding[key] = [name for name in self._below[class_name] if self._gives(name, attribute)]
+        return self._overriding[key]
 
     def _gives(self, class_name: str, attribute: str) -> bool:
         chunks = self._outline.chunks
@@ -67,6 +74,23 @@ class Classes:
             or attribute in chunks[class_name].bound
             or self.sets_later(class_name, attribute)
         )
+
+    def setter(self, class_name: str, attribute: str) -> str | None:
+        """The class whose constructor alone sets the attribute; "" if nobody knows to what, None if no constructor does."""
+        key = class_name, attribute
+        if key not in self._setters:
+            self._setters[key] = self._find_setter(class_name, attribute)
+        return self._setters[key]
+
+    def _find_setter(self, class_name: str, attribute: str) -> str | None:
+        lineage = self.lineage(class_name)
+        if any(self.sets_later(name, attribute) for name in lineage):
+            return ""
+        for name in lineage:
+            constructor = self._outline.chunks.get(f"{name}.__init__")
+            if constructor is not None and constructor.stores(attribute):
+                return "" if attribute in self.copied(name) else name
+        return None
 
     def copied(self, class_name: str) -> frozenset[str]:
         """The attributes that the constructor takes over from its arguments as they are."""

@@ -196,8 +196,8 @@ def _is_instead_of_another(mask: cst.BaseExpression, evaluator: Evaluator) -> bo
     """Whether the function asserts somewhere that there is no such mask, where it has one of its own: `assert mask is None`."""
     names = {inner.value for inner in walk(mask) if isinstance(inner, cst.Name)}
     for statement in (inner for part in evaluator.parsed.body for inner in walk(part)):
-        test = statement.test if isinstance(statement, cst.Assert) else None
-        if isinstance(test, cst.Comparison) and isinstance(test.comparisons[0].operator, cst.Is):
+        test = statement.test if type(statement) is cst.Assert else None
+        if type(test) is cst.Comparison and isinstance(test.comparisons[0].operator, cst.Is):
             is_none = isinstance(test.comparisons[0].comparator, cst.Name)
             if is_none and isinstance(test.left, cst.Name) and test.left.value in names:
                 return True

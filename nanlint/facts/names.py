@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -21,11 +22,12 @@ BUILTINS = frozenset(
 
 # What a star import brings of somebody's module are the names that this module imported itself; these mean one thing.
 _MODULES = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
+_GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
 
 
 def names_in(node: cst.CSTNode) -> set[str]:
     """Every plain name in `node`."""
-    return {inner.value for inner in walk(node) if isinstance(inner, cst.Name)}
+    return {inner.value for inner in walk(node) if type(inner) is cst.Name}
 
 
 def dotted_text(node: cst.CSTNode) -> str | None:
@@ -46,3 +48,9 @@ def from_star(name: str, stars: Sequence[str]) -> str | None:
         if f"{module}.{name}" in CANONICAL or f"{module}.{name}" in MODULE_OPERATIONS:
             return f"{module}.{name}"
     return _MODULES.get(name) if stars else None
+
+
+def declared_global(text: str) -> frozenset[str]:
+    """The names that functions in `text` declare to be those of the module, which they may then assign."""
+    names = (match[1].split(",") for match in _GLOBAL.finditer(text))
+    return frozenset(name.strip() for group in names for name in group)

@@ -51,14 +51,14 @@ def thing_of(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _name_of(node: cst.BaseExpression) -> str:
-    if isinstance(node, cst.Name):
+    if type(node) is cst.Name:
         return node.value
-    if isinstance(node, cst.Attribute):
+    if type(node) is cst.Attribute:
         return node.attr.value
-    if isinstance(node, cst.Subscript):
+    if type(node) is cst.Subscript:
         whole, key = _name_of(thing_of(node.value)), _key_of(node)
         return key if key and whole.rpartition("_")[2] in _CARRIERS else f"{whole}_{key}"
-    function = dotted_text(node.func) if isinstance(node, cst.Call) else None
+    function = dotted_text(node.func) if type(node) is cst.Call else None
     return (function or "").rpartition(".")[2]
 
 
@@ -79,15 +79,16 @@ def loop_source_of(name: cst.Name, around: Iterable[cst.CSTNode]) -> cst.BaseExp
 
 def _inside(node: cst.BaseExpression) -> cst.BaseExpression | None:
     """The expression that `node` only reads, moves or reduces."""
-    if isinstance(node, cst.Attribute):
+    if type(node) is cst.Attribute:
         return node.value if node.attr.value == "data" else None
-    if isinstance(node, cst.Await):
+    if type(node) is cst.Await:
         return node.expression
-    if not isinstance(node, cst.Call):
+    if type(node) is not cst.Call:
         return None
-    word = (dotted_text(node.func) or "").rpartition(".")[2]
-    if isinstance(node.func, cst.Attribute):
+    if type(node.func) is cst.Attribute:
         word = node.func.attr.value
+    else:
+        word = (dotted_text(node.func) or "").rpartition(".")[2]
     if word not in _STILL_THE_SAME:
         return None
     # `torch.sum(loss)` names its argument, `loss.sum(0)` what it is called on.

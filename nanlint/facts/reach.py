@@ -1,19 +1,17 @@
 """What the names of a file stand for beyond one chunk: its globals, the attributes of its objects, its functions' results.
 
 Imports that lead to other files of the project are followed there. Everything is worked out when it is first asked for. Functions may call each other in circles: what is asked for while it
-is being worked out is unknown, and a result that rests on such an unknown is not kept, so that no answer depends on
-which question came first.
+is being worked out is unknown, and a result that rests on such an unknown is not kept, so that no answer depends on which question came first.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.facts.flow import Flow
 from nanlint.facts.lineage import Classes
-from nanlint.facts.names import BUILTINS, from_star
+from nanlint.facts.names import BUILTINS, declared_global, from_star
 from nanlint.facts.neighbours import Neighbours
 from nanlint.facts.summaries import as_returned, changed_parameters, decorators, tells_its_result
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
 _DEEPEST = 30
 # In a file with more functions that call each other in circles than this, drafts are kept: time is worth more there.
 _MOST_DRAFTS = 500
-_NOBODY: frozenset[str] = frozenset()
-_GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
 # No chunk in particular asks.
 _ANYWHERE = Chunk(ast.Module([], []), "", "", 0)
 _PROPERTIES = frozenset({"property", "cached_property"})
@@ -70,6 +66,8 @@ class Reach:
         self._changing: dict[str, tuple[int, ...]] = {}
         self._telling: dict[str, bool] = {}
         """Function -> whether its result is what its return statements say."""
+        self._answering: set[str] = set()
+        """The functions that somebody asked for their results."""
         self._classes = Classes(outline)
 
     def line(self, number: int) -> str:
@@ -99,7 +97,7 @@ class Reach:
     def flow(self, qualname: str) -> Flow | None:
         """The chunk, interpreted; None while that is under way (recursion) or if there is no such chunk."""
         # What was worked out with a draft of somebody who asks now would tell the asker about its own draft.
-        if qualname in self.flows and self._circles.get(qualname, _NOBODY).isdisjoint(self._under_way):
+        if qualname in self.flows and self._circles.get(qualname, frozenset()).isdisjoint(self._under_way):
             return self.flows[qualname]
         if qualname in self._drafts:
             self._rests_on = min(self._rests_on, self._drafts[qualname].rests_on)
@@ -135,7 +133,9 @@ class Reach:
 
     def relevant_names(self, qualname: str) -> frozenset[str] | None:
         """The names in a chunk for which other chunks are worth a look; None for all."""
-        return self._view.relevant_names(qualname) if self._view is not None else None
+        # A function in which a rule looks for something is mostly called by nobody here.
+        results = qualname in self._answering or not self.rules_at(qualname, ())
+        return self._view.relevant_names(qualname, results=results) if self._view is not None else None
 
     def rules_at(self, qualname: str, rules: Collection[str]) -> Collection[str]:
         """Those of the `rules` that could find something in a chunk, by the words that stand there."""
@@ -196,8 +196,7 @@ class Reach:
     def _declared_global(self) -> frozenset[str]:
         """Names that some function may assign: nobody can say what the module's own value of them is."""
         if self._rebound is None:
-            names = (match[1].split(",") for match in _GLOBAL.finditer("".join(self._lines)))
-            self._rebound = frozenset(name.strip() for group in names for name in group)
+            self._rebound = declared_global("".join(self._lines))
         return self._rebound
 
     # -- classes ----------------------------------------------------------------------------------------------
@@ -223,23 +222,16 @@ class Reach:
         return found
 
     def _attribute_value(self, class_name: str, attribute: str, *, abroad: bool) -> Value:
-        lineage = self.lineage(class_name)
-        if any(self.sets_later(name, attribute) for name in lineage):
-            return UNKNOWN
-        for name in lineage:
-            constructor = self.outline.chunks.get(f"{name}.__init__")
-            if constructor is not None and constructor.stores(attribute):
-                if attribute in self._classes.copied(name):
-                    return UNKNOWN
-                flow = self.flow(f"{name}.__init__")
-                held = flow.final.get(f"{flow.self_name}.{attribute}") if flow is not None else None
-                return held if held is not None else UNKNOWN
-        found = self._class_attribute(lineage, attribute)
-        return self._inherited(lineage, attribute) if found is UNKNOWN and abroad else found
+        setter = self._classes.setter(class_name, attribute)
+        if setter is not None:
+            flow = self.flow(f"{setter}.__init__") if setter else None
+            return (flow.final.get(f"{flow.self_name}.{attribute}") if flow is not None else None) or UNKNOWN
+        found = self._class_attribute(self.lineage(class_name), attribute)
+        return self._inherited(class_name, attribute) if found is UNKNOWN and abroad else found
 
-    def _inherited(self, lineage: list[str], attribute: str) -> Value:
+    def _inherited(self, class_name: str, attribute: str) -> Value:
         """What a base class in another file of the project gives the attribute; a method of it is not followed."""
-        for name in lineage:
+        for name in self.lineage(class_name):
             for base in self.outline.classes[name].bases:
                 dotted = self.outline.imports.get(base.id, "") if isinstance(base, ast.Name) else ""
                 found = self._ask(dotted, lambda other, above: other.attribute_of(above, attribute))
@@ -276,13 +268,21 @@ class Reach:
         chunk = self.outline.chunks.get(function)
         if chunk is None or f"{function}#2" in self.outline.chunks or not self._tells_its_result(function, chunk):
             return None
-        flow = self.flow(function)
+        flow = self._answer(function)
         return as_returned(flow.returned, chunk, call) if flow is not None and flow.returned is not None else None
+
+    def _answer(self, function: str) -> Flow | None:
+        """A function, interpreted so that its results count; before it was asked, only what the rules look at in it did."""
+        if function not in self._answering and function not in self._under_way:
+            before = self.relevant_names(function) if function in self.flows else None
+            self._answering.add(function)
+            if before is not None and before != self.relevant_names(function):
+                del self.flows[function]
+        return self.flow(function)
 
     def _tells_its_result(self, function: str, chunk: Chunk) -> bool:
         if function not in self._telling:
-            lines = self._lines[chunk.first_line - 1 : chunk.last_line]
-            may_yield = any("yield" in line for line in lines)
+            may_yield = any("yield" in line for line in self._lines[chunk.first_line - 1 : chunk.last_line])
             self._telling[function] = tells_its_result(chunk, self.outline.chunks, may_yield=may_yield)
         return self._telling[function]
 

@@ -33,6 +33,7 @@ class Flows:
         self.attributes: dict[str, list[ast.AST]] = {}
         self.results: list[ast.AST] = []
         self.tests: list[ast.AST] = []
+        self.rounds: list[ast.AST] = []
         self._functions: list[str] = []
         for node in chunk.contents.nodes:
             note = _NOTE.get(node.__class__)
@@ -88,9 +89,13 @@ class Flows:
         if node.value is not None:
             self.results.append(node.value)
 
-    def test(self, node: ast.If | ast.While | ast.Assert | ast.IfExp) -> None:
+    def test(self, node: ast.If | ast.Assert | ast.IfExp) -> None:
         """What is asked before something is done."""
         self.tests.append(node.test)
+
+    def repeated(self, node: ast.While) -> None:
+        """What is asked before each round; what always holds is an end that nobody reaches."""
+        self.rounds.append(node.test)
 
     def loop(self, node: ast.For | ast.AsyncFor | ast.comprehension) -> None:
         """`for target in iter`."""
@@ -137,7 +142,7 @@ _NOTE: dict[type[ast.AST], Callable[..., None]] = {
     ast.IfExp: Flows.test,
     ast.NamedExpr: Flows.other_assignment,
     ast.Return: Flows.result,
-    ast.While: Flows.test,
+    ast.While: Flows.repeated,
     ast.Yield: Flows.result,
     ast.YieldFrom: Flows.result,
     ast.arguments: Flows.parameters,

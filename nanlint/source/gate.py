@@ -15,7 +15,7 @@ from nanlint.source.kinds import ANYTHING, BY_NAME, NUMBER_KINDS, is_number_else
 from nanlint.source.makeup import Telling
 from nanlint.source.outline import MODULE
 from nanlint.source.references import references, renamed
-from nanlint.source.relevance import relevant_names
+from nanlint.source.relevance import opaque_names, relevant_names
 from nanlint.source.slices import Slices
 from nanlint.source.torch_code import has_star_import
 
@@ -134,7 +134,8 @@ class View:
         """Each chunk -> the operations that rules look at there."""
         self._is_open = False
         self.chunks: list[str] = []
-        self._relevant: dict[str, frozenset[str] | None] = {}
+        self._opaque: frozenset[str] | None = None
+        self._relevant: dict[tuple[str, bool], frozenset[str] | None] = {}
 
     def keep_for(self, interests: Sequence[Interest], names: OtherNames) -> None:
         """Keep the chunks in which one of `interests` may be met."""
@@ -161,13 +162,14 @@ class View:
         """The codes of the rules that could fire in a chunk."""
         return self._rules.get(chunk, ())
 
-    def relevant_names(self, chunk: str) -> frozenset[str] | None:
-        """The names in the chunk whose values can matter to a finding; None for all."""
-        if chunk not in self._relevant:
-            self._relevant[chunk] = self._find_relevant(chunk)
-        return self._relevant[chunk]
+    def relevant_names(self, chunk: str, *, results: bool = True) -> frozenset[str] | None:
+        """The names in the chunk whose values can matter to a finding; None for all. Its results do if others ask for them."""
+        key = chunk, results
+        if key not in self._relevant:
+            self._relevant[key] = self._find_relevant(chunk, results=results)
+        return self._relevant[key]
 
-    def _find_relevant(self, chunk: str) -> frozenset[str] | None:
+    def _find_relevant(self, chunk: str, *, results: bool) -> frozenset[str] | None:
         # Whatever a constructor sets is one of its results.
         if (
             self._is_open
@@ -176,7 +178,10 @@ class View:
             or chunk.endswith((MODULE, "__init__"))
         ):
             return None
-        return relevant_names(self._slices.flows_of(chunk), self._roots.get(chunk, ()))
+        if self._opaque is None:
+            self._opaque = opaque_names(self._outline, self._slices.flows_of(MODULE))
+        roots = self._roots.get(chunk, ())
+        return relevant_names(self._slices.flows_of(chunk), roots, results=results, opaque=self._opaque)
 
 
 def _holders(outline: Outline, words: frozenset[str]) -> dict[str, list[str]]:

@@ -66,6 +66,12 @@ def is_expression(kind: type[cst.CSTNode]) -> bool:
     return issubclass(kind, cst.BaseExpression)
 
 
+@cache
+def is_statement(kind: type[cst.CSTNode]) -> bool:
+    """Whether nodes of this type are statements: lines of their own, or compound ones."""
+    return issubclass(kind, cst.BaseStatement)
+
+
 def walk(root: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """`root` and every node below it, each before what is below it."""
     stack = [root]
