@@ -250,6 +250,7 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
 DEAR = frozenset(
     {
         LEARNED,
+        UNCOUNTED,
         FILLED,
         HUGE_CONSTANT,
         WIDE_LIMIT,
