@@ -49,6 +49,8 @@ class Uncounted:
         self._slices = slices
         self._choices = choices
         self._measures = measures
+        self._spoken_of: dict[str, frozenset[str]] = {}
+        """Each chunk -> the names of what is compared in it, or set in part."""
 
     def is_one(self, home: str, node: ast.AST, depth: int = _DEEPEST) -> bool:
         """Whether `node` is such a sum whatever its name holds, or one with such a sum or a size for a term."""
@@ -114,20 +116,20 @@ class Uncounted:
 
     def _are_compared_or_set(self, home: str, names: set[str]) -> bool:
         """Whether something here is known of what goes by one of `names`, or a part of it is set."""
+        if home not in self._spoken_of:
+            self._spoken_of[home] = frozenset(self._compared_or_set(home))
+        return not names.isdisjoint(self._spoken_of[home])
+
+    def _compared_or_set(self, home: str) -> Iterator[str]:
         for node in self._slices.nodes_of(home):
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-            parts = (
-                part for target in targets if not isinstance(target, ast.Name | None) for part in all_below(target)
-            )
-            if any(isinstance(part, ast.Subscript) and _speaks_of(part, names) for part in parts):
-                return True
-        if not self._slices.holds(home, TESTING):
-            return False
-        return any(_tells(node) and _speaks_of(node, names) for node in self._slices.all_nodes_of(home))
-
-
-def _speaks_of(node: ast.AST, names: set[str]) -> bool:
-    return not names.isdisjoint(map(last_word, all_below(node)))
+            for target in node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]:
+                if not isinstance(target, ast.Name | None):
+                    parts = (part for part in all_below(target) if isinstance(part, ast.Subscript))
+                    yield from (last_word(inner) for part in parts for inner in all_below(part))
+        if self._slices.holds(home, TESTING):
+            for node in self._slices.all_nodes_of(home):
+                if _tells(node):
+                    yield from map(last_word, all_below(node))
 
 
 def _tells(node: ast.AST) -> bool:
