@@ -151,11 +151,10 @@ def test_a_place_of_another_chunk_is_none_of_the_sketch() -> None:
 def told(text: str) -> Sketch:
     sketch = sketched(outline(text).chunks["f"], text)
     assert isinstance(sketch, Sketch)
-    sketch.is_exact = True
     return sketch
 
 
-def test_a_sketch_that_is_told_to_be_exact_tells_places_and_texts_of_the_file() -> None:
+def test_a_sketch_tells_places_and_texts_of_the_file() -> None:
     compared = failed = 0
     for path in OUR_OWN[::6]:
         text = path.read_text(encoding="utf-8")
@@ -163,7 +162,6 @@ def test_a_sketch_that_is_told_to_be_exact_tells_places_and_texts_of_the_file() 
             sketch = sketched(chunk, text)
             if not chunk.name.isidentifier() or not isinstance(sketch, Sketch):
                 continue
-            sketch.is_exact = True
             exact = parse_chunk(chunk, split_lines(text))
             nodes = list(zip(walk(sketch.body[0]), walk(exact.body[0]), strict=False))
             if any(type(one) is not type(other) for one, other in nodes):

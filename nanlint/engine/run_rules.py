@@ -59,16 +59,14 @@ class _Run:
         if not any(map(self.facts.is_sketched, chunks)):
             return find()
         failed = len(self.errors)
-        if not any(map(self.ruleset.shows, find())) and len(self.errors) == failed:
+        found = find()
+        has_failed = len(self.errors) > failed
+        if not (has_failed or any(map(self.ruleset.shows, found))):
             return []
+        sketch = self.facts.parse(next(iter(chunks))) if len(chunks) == 1 and not has_failed else None
+        if isinstance(sketch, Sketch) and not (sketch.has_failed or any(finding.fix for finding in found)):
+            return found
         del self.errors[failed:]
-        sketch = self.facts.parse(next(iter(chunks))) if len(chunks) == 1 else None
-        if isinstance(sketch, Sketch):
-            sketch.is_exact = True
-            found = find()
-            if not (sketch.has_failed or len(self.errors) > failed or any(finding.fix for finding in found)):
-                return found
-            del self.errors[failed:]
         self.facts.parse_exactly(chunks)
         return find()
 

@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Sketch(ParsedChunk):
-    """A sketched chunk. Places in it say what is part of what, and nothing else, until it is told to be exact."""
+    """A sketched chunk. A place in it that cannot be told exactly says what is part of what, and nothing else."""
 
     lines: Sequence[str] = ()
     """Those of the file."""
-    is_exact: bool = False
-    """Whether places and texts are those of the file."""
     has_failed: bool = False
     """Whether a place or text was asked for that is not known exactly."""
     _statements: dict[ast.stmt, tuple[dict[cst.CSTNode, cst.CSTNode], ParsedChunk] | None] = field(default_factory=dict)
@@ -46,11 +44,10 @@ class Sketch(ParsedChunk):
 
     def exactly(self, node: cst.CSTNode) -> tuple[cst.CSTNode, ParsedChunk]:
         """The same node as libcst sees it, and the statement that was parsed for it."""
-        if self.is_exact:
-            found = self._twin(node)
-            if found is not None:
-                return found
-            self.has_failed = True
+        found = self._twin(node)
+        if found is not None:
+            return found
+        self.has_failed = True
         return node, self
 
     def _twin(self, node: cst.CSTNode) -> tuple[cst.CSTNode, ParsedChunk] | None:
