@@ -41,7 +41,7 @@ _LOWERING = frozenset({"min", METHODS["minimum"], METHODS["clamp_max"]})
 # What is read of a tensor without its values.
 _FORM = frozenset({"device", "dtype", "shape", "ndim", "size", "dim", "numel", "is_cuda", "layout"})
 _MOVING = frozenset(METHODS[name] for name in ("add", "sub", "mul"))
-_ENDS = (cst.BaseSmallStatement, cst.BaseStatement, cst.BaseSuite)
+_ENDS = (cst.BaseSmallStatement, cst.BaseStatement, cst.BaseSuite, type(None))
 _ASSIGNING = frozenset({cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign})
 # How many names a value is followed through.
 _NAMES = 3
@@ -116,7 +116,7 @@ def goes_without_gradient(node: cst.CSTNode, parents: Parents, flow: Flow, names
     if is_cut_off(node, parents) or (node in flow.envs and not flow.envs[node].is_recorded):
         return True
     whole, around = node, parents.get(node)
-    while type(around) is cst.BinaryOperation or not isinstance(around, (*_ENDS, type(None))):
+    while type(around) is cst.BinaryOperation or not isinstance(around, _ENDS):
         whole, around = around, parents.get(around)
     if names == 0 or not isinstance(around, cst.Assign) or whole is not around.value or len(around.targets) != 1:
         return False

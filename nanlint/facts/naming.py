@@ -35,12 +35,6 @@ def words_of(node: cst.BaseExpression) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORD.findall(_name_of(thing_of(node))))
 
 
-def is_normalising(function: str) -> bool:
-    """Whether a function offers to give a vector the length 1 by its name: `normalize`, `l2_norm`, `unit_vector`."""
-    words = {word.lower() for word in _WORD.findall(function)}
-    return not words.isdisjoint({"normalize", "normalise", "normalized", "normalised", "norm", "unit"})
-
-
 @lru_cache(_REMEMBERED)
 def thing_of(node: cst.BaseExpression) -> cst.BaseExpression:
     """What an expression is about: `loss` of `loss.detach().mean().item()`, `p.grad` of `p.grad.data.sum()`."""

@@ -123,7 +123,7 @@ class Uncounted:
     def _compared_or_set(self, home: str) -> Iterator[str]:
         for node in self._slices.nodes_of(home):
             for target in node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]:
-                if not isinstance(target, ast.Name | None):
+                if target is not None and not isinstance(target, ast.Name):
                     parts = (part for part in all_below(target) if isinstance(part, ast.Subscript))
                     yield from (last_word(inner) for part in parts for inner in all_below(part))
         if self._slices.holds(home, TESTING):
