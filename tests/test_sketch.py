@@ -9,7 +9,7 @@ import libcst as cst
 import pytest
 
 from nanlint.facts.context import comments_at
-from nanlint.facts.rewrite import code
+from nanlint.facts.rewrite import bare, code
 from nanlint.model import Span
 from nanlint.source.lines import split_lines
 from nanlint.source.outline import MODULE, Chunk, outline
@@ -170,6 +170,7 @@ def test_a_sketch_tells_places_and_texts_of_the_file() -> None:
                 if isinstance(node, cst.BaseExpression):
                     span, source = sketch.span_of(node), sketch.source_of(node)
                     assert sketch.has_failed or (span, source) == (exact.span_of(other), exact.source_of(other))
+                    assert sketch.bare_source_of(node) in {None, code(bare(other), other, exact)}
                     compared, failed = compared + 1, failed + sketch.has_failed
                     sketch.has_failed = False
     # Those that fail are parameters, annotations and decorators.
@@ -203,22 +204,58 @@ def test_no_more_is_parsed_for_a_place_than_its_statement(body: str, around: str
     assert lines[place.line - 1][place.column - 1 : place.end_column - 1] == "log"
 
 
+def log_in(sketch: Sketch) -> cst.Name:
+    [node] = [node for node in walk(sketch.module) if isinstance(node, cst.Name) and node.value == "log"]
+    return node
+
+
 @pytest.mark.parametrize(
     "text",
     [
         pytest.param("def f(x=log):\n    return x\n", id="in a parameter"),
-        pytest.param("def f(x):\n    x; return log\n", id="statements that share a line"),
-        pytest.param("def f(x,\n      y): return log\n", id="a statement behind the colon"),
-        pytest.param("def f(x):\n    if x:\n        x; y = log\n", id="statements further in that share a line"),
-        pytest.param("def f(x):\n    with x: y = log\n", id="a statement behind the colon of another"),
-        pytest.param("def f(x):\n    return log('a' 'b')\n", id="something that is sketched otherwise"),
+        pytest.param("def f(x):\n    x; return lambda: log\n", id="statements that share a line"),
+        pytest.param("def f(x,\n      y): return lambda: log\n", id="a statement behind the colon"),
+        pytest.param(
+            "def f(x):\n    if x:\n        x; y = lambda: log\n", id="statements further in that share a line"
+        ),
+        pytest.param("def f(x):\n    with x: y = lambda: log\n", id="a statement behind the colon of another"),
+        pytest.param("def f(x):\n    return lambda: log('a' 'b')\n", id="something that is sketched otherwise"),
+        pytest.param("def f(x):\n    x; return 'é', log\n", id="bytes that are no columns"),
+        pytest.param("def f(x):\n    x;\f return log\n", id="a form feed"),
     ],
 )
 def test_what_is_not_known_exactly_is_no_success(text: str) -> None:
     sketch = told(text)
-    [node] = [node for node in walk(sketch.module) if isinstance(node, cst.Name) and node.value == "log"]
-    sketch.span_of(node)
+    sketch.span_of(log_in(sketch))
     assert sketch.has_failed
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        pytest.param("x; return log", id="statements that share a line"),
+        pytest.param("with x: y = log", id="a statement behind the colon"),
+        pytest.param("if x: y\n    elif z: y\n    else: y = (log)", id="the last branch"),
+        pytest.param("for y in (log): y", id="what a loop runs over"),
+        pytest.param("try: y\n    except x: y = log", id="a handler"),
+        pytest.param("while x: x += log", id="what is added"),
+        pytest.param("assert x and y and (log) and z", id="a part of a condition"),
+        pytest.param("return log('a' 'b')", id="beside something that is sketched otherwise"),
+        pytest.param("return x[( log )].y + g(*x, z, k=-y)", id="an index"),
+        pytest.param("return g(*(log), k=y)", id="arguments with a star"),
+        pytest.param("return g(x, k=[*y, ( log)])", id="a part of an argument with a name"),
+        pytest.param("return 0 < x < (log if y else z), y", id="the last of a chain"),
+        pytest.param("return sum((log) for y in x)", id="what is summed up"),
+    ],
+)
+def test_a_place_that_the_tree_tells_needs_no_libcst(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("nanlint.source.sketched_chunk.parse_lines")
+    text = f"def f(x):\n    {statement}\n"
+    sketch = told(text)
+    place = sketch.span_of(log_in(sketch))
+    assert split_lines(text)[place.line - 1][place.column - 1 : place.end_column - 1] == "log"
+    assert sketch.bare_source_of(log_in(sketch)) == "log"
+    assert not sketch.has_failed
 
 
 def test_no_new_code_comes_from_a_sketch() -> None:

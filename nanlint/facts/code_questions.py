@@ -318,8 +318,12 @@ class CodeQuestions(Reach):
     def source_of(self, node: cst.CSTNode) -> str:
         """The text of `node` as it is written, without parentheses around it."""
         if node not in self._texts:
-            written, parsed = self.parse(self._current).exactly(node)
-            self._texts[node] = rewrite.code(rewrite.bare(written), written, parsed)
+            chunk = self.parse(self._current)
+            text = chunk.bare_source_of(node)
+            if text is None:
+                written, parsed = chunk.exactly(node)
+                text = rewrite.code(rewrite.bare(written), written, parsed)
+            self._texts[node] = text
         return self._texts[node]
 
     def quote(self, node: cst.CSTNode, longest: int = _QUOTED) -> str:

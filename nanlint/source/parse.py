@@ -19,7 +19,7 @@ from libcst.metadata.position_provider import PositionProvidingCodegenState
 from nanlint.model import Span
 from nanlint.source.lines import split_lines
 from nanlint.source.outline import first_line
-from nanlint.source.walk import node_children, walk
+from nanlint.source.walk import ids_around, node_children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,6 +70,10 @@ class ParsedChunk:
         """The node as libcst parsed it, and what it was parsed with."""
         return node, self
 
+    def bare_source_of(self, node: cst.CSTNode) -> str | None:  # noqa: ARG002 - a sketch knows
+        """The text of `node` without parentheses around it, where that is known without libcst; None elsewhere."""
+        return None
+
     def note_rewriting(self) -> None:
         """Somebody writes new code for a part of it."""
 
@@ -119,11 +123,7 @@ class ParsedChunk:
         # A statement of the chunk, parsed alone, may be a function, too.
         if self.chunk.first_line not in self.numbers:
             return None
-        around: set[int] = set()  # ids: hashing takes longer, and a block may be of thousands of statements
-        above: cst.CSTNode | None = node
-        while above is not None:
-            around.add(id(above))
-            above = self.parents.get(above)
+        around = ids_around(node, self.parents)
         found, within = None, _within(function, tree, around)
         while within is not None:
             found, within = within, _within(*within, around)

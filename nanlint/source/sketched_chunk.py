@@ -1,15 +1,16 @@
-"""Places and texts in a sketch: those of the file come from the statements that somebody reports on, parsed one by one."""
+"""Places and texts in a sketch: those of the file come from `ast`, or from the statements that somebody reports on, parsed one by one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
 from nanlint.model import Span
 from nanlint.source.outline import first_line
 from nanlint.source.parse import ParsedChunk, parse_lines
+from nanlint.source.sketch_places import written_as
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ class Sketch(ParsedChunk):
 
     def span_of(self, node: cst.CSTNode) -> Span:
         """Where `node` stands, as far as places mean something."""
+        written = self._place_of(node)
+        if written is not None:
+            return written
         twin, parsed = self.exactly(node)
         return ParsedChunk.span_of(self, node) if parsed is self else parsed.span_of(twin)
 
@@ -37,6 +41,27 @@ class Sketch(ParsedChunk):
         """The text of `node`."""
         twin, parsed = self.exactly(node)
         return ParsedChunk.source_of(self, node) if parsed is self else parsed.source_of(twin)
+
+    def bare_source_of(self, node: cst.CSTNode) -> str | None:
+        """The text of `node` without parentheses around it, if that is known and one line."""
+        place = self._place_of(node)
+        if place is None or place.line != place.end_line:
+            return None
+        return self.lines[place.line - 1][place.column - 1 : place.end_column - 1]
+
+    def _place_of(self, node: cst.CSTNode) -> Span | None:
+        """Where `node` stands by what it was made of; None where libcst has to tell."""
+        whole = self.body[0] if self.body else None
+        if not isinstance(whole, cst.FunctionDef):
+            return None
+        written: Any = written_as(node, whole, self.chunk.node, self.parents)
+        if written is None:
+            return None
+        # `ast` counts bytes, and libcst does not count form feeds.
+        ends = self.lines[written.lineno - 1], self.lines[written.end_lineno - 1]
+        if not all(line.isascii() and "\f" not in line for line in ends):
+            return None
+        return Span(written.lineno, written.col_offset + 1, written.end_lineno, written.end_col_offset + 1)
 
     def note_rewriting(self) -> None:
         """No new code comes from a sketch."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _SKIPPED_FIELDS = frozenset(
     {
@@ -82,3 +82,13 @@ def walk(root: cst.CSTNode) -> Iterator[cst.CSTNode]:
         if below:
             below.reverse()
             stack += below
+
+
+def ids_around(node: cst.CSTNode, parents: Mapping[cst.CSTNode, cst.CSTNode]) -> set[int]:
+    """The ids of `node` and of every node above it: hashing takes longer, and a block may be of thousands of statements."""
+    found: set[int] = set()
+    above: cst.CSTNode | None = node
+    while above is not None:
+        found.add(id(above))
+        above = parents.get(above)
+    return found
