@@ -12,18 +12,19 @@ from nanlint.engine.checker import Checker
 from nanlint.settings import Settings
 from nanlint.source.flows import Flows
 from nanlint.source.outline import MODULE, outline
-from nanlint.source.relevance import opaque_names, relevant_names
+from nanlint.source.relevance import relevant_names, untelling_in
 
 
-def relevant(body: str, *, results: bool = True) -> frozenset[str]:
+def relevant(body: str, *, results: bool = True, beside: str = "") -> frozenset[str]:
     """The names that matter in a function whose divisions a rule looks at; its parameters have nothing in common."""
     text = "from .outputs import Output\ndef f(x: A, y: B, z: C):\n" + "".join(
         f"    {line}\n" for line in body.split("; ")
     )
+    text += beside
     plan = outline(text)
     roots = [node for node in ast.walk(plan.tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
-    opaque = opaque_names(plan, Flows(plan.chunks[MODULE]))
-    return relevant_names(Flows(plan.chunks["f"]), roots, results=results, opaque=opaque) & set("gnxyz")
+    untelling = untelling_in(plan, Flows(plan.chunks[MODULE]))
+    return relevant_names(Flows(plan.chunks["f"]), roots, results=results, untelling=untelling) & set("gnxyz")
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,29 @@ def relevant(body: str, *, results: bool = True) -> frozenset[str]:
 )
 def test_a_rule_asks_for_what_tells_of_its_operations(body: str, names: set[str]) -> None:
     assert relevant(body, results=False) == names
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        pytest.param("n = g(x).size(0); y / n", {"n", "y"}, id="a size"),
+        pytest.param("n = g(x).shape[1]; y / n", {"n", "y"}, id="a part of a shape"),
+        pytest.param("n = len(g(x)); y / n", {"n", "y"}, id="a length"),
+        pytest.param("n = y.to(g(x).device); n / 2", {"n", "y"}, id="a device"),
+        pytest.param("n = y.view(g(x), -1); n / z", {"n", "y", "z"}, id="what something is reshaped to"),
+        pytest.param("n = g(x).view(1); n / z", {"g", "n", "x", "z"}, id="but what is reshaped"),
+        pytest.param("n = g(x).sum(); n / z", {"g", "n", "x", "z"}, id="and what is summed up"),
+    ],
+)
+def test_the_form_of_something_tells_nothing_of_what_is_in_it(body: str, names: set[str]) -> None:
+    assert relevant(body, results=False) == names
+
+
+def test_what_the_file_itself_calls_a_size_may_be_anything() -> None:
+    beside = "class Boxes:\n    def size(self, x):\n        return x\n    def view(self, x):\n        return x\n"
+    assert relevant("n = g(x).size(0); y / n", results=False, beside=beside) == {"g", "n", "x", "y"}
+    assert relevant("n = z.view(g(x)); y / n", results=False, beside=beside) == {"g", "n", "x", "y", "z"}
+    assert relevant("n = g(x).shape; y / n", results=False, beside=beside) == {"n", "y"}
 
 
 @pytest.mark.parametrize(

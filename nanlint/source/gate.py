@@ -15,7 +15,7 @@ from nanlint.source.kinds import ANYTHING, BY_NAME, NUMBER_KINDS, is_number_else
 from nanlint.source.makeup import Telling
 from nanlint.source.outline import MODULE
 from nanlint.source.references import references, renamed
-from nanlint.source.relevance import opaque_names, relevant_names
+from nanlint.source.relevance import relevant_names, untelling_in
 from nanlint.source.slices import Slices
 from nanlint.source.torch_code import has_star_import
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from nanlint.source.outline import Outline
+    from nanlint.source.relevance import Untelling
 
 # Whether a byte can be part of a name; the letters outside ASCII can.
 _JOINS = [byte > 127 or byte == ord("_") or chr(byte).isalnum() for byte in range(256)]
@@ -134,7 +135,7 @@ class View:
         """Each chunk -> the operations that rules look at there."""
         self._is_open = False
         self.chunks: list[str] = []
-        self._opaque: frozenset[str] | None = None
+        self._untelling: Untelling | None = None
         self._relevant: dict[tuple[str, bool], frozenset[str] | None] = {}
 
     def keep_for(self, interests: Sequence[Interest], names: OtherNames) -> None:
@@ -178,10 +179,10 @@ class View:
             or chunk.endswith((MODULE, "__init__"))
         ):
             return None
-        if self._opaque is None:
-            self._opaque = opaque_names(self._outline, self._slices.flows_of(MODULE))
+        if self._untelling is None:
+            self._untelling = untelling_in(self._outline, self._slices.flows_of(MODULE))
         roots = self._roots.get(chunk, ())
-        return relevant_names(self._slices.flows_of(chunk), roots, results=results, opaque=self._opaque)
+        return relevant_names(self._slices.flows_of(chunk), roots, results=results, untelling=self._untelling)
 
 
 def _holders(outline: Outline, words: frozenset[str]) -> dict[str, list[str]]:
