@@ -83,6 +83,12 @@ def test_a_body_is_cut_out_and_every_line_stays_where_it_is() -> None:
     "text",
     [
         pytest.param("def f(x):\n    import math\n\n    y = math.pi\n    return x + y\n", id="imports something"),
+        pytest.param(
+            "def f(x):\n    a = 1\n    if a: import math\n    return x\n", id="imports something behind a colon"
+        ),
+        pytest.param(
+            "def f(x):\n    a = 1\n    b = 2; from math import pi\n    return x\n", id="and behind another statement"
+        ),
         pytest.param("def f(x): return x\n", id="one line"),
         pytest.param("def f(x):\n    return x\n", id="short"),
         pytest.param("if True:\n    def f(x):\n        a = 1\n        b = 2\n        return x\n", id="in a branch"),
@@ -95,6 +101,26 @@ def test_a_body_is_cut_out_and_every_line_stays_where_it_is() -> None:
 def test_other_layouts_stay_in_the_text(text: str) -> None:
     assert hidden_lines(text) == []
     assert Skeleton(text).without([]) == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param('"""It is important to import what imports."""', id="a text about imports"),
+        pytest.param("important = x  # import", id="a comment and a name"),
+        pytest.param("a = '\t'", id="a tab in a text"),
+    ],
+)
+def test_words_that_look_alike_keep_no_body_in_the_text(line: str) -> None:
+    text = f"def f(x):\n    {line}\n    b = 2\n    return x\n"
+    assert hidden_lines(text) == [1]
+    assert ast.dump(outline(text, only_headers=True).chunks["f"].node) == ast.dump(outline(text).chunks["f"].node)
+
+
+def test_one_function_with_tabs_leaves_the_others_as_they_are() -> None:
+    text = "def f(x):\n\ta = 1\n\tb = 2\n\treturn x\n\n\ndef g(x):\n    a = 1\n    b = 2\n    return x\n"
+    assert hidden_lines(text) == [7]
+    assert [*outline(text, only_headers=True).chunks] == ["f", "g", MODULE]
 
 
 def test_a_function_in_a_text_is_none() -> None:

@@ -81,8 +81,11 @@ class Neighbours:
 
     def _resolve(self, dotted: str, folder: str, hops: int) -> Symbol | None:
         for path, rest in self._candidates(dotted, folder):
+            if "." in rest:  # a part of what is there, which is unknown whatever that is
+                self._note(path)
+                return None
             module = self._load(path)
-            if module is None or "." in rest:
+            if module is None:
                 return None
             if rest in module.outline.chunks or rest in module.outline.chunks[MODULE].bound:
                 return Symbol(path, rest)
@@ -107,6 +110,14 @@ class Neighbours:
                 return path
             self.consulted.setdefault(path, "")
         return None
+
+    def _note(self, path: str) -> None:
+        """Note a file as one that was looked at, without reading what is in it."""
+        if path not in self.consulted:
+            try:
+                self.consulted[path] = digest_of(read_bytes(path))
+            except UnreadableSource:
+                self.consulted[path] = ""
 
     def _load(self, path: str) -> Module | None:
         module = _module(path)

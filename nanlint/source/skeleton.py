@@ -20,7 +20,10 @@ _INDENT = "    "
 # Where a statement begins, at the margin or four spaces in: no deeper line, no comment, no end of a bracket.
 _START = re.compile(r"\n(?:    )?[^\s#)\]}]")
 _FUNCTION = ("def ", "async def ")
-_ODD_LAYOUT = ("\t", "\f", "\r")
+_ODD_LAYOUT = ("\f", "\r")
+_TAB_INDENT = re.compile(r"\n *\t")
+# Imports in a function count for the whole file.
+_IMPORTING = re.compile(r"[\n:;]\s*(?:from|import)\b")
 # Whatever can be part of a name stays, all else parts words.
 _PARTING = bytes(byte if chr(byte).isalnum() or byte == ord("_") else ord(" ") for byte in range(128)) + b" " * 128
 
@@ -89,8 +92,10 @@ def _functions_of(text: str) -> Iterator[FunctionText]:
         if not text.startswith(_FUNCTION, define + len(indent)):
             continue
         whole = text[first:following]
-        # A line at the margin may stand in a text that goes on, and imports in a function count for the whole file.
-        if whole.count('"""') % 2 or whole.count("'''") % 2 or "import" in whole or not whole.isascii():
+        # A line at the margin may stand in a text that goes on.
+        if whole.count('"""') % 2 or whole.count("'''") % 2 or not whole.isascii():
+            continue
+        if ("import" in whole and _IMPORTING.search(whole)) or ("\t" in whole and _TAB_INDENT.search(whole)):
             continue
         whole = _without_last_comments(whole)
         end, body = first + len(whole), _body_of(text, define, indent)
