@@ -28,11 +28,14 @@ _PLAIN = frozenset(
     {
         "view", "reshape", "flatten", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "clone", "expand", "expand_as", "float",
         "double", "half", "bfloat16", "to", "detach", "type_as", "view_as", "repeat", "long", "int", "bool", "type", "cpu", "cuda", "t",
-        "size", "numel", "dim", "len", "cat", "stack", "ones", "ones_like", "zeros", "zeros_like", "range", "enumerate", "zip",
+        "gather", "topk", "size", "numel", "dim", "len", "cat", "stack", "ones", "ones_like", "zeros", "zeros_like", "range", "enumerate", "zip",
     }
 )  # fmt: skip
 _SIZES = frozenset({"len", "size", "numel"})
-_SIZED, _JOINING = frozenset({"ones", "zeros"}), frozenset({"cat", "stack"})
+# Of what they are given, their values are.
+_SIZED, _JOINING = frozenset({"ones", "zeros"}), frozenset({"cat", "stack", "gather", "topk"})
+# What they make is something else, and no count.
+_MAKING = frozenset({"sigmoid", "softmax", "linear", "matmul", "exp", "softplus", "tanh"})
 _TELLING = GRADIENTS | {"one_hot", "stft"}
 # Whoever writes one of these may do anything in it.
 _OPEN = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr, ast.Yield)
@@ -109,7 +112,7 @@ class Uncounted:
     def _is_plain(self, home: str, node: ast.AST) -> bool:
         if isinstance(node, ast.Call):
             is_of_file = self._choices.is_called_by_name(node) and any(self._choices.given(home, node.func))
-            return is_of_file or (last_word(node.func) in _PLAIN and not self._choices.is_library(node.func))
+            return is_of_file or (last_word(node.func) in _PLAIN | _MAKING and not self._choices.is_library(node.func))
         if isinstance(node, (ast.BinOp, ast.AugAssign)):
             return isinstance(node.op, _ADDITIVE)
         return not isinstance(node, _OPEN)
@@ -152,8 +155,10 @@ def _data(node: ast.AST) -> Sequence[ast.AST]:
     """The parts of `node` whose values it has: of `x.view(n)` that is x, of `f(x)` nothing that stands here."""
     if not isinstance(node, ast.Call):
         return [node.value] if isinstance(node, ast.Subscript) else nodes_below(node)
-    is_joined = last_word(node.func) in _JOINING
-    return [node.func, *node.args] if is_joined else [node.func]
+    word = last_word(node.func)
+    if word in _MAKING:
+        return []
+    return [node.func, *node.args] if word in _JOINING else [node.func]
 
 
 def _is_size(node: ast.AST) -> bool:
