@@ -57,7 +57,7 @@ class MaskOverflow(Rule):
     calls = frozenset({FILL, WHERE, PRODUCT, SUM})
     needs = (
         Need(FILLINGS, (HUGE, BELOW), spread="one", form=CONSTANT, but=SCORES, where="no test"),
-        Need(FILLINGS, (LEAST, WIDE, BELOW | {"min"}), spread="one", form=LIMIT, but=SCORES, where="no test"),
+        Need(FILLINGS, (LEAST, WIDE), form=LIMIT, but=SCORES, where="no test"),
         Need(frozenset({PRODUCT}), (HUGE, CASTS, NAMED), along=(frozenset(SOFTMAX),), form=CAST_TOO, where="no test"),
         Need(frozenset({PRODUCT}), (LEAST, WIDE, NAMED), along=(frozenset(SOFTMAX),), form=CAST_TOO, where="no test"),
         Need(frozenset({PRODUCT}), (HUGE | LEAST, NAMED), only_info=True, form=CONSTANT, where="no test"),

@@ -45,6 +45,14 @@ def is_kept(body: str, operation: str, **asked: Any) -> bool:
             True,
         ),
         ("<wide limit>", "masked_fill", "return x.float().masked_fill(mask, torch.finfo(y.dtype).min)", False),
+        ("<wide limit>", "masked_fill", "return x.masked_fill(mask, -torch.finfo(torch.float32).max)", True),
+        ("<wide limit>", "masked_fill", "i = torch.finfo(torch.float32)\n    return x.masked_fill(mask, i.min)", True),
+        (
+            "<wide limit>",
+            "masked_fill",
+            "x = x - y\n    return x.masked_fill(mask, torch.finfo(torch.float32).max)",
+            False,
+        ),
         ("<cast and huge>", "*", "low = -1e9\n    return (1 - mask.to(x)) * low", True),
         ("<cast and huge>", "*", "return (1 - mask) * -1e9", False),
         ("<cast and huge>", "*", "return (1 - mask.to(x)) * y", False),
@@ -98,6 +106,10 @@ def test_two_masks_of_the_least_number_are_added(body: str, is_twice: bool) -> N
         ("s = torch.sigmoid(x) * (y > 0)\n    return x / s.sum(-1)", False),
         ("return x / torch.sigmoid(y > 0).sum(-1)", False),
         ("return x / y.topk(3).values.abs().sum(-1)", False),
+        ("s = torch.sigmoid(x)\n    s = s / s.sum(-1)\n    s *= 0.5\n    return s", True),
+        ("s = mask.sum() if mask is not None else x.shape[0]\n    return x / s", True),
+        ("m = mask if n > 0 else y\n    return x / m.sum()", False),
+        ("x[mask] = y[mask]\n    return x / mask.sum()", True),
     ],
 )
 def test_what_nothing_has_tested_counts_nothing(body: str, is_uncounted: bool) -> None:  # noqa: FBT001 - a table of cases
@@ -156,6 +168,11 @@ def test_a_variable_by_the_name_of_an_operation_is_none(body: str, is_made: bool
 @pytest.mark.parametrize(
     ("form", "operation", "body", "has_form"),
     [
+        ("<number added>", "/", "return x / (y.var() + 1e-6) ** 0.5", True),
+        ("<number added>", "/", "return x / (y.var() + 1e-6) ** n", False),
+        ("<number added>", "/", "return x / torch.sqrt(y.var() + self.inherited_eps)", True),
+        ("<floored>", "/", "return x / torch.sqrt(y.var() + self.inherited_eps)", False),
+        ("<floored>", "/", "return x / ((y + 1e-6).sqrt() if n > 0 else y.clamp(min=1e-6))", False),
         ("<not learned>", "Parameter", "return nn.Parameter(x, requires_grad=False)", True),
         ("<not learned>", "Parameter", "return nn.Parameter(x, requires_grad=mask)", False),
         ("<wide scores>", "masked_fill", "return x.float().masked_fill(mask, -1e9)", True),
