@@ -8,7 +8,7 @@ from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, It
 
 DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
 DIVISIONS = frozenset({DIV, RECIPROCAL, "<inverse>"})
-GUARDED = frozenset({"<number added>", "<learned>", "<uncounted>"})
+GUARDED = frozenset({"<number added>", "<learned>", "<uncounted>", "<asked for>"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
 NORMALIZE = "torch.nn.functional.normalize"
 # What is built or initialised is the same in every run: what fails there fails at once.

@@ -19,7 +19,7 @@ HUGE, LEAST, NAMED = frozenset({"<huge>"}), frozenset({"finfo"}), MASKS | {"<mas
 BELOW = frozenset({"<low>", "torch.neg", "torch.sub"})
 RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.max", "torch.maximum"})
 CASTS, CONSTANT, LIMIT = frozenset({"to", "type_as", "type", "half"}), "<huge constant>", "<wide limit>"
-CAST_TOO = "<cast and huge>"
+CAST_TOO, SCORES, FILLINGS = "<cast and huge>", frozenset({"<wide scores>"}), frozenset({FILL, WHERE})
 # The least number of these is beyond float16; that of a dtype which nobody knows is nobody's either.
 WIDE = frozenset({"float32", "float64", "bfloat16", "float", "double"})
 
@@ -56,12 +56,12 @@ class MaskOverflow(Rule):
     dtypes = ("float16",)
     calls = frozenset({FILL, WHERE, PRODUCT, SUM})
     needs = (
-        Need(frozenset({FILL, WHERE}), (HUGE, BELOW), spread="one", form=CONSTANT, where="no test"),
-        Need(frozenset({FILL, WHERE}), (LEAST, WIDE), form=LIMIT, where="no test"),
+        Need(FILLINGS, (HUGE, BELOW), spread="one", form=CONSTANT, but=SCORES, where="no test"),
+        Need(FILLINGS, (LEAST, WIDE), form=LIMIT, but=SCORES, where="no test"),
         Need(frozenset({PRODUCT}), (HUGE, CASTS, NAMED), along=(frozenset(SOFTMAX),), form=CAST_TOO, where="no test"),
         Need(frozenset({PRODUCT}), (LEAST, WIDE, NAMED), along=(frozenset(SOFTMAX),), form=CAST_TOO, where="no test"),
         Need(frozenset({PRODUCT}), (HUGE | LEAST, NAMED), only_info=True, form=CONSTANT, where="no test"),
-        Need(frozenset({FILL, WHERE}), (HUGE,), only_info=True, form=CONSTANT, where="no test"),
+        Need(FILLINGS, (HUGE,), only_info=True, form=CONSTANT, where="no test"),
         Need(HUGE | LEAST, where="sets elements", only_info=True),
         Need(frozenset({SUM}), (frozenset({"<least>"}),), form="<least twice>", where="no test"),
     )

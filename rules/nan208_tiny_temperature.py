@@ -11,7 +11,7 @@ SAMPLING = ("multinomial", "Categorical", "gumbel_softmax")
 SMALLEST = 0.05
 LARGEST = 65504.0
 FLOOR = "1e-2"
-SETTING, QUOTED, LESS = "setting", 40, frozenset({"torch.sub"})
+SETTING, QUOTED = "setting", 40
 
 
 class TinyTemperature(Rule):
@@ -46,7 +46,7 @@ class TinyTemperature(Rule):
     calls = frozenset({DIV})
     needs = (
         Need(calls, named=WORDS, form="<may be learned>", where="no test"),
-        Need(calls, named=WORDS, along=(LESS | frozenset(SAMPLING),), where="no test"),
+        Need(calls, named=WORDS, along=(frozenset(SAMPLING),), where="no test"),
         Need(calls, named=WORDS, where="no test", only_info=True),
         Need(calls, (frozenset({"<tiny>"}),), beside=frozenset({"half", "float16"}), only_info=True),
     )

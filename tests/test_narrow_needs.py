@@ -45,6 +45,14 @@ def is_kept(body: str, operation: str, **asked: Any) -> bool:
             True,
         ),
         ("<wide limit>", "masked_fill", "return x.float().masked_fill(mask, torch.finfo(y.dtype).min)", False),
+        ("<wide limit>", "masked_fill", "return x.masked_fill(mask, -torch.finfo(torch.float32).max)", True),
+        ("<wide limit>", "masked_fill", "i = torch.finfo(torch.float32)\n    return x.masked_fill(mask, i.min)", True),
+        (
+            "<wide limit>",
+            "masked_fill",
+            "x = x - y\n    return x.masked_fill(mask, torch.finfo(torch.float32).max)",
+            False,
+        ),
         ("<cast and huge>", "*", "low = -1e9\n    return (1 - mask.to(x)) * low", True),
         ("<cast and huge>", "*", "return (1 - mask) * -1e9", False),
         ("<cast and huge>", "*", "return (1 - mask.to(x)) * y", False),
@@ -92,6 +100,16 @@ def test_two_masks_of_the_least_number_are_added(body: str, is_twice: bool) -> N
         ("return x / adj.sum(1)", False),
         ("return x / y.abs().sum()", False),
         ("return x / mask.sum() if mask > 0 else x", False),
+        ("s = torch.sigmoid(x @ y).gather(-1, mask)\n    return s / s.sum(-1)", True),
+        ("s, _ = torch.topk(torch.matmul(x, y), 2)\n    return x / s.sum(-1)", True),
+        ("s = torch.gather(y > 0, -1, mask)\n    return x / s.sum(-1)", False),
+        ("s = torch.sigmoid(x) * (y > 0)\n    return x / s.sum(-1)", False),
+        ("return x / torch.sigmoid(y > 0).sum(-1)", False),
+        ("return x / y.topk(3).values.abs().sum(-1)", False),
+        ("s = torch.sigmoid(x)\n    s = s / s.sum(-1)\n    s *= 0.5\n    return s", True),
+        ("s = mask.sum() if mask is not None else x.shape[0]\n    return x / s", True),
+        ("m = mask if n > 0 else y\n    return x / m.sum()", False),
+        ("x[mask] = y[mask]\n    return x / mask.sum()", True),
     ],
 )
 def test_what_nothing_has_tested_counts_nothing(body: str, is_uncounted: bool) -> None:  # noqa: FBT001 - a table of cases
@@ -112,6 +130,60 @@ def test_what_nothing_has_tested_counts_nothing(body: str, is_uncounted: bool) -
 )
 def test_what_a_model_makes_is_no_mask_and_no_gradient(body: str, is_learned: bool) -> None:  # noqa: FBT001 - a table of cases
     assert is_kept(body, "/", but=frozenset({"<learned>"})) is not is_learned
+
+
+@pytest.mark.parametrize(
+    ("body", "is_asked_for"),
+    [
+        ("k = (y > 0).sum()\n    return x / k if k > 0 else x", True),
+        ("k = (y > 0).sum()\n    return torch.where(k == 0, x, x / k)", True),
+        ("k = (y > 0).sum()\n    return x / k if k > 1 else x", False),
+        ("k = (y > 0).sum()\n    return x / k if mask > 0 else x", False),
+        ("k = (y > 0).sum()\n    ok = k > 0\n    k = mask.sum()\n    return x / k", False),
+        ("k = (y > 0).sum()\n    ok = k > 0\n    k -= 1\n    return x / k", False),
+        ("ok = k > 0\n    k = (y > 0).sum()\n    return x / k", False),
+        ("if x:\n        k = (y > 0).sum()\n        ok = k > 0\n    return x / k", False),
+        ("return x / n if n > 0 else x", False),
+    ],
+)
+def test_a_denominator_is_compared_with_0(body: str, is_asked_for: bool) -> None:  # noqa: FBT001 - a table of cases
+    assert is_kept(body, "/", but=frozenset({"<asked for>"})) is not is_asked_for
+
+
+@pytest.mark.parametrize(
+    ("body", "is_made"),
+    [
+        ("return x / torch.std(y)", True),
+        ("spread = torch.std\n    return x / spread(y)", True),
+        ("return x / self.apply(torch.std, y)", True),
+        ("return x / std(y)", True),
+        ("std = n * 2\n    return x / std", False),
+        ("return x / self.std", False),
+    ],
+)
+def test_a_variable_by_the_name_of_an_operation_is_none(body: str, is_made: bool) -> None:  # noqa: FBT001 - a table of cases
+    assert is_kept(body, "/", made_by=frozenset({"std"})) is is_made
+
+
+@pytest.mark.parametrize(
+    ("form", "operation", "body", "has_form"),
+    [
+        ("<number added>", "/", "return x / (y.var() + 1e-6) ** 0.5", True),
+        ("<number added>", "/", "return x / (y.var() + 1e-6) ** n", False),
+        ("<number added>", "/", "return x / torch.sqrt(y.var() + self.inherited_eps)", True),
+        ("<floored>", "/", "return x / torch.sqrt(y.var() + self.inherited_eps)", False),
+        ("<floored>", "/", "return x / ((y + 1e-6).sqrt() if n > 0 else y.clamp(min=1e-6))", False),
+        ("<not learned>", "Parameter", "return nn.Parameter(x, requires_grad=False)", True),
+        ("<not learned>", "Parameter", "return nn.Parameter(x, requires_grad=mask)", False),
+        ("<wide scores>", "masked_fill", "return x.float().masked_fill(mask, -1e9)", True),
+        ("<wide scores>", "masked_fill", "return x.masked_fill(mask.float(), -1e9)", False),
+        ("<wide scores>", "where", "return torch.where(mask, 0.0, -1e9)", True),
+        ("<wide scores>", "where", "return torch.where(mask, x, -1e9)", False),
+        ("<wide scores>", "where", "return x.where(mask, -1e9)", False),
+    ],
+)
+def test_an_operation_does_not_count_in_a_form(form: str, operation: str, body: str, has_form: bool) -> None:  # noqa: FBT001 - a table of cases
+    assert is_kept(body, operation, but=frozenset({form})) is not has_form
 
 
 def test_an_eps_that_is_given_is_seen() -> None:

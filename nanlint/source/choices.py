@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nanlint.source.slices import Slices
 
 # Whatever is in them may be what is meant.
-_CHOICES = (ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Tuple, ast.List, ast.keyword, ast.Starred, ast.Await)
+_CHOICES = (ast.BoolOp, ast.NamedExpr, ast.Tuple, ast.List, ast.keyword, ast.Starred, ast.Await)
 # Modules that hand on what they are given.
 _RESHAPING = frozenset({"Flatten", "Unflatten"})
 
@@ -50,7 +50,9 @@ class Choices:
             seen.add(current)
             if passed is not None:
                 passed.append((chunk, current))
-            if isinstance(current, _CHOICES):
+            if isinstance(current, ast.IfExp):
+                pending += [(chunk, current.body), (chunk, current.orelse)]
+            elif isinstance(current, _CHOICES):
                 pending += [(chunk, child) for child in nodes_below(current)]
             elif given := list(self.given(chunk, current)):
                 self._slices.spend(len(given))

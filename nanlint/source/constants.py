@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.source.below import all_below
-from nanlint.source.kinds import HUGE, LEAST
+from nanlint.source.kinds import HUGE, LEAST, LOW
 from nanlint.source.makeup import operands_of
 from nanlint.source.origins import THROUGH
 from nanlint.source.references import last_word
@@ -23,7 +23,9 @@ HUGE_WORDS = frozenset({HUGE, _LIMITS})
 WIDE = frozenset({"float32", "float64", "bfloat16", "float", "double"})
 """Formats that hold more than float16."""
 _INFINITE = frozenset({"inf", "Inf", "infty"})
-ASKED_OF_CONSTANTS = HUGE_WORDS | WIDE | _INFINITE | {LEAST}
+# What a number below 0 is made with: `finfo.min`, `-finfo.max`, `0 - finfo.max`.
+_BELOW = frozenset({"min", LOW, "neg", "negative", "-", "sub", "subtract", "rsub"})
+ASKED_OF_CONSTANTS = HUGE_WORDS | WIDE | _INFINITE | _BELOW | {LEAST}
 """The words that are looked for behind a constant."""
 _MADE = frozenset(
     {"float", "int", "tensor", "full", "full_like", "new_tensor", "new_full", "as_tensor", "scalar_tensor"}
@@ -56,8 +58,11 @@ class Constants:
         return next(self._with(_INFINITE, home, operands), None) is not None
 
     def are_wide_among(self, home: str, operands: Sequence[ast.AST]) -> bool:
-        """Whether an operand may be the limit of a format that is wider than float16."""
-        return any(self._may_be_wide(*place) for place in self._with(HUGE_WORDS, home, operands))
+        """Whether an operand may be the lower limit of a format that is wider than float16."""
+        return any(
+            not _BELOW.isdisjoint(self._slices.words_of(*place)) and self._may_be_wide(*place)
+            for place in self._with(HUGE_WORDS, home, operands)
+        )
 
     def _with(self, words: frozenset[str], home: str, operands: Sequence[ast.AST]) -> Iterator[Place]:
         """The operands, or what their names hold, that may be constants with one of `words` behind them."""

@@ -10,16 +10,17 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.source.added_eps import AddedEps
+from nanlint.source.asked_for import is_asked_for
 from nanlint.source.below import all_below
+from nanlint.source.call_forms import CALL_FORMS
 from nanlint.source.choices import Choices, is_own
 from nanlint.source.constants import ASKED_OF_CONSTANTS, Constants
-from nanlint.source.filled import is_empty
 from nanlint.source.kinds import (
+    ASKED_FOR,
     BY_NAME_CALLED,
     CAST_AND_HUGE,
     COMPARED,
     EPS_ADDED,
-    EPS_GIVEN,
     FILLED,
     FLOORED,
     HUGE_CONSTANT,
@@ -28,12 +29,9 @@ from nanlint.source.kinds import (
     LEARNED,
     LEAST_TWICE,
     MAY_BE_LEARNED,
-    NO_DIAGONAL,
     NUMBER_ADDED,
-    OF_EMPTY,
     OF_TESTED,
     OF_VARIANCE,
-    OWN_CALLED,
     POWERS,
     RAISED,
     SELECTED,
@@ -87,7 +85,8 @@ class Forms:
 
     def has(self, form: str, home: str, place: ast.AST) -> bool:
         """Whether an operation in the chunk called `home` is written in this form."""
-        return _FORMS[form](self, home, place)
+        written = CALL_FORMS.get(form)
+        return written(place) if written is not None else _FORMS[form](self, home, place)
 
     def is_of_raised(self, home: str, place: ast.AST) -> bool:
         """`torch.sqrt(x + 1e-6)`."""
@@ -109,6 +108,10 @@ class Forms:
         """`x.sum() / mask.sum()`, of a mask that was handed in."""
         return self._is_of(place, lambda node: self._uncounted.is_one(home, node))
 
+    def is_of_asked_for(self, home: str, place: ast.AST) -> bool:
+        """`x / n`, where `n = mask.sum()`, and `n > 0` somewhere behind."""
+        return self._is_of(place, lambda node: is_asked_for(home, node, self._slices))
+
     def _is_of(self, place: ast.AST, test: Callable[[ast.AST], bool]) -> bool:
         """Whether `test` holds for what the operation breaks on; nobody knows here which that is of a call with several."""
         operands = operands_of(place)
@@ -117,16 +120,6 @@ class Forms:
             if len(operands) > 1 and last_word(place.func) not in POWERS:
                 return False
         return bool(operands) and test(operands[0])
-
-    def is_without_diagonal(self, home: str, place: ast.AST) -> bool:
-        """`torch.einsum("bij,bjk->bik", a, b)`."""
-        del home
-        equation = place.args[0] if isinstance(place, ast.Call) and place.args else None
-        if not isinstance(equation, ast.Constant) or not isinstance(equation.value, str):
-            return False
-        operands = equation.value.partition("->")[0].split(",")
-        letters = ([letter for letter in operand if letter.isalpha()] for operand in operands)
-        return all(len(each) == len(set(each)) for each in letters)
 
     def is_of_selected(self, home: str, place: ast.AST) -> bool:
         """`loss(scores[mask], labels)`, `loss(scores.masked_select(mask), labels)`, or under a name, or computed from it."""
@@ -174,11 +167,6 @@ class Forms:
         """`logits / self.temperature`."""
         return any(self._constants.may_be_learned(home, operand) for operand in operands_of(place))
 
-    def is_given_eps(self, home: str, place: ast.AST) -> bool:
-        """`torch.logit(x, eps=1e-6)`."""
-        del home
-        return isinstance(place, ast.Call) and any(keyword.arg == "eps" for keyword in place.keywords)
-
     def is_of_variance(self, home: str, place: ast.AST) -> bool:
         """`torch.sqrt((x * x).mean() - x.mean() ** 2)`."""
         return self._variances.are_among(home, operands_of(place))
@@ -187,11 +175,6 @@ class Forms:
         """`mask + causal`, both of which are filled with the least number of a format."""
         return sum(self._constants.is_plane_of_least(home, operand) for operand in operands_of(place)) > 1
 
-    def is_call_of_own(self, home: str, place: ast.AST) -> bool:
-        """`self.layer(x)`."""
-        del home
-        return isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and is_own(place.func)
-
     def is_called_by_name(self, home: str, place: ast.AST) -> bool:
         """`max(a, b)`, `self.largest(a, b)`, `builtins.max(a, b)`; `a.max()` and `torch.max(a)` are torch's."""
         del home
@@ -199,11 +182,6 @@ class Forms:
         if not isinstance(function, ast.Attribute) or is_own(function):
             return True
         return self._slices.meaning_of(last_word(function.value)) == "builtins"
-
-    def is_of_empty(self, home: str, place: ast.AST) -> bool:
-        """`torch.empty(n) - x`, `2 * torch.empty_like(x).to(device)`."""
-        del home
-        return any(map(is_empty, operands_of(place)))
 
     def is_filled(self, home: str, place: ast.AST) -> bool:
         """`self.weight = nn.Parameter(torch.empty(n))`, and `nn.init.zeros_(module.weight)` anywhere in the file."""
@@ -228,27 +206,25 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     NUMBER_ADDED: Forms.is_of_sum_with_number,
     LEARNED: Forms.is_of_learned,
     UNCOUNTED: Forms.is_of_uncounted,
-    NO_DIAGONAL: Forms.is_without_diagonal,
     SELECTED: Forms.is_of_selected,
     COMPARED: Forms.is_by_comparison,
     EPS_ADDED: Forms.is_of_sum_with_eps,
     LATE_EPS: Forms.is_late_eps,
     FILLED: Forms.is_filled,
-    OF_EMPTY: Forms.is_of_empty,
-    OWN_CALLED: Forms.is_call_of_own,
+    ASKED_FOR: Forms.is_of_asked_for,
     HUGE_CONSTANT: Forms.is_with_huge_constant,
     WIDE_LIMIT: Forms.is_with_wide_limit,
     OF_VARIANCE: Forms.is_of_variance,
     OF_TESTED: Forms.is_of_tested,
     INFINITE_CONSTANT: Forms.is_with_infinity,
     MAY_BE_LEARNED: Forms.is_of_what_may_be_learned,
-    EPS_GIVEN: Forms.is_given_eps,
     CAST_AND_HUGE: Forms.is_with_cast_and_constant,
     LEAST_TWICE: Forms.is_of_least_twice,
     BY_NAME_CALLED: Forms.is_called_by_name,
 }
 DEAR = frozenset(
     {
+        ASKED_FOR,
         LEARNED,
         UNCOUNTED,
         FILLED,

@@ -62,14 +62,8 @@ class Origins:
 
     def _before(self, home: str, node: ast.AST, words: set[str]) -> Iterator[_Place]:
         """What `node` was made of, as long as nothing else is made; the word of its maker goes to `words`."""
-        if isinstance(node, ast.Name):
-            words.add(self._slices.meaning_of(node.id))
-            yield from self._slices.given_to(home, node.id)
-        elif isinstance(node, ast.Attribute):
-            if isinstance(node.value, ast.Name) and node.value.id in SELVES:
-                yield from self._slices.given_to(home, OWN + node.attr)
-            elif node.attr in VIEWS:
-                yield home, node.value
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            yield from self._before_name(home, node, words)
         elif isinstance(node, ast.Call):
             yield from self._before_call(home, node, words)
         elif isinstance(node, (ast.BinOp, ast.AugAssign)):
@@ -83,6 +77,19 @@ class Origins:
         else:
             words.update(OPERATOR_WORDS.get(each.__class__, "") for each in getattr(node, "ops", ()))
             yield from ((home, child) for child in ast.iter_child_nodes(node))
+
+    def _before_name(self, home: str, node: ast.Name | ast.Attribute, words: set[str]) -> Iterator[_Place]:
+        if isinstance(node, ast.Name):
+            # A variable by the name of an operation is none.
+            if self._slices.may_be_imported(node.id) and not _is_annotation(node.id):
+                words.add(self._slices.meaning_of(node.id))
+            yield from self._slices.given_to(home, node.id)
+        elif isinstance(node.value, ast.Name) and node.value.id in SELVES:
+            yield from self._slices.given_to(home, OWN + node.attr)
+        elif node.attr in VIEWS:
+            yield home, node.value
+        elif self._slices.may_be_imported(_root(node)) and not _is_annotation(node.attr):
+            words.add(node.attr)  # `norm = torch.norm`
 
     def _before_call(self, home: str, node: ast.Call, words: set[str]) -> Iterator[_Place]:
         function = node.func
@@ -104,6 +111,11 @@ class Origins:
         # A function of the file, or one under another name, may hand its arguments on.
         if is_own or word in THROUGH:
             yield from ((home, part) for part in operands_of(node))
+
+
+def _is_annotation(word: str) -> bool:
+    """`Tensor`, which is among what a parameter is given; who makes one calls it."""
+    return word.endswith("Tensor")
 
 
 def _root(node: ast.AST) -> str:

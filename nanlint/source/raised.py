@@ -51,6 +51,8 @@ class Raised:
         if isinstance(node, ast.Name):
             given = list(self._choices.given(home, node)) if depth else []
             return bool(given) and all(self.is_raised(chunk, value, by, depth - 1) for chunk, value in given)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            return 0 < number(node.right) <= 1 and self.is_raised(home, node.left, by, depth)
         if isinstance(node, ast.BinOp):
             return any(self._is_one(home, term, by) for term in terms(node))
         if isinstance(node, ast.Subscript):
@@ -87,8 +89,14 @@ class Raised:
             return True
         if not isinstance(node, (ast.Name, ast.Attribute)):
             return isinstance(node, ast.Subscript) and last_word(node.value) == "Optional"
-        given = list(self._choices.given(home, node)) if depth else []
-        return bool(given) and all(self._is_setting(chunk, value, by, depth - 1) for chunk, value in given)
+        if not depth:
+            return False
+        given = list(self._choices.given(home, node))
+        # What a class of another file sets may be any number.
+        is_inherited = not given and by is ANY_NUMBER and isinstance(node, ast.Attribute)
+        return is_inherited or (
+            bool(given) and all(self._is_setting(chunk, value, by, depth - 1) for chunk, value in given)
+        )
 
 
 def number(node: ast.AST | None) -> float:

@@ -8,6 +8,7 @@ of the file, is behind that name.
 
 from __future__ import annotations
 
+import ast
 import math
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,6 @@ from nanlint.source.makeup import OWN, Makeups, Telling, makers_of, operands_of
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from nanlint.source.outline import Outline
@@ -141,6 +141,11 @@ class Slices:
         """Every node of a chunk."""
         return all_below(self._outline.chunks[home.removeprefix(APART)].node)
 
+    def statements_of(self, home: str) -> Sequence[ast.stmt]:
+        """The statements of a function, without those inside of them; none of anything else."""
+        node = self._outline.chunks[home].node
+        return node.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else ()
+
     def loop_sources(self, home: str) -> dict[str, list[ast.AST]]:
         """Each name that a loop or a comprehension of the chunk sets -> what it runs over."""
         if home not in self._loops:
@@ -165,14 +170,17 @@ class Slices:
         """Whether an import binds the name."""
         return name in self._outline.imports
 
+    def may_be_imported(self, name: str) -> bool:
+        """Whether an import may bind the name; one with a star may bind any."""
+        return name in self._outline.imports or bool(self._outline.stars)
+
     def meaning_of(self, name: str) -> str:
         """The last word of what was imported under a name; the name itself if nothing was."""
         return self._outline.imports.get(name, name).rpartition(".")[2]
 
     def is_bound(self, home: str, name: str) -> bool:
         """Whether a name of Python's own means something else here."""
-        is_given = next(self.given_to(home, name), None) is not None
-        return is_given or name in self._outline.imports or bool(self._outline.stars)
+        return self.may_be_imported(name) or next(self.given_to(home, name), None) is not None
 
     def words_of(self, home: str, node: ast.AST) -> set[str]:
         """The words behind `node`, which stands in the chunk called `home`."""

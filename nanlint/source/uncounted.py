@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from nanlint.source.below import all_below, nodes_below
 from nanlint.source.makeup import OWN
 from nanlint.source.measures import TESTING, is_masked_mean, names_in, subject_of, without_views, words_in
-from nanlint.source.references import last_word
+from nanlint.source.references import SELVES, last_word
 from nanlint.source.telling_names import ADJACENCIES, GRADIENTS, RARE
 
 if TYPE_CHECKING:
@@ -28,15 +28,18 @@ _PLAIN = frozenset(
     {
         "view", "reshape", "flatten", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "clone", "expand", "expand_as", "float",
         "double", "half", "bfloat16", "to", "detach", "type_as", "view_as", "repeat", "long", "int", "bool", "type", "cpu", "cuda", "t",
-        "size", "numel", "dim", "len", "cat", "stack", "ones", "ones_like", "zeros", "zeros_like", "range", "enumerate", "zip",
+        "gather", "topk", "size", "numel", "dim", "len", "cat", "stack", "ones", "ones_like", "zeros", "zeros_like", "range", "enumerate", "zip",
     }
 )  # fmt: skip
 _SIZES = frozenset({"len", "size", "numel"})
-_SIZED, _JOINING = frozenset({"ones", "zeros"}), frozenset({"cat", "stack"})
+# Of what they are given, their values are.
+_SIZED, _JOINING = frozenset({"ones", "zeros"}), frozenset({"cat", "stack", "gather", "topk"})
+# What they make is something else, and no count.
+_MAKING = frozenset({"sigmoid", "softmax", "linear", "matmul", "exp", "softplus", "tanh"})
 _TELLING = GRADIENTS | {"one_hot", "stft"}
 # Whoever writes one of these may do anything in it.
 _OPEN = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr, ast.Yield)
-_ADDITIVE = (ast.Add, ast.Sub, ast.BitOr)
+_OPERATORS = (ast.Add, ast.Sub, ast.BitOr, ast.Div)
 # What takes more than this to make is not looked into further.
 _MOST_NODES = 200
 _DEEPEST = 4
@@ -99,7 +102,7 @@ class Uncounted:
                     names.add(last_word(node))
                 pending += [(value, is_data) for chunk, value in self._given(home, node) if chunk == home]
             pending += [(part, is_data and part in _data(node)) for part in _parts(node)]
-        return names
+        return names - SELVES
 
     def _given(self, home: str, node: ast.Name | ast.Attribute) -> Iterator[Place]:
         yield from self._choices.given(home, node)
@@ -109,9 +112,9 @@ class Uncounted:
     def _is_plain(self, home: str, node: ast.AST) -> bool:
         if isinstance(node, ast.Call):
             is_of_file = self._choices.is_called_by_name(node) and any(self._choices.given(home, node.func))
-            return is_of_file or (last_word(node.func) in _PLAIN and not self._choices.is_library(node.func))
+            return is_of_file or (last_word(node.func) in _PLAIN | _MAKING and not self._choices.is_library(node.func))
         if isinstance(node, (ast.BinOp, ast.AugAssign)):
-            return isinstance(node.op, _ADDITIVE)
+            return isinstance(node.op, _OPERATORS) or _is_scaled(node)
         return not isinstance(node, _OPEN)
 
     def _are_compared_or_set(self, home: str, names: set[str]) -> bool:
@@ -125,7 +128,7 @@ class Uncounted:
             for target in node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]:
                 if target is not None and not isinstance(target, ast.Name):
                     parts = (part for part in all_below(target) if isinstance(part, ast.Subscript))
-                    yield from (last_word(inner) for part in parts for inner in all_below(part))
+                    yield from (last_word(inner) for part in parts for inner in all_below(part.value))
         if self._slices.holds(home, TESTING):
             for node in self._slices.all_nodes_of(home):
                 if _tells(node):
@@ -150,10 +153,20 @@ def _parts(node: ast.AST) -> Sequence[ast.AST]:
 
 def _data(node: ast.AST) -> Sequence[ast.AST]:
     """The parts of `node` whose values it has: of `x.view(n)` that is x, of `f(x)` nothing that stands here."""
+    if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.Div):
+        return [node.left if isinstance(node, ast.BinOp) else node.target]
     if not isinstance(node, ast.Call):
         return [node.value] if isinstance(node, ast.Subscript) else nodes_below(node)
-    is_joined = last_word(node.func) in _JOINING
-    return [node.func, *node.args] if is_joined else [node.func]
+    word = last_word(node.func)
+    if word in _MAKING:
+        return []
+    return [node.func, *node.args] if word in _JOINING else [node.func]
+
+
+def _is_scaled(node: ast.BinOp | ast.AugAssign) -> bool:
+    """`0.5 * x`."""
+    factors = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.value,)
+    return isinstance(node.op, ast.Mult) and any(isinstance(factor, ast.Constant) for factor in factors)
 
 
 def _is_size(node: ast.AST) -> bool:
