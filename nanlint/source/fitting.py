@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.source.below import all_below
@@ -13,6 +13,7 @@ from nanlint.source.measures import words_in
 from nanlint.source.origins import Origins
 from nanlint.source.recording import is_recorded
 from nanlint.source.references import last_word
+from nanlint.source.slices import MOST_PLACES
 from nanlint.source.training_code import is_of_kind
 
 if TYPE_CHECKING:
@@ -61,15 +62,17 @@ class Fitting:
 
     def places(self, name: str, words: _Words, interest: Interest) -> list[ast.AST]:
         """Each operation of the chunk called `name` that the interest is about; what costs the most is asked last."""
-        if not self._slices.may_reach(name, interest.beneath):
-            return []
+        found = self._slices.operations(name, words)
+        are_few = len(found) <= MOST_PLACES
         self._slices.begin(name)
         cheap, dear = _by_cost(interest.form, interest.but)
-        is_cheap = partial(self._is_meant, name, interest, cheap) if cheap or interest.named else None
-        found = self._slices.places(name, words, interest.beneath, is_cheap)
+        if are_few and (cheap or interest.named):
+            found = [place for place in found if self._is_meant(name, interest, cheap, place)]
+        if are_few and interest.beneath:
+            found = [place for place in found if self._slices.may_hold(name, place, interest.beneath)]
         if found and (interest.made_by or interest.above or interest.spread):
             found = [place for place in found if self._fits(name, place, interest)]
-        return list(filter(partial(self._is_meant, name, interest, dear), found)) if dear else found
+        return [place for place in found if self._is_meant(name, interest, dear, place)] if dear else found
 
     def _is_meant(self, name: str, interest: Interest, forms: Collection[str], place: ast.AST) -> bool:
         """Whether the operation has, of these forms, that which it must have and none of those that it must not have."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nanlint.source.kinds import (
     BOUNDS,
@@ -31,7 +31,7 @@ class Flows:
     def __init__(self, chunk: Chunk) -> None:
         self.values: dict[str, list[ast.AST]] = {}
         self.attributes: dict[str, list[ast.AST]] = {}
-        self.results: list[ast.AST] = []
+        self.results = results_in(chunk.contents.nodes)
         self.tests: list[ast.AST] = []
         self.rounds: list[ast.AST] = []
         self._functions: list[str] = []
@@ -83,11 +83,6 @@ class Flows:
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """A function inside the chunk."""
         self._functions.append(node.name)
-
-    def result(self, node: ast.Return | ast.Yield | ast.YieldFrom) -> None:
-        """What the function gives back."""
-        if node.value is not None:
-            self.results.append(node.value)
 
     def test(self, node: ast.If | ast.Assert | ast.IfExp) -> None:
         """What is asked before something is done."""
@@ -141,10 +136,7 @@ _NOTE: dict[type[ast.AST], Callable[..., None]] = {
     ast.If: Flows.test,
     ast.IfExp: Flows.test,
     ast.NamedExpr: Flows.other_assignment,
-    ast.Return: Flows.result,
     ast.While: Flows.repeated,
-    ast.Yield: Flows.result,
-    ast.YieldFrom: Flows.result,
     ast.arguments: Flows.parameters,
     ast.comprehension: Flows.loop,
     ast.withitem: Flows.context,
@@ -210,6 +202,15 @@ def operations_in(nodes: Iterable[ast.AST]) -> dict[str, list[ast.AST]]:
                 else:
                     found[word] = [node]
     return found
+
+
+_RETURNING = frozenset({ast.Return, ast.Yield, ast.YieldFrom})
+
+
+def results_in(nodes: Iterable[ast.AST]) -> list[ast.AST]:
+    """What a function with these nodes gives back."""
+    returns: list[Any] = [node for node in nodes if node.__class__ in _RETURNING]
+    return [node.value for node in returns if node.value is not None]
 
 
 def loop_sources(nodes: Iterable[ast.AST]) -> dict[str, list[ast.AST]]:
