@@ -58,6 +58,15 @@ class Handed:
                 found.setdefault(attribute, []).append(name)
         return found
 
+    @cached_property
+    def _set_in_classes(self) -> dict[str, list[Place]]:
+        """What the statements of class bodies set."""
+        found: dict[str, list[Place]] = {}
+        for chunk in self._outline.classes:
+            for name, values in self.flows_of(chunk).values.items():
+                found.setdefault(name, []).extend((chunk, value) for value in values)
+        return found
+
     def flows_of(self, chunk: str) -> Flows:
         """What is handed to the names of one chunk."""
         if chunk not in self._flows:
@@ -90,8 +99,4 @@ class Handed:
         for chunk in self._changing.get(bare, ()):
             for value in self.flows_of(chunk).attributes.get(name, ()):
                 yield chunk, value
-        for chunk in self._outline.classes:
-            contents = self._outline.chunks[chunk].contents
-            if bare in contents.bound or bare in contents.words:
-                for value in self.flows_of(chunk).values.get(bare, ()):
-                    yield chunk, value
+        yield from self._set_in_classes.get(bare, ())

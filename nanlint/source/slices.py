@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.source.below import all_below
 from nanlint.source.filled import FILLING_ALL, Filled, filled_in
-from nanlint.source.flows import Flows, loop_sources, operations_in
+from nanlint.source.flows import Flows, loop_sources
 from nanlint.source.handed import APART, Handed, Place
 from nanlint.source.kinds import ANYTHING, INHERITED
 from nanlint.source.makeup import OWN, Makeups, Telling, makers_of, operands_of
@@ -44,7 +44,6 @@ class Slices:
         self._outline = outline
         self._makeups = Makeups(through, Telling() if telling is None else telling, outline.imports)
         self._handed = Handed(outline)
-        self._operations: dict[str, dict[str, list[ast.AST]]] = {}
         self._loops: dict[str, dict[str, list[ast.AST]]] = {}
         self._filled: dict[str, Filled] = {}
         self._words: dict[ast.AST, set[str] | None] = {}
@@ -63,13 +62,6 @@ class Slices:
         self._left -= steps
         if self._left < 0:
             raise TooFar
-
-    def operations(self, name: str, words: frozenset[str]) -> list[ast.AST]:
-        """Each operation in the chunk called `name` that goes by one of `words`."""
-        if name not in self._operations:
-            self._operations[name] = operations_in(self.nodes_of(name))
-        known = self._operations[name]
-        return [place for word in known if word in words for place in known[word]]
 
     def may_hold(self, home: str, place: ast.AST, beneath: Sequence[frozenset[str]]) -> bool:
         """Whether there is a word of each set of `beneath` behind an operation in the chunk called `home`."""
