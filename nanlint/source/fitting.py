@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.source.below import all_below
+from nanlint.source.flows import MANIFOLD, operations_in
 from nanlint.source.forms import DEAR, Forms
 from nanlint.source.makeup import operands_of
 from nanlint.source.measures import words_in
 from nanlint.source.origins import Origins
 from nanlint.source.recording import is_recorded
 from nanlint.source.references import last_word
+from nanlint.source.slices import MOST_PLACES
 from nanlint.source.training_code import is_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from nanlint.source.gate import Interest
-    from nanlint.source.outline import Chunk, Outline
+    from nanlint.source.outline import Outline
     from nanlint.source.slices import Slices
 
 _Words = frozenset[str]
@@ -30,17 +32,24 @@ ONE, EVERY = "one", "every"
 class Fitting:
     """The narrower tests of interests, on one file."""
 
-    def __init__(self, slices: Slices, other_names: Callable[[_Words], _Words]) -> None:
+    def __init__(
+        self, slices: Slices, outline: Outline, other_names: Callable[[_Words], _Words], asked: _Words
+    ) -> None:
         self._slices = slices
+        self._outline = outline
+        self._called = asked | MANIFOLD
+        """The words of all operations that somebody asks for, and of those that may be one of them."""
+        self._operations: dict[str, dict[str, list[ast.AST]]] = {}
         self._origins = Origins(slices)
         self._forms = Forms(slices)
         self._other_names = other_names
-        self._where: dict[tuple[str, int, str], bool] = {}
+        self._kinds: dict[tuple[str, str], bool] = {}
         self._written: dict[ast.AST, set[str]] = {}
         """Each operation -> the words of the names in its operands."""
 
-    def is_at(self, chunk: Chunk, outline: Outline, interest: Interest) -> bool:
-        """Whether what the interest asks of a chunk as a whole is true of it."""
+    def is_at(self, name: str, interest: Interest) -> bool:
+        """Whether what the interest asks of the chunk called `name` as a whole is true of it."""
+        chunk = self._outline.chunks[name]
         words = chunk.words
         if not interest.unless.isdisjoint(words):
             return False
@@ -50,26 +59,34 @@ class Fitting:
         for part in interest.not_named:
             if part in chunk.name:
                 return False
-        if interest.is_recorded and not is_recorded(chunk, outline):
-            return False
-        if not interest.where:
-            return True
-        key = interest.where, chunk.first_line, chunk.name
-        if key not in self._where:
-            self._where[key] = is_of_kind(interest.where, chunk, outline)
-        return self._where[key]
+        if interest.where:
+            key = name, interest.where
+            if key not in self._kinds:
+                self._kinds[key] = is_of_kind(interest.where, chunk, self._outline)
+            if not self._kinds[key]:
+                return False
+        return not interest.is_recorded or is_recorded(chunk, self._outline)
 
     def places(self, name: str, words: _Words, interest: Interest) -> list[ast.AST]:
         """Each operation of the chunk called `name` that the interest is about; what costs the most is asked last."""
-        if not self._slices.may_reach(name, interest.beneath):
-            return []
+        found = self._operations_called(name, words)
+        are_few = len(found) <= MOST_PLACES
         self._slices.begin(name)
         cheap, dear = _by_cost(interest.form, interest.but)
-        is_cheap = partial(self._is_meant, name, interest, cheap) if cheap or interest.named else None
-        found = self._slices.places(name, words, interest.beneath, is_cheap)
+        if are_few and (cheap or interest.named):
+            found = [place for place in found if self._is_meant(name, interest, cheap, place)]
+        if are_few and interest.beneath:
+            found = [place for place in found if self._slices.may_hold(name, place, interest.beneath)]
         if found and (interest.made_by or interest.above or interest.spread):
             found = [place for place in found if self._fits(name, place, interest)]
-        return list(filter(partial(self._is_meant, name, interest, dear), found)) if dear else found
+        return [place for place in found if self._is_meant(name, interest, dear, place)] if dear else found
+
+    def _operations_called(self, name: str, words: _Words) -> list[ast.AST]:
+        """Each operation in the chunk called `name` that goes by one of `words`."""
+        if name not in self._operations:
+            self._operations[name] = operations_in(self._slices.nodes_of(name), self._called)
+        known = self._operations[name]
+        return [place for word in known if word in words for place in known[word]]
 
     def _is_meant(self, name: str, interest: Interest, forms: Collection[str], place: ast.AST) -> bool:
         """Whether the operation has, of these forms, that which it must have and none of those that it must not have."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from nanlint.source.kinds import (
     BOUNDS,
@@ -31,17 +32,22 @@ class Flows:
     def __init__(self, chunk: Chunk) -> None:
         self.values: dict[str, list[ast.AST]] = {}
         self.attributes: dict[str, list[ast.AST]] = {}
-        self.results: list[ast.AST] = []
         self.tests: list[ast.AST] = []
         self.rounds: list[ast.AST] = []
         self._functions: list[str] = []
-        for node in chunk.contents.nodes:
+        self._nodes = chunk.contents.nodes
+        for node in self._nodes:
             note = _NOTE.get(node.__class__)
             if note is not None:
                 note(self, node)
         # A function inside the chunk returns what any of them returns.
         for name in self._functions:
             self.values.setdefault(name, []).extend(self.results)
+
+    @cached_property
+    def results(self) -> list[ast.AST]:
+        """What the chunk gives back."""
+        return results_in(self._nodes)
 
     def give(self, target: ast.AST | None, value: ast.AST | None) -> None:
         """Note that `value` may be in `target` from now on."""
@@ -83,11 +89,6 @@ class Flows:
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """A function inside the chunk."""
         self._functions.append(node.name)
-
-    def result(self, node: ast.Return | ast.Yield | ast.YieldFrom) -> None:
-        """What the function gives back."""
-        if node.value is not None:
-            self.results.append(node.value)
 
     def test(self, node: ast.If | ast.Assert | ast.IfExp) -> None:
         """What is asked before something is done."""
@@ -141,10 +142,7 @@ _NOTE: dict[type[ast.AST], Callable[..., None]] = {
     ast.If: Flows.test,
     ast.IfExp: Flows.test,
     ast.NamedExpr: Flows.other_assignment,
-    ast.Return: Flows.result,
     ast.While: Flows.repeated,
-    ast.Yield: Flows.result,
-    ast.YieldFrom: Flows.result,
     ast.arguments: Flows.parameters,
     ast.comprehension: Flows.loop,
     ast.withitem: Flows.context,
@@ -198,28 +196,50 @@ _WORDS: dict[type[ast.AST], Callable[..., Sequence[str]]] = {
 }
 
 
-def operations_in(nodes: Iterable[ast.AST]) -> dict[str, list[ast.AST]]:
-    """The operations among `nodes` by their words."""
+MANIFOLD = POWERS | CLAMPS
+"""What is called so may be an operation by another word, too."""
+
+
+def operations_in(nodes: Iterable[Any], called: frozenset[str]) -> dict[str, list[ast.AST]]:
+    """The operations among `nodes` by their words, of all calls those alone of what is called so."""
     found: dict[str, list[ast.AST]] = {}
     for node in nodes:
-        words_of = _WORDS.get(node.__class__)
-        if words_of is not None:
-            for word in words_of(node):
-                if word in found:
-                    found[word].append(node)
-                else:
-                    found[word] = [node]
+        kind = node.__class__
+        if kind is ast.Call:
+            function = node.func
+            # Most calls are of something else.
+            if (function.attr if function.__class__ is ast.Attribute else last_word(function)) not in called:
+                continue
+        elif kind not in _WORDS:
+            continue
+        for word in _WORDS[kind](node):
+            if word in found:
+                found[word].append(node)
+            else:
+                found[word] = [node]
     return found
+
+
+_RETURNING = frozenset({ast.Return, ast.Yield, ast.YieldFrom})
+
+
+def results_in(nodes: Iterable[ast.AST]) -> list[ast.AST]:
+    """What a function with these nodes gives back."""
+    returns: list[Any] = [node for node in nodes if node.__class__ in _RETURNING]
+    return [node.value for node in returns if node.value is not None]
+
+
+_LOOPS = frozenset({ast.For, ast.AsyncFor, ast.comprehension})
 
 
 def loop_sources(nodes: Iterable[ast.AST]) -> dict[str, list[ast.AST]]:
     """Each name that a loop or a comprehension sets -> what it runs over."""
     found: dict[str, list[ast.AST]] = {}
-    for node in nodes:
-        if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-            for inner in ast.walk(node.target):
-                if isinstance(inner, ast.Name):
-                    found.setdefault(inner.id, []).append(node.iter)
+    loops: list[Any] = [node for node in nodes if node.__class__ in _LOOPS]
+    for loop in loops:
+        for inner in ast.walk(loop.target):
+            if isinstance(inner, ast.Name):
+                found.setdefault(inner.id, []).append(loop.iter)
     return found
 
 

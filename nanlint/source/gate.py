@@ -21,10 +21,11 @@ from nanlint.source.torch_code import has_star_import
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from nanlint.source.outline import Outline
     from nanlint.source.relevance import Untelling
+    from nanlint.source.words import Contents
 
 # Whether a byte can be part of a name; the letters outside ASCII can.
 _JOINS = [byte > 127 or byte == ord("_") or chr(byte).isalnum() for byte in range(256)]
@@ -87,9 +88,14 @@ class Gate:
     def __init__(self, interests: Iterable[Interest], through: frozenset[str] = frozenset()) -> None:
         self._through = through
         self._interests = tuple(interest for interest in interests if interest.words)
-        self._of_the_file = [(interest, list(filter(None, interest.of_the_file))) for interest in self._interests]
-        asked = (words for interest in self._interests for words in interest.beneath)
-        self._telling = Telling(ASKED_OF_FORMS.union(*asked))
+        self._by_words: dict[frozenset[str], list[tuple[Interest, list[frozenset[str]]]]] = {}
+        """Words -> the interests in them, each with the sets of words of which it needs one in the file."""
+        for interest in self._interests:
+            asked = list(filter(None, interest.of_the_file))
+            self._by_words.setdefault(interest.words, []).append((interest, asked))
+        self._telling = Telling(
+            ASKED_OF_FORMS.union(*(words for interest in self._interests for words in interest.beneath))
+        )
         self._quick = {(_in_bytes(interest.words), _in_bytes(interest.beside)) for interest in self._interests}
 
     def admits(self, data: bytes) -> bool:
@@ -107,17 +113,19 @@ class Gate:
 
     def view(self, outline: Outline) -> View:
         """What of the file the rules need to see."""
-        mentioned = set[str]().union(*(chunk.words for chunk in outline.chunks.values()))
-        imported = (name.rpartition(".")[2] for name in outline.imports.values())
+        contents = [chunk.contents for chunk in outline.chunks.values()]
+        mentioned = set[str]().union(*[each.words for each in contents])
+        imported = [name.rpartition(".")[2] for name in outline.imports.values()]
         numbers = NUMBER_KINDS if any(map(is_number_elsewhere, outline.imports.values())) else ()
         everything = mentioned.union(imported, numbers, BY_NAME, (ANYTHING,))
-        interests = [
-            interest
-            for interest, asked in self._of_the_file
-            if not any(map(everything.isdisjoint, asked)) or outline.stars
-        ]
+        is_open = bool(outline.stars)
+        interests = {
+            words: [each for each, asked in group if is_open or not any(map(everything.isdisjoint, asked))]
+            for words, group in self._by_words.items()
+            if not everything.isdisjoint(words)
+        }
         view = View(outline, Slices(outline, self._through, self._telling))
-        view.keep_for(interests, OtherNames(outline, mentioned))
+        view.keep_for(interests, OtherNames(outline, contents, mentioned))
         return view
 
 
@@ -138,26 +146,30 @@ class View:
         self._untelling: Untelling | None = None
         self._relevant: dict[tuple[str, bool], frozenset[str] | None] = {}
 
-    def keep_for(self, interests: Sequence[Interest], names: OtherNames) -> None:
-        """Keep the chunks in which one of `interests` may be met."""
-        spelled = [(names.of(each.words), each) for each in interests]
-        holders = _holders(self._outline, frozenset().union(*(words for words, _ in spelled)))
-        fitting = Fitting(self._slices, names.of)
-        for words, each in spelled:
+    def keep_for(self, interests: Mapping[frozenset[str], Sequence[Interest]], names: OtherNames) -> None:
+        """Keep the chunks in which one of `interests`, by their words, may be met."""
+        spelled = [(names.of(words), group) for words, group in interests.items() if group]
+        asked = frozenset[str]().union(*[words for words, _ in spelled])
+        holders = _holders(self._outline, asked)
+        fitting = Fitting(self._slices, self._outline, names.of, asked)
+        for words, group in spelled:
             holding = {name for word in words & holders.keys() for name in holders[word]}
-            self._is_open = self._is_open or (each.is_about_all and bool(holding))
-            for name in holding:
-                if not fitting.is_at(self._outline.chunks[name], self._outline, each):
-                    continue
-                if each.is_about_places:
-                    places = fitting.places(name, words, each)
-                    if not places:
-                        continue
-                    self._roots.setdefault(name, []).extend(places)
-                else:
-                    self._whole.add(name)
-                self._rules.setdefault(name, set()).add(each.rule)
+            for each in group:
+                self._is_open = self._is_open or (each.is_about_all and bool(holding))
+                for name in holding:
+                    if fitting.is_at(name, each):
+                        self._keep(name, each, fitting.places(name, words, each) if each.is_about_places else None)
         self.chunks = sorted(self._rules, key=lambda name: (self._outline.chunks[name].first_line, name))
+
+    def _keep(self, chunk: str, interest: Interest, places: list[ast.AST] | None) -> None:
+        """Keep a chunk for the operations that are meant; None if an interest is in all of it."""
+        if places is None:
+            self._whole.add(chunk)
+        elif places:
+            self._roots.setdefault(chunk, []).extend(places)
+        else:
+            return
+        self._rules.setdefault(chunk, set()).add(interest.rule)
 
     def rules_at(self, chunk: str) -> Collection[str]:
         """The codes of the rules that could fire in a chunk."""
@@ -216,13 +228,13 @@ def _has_word(data: bytes, words: Iterable[bytes]) -> bool:
 class OtherNames:
     """Local names under which a word can be called: import aliases, `f = torch.log`, `self.act = nn.Sigmoid()`."""
 
-    def __init__(self, outline: Outline, mentioned: set[str]) -> None:
+    def __init__(self, outline: Outline, contents: Iterable[Contents], mentioned: set[str]) -> None:
         self._mentioned = mentioned
         self._imported: dict[str, list[str]] = {}
         """A word -> the names under which it is imported."""
         self._given: dict[str, list[str | Sequence[ast.AST]]] = {}
         """A word, or the result of a function (`f()`) -> what it is assigned to, in the chunks that were read."""
-        self._unread = [chunk.contents for chunk in outline.chunks.values() if chunk.contents.renames]
+        self._unread = [each for each in contents if each.renames]
         self._asked: set[str] = set()
         self._known: dict[frozenset[str], frozenset[str]] = {}
         for local, dotted in outline.imports.items():
@@ -262,15 +274,15 @@ class OtherNames:
 
     def _read(self, word: str) -> None:
         """Note what is assigned in the chunks that mention a word: in the others it is given no name."""
-        mentioning = [contents for contents in self._unread if word in contents.words]
-        if not mentioning:
-            return
-        self._unread = [contents for contents in self._unread if word not in contents.words]
-        given = self._given
-        for contents in mentioning:
+        given, unread = self._given, []
+        for contents in self._unread:
+            if word not in contents.words:
+                unread.append(contents)
+                continue
             for targets, value in contents.renames:
                 for source in references(value):
                     if source in given:
                         given[source].append(targets)
                     else:
                         given[source] = [targets]
+        self._unread = unread

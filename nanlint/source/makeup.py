@@ -224,10 +224,11 @@ class Makeups(dict[ast.AST, Makeup]):
     def __missing__(self, node: ast.AST) -> Makeup:
         makeup = self[node] = Makeup(self._through, self._telling)
         makeup.add(node)
-        for name in makeup.names & self._imports.keys():
-            makeup.words.update(self._telling[self._imports[name].rpartition(".")[2]])
-            if is_number_elsewhere(self._imports[name]):
-                makeup.words |= NUMBER_KINDS
+        for name in makeup.names:
+            if name in self._imports:
+                makeup.words.update(self._telling[self._imports[name].rpartition(".")[2]])
+                if is_number_elsewhere(self._imports[name]):
+                    makeup.words |= NUMBER_KINDS
         return makeup
 
 

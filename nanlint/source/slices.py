@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING
 
 from nanlint.source.below import all_below
 from nanlint.source.filled import FILLING_ALL, Filled, filled_in
-from nanlint.source.flows import Flows, loop_sources, operations_in
+from nanlint.source.flows import Flows, loop_sources
 from nanlint.source.handed import APART, Handed, Place
 from nanlint.source.kinds import ANYTHING, INHERITED
 from nanlint.source.makeup import OWN, Makeups, Telling, makers_of, operands_of
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nanlint.source.outline import Outline
+
+_Key = tuple[str, str]
 
 # In generated code with more operations than this, looking behind each of them costs more than libcst would.
 MOST_PLACES = 300
@@ -42,12 +44,13 @@ class Slices:
         self._outline = outline
         self._makeups = Makeups(through, Telling() if telling is None else telling, outline.imports)
         self._handed = Handed(outline)
-        self._operations: dict[str, dict[str, list[ast.AST]]] = {}
         self._loops: dict[str, dict[str, list[ast.AST]]] = {}
         self._filled: dict[str, Filled] = {}
         self._words: dict[ast.AST, set[str] | None] = {}
         """Each operation -> the words behind its operands; None if there are too many."""
-        self._named: dict[tuple[str, str], set[str]] = {}
+        self._named: dict[_Key, set[str]] = {}
+        """Each name of a chunk -> all words behind it, of those that an operand goes by."""
+        self._steps: dict[_Key, tuple[set[str], set[_Key]]] = {}
         self._left = math.inf
 
     def begin(self, home: str) -> None:
@@ -60,35 +63,19 @@ class Slices:
         if self._left < 0:
             raise TooFar
 
-    def places(
-        self,
-        name: str,
-        operations: frozenset[str],
-        beneath: Sequence[frozenset[str]],
-        is_meant: Callable[[ast.AST], bool] | None = None,
-    ) -> list[ast.AST]:
-        """Each of the `operations` in the chunk called `name` behind which there is a word of each set of `beneath`.
-
-        Those that are not meant are not looked behind, which costs the most.
-        """
-        if name not in self._operations:
-            self._operations[name] = operations_in(self.nodes_of(name))
-        known = self._operations[name]
-        places = [place for word in known.keys() & operations for place in known[word]]
-        if len(places) > MOST_PLACES:
-            return places
-        if is_meant is not None:
-            places = list(filter(is_meant, places))
-        return [place for place in places if self._may_hold(name, place, beneath)]
-
-    def _may_hold(self, home: str, place: ast.AST, beneath: Sequence[frozenset[str]]) -> bool:
-        if beneath and place not in self._words:
+    def may_hold(self, home: str, place: ast.AST, beneath: Sequence[frozenset[str]]) -> bool:
+        """Whether there is a word of each set of `beneath` behind an operation in the chunk called `home`."""
+        if place not in self._words:
             try:
                 self._words[place] = self._words_behind(home, operands_of(place))
             except RecursionError:
                 self._words[place] = None
-        words = self._words.get(place)
-        return words is None or not any(wanted.isdisjoint(words) for wanted in beneath)
+        words = self._words[place]
+        if words is not None:
+            for wanted in beneath:
+                if wanted.isdisjoint(words):
+                    return False
+        return True
 
     def _words_behind(self, home: str, operands: Sequence[ast.AST]) -> set[str]:
         words = {ANYTHING}
@@ -107,25 +94,35 @@ class Slices:
         if start in self._named:
             return self._named[start]
         words: set[str] = set()
-        is_given = False
         pending, seen = [start], {start}
         while pending:
             key = pending.pop()
             if key in self._named:
                 words |= self._named[key]
                 continue
-            for chunk, value in self._behind(*key):
-                is_given = True
-                words |= self._makeups[value].words
-                further = {_key(chunk, each) for each in self._names_in(chunk, value)} - seen
+            said, names = self._steps[key] if key in self._steps else self._step(key)
+            words |= said
+            further = names - seen
+            if further:
                 seen |= further
                 pending += further
-        if not is_given and start[1].startswith(OWN):
-            words.add(INHERITED)
         self._named[start] = words
         return words
 
-    def given_to(self, home: str, name: str) -> Iterator[Place]:
+    def _step(self, key: _Key) -> tuple[set[str], set[_Key]]:
+        """The words in what is handed to a name, and the names in it."""
+        words: set[str] = set()
+        names: set[_Key] = set()
+        given = self._behind(*key)
+        for chunk, value in given:
+            words |= self._makeups[value].words
+            names.update([_key(chunk, each) for each in self._names_in(chunk, value)])
+        if not given and key[1].startswith(OWN):
+            words.add(INHERITED)
+        self._steps[key] = words, names
+        return words, names
+
+    def given_to(self, home: str, name: str) -> Sequence[Place]:
         """Everything that may be in a name or an attribute (`self.x`) that is read in the chunk called `home`."""
         return self._behind(*_key(home, name))
 
@@ -180,7 +177,7 @@ class Slices:
 
     def is_bound(self, home: str, name: str) -> bool:
         """Whether a name of Python's own means something else here."""
-        return self.may_be_imported(name) or next(self.given_to(home, name), None) is not None
+        return self.may_be_imported(name) or bool(self.given_to(home, name))
 
     def words_of(self, home: str, node: ast.AST) -> set[str]:
         """The words behind `node`, which stands in the chunk called `home`."""
@@ -190,22 +187,18 @@ class Slices:
         """The words behind each of the operands of an operation."""
         return [self._words_behind(home, [operand]) for operand in operands_of(place)]
 
-    def _behind(self, chunk: str, name: str) -> Iterator[Place]:
+    def _behind(self, chunk: str, name: str) -> Sequence[Place]:
         """Everything that may flow into a name or an attribute, or is returned by the function called so."""
-        for value in self.flows_of(chunk).values.get(name, ()):
-            yield chunk, value
-        yield from self._handed.to(name, is_apart=chunk.startswith(APART))
+        handed = self._handed.to(name, is_apart=chunk.startswith(APART))
+        values = None if name.startswith(OWN) else self.flows_of(chunk).values.get(name)
+        return [*[(chunk, value) for value in values], *handed] if values else handed
 
     def flows_of(self, name: str) -> Flows:
         """What is handed to the names of one chunk."""
         return self._handed.flows_of(name.removeprefix(APART))
 
-    def may_reach(self, home: str, beneath: Sequence[frozenset[str]]) -> bool:
-        """Whether a word of each set may be behind an operation in the chunk called `home`, as far as its words tell."""
-        return all(self._handed.may_reach(home, wanted, self._words_behind) for wanted in beneath)
 
-
-def _key(chunk: str, name: str) -> tuple[str, str]:
+def _key(chunk: str, name: str) -> _Key:
     """The attributes of an object are the same in all its methods."""
     if not name.startswith(OWN):
         return chunk, name

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.source.outline import MODULE
@@ -215,7 +216,12 @@ def _is_loss(chunk: Chunk) -> bool:
 
 def _words(*names: str) -> Iterator[str]:
     for name in names:
-        yield from (word.lower() for word in _WORD.findall(name))
+        yield from _words_of(name)
+
+
+@lru_cache(maxsize=4096)
+def _words_of(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
 
 
 def _bases(class_name: str, outline: Outline) -> Iterator[str]:
