@@ -93,9 +93,12 @@ class Fitting:
         if interest.named and interest.named.isdisjoint(self._words_written(name, place)):
             return False
         try:
-            return all(self._forms.has(form, name, place) is (form == interest.form) for form in forms)
+            for form in forms:
+                if self._forms.has(form, name, place) is not (form == interest.form):
+                    return False
         except RecursionError:
             return True
+        return True
 
     def _fits(self, name: str, place: ast.AST, interest: Interest) -> bool:
         try:
@@ -145,10 +148,10 @@ class Fitting:
 
 
 @lru_cache(maxsize=1024)
-def _by_cost(form: str, but: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+def _by_cost(form: str, but: frozenset[str]) -> tuple[Sequence[str], Sequence[str]]:
     """The forms that an interest asks for, those apart that are told by more than a few names."""
     forms = (but | {form}) - {""}
-    return forms - DEAR, forms & DEAR
+    return sorted(forms - DEAR), sorted(forms & DEAR)
 
 
 def _divided(place: ast.AST) -> Sequence[ast.AST]:

@@ -258,7 +258,7 @@ class OtherNames:
                     if more not in found:
                         found.add(more)
                         pending.append(more)
-        return frozenset(found)
+        return frozenset(found) if len(found) > len(words) else words
 
     def _others(self, word: str) -> Iterable[str]:
         """The names that are given to what goes by `word`."""
