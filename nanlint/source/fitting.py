@@ -50,7 +50,7 @@ class Fitting:
     def is_at(self, name: str, interest: Interest) -> bool:
         """Whether what the interest asks of the chunk called `name` as a whole is true of it."""
         chunk = self._outline.chunks[name]
-        words = chunk.words
+        words = chunk.contents.words
         if not interest.unless.isdisjoint(words):
             return False
         for each in interest.along:
@@ -70,6 +70,8 @@ class Fitting:
     def places(self, name: str, words: _Words, interest: Interest) -> list[ast.AST]:
         """Each operation of the chunk called `name` that the interest is about; what costs the most is asked last."""
         found = self._operations_called(name, words)
+        if not found:
+            return found
         are_few = len(found) <= MOST_PLACES
         self._slices.begin(name)
         cheap, dear = _by_cost(interest.form, interest.but)

@@ -200,7 +200,7 @@ def _holders(outline: Outline, words: frozenset[str]) -> dict[str, list[str]]:
     """Each of `words` that occurs in the file -> the chunks in which it does."""
     found: dict[str, list[str]] = {}
     for name, chunk in outline.chunks.items():
-        for word in words & chunk.words:
+        for word in words & chunk.contents.words:
             found.setdefault(word, []).append(name)
     return found
 

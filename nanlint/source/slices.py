@@ -183,7 +183,10 @@ class Slices:
         handed = self._handed.to(name, is_apart=chunk.startswith(APART))
         # Attributes are nobody's own.
         values = None if name.startswith(OWN) else self.flows_of(chunk).values.get(name)
-        return [*[(chunk, value) for value in values], *handed] if values else handed
+        if not values:
+            return handed
+        found = [(chunk, value) for value in values]
+        return [*found, *handed] if handed else found
 
     def flows_of(self, name: str) -> Flows:
         """What is handed to the names of one chunk."""
