@@ -26,6 +26,8 @@ class AddedEps:
     def __init__(self, slices: Slices, choices: Choices) -> None:
         self._slices = slices
         self._choices = choices
+        self._named: dict[tuple[str, str, int], bool] = {}
+        """Each name of a chunk -> whether it may be an eps; the sums of a function have most names in common."""
 
     def is_added(self, home: str, node: ast.AST) -> bool:
         """`x + eps`, as it is written."""
@@ -44,6 +46,14 @@ class AddedEps:
 
     def _may_be_eps(self, home: str, node: ast.AST, depth: int = 2) -> bool:
         """Whether `node` may be a small number, or is called one; nobody knows here what another file gives."""
+        if not isinstance(node, ast.Name):
+            return self._is_eps(home, node, depth)
+        key = home, node.id, depth
+        if key not in self._named:
+            self._named[key] = self._is_eps(home, node, depth)
+        return self._named[key]
+
+    def _is_eps(self, home: str, node: ast.AST, depth: int) -> bool:
         return _SMALL.search(last_word(node)) is not None or any(
             self._is_small(home, choice, depth) for choice in self._choices.of(home, node)
         )

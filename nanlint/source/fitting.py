@@ -50,7 +50,7 @@ class Fitting:
     def is_at(self, name: str, interest: Interest) -> bool:
         """Whether what the interest asks of the chunk called `name` as a whole is true of it."""
         chunk = self._outline.chunks[name]
-        words = chunk.words
+        words = chunk.contents.words
         if not interest.unless.isdisjoint(words):
             return False
         for each in interest.along:
@@ -70,6 +70,8 @@ class Fitting:
     def places(self, name: str, words: _Words, interest: Interest) -> list[ast.AST]:
         """Each operation of the chunk called `name` that the interest is about; what costs the most is asked last."""
         found = self._operations_called(name, words)
+        if not found:
+            return found
         are_few = len(found) <= MOST_PLACES
         self._slices.begin(name)
         cheap, dear = _by_cost(interest.form, interest.but)
@@ -93,9 +95,12 @@ class Fitting:
         if interest.named and interest.named.isdisjoint(self._words_written(name, place)):
             return False
         try:
-            return all(self._forms.has(form, name, place) is (form == interest.form) for form in forms)
+            for form in forms:
+                if self._forms.has(form, name, place) is not (form == interest.form):
+                    return False
         except RecursionError:
             return True
+        return True
 
     def _fits(self, name: str, place: ast.AST, interest: Interest) -> bool:
         try:
@@ -145,10 +150,10 @@ class Fitting:
 
 
 @lru_cache(maxsize=1024)
-def _by_cost(form: str, but: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+def _by_cost(form: str, but: frozenset[str]) -> tuple[Sequence[str], Sequence[str]]:
     """The forms that an interest asks for, those apart that are told by more than a few names."""
     forms = (but | {form}) - {""}
-    return forms - DEAR, forms & DEAR
+    return sorted(forms - DEAR), sorted(forms & DEAR)
 
 
 def _divided(place: ast.AST) -> Sequence[ast.AST]:

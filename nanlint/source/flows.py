@@ -55,7 +55,7 @@ class Flows:
             return
         kind = target.__class__
         if kind is ast.Name:
-            self.values.setdefault(target.id, []).append(value)  # type: ignore[union-attr] # mypy does not narrow by __class__
+            self.values.setdefault(target.id, []).append(value)  # type: ignore[union-attr]
         elif kind is ast.Attribute:
             self.attributes.setdefault(OWN + target.attr, []).append(value)  # type: ignore[union-attr]
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -66,8 +66,12 @@ class Flows:
 
     def assignment(self, node: ast.Assign) -> None:
         """`a = b = value`."""
+        value = node.value
         for target in node.targets:
-            self.give(target, node.value)
+            if target.__class__ is ast.Name:  # as most are
+                self.values.setdefault(target.id, []).append(value)
+            else:
+                self.give(target, value)
 
     def other_assignment(self, node: ast.AnnAssign | ast.NamedExpr) -> None:
         """`a: T = value`, `(a := value)`."""

@@ -201,7 +201,7 @@ def _holders(outline: Outline, words: frozenset[str]) -> dict[str, list[str]]:
     """Each of `words` that occurs in the file -> the chunks in which it does."""
     found: dict[str, list[str]] = {}
     for name, chunk in outline.chunks.items():
-        for word in words & chunk.words:
+        for word in words & chunk.contents.words:
             found.setdefault(word, []).append(name)
     return found
 
@@ -259,7 +259,7 @@ class OtherNames:
                     if more not in found:
                         found.add(more)
                         pending.append(more)
-        return frozenset(found)
+        return frozenset(found) if len(found) > len(words) else words
 
     def _others(self, word: str) -> Iterable[str]:
         """The names that are given to what goes by `word`."""

@@ -95,6 +95,8 @@ class Makeup:
             self.words.update(told)
 
     def _constant(self, value: object) -> None:
+        if value is None:
+            return
         self.words.update(number_words(value))
         if isinstance(value, str) and value.startswith("-"):  # float("-1e9")
             self.words.add(LOW)
@@ -226,8 +228,9 @@ class Makeups(dict[ast.AST, Makeup]):
         makeup.add(node)
         for name in makeup.names:
             if name in self._imports:
-                makeup.words.update(self._telling[self._imports[name].rpartition(".")[2]])
-                if is_number_elsewhere(self._imports[name]):
+                dotted = self._imports[name]
+                makeup.words.update(self._telling[dotted.rpartition(".")[2]])
+                if is_number_elsewhere(dotted):
                     makeup.words |= NUMBER_KINDS
         return makeup
 

@@ -21,7 +21,7 @@ from nanlint.source.makeup import OWN, Makeups, Telling, makers_of, operands_of
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from nanlint.source.outline import Outline
 
@@ -80,13 +80,11 @@ class Slices:
     def _words_behind(self, home: str, operands: Sequence[ast.AST]) -> set[str]:
         words = {ANYTHING}
         for operand in operands:
-            words |= self._makeups[operand].words
-            for name in self._names_in(home, operand):
+            makeup = self._makeups[operand]
+            words |= makeup.words
+            for name in makeup.names:
                 words |= self._words_of_name(home, name)
         return words
-
-    def _names_in(self, home: str, node: ast.AST) -> Iterable[str]:
-        return makers_of(node) if home.startswith(APART) else self._makeups[node].names
 
     def _words_of_name(self, home: str, name: str) -> set[str]:
         """All words behind a name; the operands of a function have most names in common."""
@@ -115,8 +113,10 @@ class Slices:
         names: set[_Key] = set()
         given = self._behind(*key)
         for chunk, value in given:
-            words |= self._makeups[value].words
-            names.update([_key(chunk, each) for each in self._names_in(chunk, value)])
+            makeup = self._makeups[value]
+            words |= makeup.words
+            for each in makers_of(value) if chunk.startswith(APART) else makeup.names:
+                names.add(_key(chunk, each))
         if not given and key[1].startswith(OWN):
             words.add(INHERITED)
         self._steps[key] = words, names
@@ -190,8 +190,12 @@ class Slices:
     def _behind(self, chunk: str, name: str) -> Sequence[Place]:
         """Everything that may flow into a name or an attribute, or is returned by the function called so."""
         handed = self._handed.to(name, is_apart=chunk.startswith(APART))
+        # Attributes are nobody's own.
         values = None if name.startswith(OWN) else self.flows_of(chunk).values.get(name)
-        return [*[(chunk, value) for value in values], *handed] if values else handed
+        if not values:
+            return handed
+        found = [(chunk, value) for value in values]
+        return [*found, *handed] if handed else found
 
     def flows_of(self, name: str) -> Flows:
         """What is handed to the names of one chunk."""
