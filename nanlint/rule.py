@@ -129,7 +129,7 @@ class Need(NamedTuple):
     """The form that the operation must have: `<selected>` has an operand `x[index]`, `<eps added>` one `x + eps`, `<late eps>` adds an
     eps to the result of a call, `<called by name>` is no method of a value, `<huge constant>` has an operand that is one, `<cast and huge>` another that is cast as well, `<wide limit>`
     one that is the lower limit of a format wider than float16, `<least twice>` two that are filled with the least number of one, `<of variance>` one that
-    is an average less a square, `<of tested>` one that is compared with something, or made of what is, `<infinite constant>` one that is infinite,
+    is an average less a square, `<of tested>` one that is compared with something, or made of what is, `<infinite constant>` one that is infinite, `<amplified>` one over a small number,
     `<may be learned>` one that is neither a number nor computed here, `<compared>`
     is no `where`, or one by a comparison."""
     but: frozenset[str] = frozenset()

@@ -62,7 +62,7 @@ class ExpOverflow(Rule):
     calls = frozenset(OVERFLOW)
     needs = (Need(calls, (TELLING,), where="no test", recorded=True),
              Need(calls, (LEARNED, FACTOR), made_by=FACTOR, where="no test", recorded=True),
-             Need(calls, (SMALL, QUOTIENT), spread="one", made_by=QUOTIENT, where="no test", recorded=True), Need(calls, ANY, along=(TESTS,), form="<of tested>", where="no test", recorded=True),
+             Need(calls, (SMALL, QUOTIENT), spread="one", form="<amplified>", where="no test", recorded=True), Need(calls, ANY, along=(TESTS,), form="<of tested>", where="no test", recorded=True),
              Need(calls, ANY, along=(frozenset({"torch.multinomial"}),), where="no test"), Need(frozenset(SKETCHES), ANY, along=(frozenset({"torch.log"}),), where="no test"),
              Need(QUOTIENT, made_by=PRODUCTS, along=(calls,), where="no test"), Need(calls, ANY, only_info=True))  # fmt: skip
     yields_to = frozenset({"NAN202"})

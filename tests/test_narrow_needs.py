@@ -64,6 +64,11 @@ def is_kept(body: str, operation: str, **asked: Any) -> bool:
         ("<may be learned>", "/", "t = 2.0 * n\n    return x / t", False),
         ("<of tested>", "exp", "z = x + 1\n    return z.exp() if x < 50 else y", True),
         ("<of tested>", "exp", "return x.exp() if n < 50 else y", False),
+        ("<amplified>", "exp", "z = (x / 0.01).view(-1)\n    return z.exp()", True),
+        ("<amplified>", "exp", "return torch.exp(x.div(self.eps)[0])", True),
+        ("<amplified>", "exp", "return torch.exp(self.g(x))\n  def g(self, x, t=0.01): return x / t", True),
+        ("<amplified>", "exp", "return torch.exp(0.01 * x / n)", False),
+        ("<amplified>", "exp", "return torch.exp(x * (y / 0.01))", False),
         ("<of empty>", "+", "return x + torch.empty(3)[0].to(y)", True),
         ("<of empty>", "+", "return x + torch.empty(3).uniform_()", False),
     ],
@@ -163,6 +168,13 @@ def test_a_denominator_is_compared_with_0(body: str, is_asked_for: bool) -> None
 )
 def test_a_variable_by_the_name_of_an_operation_is_none(body: str, is_made: bool) -> None:  # noqa: FBT001 - a table of cases
     assert is_kept(body, "/", made_by=frozenset({"std"})) is is_made
+
+
+def test_a_parameter_is_made_by_nothing_that_it_starts_from() -> None:
+    code = "from torch.nn import Parameter\nfrom torch import exp\ngain = MAKE(exp(a))\ndef f(x): return x / gain"
+    for make, is_made in (("Parameter", False), ("other", True)):
+        gate = Gate([Interest(frozenset({"/"}), made_by=frozenset({"exp"}))])
+        assert gate.chunks(outline(code.replace("MAKE", make))) == (["f"] if is_made else [])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.source.below import nodes_below
-from nanlint.source.makeup import OWN, operands_of
+from nanlint.source.makeup import OWN, VIEWS, operands_of
+from nanlint.source.origins import THROUGH
 from nanlint.source.references import SELVES, last_word
 
 if TYPE_CHECKING:
@@ -59,6 +60,16 @@ class Choices:
                 pending += given
             else:
                 yield chunk, current
+
+    def makers_of(self, home: str, operands: Sequence[ast.AST]) -> Iterator[Place]:
+        """Whatever may have made one of `operands`, through names and views."""
+        pending: list[Place] = [(home, operand) for operand in operands]
+        for chunk, node in self.of_all(pending, set()):
+            yield chunk, node
+            if isinstance(node, ast.Call) and (last_word(node.func) in THROUGH or self.is_called_by_name(node)):
+                pending += [(chunk, part) for part in (node.func, *operands_of(node))]
+            elif isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in VIEWS):
+                pending.append((chunk, node.value))
 
     def is_library(self, node: ast.AST) -> bool:
         """Whether `node` is a name that an import binds."""

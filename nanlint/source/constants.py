@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.source.below import all_below
-from nanlint.source.kinds import HUGE, LEAST, LOW
+from nanlint.source.kinds import EPS, FRACTION, HUGE, LEAST, LOW, TINY
 from nanlint.source.makeup import operands_of
 from nanlint.source.origins import THROUGH
 from nanlint.source.references import last_word
@@ -22,10 +22,12 @@ _LIMITS = "finfo"
 HUGE_WORDS = frozenset({HUGE, _LIMITS})
 WIDE = frozenset({"float32", "float64", "bfloat16", "float", "double"})
 """Formats that hold more than float16."""
+_SMALL = frozenset({TINY, FRACTION, EPS})
+_DIVIDING = frozenset({"div", "div_", "divide", "divide_", "true_divide", "true_divide_"})
 _INFINITE = frozenset({"inf", "Inf", "infty"})
 # What a number below 0 is made with: `finfo.min`, `-finfo.max`, `0 - finfo.max`.
 _BELOW = frozenset({"min", LOW, "neg", "negative", "-", "sub", "subtract", "rsub"})
-ASKED_OF_CONSTANTS = HUGE_WORDS | WIDE | _INFINITE | _BELOW | {LEAST}
+ASKED_OF_CONSTANTS = HUGE_WORDS | WIDE | _INFINITE | _BELOW | _SMALL | {LEAST}
 """The words that are looked for behind a constant."""
 _MADE = frozenset(
     {"float", "int", "tensor", "full", "full_like", "new_tensor", "new_full", "as_tensor", "scalar_tensor"}
@@ -120,6 +122,14 @@ class Constants:
                 return True
         return False
 
+    def are_amplified_among(self, home: str, operands: Sequence[ast.AST]) -> bool:
+        """Whether an operand may be a quotient with a small number, or what is called one, below."""
+        for chunk, node in self._choices.makers_of(home, operands):
+            below = _denominators(node)
+            if any(not _SMALL.isdisjoint(self._slices.words_of(chunk, each)) for each in below):
+                return True
+        return False
+
     def is_plane_of_least(self, home: str, operand: ast.AST) -> bool:
         """Whether the least number of a format is filled into the operand, or into what it is a part of."""
         pending: list[Place] = [(home, operand)]
@@ -141,6 +151,13 @@ class Constants:
         return any(
             LEAST in self._slices.words_of(chunk, node) for chunk, node in self._with(HUGE_WORDS, home, operands)
         )
+
+
+def _denominators(node: ast.AST) -> Sequence[ast.AST]:
+    """What a quotient has below; of a call, nobody knows here which of its operands that is."""
+    if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.Div):
+        return [node.right if isinstance(node, ast.BinOp) else node.value]
+    return operands_of(node) if isinstance(node, ast.Call) and last_word(node.func) in _DIVIDING else ()
 
 
 def _is_type(node: ast.AST) -> bool:

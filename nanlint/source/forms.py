@@ -16,6 +16,7 @@ from nanlint.source.call_forms import CALL_FORMS
 from nanlint.source.choices import Choices, is_own
 from nanlint.source.constants import ASKED_OF_CONSTANTS, Constants
 from nanlint.source.kinds import (
+    AMPLIFIED,
     ASKED_FOR,
     BY_NAME_CALLED,
     CAST_AND_HUGE,
@@ -163,6 +164,10 @@ class Forms:
         """`mask * float("-inf")`, or under a name."""
         return self._constants.are_infinite_among(home, operands_of(place))
 
+    def is_of_amplified(self, home: str, place: ast.AST) -> bool:
+        """`torch.exp(x / eps)`, or under a name."""
+        return self._constants.are_amplified_among(home, operands_of(place))
+
     def is_of_what_may_be_learned(self, home: str, place: ast.AST) -> bool:
         """`logits / self.temperature`."""
         return any(self._constants.may_be_learned(home, operand) for operand in operands_of(place))
@@ -211,6 +216,7 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
     EPS_ADDED: Forms.is_of_sum_with_eps,
     LATE_EPS: Forms.is_late_eps,
     FILLED: Forms.is_filled,
+    AMPLIFIED: Forms.is_of_amplified,
     ASKED_FOR: Forms.is_of_asked_for,
     HUGE_CONSTANT: Forms.is_with_huge_constant,
     WIDE_LIMIT: Forms.is_with_wide_limit,
@@ -224,6 +230,7 @@ _FORMS: Mapping[str, Callable[[Forms, str, ast.AST], bool]] = {
 }
 DEAR = frozenset(
     {
+        AMPLIFIED,
         ASKED_FOR,
         LEARNED,
         UNCOUNTED,

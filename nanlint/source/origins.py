@@ -34,6 +34,7 @@ THROUGH = frozenset(
     }
 )  # fmt: skip
 """They carry on what they are given, as `float` and `int` do."""
+_PARAMETER = "Parameter"
 # Of these the first operand is carried on: `x / n`, `x ** 2`, and `high - low`, which is known by what is high.
 _FIRST = (ast.Div, ast.Pow, ast.Sub, ast.FloorDiv, ast.Mod)
 
@@ -108,8 +109,8 @@ class Origins:
                 yield from self._slices.given_to(home, OWN + method)
         if word == CONTAINER and node.args:
             yield home, node.args[-1]
-        # A function of the file, or one under another name, may hand its arguments on.
-        if is_own or word in THROUGH:
+        # A function of the file, or one under another name, may hand its arguments on; a parameter begins anew.
+        if (is_own and self._slices.meaning_of(word) != _PARAMETER) or word in THROUGH:
             yield from ((home, part) for part in operands_of(node))
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.source.makeup import VIEWS, operands_of
-from nanlint.source.origins import THROUGH
+from nanlint.source.makeup import operands_of
 from nanlint.source.references import last_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from nanlint.source.choices import Choices
-    from nanlint.source.handed import Place
 
 _SUBTRACTING = frozenset({"sub", "sub_", "subtract", "subtract_"})
 _ADDING = frozenset({"add", "add_"})
@@ -30,9 +28,9 @@ class Variances:
 
     def are_among(self, home: str, operands: Sequence[ast.AST]) -> bool:
         """Whether an operand may be such a variance, or the sum of one and something else."""
-        for place in self._origins(home, operands):
+        for place in self._choices.makers_of(home, operands):
             terms = _sides(place[1], ast.Add, _ADDING)
-            if self._is_one(*place) or any(self._is_one(*each) for each in self._origins(place[0], terms)):
+            if self._is_one(*place) or any(self._is_one(*each) for each in self._choices.makers_of(place[0], terms)):
                 return True
         return False
 
@@ -40,8 +38,8 @@ class Variances:
         sides = _sides(node, ast.Sub, _SUBTRACTING)
         # Which operand of a call is subtracted from which, nobody knows here.
         above, below = (sides, sides) if isinstance(node, ast.Call) else (sides[:1], sides[1:])
-        return any(self._may_average(each) for _, each in self._origins(home, above)) and any(
-            self._may_square(each) for _, each in self._origins(home, below)
+        return any(self._may_average(each) for _, each in self._choices.makers_of(home, above)) and any(
+            self._may_square(each) for _, each in self._choices.makers_of(home, below)
         )
 
     def _may_average(self, node: ast.AST) -> bool:
@@ -53,18 +51,6 @@ class Variances:
         if isinstance(node, ast.Call):
             return last_word(node.func) in _SQUARING or self._choices.is_called_by_name(node)
         return isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, (ast.Pow, ast.Mult))
-
-    def _origins(self, home: str, operands: Sequence[ast.AST]) -> Iterator[Place]:
-        """Whatever may have made one of `operands`, through names and views."""
-        pending: list[Place] = [(home, operand) for operand in operands]
-        for chunk, node in self._choices.of_all(pending, set()):
-            yield chunk, node
-            if isinstance(node, ast.Call) and (
-                last_word(node.func) in THROUGH or self._choices.is_called_by_name(node)
-            ):
-                pending += [(chunk, part) for part in (node.func, *operands_of(node))]
-            elif isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in VIEWS):
-                pending.append((chunk, node.value))
 
 
 def _sides(node: ast.AST, operator: type[ast.operator], words: frozenset[str]) -> Sequence[ast.AST]:
