@@ -9,6 +9,7 @@ The parser is built for the one command that was asked for; a hook that runs on 
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING, NoReturn, Protocol, TextIO, cast
@@ -64,16 +65,17 @@ class _Command(Protocol):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code for the shell; without `argv`, as the program that the shell started."""
     out, err = _stream(sys.stdout), _stream(sys.stderr)
-    code = _guarded(list(sys.argv[1:] if argv is None else argv), out, err)
-    if argv is None and not _is_watched():
+    is_last = argv is None and not _is_watched()
+    code = _guarded(list(sys.argv[1:] if argv is None else argv), out, err, is_last=is_last)
+    if is_last:
         _leave(code, out, err)
     return code
 
 
-def _guarded(argv: list[str], out: TextIO, err: TextIO) -> int:
+def _guarded(argv: list[str], out: TextIO, err: TextIO, *, is_last: bool) -> int:
     """The exit code, whatever happens."""
     try:
-        code = _run(argv, out, err)
+        code = _run(argv, out, err, is_last=is_last)
         out.flush()
     except NanlintError as error:
         err.write(f"nanlint: {error}\n")
@@ -119,7 +121,7 @@ def _stream(stream: TextIO | None) -> TextIO:
     return stream
 
 
-def _run(argv: list[str], out: TextIO, err: TextIO) -> int:
+def _run(argv: list[str], out: TextIO, err: TextIO, *, is_last: bool) -> int:
     if argv[:1] in (["--version"], ["-V"]):
         out.write(f"nanlint {nanlint.__version__}\n")
         return ExitCode.CLEAN
@@ -128,6 +130,9 @@ def _run(argv: list[str], out: TextIO, err: TextIO) -> int:
         raise UsageError(f"there is no command `{command}`{_meant(command)} (see nanlint --help)")
     if command in _WITH_COLLECTOR:
         return _obey(command, argv, out, err)
+    if is_last:
+        # Switched on again, the collector would go through all that is left just before the process ends.
+        gc.disable()
     with without_collector():
         return _obey(command, argv, out, err)
 

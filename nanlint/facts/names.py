@@ -22,7 +22,7 @@ BUILTINS = frozenset(
 
 # What a star import brings of somebody's module are the names that this module imported itself; these mean one thing.
 _MODULES = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
-_GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
+_GLOBAL = re.compile(r"global[ \t]+([\w, \t]+)")
 
 
 def names_in(node: cst.CSTNode) -> set[str]:
@@ -52,5 +52,7 @@ def from_star(name: str, stars: Sequence[str]) -> str | None:
 
 def declared_global(text: str) -> frozenset[str]:
     """The names that functions in `text` declare to be those of the module, which they may then assign."""
-    names = (match[1].split(",") for match in _GLOBAL.finditer(text))
+    # From the word to the line's beginning: looking at each line takes ten times as long.
+    lines = ((match, text[text.rfind("\n", 0, match.start()) + 1 : match.start()]) for match in _GLOBAL.finditer(text))
+    names = (match[1].split(",") for match, before in lines if before and not before.strip(" \t"))
     return frozenset(name.strip() for group in names for name in group)
