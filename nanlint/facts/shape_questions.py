@@ -45,6 +45,7 @@ from nanlint.facts.written import text_of
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
+    from nanlint.facts.flow import Flow
     from nanlint.source.outline import Chunk
 
 _MEASURES = frozenset(
@@ -164,10 +165,12 @@ class ShapeQuestions(RangeQuestions):
     def is_first_count(self, call: Call, names: frozenset[str]) -> bool:
         """Whether `call` is the first of this function that sums up over all pixels what goes by one of these names."""
         flow = self.here
-        if flow is None or names.isdisjoint(self.kept_as(call)) or not is_sum_over_pixels(call, flow):
+        if flow is None or not self._is_count(call, names, flow):
             return False
-        sums = (each for each in flow.calls.values() if is_sum_over_pixels(each, flow))
-        return next((each for each in sums if not names.isdisjoint(self.kept_as(each))), None) is call
+        return next(each for each in flow.calls.values() if self._is_count(each, names, flow)) is call
+
+    def _is_count(self, call: Call, names: frozenset[str], flow: Flow) -> bool:
+        return "_".join(self.kept_as(call)) in names and is_sum_over_pixels(call, flow)
 
     def may_have_empty_rows(self, node: cst.BaseExpression) -> bool:
         """Whether a row of `node` may be 0 as a whole: not one of weights or embeddings, or of random numbers."""
