@@ -137,20 +137,19 @@ class _Reading:
         module = Chunk(tree, MODULE, "", sys.maxsize)
         collector = self._collector(module)
         for statement in tree.body:
-            self._enter(statement, module, collector)
+            self._enter(statement, module, "", collector)
         self.result.chunks[MODULE] = module
 
     def _collector(self, chunk: Chunk) -> Collector:
         return Collector(chunk.contents, chunk.name, self._note_import)
 
-    def _enter(self, statement: ast.stmt, home: Chunk, collector: Collector) -> None:
-        """Give a function or class its own chunks, any other statement to `home`."""
+    def _enter(self, statement: ast.stmt, home: Chunk, owner: str, collector: Collector) -> None:
+        """Give a function or class its own chunks, any other statement to `home`; `owner` is the class that this is, if any."""
         if isinstance(statement, _Function):
-            owner = home.qualname if isinstance(home.node, ast.ClassDef) else ""
             self._enter_function(statement, owner)
             home.contents.bound.add(statement.name)
         elif isinstance(statement, ast.ClassDef):
-            self._enter_class(statement, home)
+            self._enter_class(statement, owner)
             home.contents.bound.add(statement.name)
         else:
             collect(statement, collector)
@@ -168,8 +167,7 @@ class _Reading:
             key, count = f"{chunk.qualname}#{count}", count + 1
         self.result.chunks[key] = chunk
 
-    def _enter_class(self, node: ast.ClassDef, home: Chunk) -> None:
-        outer = home.qualname if isinstance(home.node, ast.ClassDef) else ""
+    def _enter_class(self, node: ast.ClassDef, outer: str) -> None:
         qualname = f"{outer}.{node.name}" if outer else node.name
         self.result.classes.setdefault(qualname, node)
         body = Chunk(node, qualname, qualname, node.end_lineno or node.lineno)
@@ -177,7 +175,7 @@ class _Reading:
         for part in (*node.decorator_list, *node.bases, *node.keywords):
             collect(part, collector)
         for statement in node.body:
-            self._enter(statement, body, collector)
+            self._enter(statement, body, qualname, collector)
         self.result.chunks.setdefault(qualname, body)
 
     def _note_import(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -202,5 +200,5 @@ class _Reading:
 
 def first_line(node: ast.stmt) -> int:
     """The line on which `node` begins, decorators included."""
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    decorators: list[ast.expr] | None = getattr(node, "decorator_list", None)
+    return decorators[0].lineno if decorators else node.lineno
