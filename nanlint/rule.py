@@ -135,7 +135,7 @@ class Need(NamedTuple):
     but: frozenset[str] = frozenset()
     """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<floored>` any number above 0, `<number added>`
     any number as a term, `<learned>` is given the sum or the norm of what a model makes by its name, `<uncounted>` the sum of what
-    nothing has tested, `<eps given>` has an argument of that name, `<no diagonal>` is an einsum without one, `<filled>` makes what something in the file fills, `<not learned>` what has no gradient, `<wide scores>` fills
+    nothing has tested, `<eps given>` has an argument of that name, `<mark given>` may have an `ignore_index`, `<no diagonal>` is an einsum without one, `<filled>` makes what something in the file fills, `<not learned>` what has no gradient, `<wide scores>` fills
     what is in float32 or a number, `<asked for>` is given what the function compares with 0, `<own called>` calls an attribute of the object."""
     not_named: tuple[str, ...] = ()
     """The rule is silent in functions whose names contain one of these."""

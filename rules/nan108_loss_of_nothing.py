@@ -63,7 +63,7 @@ class LossOfNothing(Rule):
     needs = (
         Need(calls, along=(TESTS | {"torch.isin"},), form="<selected>", where="no test", recorded=True),
         Need(calls, form="<selected>", only_info=True, where="no test"),
-        Need(calls, (frozenset({"ignore_index"}),), where="no test", recorded=True),
+        Need(calls, (frozenset({"ignore_index"}),), form="<mark given>", where="no test", recorded=True),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

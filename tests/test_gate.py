@@ -114,3 +114,9 @@ def test_no_tree_outlives_the_check_of_its_file() -> None:
 
     with without_collector():
         assert trees_left() == trees_left()
+
+
+@pytest.mark.parametrize("power", ["pow(x, 0.5)", "torch.pow(x, 0.5)", "x.pow(0.5)"])
+def test_a_power_is_a_root_however_it_is_called(power: str) -> None:
+    plan = outline(f"from torch import pow\ndef f(x): return {power}\n")
+    assert Gate([Interest(frozenset({"<root>"}))]).chunks(plan) == ["f"]

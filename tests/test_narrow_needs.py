@@ -249,3 +249,9 @@ def test_nothing_that_is_shown_by_default_is_dropped_from_the_fixtures() -> None
     for path in sorted(FIXTURES.glob("*/*.py")):
         _, differences = compare_findings(path.read_text(encoding="utf-8"), str(path), Settings())
         assert differences == []
+
+
+@pytest.mark.parametrize("arguments", ["x, y, ignore_index=-100", "x, y, None, None, self.ignore_index", "*a", "**a"])
+def test_a_mark_is_given_by_name_by_place_or_unseen(arguments: str) -> None:
+    assert is_kept(f"return F.cross_entropy({arguments})", "cross_entropy", form="<mark given>")
+    assert not is_kept("return F.cross_entropy(x, y)", "cross_entropy", form="<mark given>")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.source.choices import is_own
 from nanlint.source.filled import is_empty
-from nanlint.source.kinds import EPS_GIVEN, NO_DIAGONAL, NOT_LEARNED, OF_EMPTY, OWN_CALLED, WIDE_SCORES
+from nanlint.source.kinds import EPS_GIVEN, MARK_GIVEN, NO_DIAGONAL, NOT_LEARNED, OF_EMPTY, OWN_CALLED, WIDE_SCORES
 from nanlint.source.makeup import operands_of
 from nanlint.source.references import last_word
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _FILLING = frozenset({"masked_fill", "masked_fill_"})
+_BEFORE_MARK = 2
 
 
 def is_without_diagonal(place: ast.AST) -> bool:
@@ -30,6 +31,15 @@ def is_without_diagonal(place: ast.AST) -> bool:
 def is_given_eps(place: ast.AST) -> bool:
     """`torch.logit(x, eps=1e-6)`."""
     return isinstance(place, ast.Call) and any(keyword.arg == "eps" for keyword in place.keywords)
+
+
+def is_given_mark(place: ast.AST) -> bool:
+    """`F.cross_entropy(x, y, ignore_index=-100)`; before it come two arguments at least, and `*` and `**` hand on any."""
+    return isinstance(place, ast.Call) and (
+        len(place.args) > _BEFORE_MARK
+        or any(keyword.arg in {"ignore_index", None} for keyword in place.keywords)
+        or any(isinstance(argument, ast.Starred) for argument in place.args)
+    )
 
 
 def is_not_learned(place: ast.AST) -> bool:
@@ -70,6 +80,7 @@ def is_call_of_own(place: ast.AST) -> bool:
 
 CALL_FORMS: Mapping[str, Callable[[ast.AST], bool]] = {
     EPS_GIVEN: is_given_eps,
+    MARK_GIVEN: is_given_mark,
     NO_DIAGONAL: is_without_diagonal,
     NOT_LEARNED: is_not_learned,
     OF_EMPTY: is_of_empty,

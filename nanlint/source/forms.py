@@ -237,7 +237,6 @@ DEAR = frozenset(
         FILLED,
         HUGE_CONSTANT,
         WIDE_LIMIT,
-        CAST_AND_HUGE,
         INFINITE_CONSTANT,
         LEAST_TWICE,
         OF_VARIANCE,

@@ -165,13 +165,15 @@ def _enter_call(to: Collector, node: ast.Call) -> None:
     function = node.func
     if function.__class__ is ast.Attribute:
         _enter_attribute(to, function)
-        if function.attr in POWERS:
-            for word in power_words(node):
-                to.word(word)
-        elif function.attr in CLAMPS and has_two_bounds(node):
-            to.word(BOUNDS)
+        called = function.attr
     else:
         _enter_function_called(to, function)
+        called = function.id if function.__class__ is ast.Name else ""
+    if called in POWERS:
+        for word in power_words(node):
+            to.word(word)
+    elif called in CLAMPS and has_two_bounds(node):
+        to.word(BOUNDS)
     for argument in node.args:
         if argument.__class__ is ast.Name:
             to.word(argument.id)
