@@ -127,7 +127,7 @@ class Need(NamedTuple):
     every one; anywhere if nothing is said."""
     form: str = ""
     """The form that the operation must have: `<selected>` has an operand `x[index]`, `<eps added>` one `x + eps`, `<late eps>` adds an
-    eps to the result of a call, `<called by name>` is no method of a value, `<huge constant>` has an operand that is one, `<cast and huge>` another that is cast as well, `<wide limit>`
+    eps to the result of a call, `<called by name>` is no method of a value, `<mark given>` may have an `ignore_index`, `<huge constant>` has an operand that is one, `<cast and huge>` another that is cast as well, `<wide limit>`
     one that is the lower limit of a format wider than float16, `<least twice>` two that are filled with the least number of one, `<of variance>` one that
     is an average less a square, `<of tested>` one that is compared with something, or made of what is, `<infinite constant>` one that is infinite, `<amplified>` one over a small number,
     `<may be learned>` one that is neither a number nor computed here, `<compared>`
@@ -135,7 +135,7 @@ class Need(NamedTuple):
     but: frozenset[str] = frozenset()
     """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<floored>` any number above 0, `<number added>`
     any number as a term, `<learned>` is given the sum or the norm of what a model makes by its name, `<uncounted>` the sum of what
-    nothing has tested, `<eps given>` has an argument of that name, `<mark given>` may have an `ignore_index`, `<no diagonal>` is an einsum without one, `<filled>` makes what something in the file fills, `<not learned>` what has no gradient, `<wide scores>` fills
+    nothing has tested, `<eps given>` has an argument of that name, `<no diagonal>` is an einsum without one, `<filled>` makes what something in the file fills, `<not learned>` what has no gradient, `<wide scores>` fills
     what is in float32 or a number, `<asked for>` is given what the function compares with 0, `<own called>` calls an attribute of the object."""
     not_named: tuple[str, ...] = ()
     """The rule is silent in functions whose names contain one of these."""

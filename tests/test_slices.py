@@ -9,9 +9,9 @@ import pytest
 
 from nanlint.engine.check_file import RECURSION_LIMIT
 from nanlint.engine.interests import carrying_words
+from nanlint.source.fitting import MOST_PLACES
 from nanlint.source.gate import Gate, Interest
 from nanlint.source.outline import outline
-from nanlint.source.slices import MOST_PLACES
 
 
 def kept(code: str, operation: str, *beneath: str, beside: str = "", fewer_levels: int = 0) -> list[str]:

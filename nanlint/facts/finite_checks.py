@@ -6,7 +6,6 @@ says what they look for. What is done about it is a matter of paths, which this 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -18,6 +17,7 @@ from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import loop_source_of, thing_of, words_of
 from nanlint.facts.values import UNKNOWN
 from nanlint.facts.written import text_of
+from nanlint.source.measures import words_in
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ _ELSE = frozenset(
     {"weight", "fn", "func", "mask", "scale", "scaler", "type", "layer", "best", "lowest", "min", "prev", "last", "old"}
 )
 _ASIDE = frozenset({"best", "val", "valid", "validation", "eval", "test"})
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 # How many names a condition is followed through.
 _NAMES = 3
 
@@ -183,7 +182,7 @@ def _asked(test: cst.Call, flow: Flow, names: int) -> Check | None:
 
 def _named_helper(test: cst.Call, word: str, flow: Flow) -> Check | None:
     """`has_nan_or_inf(loss)`, `self.is_finite(loss)`: a helper that says what it looks for."""
-    words = {part.lower() for part in _WORD.findall(word)}
+    words = words_in(word)
     is_bad, is_good = bool(words & _FOR_BAD), bool(words & _FOR_GOOD)
     if not is_bad and not is_good:
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from nanlint.facts.names import BUILTINS, dotted_text
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.facts.written import text_of
+from nanlint.source.measures import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from nanlint.facts.flow import Flow
     from nanlint.facts.values import Call
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _AVERAGE_WORDS = frozenset({"ema", "swa", "polyak", "averaged"})
 _REDUCING = frozenset({"reduce", "reduced", "gather", "allreduce", "allgather", "reducer", "broadcast"})
 _GRADIENT_WORDS = frozenset({"grad", "grads", "gradient", "gradients"})
@@ -62,7 +61,7 @@ class _Called:
 
     def words(self) -> frozenset[str]:
         """The words of the function's own name."""
-        return frozenset(word.lower() for word in _WORD.findall(self.word))
+        return words_in(self.word)
 
     def text(self, node: cst.BaseExpression | None) -> str:
         """The text of an expression, in the names of the loop that calls this code."""

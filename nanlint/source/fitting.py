@@ -14,7 +14,6 @@ from nanlint.source.measures import words_in
 from nanlint.source.origins import Origins
 from nanlint.source.recording import is_recorded
 from nanlint.source.references import last_word
-from nanlint.source.slices import MOST_PLACES
 from nanlint.source.training_code import is_of_kind
 
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 _Words = frozenset[str]
 
+# In generated code with more operations than this, looking behind each of them costs more than libcst would.
+MOST_PLACES = 300
 ONE, EVERY = "one", "every"
 
 

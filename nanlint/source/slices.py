@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 _Key = tuple[str, str]
 
-# In generated code with more operations than this, looking behind each of them costs more than libcst would.
-MOST_PLACES = 300
-# So does a question that leads further than this in a chunk, at least and for each of its nodes: code written by hand stays far below.
+# A question that leads further than this in a chunk, at least and for each of its nodes, costs more than libcst would: code written by hand stays far below.
 LEAST_STEPS, STEPS_PER_NODE = 5000, 20
 
 

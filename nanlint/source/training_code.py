@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanlint.source.measures import words_in
 from nanlint.source.outline import MODULE
 from nanlint.source.watching import compares_limits, replaces, watches
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from nanlint.source.outline import Chunk, Outline
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NOT_TRAINED = frozenset(
     {
         "metric", "metrics", "scheduler", "sampler", "sampling", "sample", "processor", "preprocess", "processing", "extractor",
@@ -119,14 +118,14 @@ def may_train(chunk: Chunk, outline: Outline) -> bool:
     if chunk.name == MODULE:
         return True
     bases = list(_bases(chunk.owner, outline))
-    named = set(_words(chunk.owner.rpartition(".")[2], *bases))
+    named = _words(chunk.owner.rpartition(".")[2], *bases)
     # A loss of negative sampling is a loss.
     is_loss = not named.isdisjoint(_LOSSES)
     if is_loss:
         named -= _NOT_TRAINED
-    if not named.isdisjoint(_NOT_TRAINED) or "function" in set(_words(*bases)):
+    if not named.isdisjoint(_NOT_TRAINED) or "function" in _words(*bases):
         return False
-    function = set(_words(chunk.name))
+    function = _words(chunk.name)
     if is_loss or not function.isdisjoint(_TRAINED_FUNCTIONS):
         return True
     if not function.isdisjoint(_NOT_TRAINED):
@@ -153,7 +152,7 @@ def could_train(chunk: Chunk, outline: Outline) -> bool:
     """As `may_train`, or a backward passes through such code at times: through features of a signal and conversions of rotations."""
     if may_train(chunk, outline):
         return True
-    bases = set(_words(*_bases(chunk.owner, outline)))
+    bases = _words(*_bases(chunk.owner, outline))
     words = {*_words(chunk.name, chunk.owner.rpartition(".")[2]), *bases}
     return "function" not in bases and words.isdisjoint(_NOT_TRAINED - _TRAINED_AT_TIMES)
 
@@ -170,7 +169,7 @@ def is_trained(chunk: Chunk, outline: Outline) -> bool:
     """
     if not may_train(chunk, outline):
         return False
-    function, owner = set(_words(chunk.name)), set(_words(chunk.owner.rpartition(".")[2]))
+    function, owner = _words(chunk.name), _words(chunk.owner.rpartition(".")[2])
     if chunk.name == MODULE or not (function.isdisjoint(_TRAINED_FUNCTIONS) and owner.isdisjoint(_LOSSES)):
         return True
     # A distance by itself may as well belong to an assignment or a search.
@@ -183,7 +182,7 @@ def is_trained(chunk: Chunk, outline: Outline) -> bool:
 
 def is_surely_trained(chunk: Chunk, outline: Outline) -> bool:
     """As `is_trained`, without what is called a distance and no more, which others than losses compute as well."""
-    function, owner = set(_words(chunk.name)), set(_words(chunk.owner.rpartition(".")[2]))
+    function, owner = _words(chunk.name), _words(chunk.owner.rpartition(".")[2])
     is_named = not (function.isdisjoint(_TRAINED_FUNCTIONS) and owner.isdisjoint(_LOSSES))
     return is_trained(chunk, outline) and (is_named or function.isdisjoint(_DISTANCES))
 
@@ -214,14 +213,8 @@ def _is_loss(chunk: Chunk) -> bool:
     return not _LOSSES.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2]))
 
 
-def _words(*names: str) -> Iterator[str]:
-    for name in names:
-        yield from _words_of(name)
-
-
-@lru_cache(maxsize=4096)
-def _words_of(name: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(name)]
+def _words(*names: str) -> frozenset[str]:
+    return frozenset[str]().union(*map(words_in, names))
 
 
 def _bases(class_name: str, outline: Outline) -> Iterator[str]:

@@ -36,6 +36,7 @@ _SIZES = frozenset({"len", "size", "numel"})
 _SIZED, _JOINING = frozenset({"ones", "zeros"}), frozenset({"cat", "stack", "gather", "topk"})
 # What they make is something else, and no count.
 _MAKING = frozenset({"sigmoid", "softmax", "linear", "matmul", "exp", "softplus", "tanh"})
+_KNOWN = _PLAIN | _MAKING
 _TELLING = GRADIENTS | {"one_hot", "stft"}
 # Whoever writes one of these may do anything in it.
 _OPEN = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr, ast.Yield)
@@ -112,7 +113,7 @@ class Uncounted:
     def _is_plain(self, home: str, node: ast.AST) -> bool:
         if isinstance(node, ast.Call):
             is_of_file = self._choices.is_called_by_name(node) and any(self._choices.given(home, node.func))
-            return is_of_file or (last_word(node.func) in _PLAIN | _MAKING and not self._choices.is_library(node.func))
+            return is_of_file or (last_word(node.func) in _KNOWN and not self._choices.is_library(node.func))
         if isinstance(node, (ast.BinOp, ast.AugAssign)):
             return isinstance(node.op, _OPERATORS) or _is_scaled(node)
         return not isinstance(node, _OPEN)
