@@ -110,8 +110,6 @@ class Need(NamedTuple):
     """Of each set there is one in its operands, or in what these were computed from in this file."""
     beside: frozenset[str] = frozenset()
     """One of these is anywhere in the file."""
-    only_info: bool = False
-    """Whether what comes of it is `info`, which is not looked for unless it is shown."""
     along: tuple[frozenset[str], ...] = ()
     """Of each set there is one in the same function."""
     unless: frozenset[str] = frozenset()

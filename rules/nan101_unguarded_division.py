@@ -52,9 +52,9 @@ class UnguardedDivision(Rule):
              Need(DIVISIONS, (frozenset({"abs"}), frozenset({"torch.add"})), made_by=frozenset({"abs"}), where="no test"),
              Need(DIVISIONS, (frozenset({"torch.sub"}),), named=LEAST, where="no test"),
              Need(DIVISIONS, named=TARGETS, above=frozenset({"torch.sub"}), where="no test"),
-             Need(DIVISIONS, (frozenset({"<computed>", "[]"}),), only_info=True, where="no test"),
-             Need(DIVISIONS, named=NAMES, only_info=True, where="no test"),
-             Need(frozenset({"<own element>"}), only_info=True, where="no test"))  # fmt: skip
+             Need(DIVISIONS, (frozenset({"<computed>", "[]"}),), where="no test"),
+             Need(DIVISIONS, named=NAMES, where="no test"),
+             Need(frozenset({"<own element>"}), where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -60,7 +60,7 @@ class LogOfZero(Rule):
              Need(calls, (SATURATING,), where="no test", recorded=True),
              Need(frozenset({"torch.log1p"}), (frozenset({"<computed>"}),), where="may train", recorded=True),
              Need(calls, along=(frozenset({LIKELIHOOD}),), where="no test", recorded=True),
-             Need(calls, only_info=True, where="no test"))  # fmt: skip
+             Need(calls, where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -67,7 +67,7 @@ class RootOfNegative(Rule):
         Need(frozenset({SQRT, RSQRT}), (SIGNED | {DIFFERENCE},), but=RAISED, where="may train"),
         Need(frozenset({"<root>"}), (SIGNED | {DIFFERENCE}, frozenset({"<tensor>"})), but=RAISED, where="may train"),
         Need(ROOTS, (SUMS,), along=(PRODUCTS,), but=RAISED, where="no test"),
-        Need(ROOTS, (SIGNED | SUMS | {DIFFERENCE},), where="no test", only_info=True),
+        Need(ROOTS, (SIGNED | SUMS | {DIFFERENCE},), where="no test"),
     )
     yields_to = frozenset({"NAN210", "NAN302"})
 

@@ -48,7 +48,7 @@ class FractionalPower(Rule):
     calls = frozenset({POWER})
     needs = (
         Need(frozenset({"<root>"}), (frozenset({"<tensor>"}), SIGNED), where="no test"),
-        Need(frozenset({POWER}), where="could train", only_info=True),
+        Need(frozenset({POWER}), where="could train"),
     )
     yields_to = frozenset({"NAN302"})
 

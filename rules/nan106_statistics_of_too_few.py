@@ -45,9 +45,9 @@ class StatisticsOfTooFew(Rule):
     severity = Severity.WARNING
     calls = SPREADS | AVERAGES
     needs = (Need(SPREADS | AVERAGES, along=(TESTS | {"torch.isin"},), form="<selected>", where="no test", recorded=True),
-             Need(SPREADS, named=BATCHES, where="no test", recorded=True), Need(SPREADS, only_info=True, where="trained"),
-             Need(SPREADS | AVERAGES, form="<selected>", only_info=True, where="no test"),
-             Need(SPREADS | AVERAGES, (frozenset({"torch.cat", "torch.stack"}),), only_info=True, where="no test"))  # fmt: skip
+             Need(SPREADS, named=BATCHES, where="no test", recorded=True), Need(SPREADS, where="trained"),
+             Need(SPREADS | AVERAGES, form="<selected>", where="no test"),
+             Need(SPREADS | AVERAGES, (frozenset({"torch.cat", "torch.stack"}),), where="no test"))  # fmt: skip
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one statistic."""

@@ -66,7 +66,7 @@ class SoftmaxOfMaskedRow(Rule):
     calls = frozenset(RESULTS)
     needs = (
         Need(frozenset(RESULTS), (frozenset({"torch.masked_fill", "torch.where"}), INFINITE)),
-        Need(frozenset(RESULTS), (INFINITE,), where="sets elements", only_info=True),
+        Need(frozenset(RESULTS), (INFINITE,), where="sets elements"),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -62,7 +62,7 @@ class LossOfNothing(Rule):
     calls = frozenset(IGNORING) | frozenset(CLASSES) | AVERAGING
     needs = (
         Need(calls, along=(TESTS | {"torch.isin"},), form="<selected>", where="no test", recorded=True),
-        Need(calls, form="<selected>", only_info=True, where="no test"),
+        Need(calls, form="<selected>", where="no test"),
         Need(calls, (frozenset({"ignore_index"}),), form="<mark given>", where="no test", recorded=True),
     )
 

@@ -57,7 +57,7 @@ class EntropyByHand(Rule):
     severity = Severity.ERROR
     calls = frozenset({PRODUCT, DIVERGENCE})
     needs = (Need(frozenset({PRODUCT}), (LOGARITHMS, frozenset({"<tensor>"})), along=(LOGARITHMS,), where="may train", recorded=True),
-             Need(frozenset({PRODUCT}), (LOGARITHMS, frozenset({"<tensor>"})), along=(LOGARITHMS,), only_info=True),
+             Need(frozenset({PRODUCT}), (LOGARITHMS, frozenset({"<tensor>"})), along=(LOGARITHMS,)),
              Need(frozenset({DIVERGENCE}), (frozenset({"softmax", "Softmax", "exp"}),), where="may train", recorded=True))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN303"})
 

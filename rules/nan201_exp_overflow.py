@@ -64,7 +64,7 @@ class ExpOverflow(Rule):
              Need(calls, (LEARNED, FACTOR), made_by=FACTOR, where="no test", recorded=True),
              Need(calls, (SMALL, QUOTIENT), spread="one", form="<amplified>", where="no test", recorded=True), Need(calls, ANY, along=(TESTS,), form="<of tested>", where="no test", recorded=True),
              Need(calls, ANY, along=(frozenset({"torch.multinomial"}),), where="no test"), Need(frozenset(SKETCHES), ANY, along=(frozenset({"torch.log"}),), where="no test"),
-             Need(QUOTIENT, made_by=PRODUCTS, along=(calls,), where="no test"), Need(calls, ANY, only_info=True))  # fmt: skip
+             Need(QUOTIENT, made_by=PRODUCTS, along=(calls,), where="no test"), Need(calls, ANY))  # fmt: skip
     yields_to = frozenset({"NAN202"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -64,7 +64,7 @@ class LogSumExpByHand(Rule):
     yields_to = frozenset({"NAN302"})
     needs = (Need(frozenset(LOGS), (calls | TOTALS,), along=(calls,), not_named=("init",), where="no test"),
              Need(frozenset({"torch.div"}), above=calls, along=(calls,), not_named=("init",), where="no test"),
-             Need(calls, (frozenset({"<anything>"}),), only_info=True, along=(frozenset({*LOGS, *QUOTIENTS}),), where="no test"))  # fmt: skip
+             Need(calls, (frozenset({"<anything>"}),), along=(frozenset({*LOGS, *QUOTIENTS}),), where="no test"))  # fmt: skip
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge what is made of one exponential."""

@@ -56,12 +56,12 @@ class VanishingEps(Rule):
     yields_to = frozenset({"NAN204"})
     needs = (
         Need(frozenset(FLOORS), (TINY, frozenset({"half", "float16"}))),
-        Need(frozenset(FLOORS), (TINY,), only_info=True),
+        Need(frozenset(FLOORS), (TINY,)),
         Need(frozenset(CEILINGS), (frozenset({"<near one>"}),)),
         Need(frozenset(CEILINGS), (TINY, LESS), along=BREAKING, spread="one", where="no test"),
-        Need(frozenset(CEILINGS), (TINY,), only_info=True),
+        Need(frozenset(CEILINGS), (TINY,)),
         Need(frozenset(DEFAULTS), (frozenset({"half", "float16"}),)),
-        Need(frozenset(DEFAULTS), only_info=True),
+        Need(frozenset(DEFAULTS)),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -63,7 +63,7 @@ class TinyNormEps(Rule):
     calls = FUNCTIONS | frozenset(MODULES) | {ROOT, INVERSE_ROOT}
     needs = (
         Need(FUNCTIONS | frozenset(MODULES), (frozenset({"<minute>"}),)),
-        Need(frozenset({ROOT, INVERSE_ROOT}), (ADDED, AVERAGED, frozenset({"<minute>"})), only_info=True),
+        Need(frozenset({ROOT, INVERSE_ROOT}), (ADDED, AVERAGED, frozenset({"<minute>"}))),
         Need(frozenset({ROOT, INVERSE_ROOT}), (ADDED, AVERAGED, frozenset({"<tiny>"})), beside=HALVES),
     )
 

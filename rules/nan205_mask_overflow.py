@@ -60,9 +60,9 @@ class MaskOverflow(Rule):
         Need(FILLINGS, (LEAST, WIDE), form=LIMIT, but=SCORES, where="no test"),
         Need(frozenset({PRODUCT}), (HUGE, CASTS, NAMED), along=(frozenset(SOFTMAX),), form=CAST_TOO, where="no test"),
         Need(frozenset({PRODUCT}), (LEAST, WIDE, NAMED), along=(frozenset(SOFTMAX),), form=CAST_TOO, where="no test"),
-        Need(frozenset({PRODUCT}), (HUGE | LEAST, NAMED), only_info=True, form=CONSTANT, where="no test"),
-        Need(FILLINGS, (HUGE,), only_info=True, form=CONSTANT, where="no test"),
-        Need(HUGE | LEAST, where="sets elements", only_info=True),
+        Need(frozenset({PRODUCT}), (HUGE | LEAST, NAMED), form=CONSTANT, where="no test"),
+        Need(FILLINGS, (HUGE,), form=CONSTANT, where="no test"),
+        Need(HUGE | LEAST, where="sets elements"),
         Need(frozenset({SUM}), (frozenset({"<least>"}),), form="<least twice>", where="no test"),
     )
 

@@ -56,14 +56,14 @@ class HalfReductionOverflow(Rule):
     yields_to = frozenset({"NAN103", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
     needs = (
         Need(SUMS | NORMS | POWERS, (frozenset({"half", "float16"}),)),
-        Need(AREAS, (frozenset({DIFFERENCE}),), beside=BOXES, only_info=True),
-        Need(frozenset({"torch.softmax"}), (MATRIX_PRODUCTS,), only_info=True),
-        Need(SUMS, (frozenset({LOG_SOFTMAX}),), only_info=True),
-        Need(SUMS | NORMS, named=GRADIENTS, only_info=True),
-        Need(frozenset({MEAN, "torch.sum"}), (POWERS | {PRODUCT},), along=(ROOTS,), only_info=True),
-        Need(AVERAGES - {MEAN}, along=(ROOTS,), only_info=True),
-        Need(SUMS, along=(COUNTS,), only_info=True),
-        Need(MATRIX_PRODUCTS, named=KEYS, only_info=True),
+        Need(AREAS, (frozenset({DIFFERENCE}),), beside=BOXES),
+        Need(frozenset({"torch.softmax"}), (MATRIX_PRODUCTS,)),
+        Need(SUMS, (frozenset({LOG_SOFTMAX}),)),
+        Need(SUMS | NORMS, named=GRADIENTS),
+        Need(frozenset({MEAN, "torch.sum"}), (POWERS | {PRODUCT},), along=(ROOTS,)),
+        Need(AVERAGES - {MEAN}, along=(ROOTS,)),
+        Need(SUMS, along=(COUNTS,)),
+        Need(MATRIX_PRODUCTS, named=KEYS),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -47,8 +47,8 @@ class TinyTemperature(Rule):
     needs = (
         Need(calls, named=WORDS, form="<may be learned>", where="no test"),
         Need(calls, named=WORDS, along=(frozenset(SAMPLING),), where="no test"),
-        Need(calls, named=WORDS, where="no test", only_info=True),
-        Need(calls, (frozenset({"<tiny>"}),), beside=frozenset({"half", "float16"}), only_info=True),
+        Need(calls, named=WORDS, where="no test"),
+        Need(calls, (frozenset({"<tiny>"}),), beside=frozenset({"half", "float16"})),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -70,7 +70,7 @@ class RootGradientAtZero(Rule):
         Need(frozenset({SQRT, RSQRT}), (NEVER_NEGATIVE,), but=RAISED, where="trained", recorded=True),
         Need(frozenset({HYPOT}), where="trained", recorded=True),
         Need(ROOT, (NEVER_NEGATIVE, frozenset({"<tensor>"})), but=RAISED, where="trained", recorded=True),
-        Need(ROOT | {SQRT, RSQRT, HYPOT}, where="could train", only_info=True),
+        Need(ROOT | {SQRT, RSQRT, HYPOT}, where="could train"),
     )
     yields_to = frozenset({"NAN103", "NAN204", "NAN210", "NAN211"})
 

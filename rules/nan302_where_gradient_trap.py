@@ -58,8 +58,8 @@ class WhereGradientTrap(Rule):
     calls = SELECTING | STEEP | {DIV}
     needs = (
         Need(frozenset(TOLD), (frozenset(BREAKING),), form="<compared>", where="trained", recorded=True),
-        Need(frozenset({WHERE, FILL, CLEAN}), (frozenset(BREAKING),), only_info=True),
-        Need(frozenset({"torch.clamp", "torch.clamp_min", PRODUCT, "[]"}), (STEEP | {DIV},), only_info=True),
+        Need(frozenset({WHERE, FILL, CLEAN}), (frozenset(BREAKING),)),
+        Need(frozenset({"torch.clamp", "torch.clamp_min", PRODUCT, "[]"}), (STEEP | {DIV},)),
     )
     yields_to = frozenset({"NAN303"})
 

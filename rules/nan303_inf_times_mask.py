@@ -62,7 +62,7 @@ class InfTimesMask(Rule):
         Need(frozenset({PRODUCT}), (MARKING, INFINITE), made_by=FILLING, where="no test"),
         Need(frozenset({PRODUCT}), (MARKING, INFINITE), where="sets elements"),
         Need(frozenset({DIFFERENCE}), (PEAKS, INFINITE), where="no test"),
-        Need(frozenset({DIFFERENCE}), (PEAKS,), along=(frozenset({"log"}), frozenset({"exp"})), only_info=True),
+        Need(frozenset({DIFFERENCE}), (PEAKS,), along=(frozenset({"log"}), frozenset({"exp"}))),
     )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -59,7 +59,7 @@ class NanCheckMissesInf(Rule):
     severity = Severity.WARNING
     direction = Direction.LOOP
     calls = NAN | INF | FINITE | PYTHONS_OWN
-    needs = (Need(NAN | INF, where="watches"), Need(FINITE, along=(frozenset({"any"}),), where="watches"), Need(PYTHONS_OWN, (NANS,), form=BARE), Need(PYTHONS_OWN, (GRADIENTS,), form=BARE, only_info=True))  # fmt: skip
+    needs = (Need(NAN | INF, where="watches"), Need(FINITE, along=(frozenset({"any"}),), where="watches"), Need(PYTHONS_OWN, (NANS,), form=BARE), Need(PYTHONS_OWN, (GRADIENTS,), form=BARE))  # fmt: skip
     comparisons = frozenset({"nan", "<nan>", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
     compares = "compares limits"
 

@@ -56,7 +56,7 @@ class UninitialisedParameter(Rule):
     calls = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", *JOINS, *ARITHMETIC})
     needs = (
         Need(calls - JOINS - ARITHMETIC, (MEMORY,), made_by=MEMORY, but=frozenset({"<filled>", "<own called>", "<not learned>"}), where="no test"),
-        Need(JOINS, (EMPTY,), along=(EMPTY,), where="no test", only_info=True),
+        Need(JOINS, (EMPTY,), along=(EMPTY,), where="no test"),
         Need(ARITHMETIC, along=(EMPTY,), form="<of empty>", where="no test"),
     )  # fmt: skip
 

@@ -135,7 +135,7 @@ def _check_python(text: str, data: bytes, path: str, ruleset: Ruleset) -> FileRe
     """The findings in `text`, which is `data` in UTF-8."""
     markers = mentions_suppression(data)
     is_torch = is_about_torch(data)
-    relevant = may_use_torch(data) and (not ruleset.gated or ruleset.gate_for(suppressions=markers).admits(data))
+    relevant = may_use_torch(data) and (not ruleset.gated or ruleset.gate.admits(data))
     configured = ruleset.judges_settings and states_settings(data, is_torch=is_torch)
     if not (relevant or markers or configured):
         return FileResult()
@@ -171,7 +171,7 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> Fi
         return FileResult(errors=[_not_python(error, path)])
     result = FileResult()
     is_ours = holds.operations and not is_of_another_library(plan)
-    gate = ruleset.gate_for(suppressions=holds.suppressions)
+    gate = ruleset.gate
     view = gate.view(plan) if is_ours and ruleset.gated else None
     names = view.chunks if view is not None else list(plan.chunks) if is_ours else []
     if names:

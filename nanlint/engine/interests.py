@@ -35,7 +35,6 @@ def interests(rule: Rule | type[Rule]) -> Iterator[Interest]:
             _words(need.beside),
             tuple(_words(each) for each in need.beneath),
             rule=rule.code,
-            is_info=need.only_info,
             along=tuple(_words(each) for each in need.along),
             unless=need.unless,
             not_named=need.not_named,

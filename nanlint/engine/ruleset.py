@@ -9,13 +9,11 @@ from nanlint.model import Severity
 from nanlint.source.gate import Gate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
-    from nanlint.engine.rule_cards import RuleCard
     from nanlint.engine.rulebook import Selection
     from nanlint.model import Finding
     from nanlint.rule import Rule
-    from nanlint.source.gate import Interest
 
 
 class Ruleset:
@@ -30,23 +28,8 @@ class Ruleset:
         self.severities = selection.severities
         self.codes = frozenset(card.code for card in selection.cards)
         self.judges_settings = any(card.judges_settings for card in selection.cards)
-        interests = (interest for card in selection.cards for interest in self._interests(card))
+        interests = (interest for card in selection.cards for interest in card.interests)
         self.gate = Gate(interests, selection.book.carrying_words)
-
-    def _interests(self, card: RuleCard) -> Iterator[Interest]:
-        # Who gave the rule a severity of its own sees all of it.
-        shows_info = self.mildest is Severity.INFO or card.code in self.severities
-        return (interest for interest in card.interests if shows_info or not interest.is_info)
-
-    @cached_property
-    def _full_gate(self) -> Gate:
-        """As `gate`, and lets through what is not shown as well: a comment may be there for it."""
-        interests = (interest for card in self._selection.cards for interest in card.interests)
-        return Gate(interests, self._selection.book.carrying_words)
-
-    def gate_for(self, *, suppressions: bool) -> Gate:
-        """The gate of a file, with comments in it that keep findings out or without."""
-        return self._full_gate if suppressions else self.gate
 
     @cached_property
     def rules(self) -> dict[str, Rule]:

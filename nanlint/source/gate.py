@@ -46,8 +46,6 @@ class Interest(NamedTuple):
     """Whether the rule then looks at the other chunks of the file, too."""
     rule: str = ""
     """Who needs it."""
-    is_info: bool = False
-    """Whether what comes of it is `info`."""
     along: tuple[frozenset[str], ...] = ()
     """Of each set there is one in the same chunk."""
     unless: frozenset[str] = frozenset()
