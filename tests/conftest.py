@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # On a loaded machine a single example can take a second: how long one takes is for benchmarks to judge.
 settings.register_profile("patient", deadline=None)
@@ -17,10 +21,19 @@ OF_THE_DEVELOPER = ("NANLINT_CACHE_DIR", "NANLINT_RAISE", "NO_COLOR", "FORCE_COL
 
 
 @pytest.fixture(autouse=True)
-def neutral_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a developer has set for the own terminal changes no test."""
+def neutral_environment(monkeypatch: pytest.MonkeyPatch, own_folders: Path) -> None:
+    """What a developer has set for the own terminal changes no test; the projects of the tests are trusted."""
     for variable in OF_THE_DEVELOPER:
         monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(own_folders / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(own_folders / "config"))
+    monkeypatch.setenv("NANLINT_ALLOW_LOCAL_RULES", "1")
+
+
+@pytest.fixture(scope="session")
+def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The user's own folders, for this run of the tests."""
+    return tmp_path_factory.mktemp("own")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -306,10 +306,11 @@ def test_a_broken_cache_is_no_cache(project: Project, content: bytes) -> None:
 def test_a_broken_entry_is_no_entry(project: Project, found: object) -> None:
     project.run("check", "a.py")
     (path,) = cache_files(project)
-    content = json.loads(path.read_text())
+    seal, _, text = path.read_text().partition("\n")
+    content = json.loads(text)
     (entry,) = content["files"].values()
     for broken in ([*entry[:3], found], entry[:2], found):
-        path.write_text(json.dumps({"files": dict.fromkeys(content["files"], broken)}))
+        path.write_text(f"{seal}\n" + json.dumps({"files": dict.fromkeys(content["files"], broken)}))
         assert project.run("check", "-q", "a.py") == (1, LOG_FOUND, "")
 
 
@@ -320,7 +321,7 @@ def test_entries_of_files_that_are_gone_are_dropped(project: Project) -> None:
     settled(project, CLEAN)
     project.run("check", "a.py")
     (path,) = cache_files(project)
-    names = {os.path.basename(name) for name in json.loads(path.read_text())["files"]}  # noqa: PTH119 - keys are strings
+    names = {os.path.basename(name) for name in json.loads(path.read_text().partition("\n")[2])["files"]}  # noqa: PTH119 - keys are strings
     assert names == {"a.py"}
 
 

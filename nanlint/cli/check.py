@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 from nanlint.cli.check_options import EPILOG, add_options, plan_of
+from nanlint.cli.local_rules import say_left_out
 from nanlint.cli.terminal import Waiting
 from nanlint.engine.check_paths import Run
 from nanlint.errors import ExitCode
@@ -38,6 +39,7 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
         show_settings(_settings_of_first(session), out)
         return ExitCode.CLEAN
     discovery = session.discover()
+    say_left_out(session.finder, err)
     if options.show_files:
         out.writelines(f"{file.path}\n" for file in discovery.files)
         err.writelines(f"{line}\n" for line in _error_lines(discovery.errors))
@@ -60,7 +62,10 @@ def _check(session: Run, discovery: Discovery, options: argparse.Namespace, stre
     out, err = streams
     results = _results(session, discovery, options, err)
     diffs: list[str] = []
-    rewriting = options.diff or options.add_ignores or options.interactive or session.settings.fix
+    rewriting = options.diff or options.add_ignores or options.interactive or options.fix or options.fix_only
+    if session.settings.fix and not rewriting and not options.quiet:
+        where = session.settings.origin("fix")
+        err.write(f"nanlint: {where}: files are changed only when --fix is on the command line; nothing was changed\n")
     if rewriting:
         from nanlint.cli.rewrite import print_stdin, rewrite  # noqa: PLC0415 - for runs that change files
 

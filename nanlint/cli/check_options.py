@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TextIO
 
+from nanlint.cli.local_rules import add_permission
 from nanlint.cli.running_options import add_running, given
 from nanlint.cli.terminal import add_colour
 from nanlint.engine.check_paths import Plan
@@ -67,6 +68,7 @@ def _add_rules(group: argparse._ArgumentGroup) -> None:
         )
     group.add_argument("--preview", action=argparse.BooleanOptionalAction, default=None, help="run preview rules too")
     group.add_argument("--severity", choices=SEVERITIES, help="the mildest severity to show (default: warning)")
+    add_permission(group)
 
 
 def _add_files(group: argparse._ArgumentGroup) -> None:
@@ -181,6 +183,7 @@ def plan_of(options: argparse.Namespace, stdin: TextIO | None) -> Plan:
         jobs=options.jobs,
         use_cache=not options.no_cache,
         gated=not options.no_gate,
+        allow_local_rules=options.allow_local_rules,
         stdin=_content(stdin) if STDIN in options.paths else None,
         stdin_filename=options.stdin_filename,
     )

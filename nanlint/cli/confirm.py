@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from nanlint.cli.check_options import plan_of
 from nanlint.cli.check_output import print_report
 from nanlint.cli.confirm_options import EPILOG, add_options, places_of
+from nanlint.cli.local_rules import say_left_out
 from nanlint.cli.running_options import running_options
 from nanlint.cli.terminal import Waiting
 from nanlint.engine.check_paths import Run
@@ -39,6 +40,7 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     options.paths, places = places_of(options.paths)
     session = Run(plan_of(options, sys.stdin))
     discovery = session.discover()
+    say_left_out(session.finder, err)
     if options.show_files:
         out.writelines(f"{file.path}\n" for file in discovery.files)
         return ExitCode.CLEAN

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
+from nanlint.cli.local_rules import add_permission, settings_here
 from nanlint.cli.terminal import add_colour, wants_colour
 from nanlint.engine.rulebook import rulebook
 from nanlint.errors import ExitCode
-from nanlint.settings import SettingsFinder
 
 if TYPE_CHECKING:
     import argparse
@@ -22,13 +22,13 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("rule", nargs="+", metavar="CODE|NAME", help="a rule's code (NAN110) or name (log-of-softmax)")
+    add_permission(parser)
     add_colour(parser)
 
 
 def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     """Print the pages, rendered on a terminal and as plain Markdown elsewhere."""
-    del err
-    book = rulebook(SettingsFinder({}).for_directory(".").local_rules)
+    book = rulebook(settings_here(options, err).local_rules)
     infos = [book.info(book.find(rule).code) for rule in options.rule]
     from nanlint.rule_pages import page  # noqa: PLC0415 - no other command prints pages
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TextIO
 
+from nanlint.cli.local_rules import add_permission, settings_here
 from nanlint.cli.terminal import add_colour, wants_colour
 from nanlint.engine.rulebook import rulebook
 from nanlint.errors import ExitCode
-from nanlint.settings import SettingsFinder
 
 if TYPE_CHECKING:
     import argparse
@@ -25,13 +25,13 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("--json", action="store_true", help="print JSON, one object per rule")
+    add_permission(parser)
     add_colour(parser)
 
 
 def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     """List the shipped rules and those of `local-rules`."""
-    del err
-    book = rulebook(SettingsFinder({}).for_directory(".").local_rules)
+    book = rulebook(settings_here(options, err).local_rules)
     infos = [book.info(code) for code in book.rules]
     if options.json:
         import json  # noqa: PLC0415 - for this option only

@@ -20,8 +20,10 @@ from nanlint.engine.file_result import FileResult
 from nanlint.engine.memory import Memory
 from nanlint.engine.rulebook import RuleInfos
 from nanlint.engine.source_lines import SourceLines
+from nanlint.sealed import has_link_below
 from nanlint.settings import SettingsFinder
-from nanlint.settings.finder import CONFIG_NAMES
+from nanlint.settings.project import CONFIG_NAMES, project_root
+from nanlint.settings.user import user_cache_folder
 from nanlint.source.cache import FOLDER
 from nanlint.source.discover import Discovery, FoundFile, discover
 
@@ -48,6 +50,8 @@ class Plan(NamedTuple):
     """0 for as many as there are cores."""
     use_cache: bool = True
     gated: bool = True
+    allow_local_rules: bool = False
+    """Whether rules of the checked repository may run: that is code of somebody else's."""
     stdin: bytes | None = None
     stdin_filename: str = ""
 
@@ -62,11 +66,13 @@ class Run:
             config=plan.config,
             isolated=plan.isolated,
             memo_dir=_folder_for_memos(plan) if plan.use_cache else None,
+            allow_local_rules=plan.allow_local_rules,
         )
         self.settings = self.finder.for_directory(os.getcwd())
         """Those of the working directory: what is printed, fixed and remembered is decided once for a run."""
         self.cache_folder = _named_folder(plan) or self.settings.cache_dir or os.path.join(self.settings.root, FOLDER)
-        self.memory = Memory(self.cache_folder, variant="" if plan.gated else "-ungated") if plan.use_cache else None
+        usable = plan.use_cache and _is_ours_to_use(self.cache_folder, plan)
+        self.memory = Memory(self.cache_folder, variant="" if plan.gated else "-ungated") if usable else None
         self.checker = Checker(gated=plan.gated)
         self.contents: dict[str, bytes] = {}
         """What came through stdin, by its name, as it is now: fixes change it."""
@@ -184,8 +190,8 @@ def _died(file: FoundFile) -> FileResult:
 
 
 def _named_folder(plan: Plan) -> str:
-    """The cache folder that the command line or the environment names."""
-    named = plan.overrides.get("cache_dir") or os.environ.get("NANLINT_CACHE_DIR") or ""
+    """The cache folder that the command line, the environment or the user's own settings name."""
+    named = plan.overrides.get("cache_dir") or os.environ.get("NANLINT_CACHE_DIR") or user_cache_folder()
     return os.path.abspath(str(named)) if named else ""
 
 
@@ -202,4 +208,11 @@ def _folder_for_memos(plan: Plan) -> str | None:
         if parent == folder or any(os.path.exists(os.path.join(folder, name)) for name in CONFIG_NAMES):
             return None
         folder = parent
-    return os.path.join(folder, FOLDER)
+    found = os.path.join(folder, FOLDER)
+    return found if _is_ours_to_use(found, plan) else None
+
+
+def _is_ours_to_use(folder: str, plan: Plan) -> bool:
+    """Whether the user chose the folder, or no link between it and the project leads elsewhere."""
+    above = os.path.dirname(folder)
+    return bool(_named_folder(plan)) or not has_link_below(project_root(above) or above, folder)

@@ -102,10 +102,14 @@ class Rulebook:
 
     def find(self, selector: str) -> RuleCard:
         """The one rule with this code or name; a near miss is told in the error."""
-        for code, card in self.cards.items():
-            if selector.strip().upper() == code or _as_name(selector) == card.name:
+        for card in self.cards.values():
+            if self._is_called(card, selector):
                 return card
         raise UsageError(f"there is no rule {selector}{did_you_mean(selector.strip(), self._words())}")
+
+    @staticmethod
+    def _is_called(card: RuleCard, selector: str) -> bool:
+        return selector.strip().upper() == card.code or _as_name(selector) == card.name
 
     def info(self, code: str) -> RuleInfo:
         """A rule as its readers know it."""
@@ -168,6 +172,8 @@ class Rulebook:
         for selector in selectors:
             if selector.strip().upper() != _EVERYTHING and not self.codes([selector]):
                 where = settings.origin(key.replace("-", "_"), selector)
+                if settings.left_out_rules and not where.startswith("--"):
+                    continue  # it may well mean one of the rules that do not run
                 raise SettingsError(f"{where}: there is no rule {selector}{did_you_mean(selector, self._words())}")
 
     def _words(self) -> list[str]:
@@ -180,6 +186,8 @@ class Rulebook:
             try:
                 card = self.find(selector)
             except UsageError as error:
+                if settings.left_out_rules:
+                    continue
                 raise SettingsError(f"{settings.origin('rules', selector)}: {error}") from None
             options = {key: value for key, value in given.items() if key != "severity"}
             for key, value in options.items():
@@ -191,8 +199,12 @@ class Rulebook:
 
     def _severities(self, settings: Settings) -> dict[str, Severity]:
         """The severities that the user gave to rules, by code."""
-        given = {self.find(selector).code: options.get("severity") for selector, options in settings.rules.items()}
-        return {code: model.Severity(severity) for code, severity in given.items() if severity}
+        return {
+            card.code: model.Severity(options["severity"])
+            for selector, options in settings.rules.items()
+            for card in self.cards.values()
+            if options.get("severity") and self._is_called(card, selector)
+        }
 
 
 def _as_name(selector: str) -> str:

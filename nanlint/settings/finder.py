@@ -6,7 +6,7 @@ config files are unchanged since the last one, if it has a folder for memos.
 """
 
 # pathlib is not imported on a clean run.
-# ruff: noqa: PTH100, PTH109, PTH110, PTH113, PTH118, PTH120, PTH123
+# ruff: noqa: PTH100, PTH109, PTH110, PTH113, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from nanlint.errors import SettingsError, UsageError
+from nanlint.sealed import LARGEST_SETTINGS, read_regular
 from nanlint.settings.layers import Values, lay_command_line, no_values, placed, settings_of
 from nanlint.settings.paths import nearest_name, shown_path
-from nanlint.settings.resolved import OUTPUT_FORMATS, SEVERITIES, Settings
+from nanlint.settings.project import CONFIG_NAMES
+from nanlint.settings.resolved import COMMAND_LINE, OUTPUT_FORMATS, SEVERITIES, Settings
+from nanlint.settings.user import trusts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-CONFIG_NAMES = ("nanlint.toml", "pyproject.toml")
 
 _DEFAULTS = Settings()
 _CHOICES = {"severity": SEVERITIES, "fail_on": SEVERITIES, "output_format": ("", *OUTPUT_FORMATS)}
@@ -41,7 +42,11 @@ class SettingsFinder:
         config: str | None = None,
         isolated: bool = False,
         memo_dir: str | None = None,
+        allow_local_rules: bool = False,
     ) -> None:
+        self.left_out: list[str] = []
+        """Settings files whose local rules do not run, because the user has not allowed it."""
+        self._allow_local_rules = allow_local_rules
         self._here = os.getcwd()
         self._overrides = _known(overrides or {})
         self._memo_dir = memo_dir
@@ -93,8 +98,7 @@ class SettingsFinder:
     def _named(self, path: str) -> Settings:
         """The settings of the file that `--config` names."""
         try:
-            with open(path, "rb") as file:
-                data = file.read()
+            data = read_regular(path, largest=LARGEST_SETTINGS)
         except OSError as error:
             near = nearest_name(path)
             hint = f'; did you mean "{near}"?' if near and not os.path.exists(path) else ""
@@ -127,7 +131,12 @@ class SettingsFinder:
 
     def _resolved(self, values: Values, root: str, config: str) -> Settings:
         lay_command_line(placed(self._overrides, self._here, root), values)
-        return settings_of(values, root, config)
+        settings = settings_of(values, root, config)
+        stated_by = settings.sources.get("local_rules", ())
+        if not settings.local_rules or self._allow_local_rules or COMMAND_LINE in stated_by or trusts(root):
+            return settings
+        self.left_out.append(shown_path(stated_by[0]))
+        return settings._replace(local_rules=(), left_out_rules=settings.local_rules)
 
 
 def settings_for(directory: str, overrides: Mapping[str, object] | None = None) -> Settings:
@@ -138,8 +147,7 @@ def settings_for(directory: str, overrides: Mapping[str, object] | None = None) 
 def _content(path: str) -> bytes | None:
     """The bytes of a config file, None when there is none."""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return read_regular(path, largest=LARGEST_SETTINGS)
     except OSError as error:
         # A folder above us may be closed to us, or a folder may bear the name; neither is a config file.
         if os.path.isfile(path):

@@ -4,7 +4,7 @@ All that is wrong in the chain of files is said at once, one line each.
 """
 
 # Paths are strings throughout the settings: pathlib is not imported on a clean run.
-# ruff: noqa: PTH120, PTH123
+# ruff: noqa: PTH120
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import ValidationError
 
 from nanlint.errors import SettingsError
+from nanlint.sealed import LARGEST_SETTINGS, read_regular
 from nanlint.settings.complain import complaints
 from nanlint.settings.document import Document, read_document
 from nanlint.settings.layers import Values, lay, no_values, placed
 from nanlint.settings.models import Options
 from nanlint.settings.paths import nearest_name, shown_path, stated_path
+from nanlint.settings.project import is_inside, project_root
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,6 +54,7 @@ class _Chain:
         self.files = {path: data}
         self.layers: list[tuple[str, Mapping[str, Any]]] = []
         self.problems: list[str] = []
+        self._project = project_root(os.path.dirname(path))
         document = self._read(path, data)
         while document is not None:
             self.layers.append((document.path, self._stated(document)))
@@ -71,12 +74,26 @@ class _Chain:
         except ValidationError as error:
             self.problems += complaints(document, error.errors(include_url=False))
             return {}
+        for key in ("baseline", "cache-dir"):
+            self._require_inside(document, key)
         return options.model_dump(exclude_unset=True, exclude={"extend"})
+
+    def _require_inside(self, document: Document, key: str) -> bool:
+        """Whether the path under `key` stays in the project; a problem is noted if not."""
+        path = stated_path(document.options.get(key, ""), os.path.dirname(document.path))
+        if not path or is_inside(path, self._project):
+            return True
+        other = "" if key == "extend" else f"; to use it all the same, say --{key} on the command line"
+        outside = f"{shown_path(path)} is outside the project ({shown_path(self._project)})"
+        self.problems.append(f"{document.describe((key,))}: {outside}{other}")
+        return False
 
     def _extended(self, document: Document) -> Document | None:
         """The file that `extend` names."""
         extend = document.options.get("extend")
         if not isinstance(extend, str) or not extend:
+            return None
+        if not self._require_inside(document, "extend"):
             return None
         path = stated_path(extend, os.path.dirname(document.path))
         problem = self._circle(path) or self._unreadable(path)
@@ -96,8 +113,7 @@ class _Chain:
     def _unreadable(self, path: str) -> str:
         """Read the file; what is wrong if that fails."""
         try:
-            with open(path, "rb") as file:
-                self.files[path] = file.read()
+            self.files[path] = read_regular(path, largest=LARGEST_SETTINGS)
         except FileNotFoundError:
             near = nearest_name(path)
             return f"{shown_path(path)} does not exist" + (f'; did you mean "{near}"?' if near else "")

@@ -1,21 +1,22 @@
 """Config files that were judged before: their values, kept until a byte of a file changes.
 
-With a memo neither tomllib nor pydantic is imported. It holds what the files say and never what is right, so a memo
-that is missing, broken or written by another version costs time and nothing else.
+With a memo neither tomllib nor pydantic is imported, which is most of what a run on one small file would take. A memo
+is sealed: one that is missing, broken or written by somebody else costs time and nothing else.
 """
 
 # Paths are strings throughout the settings: pathlib is not imported on a clean run.
-# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH118, PTH120, PTH123
+# ruff: noqa: PTH103, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
 import os
-import time
+from contextlib import suppress
 from json import dumps, loads
 from typing import TYPE_CHECKING, Any
 
 import nanlint
 from nanlint.digest import digest_of
+from nanlint.sealed import read_sealed, write_sealed
 from nanlint.settings.resolved import Settings
 
 if TYPE_CHECKING:
@@ -30,16 +31,18 @@ def memo_file(folder: str, config: str, root: str) -> str:
 
 def recall(memo: str, config: str, data: bytes) -> tuple[bool, dict[str, Any] | None]:
     """Whether the memo still holds, and the values in it (None: no `[tool.nanlint]` in the file)."""
+    sealed = read_sealed(memo)
+    if sealed is None:
+        return False, None
+    content = loads(sealed)
+    files, values = content["files"], content["values"]
     try:
-        with open(memo, "rb") as file:
-            content = loads(file.read())
-        files, values = content["files"], content["values"]
         if config not in files or any(digest_of(_bytes(path, config, data)) != seen for path, seen in files.items()):
             return False, None
-        # A checkout may change its fields without changing its version.
-        if values is not None and not values.keys() <= set(Settings._fields):
-            return False, None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except OSError:
+        return False, None
+    # A checkout may change its fields without changing its version.
+    if values is not None and not values.keys() <= set(Settings._fields):
         return False, None
     return True, values
 
@@ -47,16 +50,9 @@ def recall(memo: str, config: str, data: bytes) -> tuple[bool, dict[str, Any] | 
 def remember(memo: str, files: Mapping[str, bytes], values: Mapping[str, Any] | None) -> None:
     """Write the memo in one step; a disk that refuses is no reason to stop."""
     content = dumps({"files": {path: digest_of(data) for path, data in files.items()}, "values": values})
-    # Two runs may write at once: each has a file of its own until the last moment.
-    draft = f"{memo}.{os.getpid()}.{time.monotonic_ns()}"
-    try:
+    with suppress(OSError):
         os.makedirs(os.path.dirname(memo), exist_ok=True)
-        with open(draft, "w", encoding="utf-8") as file:
-            file.write(content)
-        os.replace(draft, memo)
-    except OSError:
-        if os.path.exists(draft):
-            os.unlink(draft)
+        write_sealed(memo, content.encode())
 
 
 def _bytes(path: str, config: str, data: bytes) -> bytes:

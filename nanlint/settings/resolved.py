@@ -86,6 +86,8 @@ class Settings(NamedTuple):
     confirm: Mapping[str, Mapping[str, Any]] = {}
     """`pkg.mod:Class.forward` -> the arguments with which confirm runs it, as the user wrote them."""
     local_rules: tuple[str, ...] = ()
+    left_out_rules: tuple[str, ...] = ()
+    """Folders of local rules that a settings file names and the user has not allowed to run."""
     baseline: str = ""
     cache_dir: str = ""
     """Empty means `.nanlint_cache` below `root`."""

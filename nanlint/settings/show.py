@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nanlint.settings.resolved import Settings
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_NO_OPTION = frozenset({"root", "config", "sources"})
+_NO_OPTION = frozenset({"root", "config", "sources", "left_out_rules"})
 
 
 def toml_key(key: object) -> str:

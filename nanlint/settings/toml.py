@@ -27,6 +27,8 @@ def parse_toml(text: str) -> dict[str, Any]:
         document: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _located(str(error), text) from error
+    except RecursionError as error:
+        raise TomlSyntaxError(1, "brackets are nested too deeply to be read") from error
     return document
 
 

@@ -2,15 +2,17 @@
 
 A file is known by its time and size, else by the hash of its bytes. Writing goes through a temporary file and a
 rename, so a run that is killed leaves the old cache or the new one, and runs side by side cost each other at most a
-re-check. A cache that cannot be read or written, or that somebody else wrote, is no cache, and no error.
+re-check. A cache that cannot be read or written, or that somebody else wrote (`nanlint.sealed`), is no cache, and no
+error. Only files with names that we give, in a folder with our tag, are ever deleted.
 """
 
 # pathlib is not imported on a clean run.
-# ruff: noqa: PTH100, PTH103, PTH105, PTH108, PTH110, PTH116, PTH118, PTH120, PTH123, PTH208
+# ruff: noqa: PTH100, PTH103, PTH106, PTH108, PTH110, PTH112, PTH114, PTH116, PTH118, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from contextlib import suppress
@@ -18,6 +20,7 @@ from typing import Any
 
 import nanlint
 from nanlint.digest import digest_of
+from nanlint.sealed import read_regular, read_sealed, write_new, write_sealed
 
 FOLDER = ".nanlint_cache"
 
@@ -28,7 +31,9 @@ _SETTLED_NS = 2_000_000_000
 _STALE_SECONDS = 30 * 24 * 3600
 
 _TAG = "CACHEDIR.TAG"
-_TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Written by nanlint; safe to delete.\n"
+_TAG_TEXT = b"Signature: 8a477f597d28d172789f06886806bc55\n# Written by nanlint; safe to delete.\n"
+
+_OUR_NAME = re.compile(r"(?:[0-9a-f]{32}-[0-9a-f]{32}(?:-ungated)?|settings-[0-9a-f]{32})\.json(?:\.\d+)?")
 
 # Folders of nanlint without a say in what is found.
 _NO_MATTER = frozenset({"__pycache__", "confirm", "trace", "checkpoint", "report", "cli"})
@@ -77,7 +82,7 @@ class Cache:
         """What was found in the file when it last was as it is now; None if that is not known."""
         self._seen.add(path)
         entry = self._entries.get(path)
-        if type(entry) is not list or len(entry) != 4 or entry[1] != size:
+        if entry is None or entry[1] != size:
             return None
         if entry[0] != mtime_ns:
             if digest_at(path) != entry[2]:
@@ -88,7 +93,7 @@ class Cache:
     def digest_at(self, path: str) -> str:
         """The hash of any file as it is now; one that was checked with this time and size is not read for it."""
         entry = self._entries.get(path)
-        if type(entry) is list and len(entry) == 4 and _is_unchanged(path, entry):
+        if entry is not None and _is_unchanged(path, entry):
             return str(entry[2])
         return digest_at(path)
 
@@ -112,23 +117,17 @@ class Cache:
 
         entries = {**_load(self._path), **self._changed}
         kept = {path: entry for path, entry in entries.items() if path in self._seen or os.path.exists(path)}
-        temporary = f"{self._path}.{os.getpid()}"
-        try:
+        data = dumps({"files": kept}, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        with suppress(OSError):
             _prepare(self._folder, os.path.dirname(self._path))
-            with open(temporary, "w", encoding="utf-8", errors="surrogatepass") as out:
-                out.write(dumps({"files": kept}, separators=(",", ":")))
-            os.replace(temporary, self._path)
-        except OSError:
-            with suppress(OSError):
-                os.unlink(temporary)
+            write_sealed(self._path, data)
 
 
 def made_by_us(folder: str) -> bool:
     """Whether the folder is a cache that nanlint made, and so may be deleted."""
     try:
-        with open(os.path.join(folder, _TAG), encoding="utf-8") as tag:
-            return tag.read() == _TAG_TEXT
-    except (OSError, ValueError):
+        return read_regular(os.path.join(folder, _TAG), largest=len(_TAG_TEXT), follow=False) == _TAG_TEXT
+    except OSError:
         return False
 
 
@@ -138,18 +137,13 @@ def settled(mtime_ns: int) -> int:
 
 
 def _load(path: str) -> dict[str, Any]:
-    try:
-        with open(path, encoding="utf-8", errors="surrogatepass") as source:
-            text = source.read()
-    except (OSError, ValueError):
+    data = read_sealed(path)
+    if data is None:
         return {}
     from json import loads  # noqa: PLC0415 - without a cache there is nothing to read
 
-    try:
-        entries = loads(text)["files"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return {}
-    return entries if isinstance(entries, dict) else {}
+    entries: dict[str, Any] = loads(data.decode("utf-8", "surrogatepass"))["files"]
+    return entries
 
 
 def _is_unchanged(path: str, entry: Entry) -> bool:
@@ -175,19 +169,42 @@ def _prepare(folder: str, inner: str) -> None:
     A folder that was there before, with things of others in it, is used but not marked: it is not ours to delete.
     """
     os.makedirs(folder, exist_ok=True)
-    if made_by_us(folder) or not os.listdir(folder):
-        for name, text in ((_TAG, _TAG_TEXT), (".gitignore", "*\n")):
-            if not os.path.exists(os.path.join(folder, name)):
-                with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
-                    out.write(text)
+    if not os.listdir(folder):
+        for name, text in ((_TAG, _TAG_TEXT), (".gitignore", b"*\n")):
+            write_new(os.path.join(folder, name), text)
     os.makedirs(inner, exist_ok=True)
-    with suppress(OSError):  # another run may be clearing, too
-        _clear_stale(inner)
+    if os.path.islink(inner):
+        raise NotADirectoryError(inner)
+    if made_by_us(folder):
+        for each in (folder, inner):
+            _clear_stale(each)
 
 
 def _clear_stale(folder: str) -> None:
+    """Delete files that nobody wrote for long; nothing but regular files with names of ours."""
     now = time.time()
     with os.scandir(folder) as entries:
-        stale = [entry.path for entry in entries if now - entry.stat().st_mtime > _STALE_SECONDS]
-    for path in stale:
-        os.unlink(path)
+        ours = [entry for entry in entries if _OUR_NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)]
+    for entry in ours:
+        with suppress(OSError):  # another run may be clearing, too
+            if now - entry.stat(follow_symlinks=False).st_mtime > _STALE_SECONDS:
+                os.unlink(entry.path)
+
+
+def delete_ours(folder: str) -> None:
+    """Delete a cache that nanlint made: its own files, then the folders if nothing of others is left in them."""
+    inner = os.path.join(folder, nanlint.__version__)
+    for each in (inner, folder):
+        if os.path.islink(each) or not os.path.isdir(each):
+            continue
+        with os.scandir(each) as entries:
+            ours = [entry.path for entry in entries if _is_ours(entry)]
+        for path in ours:
+            os.unlink(path)
+        if not os.listdir(each):
+            os.rmdir(each)
+
+
+def _is_ours(entry: os.DirEntry[str]) -> bool:
+    known = entry.name in {_TAG, ".gitignore"} or _OUR_NAME.fullmatch(entry.name) is not None
+    return known and entry.is_file(follow_symlinks=False)

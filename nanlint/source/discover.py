@@ -5,13 +5,14 @@ Read as ruff reads it:
   suffix says nothing it is taken for Python.
 - A folder that is named is walked. Below it `include`, `exclude` and the ignore files decide, and nested config files
   change them for what is below.
-- Folders behind symbolic links are not entered (so no loop can trap us), files behind them are checked.
+- Folders behind symbolic links are not entered (so no loop can trap us), files behind them are checked if they are in
+  the same project: a stranger's repository does not choose what else is read, or changed by --fix.
 - A glob that the shell left to us is a filter on the walk of the folder it starts in.
 What can't be read becomes a `FileError` and the rest goes on.
 """
 
 # pathlib is not imported on a clean run.
-# ruff: noqa: PTH100, PTH109, PTH112, PTH116, PTH118
+# ruff: noqa: PTH100, PTH109, PTH112, PTH116, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ import stat
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nanlint import model
-from nanlint.settings.finder import CONFIG_NAMES
 from nanlint.settings.globs import GlobSet, compile_glob
 from nanlint.settings.paths import nearest_name, shown_path, with_slashes
+from nanlint.settings.project import CONFIG_NAMES, is_inside, project_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -116,6 +117,7 @@ class _Search:
         self._finder = finder
         self._here = os.path.join(os.getcwd(), "")
         self._rules_by_settings: dict[int, _Rules] = {}
+        self._projects: dict[str, str] = {}
 
     def add(self, path: str) -> None:
         """A file, a folder or a glob that the user named."""
@@ -213,8 +215,17 @@ class _Search:
             self._error(entry.path, leads_nowhere if entry.is_symlink() else f"can't be read: {error.strerror}")
             return
         # A pipe would hang its reader, and a folder behind a link is not ours to enter, whatever their names.
-        if stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(status.st_mode):
+            return
+        if entry.is_symlink() and not is_inside(entry.path, self._project(os.path.dirname(entry.path))):
+            self._error(entry.path, "a symbolic link out of the project is not followed; to check the file, name it")
+        else:
             found[entry.path] = self._file(entry.path, settings, status)
+
+    def _project(self, folder: str) -> str:
+        if folder not in self._projects:
+            self._projects[folder] = project_root(folder) or self._here
+        return self._projects[folder]
 
     def _file(self, absolute: str, settings: Settings, status: os.stat_result) -> FoundFile:
         inside = absolute.startswith(self._here)
