@@ -156,7 +156,7 @@ def test_a_baseline_keeps_known_findings_quiet_and_lets_new_ones_through(project
     written = project.check("--write-baseline")
     assert (written.code, written.err) == (
         0,
-        "Wrote 1 finding to nanlint-baseline.json; keep them quiet with --baseline nanlint-baseline.json\n",
+        "Wrote 1 finding to nanlint-baseline.json (1 new); keep them quiet with --baseline nanlint-baseline.json\n",
     )
     project.write("a.py", "# moved\n" + LOG)
     project.write("b.py", SQRT)
@@ -168,7 +168,7 @@ def test_a_baseline_keeps_known_findings_quiet_and_lets_new_ones_through(project
 def test_the_baseline_may_be_a_setting(project: Project) -> None:
     project.configure('baseline = "known.json"\n')
     project.write("a.py", LOG)
-    assert project.check("--write-baseline").err == "Wrote 1 finding to known.json\n"
+    assert project.check("--write-baseline").err == "Wrote 1 finding to known.json (1 new)\n"
     assert project.check() == (0, "All clear: 1 file checked. Kept quiet: 1 in the baseline.\n", "")
 
 
@@ -194,6 +194,47 @@ def test_findings_that_are_gone_are_told(project: Project) -> None:
     assert (outcome.code, outcome.err) == (0, gone)
 
 
-def test_only_what_is_shown_goes_into_the_baseline(project: Project) -> None:
+def test_findings_of_every_level_go_into_the_baseline(project: Project) -> None:
     project.write("a.py", EXP)
-    assert project.check("--write-baseline").err.startswith("Wrote 0 findings")
+    assert project.check("--write-baseline").err.startswith("Wrote 1 finding to")
+    known = ("--baseline", "nanlint-baseline.json")
+    closing = "All clear: 1 file checked. Kept quiet: 1 in the baseline.\n"
+    assert [project.check(*known).out, project.check(*known, "--severity", "info").out] == [closing, closing]
+
+
+@pytest.mark.parametrize("words", [["base.json"], ["base.json", "src"], ["base.json", "-q", "src"]], ids=" ".join)
+def test_write_baseline_takes_its_file_as_people_type_it(project: Project, words: list[str]) -> None:
+    project.write("src/a.py", LOG)
+    outcome = project.check("--write-baseline", *words)
+    assert (outcome.code, '"LOC101"' in project.read("base.json")) == (0, True)
+
+
+@pytest.mark.parametrize("words", [["gone.py"], ["--strict", "broken.py", "a.py"]], ids=" ".join)
+def test_a_run_that_failed_writes_no_baseline(project: Project, words: list[str]) -> None:
+    project.write("a.py", LOG)
+    project.write("broken.py", BROKEN)
+    project.check("--write-baseline", "base.json", "a.py")
+    before = project.read("base.json")
+    outcome = project.check("--write-baseline", "base.json", *words)
+    assert (outcome.code, project.read("base.json")) == (2, before)
+    assert "no baseline was written" in outcome.err
+
+
+def test_what_is_known_of_files_that_were_not_checked_stays_known(project: Project) -> None:
+    for name in ("a.py", "b.py", "c.py"):
+        project.write(name, LOG)
+    project.check("--write-baseline", "base.json")
+    project.write("a.py", CLEAN)
+    project.write("b.py", BROKEN)
+    (project.folder / "c.py").unlink()
+    project.write("d.py", SQRT)
+    outcome = project.check("--write-baseline", "base.json", "a.py", "b.py", "d.py")
+    assert "Wrote 2 findings to base.json (1 new, 2 gone, 1 of files not checked this time)" in outcome.err
+
+
+def test_a_file_that_is_no_baseline_is_not_overwritten(project: Project) -> None:
+    project.write("a.py", LOG)
+    project.write("notes.json", '{"mine": 1}\n')
+    outcome = project.check("--write-baseline", "notes.json", "a.py")
+    assert (outcome.code, project.read("notes.json")) == (2, '{"mine": 1}\n')
+    assert "not overwritten; delete it, or name another file" in outcome.err

@@ -56,9 +56,9 @@ def test_stdin_that_is_excluded_is_printed_as_it_came(project: Project) -> None:
     assert project.check(*words, stdin=LOG.encode()).out == LOG
 
 
-def test_the_setting_fix_prints_changed_stdin_too(project: Project) -> None:
+def test_the_setting_fix_alone_changes_no_stdin(project: Project) -> None:
     project.configure("fix = true\n")
-    assert project.check("-", stdin=LOG.encode()).out == FIXED_LOG
+    assert project.check("-", "-q", stdin=LOG.encode()).out == LOG_FOUND.replace("a.py", "-")
 
 
 def test_the_diff_of_stdin_goes_to_stdout(project: Project) -> None:

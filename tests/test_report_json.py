@@ -45,7 +45,7 @@ def document(sample: str = "everything") -> Json:
 
 def test_a_clean_run_is_a_whole_document() -> None:
     assert rendered(report_of(), "json") == (
-        f'{{\n  "schema": 1,\n  "version": "{nanlint.__version__}",\n  "findings": [],\n  "errors": []\n}}\n'
+        f'{{\n  "schema": 1,\n  "version": "{nanlint.__version__}",\n  "findings": [],\n  "hidden": {{}},\n  "errors": []\n}}\n'
     )
 
 

@@ -13,7 +13,7 @@ from nanlint.cli.check_options import EPILOG, add_options, plan_of
 from nanlint.cli.local_rules import say_left_out
 from nanlint.cli.terminal import Waiting
 from nanlint.engine.check_paths import Run
-from nanlint.errors import ExitCode
+from nanlint.errors import ExitCode, UsageError
 from nanlint.model import Severity
 from nanlint.settings.paths import shown_path
 from nanlint.source.discover import STDIN
@@ -75,6 +75,9 @@ def _check(session: Run, discovery: Discovery, options: argparse.Namespace, stre
             out = err
     report = session.assemble(discovery, results)
     failed = _named_in_vain(discovery, options) or (options.strict and bool(report.errors))
+    if failed and options.write_baseline is not None:
+        err.writelines(f"{line}\n" for line in _error_lines(report.errors))
+        raise UsageError("--write-baseline: the run failed, so no baseline was written; mend the above and run again")
     if options.diff or options.fix_only:
         out.writelines(diffs)
         err.writelines(f"{line}\n" for line in _error_lines(report.errors))
@@ -136,7 +139,7 @@ def _error_lines(errors: Iterable[FileError]) -> list[str]:
 def _without_known(
     report: Report, session: Run, discovery: Discovery, options: argparse.Namespace, err: TextIO
 ) -> Report:
-    if not options.write_baseline and not session.settings.baseline:
+    if options.write_baseline is None and not session.settings.baseline:
         return report
     from nanlint.cli.known import with_baseline  # noqa: PLC0415 - for runs with a baseline
 

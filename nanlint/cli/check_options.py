@@ -1,8 +1,12 @@
 """The options of `nanlint check`, and what they make of settings and plan."""
 
+# pathlib is not imported on a clean run.
+# ruff: noqa: PTH112
+
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TextIO
 
 from nanlint.cli.local_rules import add_permission
@@ -24,7 +28,7 @@ examples:
   nanlint check --interactive src/               ask before each fix
   nanlint check -f sarif -o nanlint.sarif src/   for code scanning
   nanlint check --add-ignores src/               silence what is found today, in the source
-  nanlint check --write-baseline src/            silence what is found today, in a file
+  nanlint check --write-baseline known.json src/ silence what is found today, in a file
 
 exit codes: 0 nothing found, 1 findings (with --diff: something to change), 2 the run itself failed.
 A file that cannot be checked (syntax error, unreadable, a rule that crashes on it) is reported and the others are
@@ -106,8 +110,10 @@ def _add_changes(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--baseline", metavar="FILE", help="keep the findings listed in FILE quiet")
     group.add_argument(
         "--write-baseline",
-        action="store_true",
-        help="list everything found in the baseline (default: nanlint-baseline.json)",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="write everything found, at every level, to the baseline FILE (default: that of the settings, else nanlint-baseline.json)",
     )
 
 
@@ -172,6 +178,7 @@ _SETTINGS = (
 def plan_of(options: argparse.Namespace, stdin: TextIO | None) -> Plan:
     """The run that these options ask for; settings that were not given are left to the settings files."""
     _require_sense(options)
+    _take_path_from_baseline(options)
     given = {name: getattr(options, name) for name in _SETTINGS}
     if options.fix_only:
         given["fix"] = True
@@ -187,6 +194,14 @@ def plan_of(options: argparse.Namespace, stdin: TextIO | None) -> Plan:
         stdin=_content(stdin) if STDIN in options.paths else None,
         stdin_filename=options.stdin_filename,
     )
+
+
+def _take_path_from_baseline(options: argparse.Namespace) -> None:
+    """In `--write-baseline src/` the folder is what to check: nobody writes a baseline over a folder or a source file."""
+    named = getattr(options, "write_baseline", None)
+    if named and (os.path.isdir(named) or named.endswith((".py", ".pyi", ".ipynb"))):
+        options.paths = [named, *options.paths]
+        options.write_baseline = ""
 
 
 def _require_sense(options: argparse.Namespace) -> None:

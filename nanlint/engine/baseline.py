@@ -93,15 +93,41 @@ class Baseline:
         return [_entry(finding, self.folder, lines_of) for finding in findings]
 
 
-def write(path: str | os.PathLike[str], findings: Sequence[Finding], lines_of: LinesOf) -> None:
-    """Make `findings` the known ones: whoever looks sees the old file or the new one, never a part."""
+class Written(NamedTuple):
+    """What writing a baseline changed, in findings."""
+
+    total: int
+    new: int
+    gone: int
+    unchecked: int
+    """Of files that this run did not check: they stay known."""
+
+
+def write(
+    path: str | os.PathLike[str],
+    findings: Sequence[Finding],
+    lines_of: LinesOf,
+    *,
+    checked: Collection[str] | None = None,
+) -> Written:
+    """Make `findings` the known ones: whoever looks sees the old file or the new one, never a part.
+
+    With `checked`, the paths that the run looked at, what the old baseline knows of other files stays known, unless they
+    are gone. A file that is no baseline is never overwritten.
+    """
     import json  # noqa: PLC0415 - most runs have no baseline
 
     from nanlint.source.read import UnwritableSource  # noqa: PLC0415 - only needed to write
     from nanlint.source.write import write_atomically  # noqa: PLC0415 - as above
 
-    folder = _folder_of(path)
-    counts = Counter(_entry(finding, folder, lines_of) for finding in findings)
+    old = _old_baseline(path)
+    counts = Counter(old._entries(findings, lines_of))  # noqa: SLF001 - the same module
+    kept: Counter[Entry] = Counter()
+    if checked is not None:
+        seen = {_relative(each, old.folder) for each in checked}
+        kept += Counter({e: n for e, n in old.counts.items() if e.path not in seen and not old._is_gone(e)})  # noqa: SLF001
+    new, gone = counts - old.counts, old.counts - counts - kept
+    counts += kept
     rows = [json.dumps({**entry._asdict(), "count": counts[entry]}, ensure_ascii=False) for entry in sorted(counts)]
     body = "".join(f"\n    {row}," for row in rows).removesuffix(",")
     text = f'{{\n  "version": {VERSION},\n  "findings": [{body}{chr(10) + "  " if rows else ""}]\n}}\n'
@@ -109,6 +135,17 @@ def write(path: str | os.PathLike[str], findings: Sequence[Finding], lines_of: L
         write_atomically(path, text.encode("utf-8", "surrogatepass"))
     except UnwritableSource as error:
         raise SettingsError(f"{path}: the baseline cannot be written: {error}") from None
+    return Written(counts.total(), new.total(), gone.total(), kept.total())
+
+
+def _old_baseline(path: str | os.PathLike[str]) -> Baseline:
+    """The baseline that is to be replaced; an empty one if there is none yet."""
+    if not Path(path).exists():
+        return Baseline(_folder_of(path))
+    try:
+        return Baseline.load(path)
+    except SettingsError as error:
+        raise SettingsError(f"{error}\n{path}: not overwritten; delete it, or name another file") from None
 
 
 def _spend(

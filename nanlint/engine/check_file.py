@@ -66,6 +66,7 @@ def check_notebook(data: bytes, path: str, ruleset: Ruleset) -> FileResult:
     if result.errors and (tried := Notebook.parse(data, path, is_tried=True)).broken:
         notebook, result = tried, check_text(tried.text, path, ruleset)
     result.findings = [in_cell(finding, notebook) for finding in result.findings]
+    result.hidden = [in_cell(finding, notebook) for finding in result.hidden]
     result.errors = [_error_in_cell(error, notebook) for error in result.errors]
     result.errors += [_in_cell(number, _not_python(error, path, "cell")) for number, error in notebook.broken]
     return result
@@ -200,7 +201,7 @@ def _without_suppressed(result: FileResult, text: str, path: str, ruleset: Rules
     found = sorted(result.findings, key=lambda finding: finding.sort_key)
     judged = suppress.apply(found, text, active=ruleset.codes, known=ruleset.known)
     unused = [finding for finding in judged.unused if finding.code in ruleset.codes]
-    result.findings = ruleset.shown(_stamped([*judged.kept, *unused], path, ruleset))
+    result.findings, result.hidden = ruleset.divided(_stamped([*judged.kept, *unused], path, ruleset))
     result.quiet = judged.quiet
     if judged.quiet and "noqa" in text.lower():
         from nanlint.engine.noqa import quiets_one  # noqa: PLC0415 - few files use noqa for us

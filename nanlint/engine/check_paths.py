@@ -159,9 +159,11 @@ class Run:
         """The report on `results`, findings and errors in reading order."""
         found = [results[file.path] for file in discovery.files]
         findings = [finding for result in found for finding in result.findings]
+        hidden = [finding for result in found for finding in result.hidden]
         errors = [*discovery.errors, *(error for result in found for error in result.errors)]
         return model.Report(
             findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
+            hidden=tuple(sorted(hidden, key=lambda finding: finding.sort_key)),
             errors=tuple(sorted(errors, key=lambda error: (error.path, error.line or 0))),
             summary=model.Summary(
                 files=sum(_counts(file, results[file.path]) for file in discovery.files),

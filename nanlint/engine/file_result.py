@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 class FileResult:
     """One file's findings and errors. No dataclass: a run that finds nothing does not import those."""
 
-    __slots__ = ("consulted", "digest", "errors", "findings", "has_company", "noqa", "quiet")
+    __slots__ = ("consulted", "digest", "errors", "findings", "has_company", "hidden", "noqa", "quiet")
 
     def __init__(
         self,
@@ -24,6 +24,8 @@ class FileResult:
     ) -> None:
         self.findings = findings or []
         self.errors = errors or []
+        self.hidden: list[Finding] = []
+        """Findings below the severity that is shown: counted, and kept by a baseline."""
         self.quiet = quiet
         """How many findings a suppression kept out."""
         self.noqa = noqa

@@ -79,23 +79,18 @@ class Memory:
         return self._stamps[local_rules]
 
     def _thawed(self, found: Any, path: str, cache: Cache) -> FileResult | None:
-        """The inverse of `_frozen`; None for what it never wrote, or what rests on other files that have changed since.
+        """The inverse of `_frozen`; None for what rests on other files that have changed since.
 
         `path` is how the file is called this time.
         """
         if found == 0:
             return FileResult()
-        try:
-            findings, quiet, noqa, consulted = found
-            if any(self._digest_at(other, cache) != digest for other, digest in consulted.items()):
-                return None
-            return FileResult(
-                [model.Finding.from_json({**entry, "path": path}) for entry in findings],
-                quiet=int(quiet),
-                noqa=bool(noqa),
-            )
-        except (TypeError, ValueError, KeyError, AttributeError):
+        findings, hidden, quiet, noqa, consulted = found
+        if any(self._digest_at(other, cache) != digest for other, digest in consulted.items()):
             return None
+        result = FileResult(_findings(findings, path), quiet=quiet, noqa=noqa)
+        result.hidden = _findings(hidden, path)
+        return result
 
     def _digest_at(self, path: str, cache: Cache) -> str:
         # Many files import from one.
@@ -104,8 +99,13 @@ class Memory:
         return self._digests[path]
 
 
+def _findings(entries: list[Any], path: str) -> list[model.Finding]:
+    return [model.Finding.from_json({**entry, "path": path}) for entry in entries]
+
+
 def _frozen(result: FileResult) -> Any:
     """The result as the cache stores it: 0 for nothing at all, which is what most files come to."""
-    if not (result.findings or result.quiet or result.consulted):
+    if not (result.findings or result.hidden or result.quiet or result.consulted):
         return 0
-    return [[finding.to_json() for finding in result.findings], result.quiet, result.noqa, result.consulted]
+    findings, hidden = ([finding.to_json() for finding in each] for each in (result.findings, result.hidden))
+    return [findings, hidden, result.quiet, result.noqa, result.consulted]

@@ -23,7 +23,7 @@ class Ruleset:
         self._selection = selection
         self.gated = gated
         self.mildest = mildest
-        """Findings below it are not shown, so they are neither fixed nor remembered either."""
+        """Findings below it are not shown, and so not fixed."""
         self.known = selection.book.names
         self.severities = selection.severities
         self.codes = frozenset(card.code for card in selection.cards)
@@ -70,9 +70,10 @@ class Ruleset:
             return self
         return Ruleset(self._selection.without(codes), gated=self.gated, mildest=self.mildest)
 
-    def shown(self, findings: Iterable[Finding]) -> list[Finding]:
-        """The findings that are severe enough, in reading order."""
-        return sorted(filter(self.shows, findings), key=lambda finding: finding.sort_key)
+    def divided(self, findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
+        """The findings that are severe enough to be shown and the others, each in reading order."""
+        ordered = sorted(findings, key=lambda finding: finding.sort_key)
+        return list(filter(self.shows, ordered)), [finding for finding in ordered if not self.shows(finding)]
 
     def shows(self, finding: Finding) -> bool:
         """Whether a finding is severe enough, by the severity that the user gave to its rule."""

@@ -61,7 +61,7 @@ class _Run:
         failed = len(self.errors)
         found = find()
         has_failed = len(self.errors) > failed
-        if not (has_failed or any(map(self.ruleset.shows, found))):
+        if not (has_failed or found):
             return []
         sketch = self.facts.parse(next(iter(chunks))) if len(chunks) == 1 and not has_failed else None
         if isinstance(sketch, Sketch) and not (sketch.has_failed or any(finding.fix for finding in found)):

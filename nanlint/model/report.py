@@ -37,3 +37,11 @@ class Report(NamedTuple):
     rules: Mapping[str, RuleInfo] = {}
     source_lines: Callable[[str, int | None], Sequence[str]] = _no_source
     """Lines of a path (of one cell, in a notebook) without line ends; empty when they can't be read any more."""
+    hidden: tuple[Finding, ...] = ()
+    """Findings below the severity that is shown, in reading order: reports say how many there are."""
+
+    @property
+    def hidden_counts(self) -> dict[str, int]:
+        """Severity -> how many findings of it are not shown, the severest first."""
+        severities = [finding.severity.value for finding in self.hidden]
+        return {level: severities.count(level) for level in ("error", "warning", "info") if level in severities}

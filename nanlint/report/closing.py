@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def closing_line(report: Report) -> str:
     """What was found, mended, kept quiet and left unchecked: a few sentences on one line."""
-    sentences = (_found(report), _run(report), *_handled(report.summary), _unchecked(report))
+    sentences = (_found(report), _run(report), *_handled(report.summary), _unchecked(report), _hidden(report))
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -28,6 +28,9 @@ def _found(report: Report) -> str:
     files = report.summary.files
     if report.errors:
         return f"Found nothing in {counted(files, 'file')}." if files else ""
+    if report.hidden:
+        kinds = "errors" if "warning" in report.hidden_counts else "errors or warnings"
+        return f"No {kinds} in {counted(files, 'file')}."
     return f"All clear: {counted(files, 'file')} checked." if files else "No files were checked."
 
 
@@ -74,6 +77,12 @@ def _handled(summary: Summary) -> tuple[str, str]:
         if count
     ]
     return fixed, f"Kept quiet: {', '.join(quiet)}." if quiet else ""
+
+
+def _hidden(report: Report) -> str:
+    """How many findings are not shown, and how to see them."""
+    counts = [f"{count} more at {level}" for level, count in report.hidden_counts.items()]
+    return f"{' and '.join(counts)}: nanlint check --severity info" if counts else ""
 
 
 def _unchecked(report: Report) -> str:

@@ -30,6 +30,7 @@ def document(report: Report) -> Iterator[str]:
         "schema": SCHEMA,
         "version": __version__,
         "findings": [finding.to_json() for finding in report.findings],
+        "hidden": report.hidden_counts,
         "errors": [error.to_json() for error in report.errors],
     }
     yield json.dumps(entry, ensure_ascii=False, indent=2) + "\n"
