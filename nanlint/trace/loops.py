@@ -10,7 +10,8 @@
                                         if not loops.swallow(error): raise
                                 if broke: break
 
-Only loops that look like training are changed, and none in a generator, whose body is not left in order.
+Only loops that look like training are changed, and none in a generator, whose body is not left in order. Each loop has
+names of its own: loops in one function, inside each other or one after the other, know nothing of each other.
 This module knows no torch; what happens at run time is in `nanlint.trace.attempts`.
 """
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from types import CodeType
 
 RUNTIME = "__nanlint_loops__"
-_KEPT, _AGAIN, _BROKE, _ERROR = "__nanlint_kept__", "__nanlint_again__", "__nanlint_broke__", "__nanlint_error__"
 
 TRAINING_WORDS = re.compile(r"step|train|backward|update|optimi[sz]e|fit|learn", re.IGNORECASE)
 
@@ -49,6 +49,9 @@ def repeatable(source: str | bytes, path: str) -> ast.Module:
 
 
 class _Rewriter(ast.NodeTransformer):
+    def __init__(self) -> None:
+        self.loops = 0
+
     def visit_For(self, node: ast.For) -> ast.AST:
         return self._loop(node)
 
@@ -64,7 +67,8 @@ class _Rewriter(ast.NodeTransformer):
     def _loop(self, node: ast.For | ast.While) -> ast.AST:
         self.generic_visit(node)
         if _looks_like_training(node):
-            node.body = _repeatable_body(node)
+            self.loops += 1
+            node.body = _repeatable_body(node, self.loops)
         return node
 
 
@@ -94,11 +98,11 @@ def _last_name(function: ast.expr) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
-def _repeatable_body(loop: ast.For | ast.While) -> list[ast.stmt]:
+def _repeatable_body(loop: ast.For | ast.While, number: int) -> list[ast.stmt]:
     names = sorted(_bound_names(loop))
-    breaks = _Breaks()
+    breaks = _Breaks(_own("broke", number))
     body = [part for statement in loop.body for part in breaks.rewritten(statement)]
-    frame = ast.parse(_frame(names, breaks=breaks.any)).body
+    frame = ast.parse(_frame(names, number, breaks=breaks.any)).body
     for statement in frame:
         for node in ast.walk(statement):
             ast.copy_location(node, loop)
@@ -109,29 +113,36 @@ def _repeatable_body(loop: ast.For | ast.While) -> list[ast.stmt]:
     return frame
 
 
-def _frame(names: list[str], *, breaks: bool) -> str:
+def _own(word: str, number: int) -> str:
+    """A name that only one loop of the file has."""
+    return f"__nanlint_{word}_{number}__"
+
+
+def _frame(names: list[str], number: int, *, breaks: bool) -> str:
     """The new body of a loop as text; the old one goes to where `pass` stands under `try`."""
-    restore = [f"        if {name!r} in {_KEPT}: {name} = {_KEPT}[{name!r}]" for name in names] or ["        pass"]
+    kept, again, broke, error = (_own(word, number) for word in ("kept", "again", "broke", "error"))
+    restore = [f"        if {name!r} in {kept}: {name} = {kept}[{name!r}]" for name in names] or ["        pass"]
     lines = [
-        f"{_KEPT} = {RUNTIME}.keep(locals(), {names!r})",
-        f"for {_AGAIN} in {RUNTIME}.attempts():",
-        f"    if {_AGAIN}:",
+        f"{kept} = {RUNTIME}.keep(locals(), {names!r})",
+        f"for {again} in {RUNTIME}.attempts():",
+        f"    if {again}:",
         *restore,
         "    try:",
         "        pass",
-        f"    except BaseException as {_ERROR}:",
-        f"        if not {RUNTIME}.swallow({_ERROR}): raise",
+        f"    except BaseException as {error}:",
+        f"        if not {RUNTIME}.swallow({error}): raise",
     ]
     if breaks:
-        lines = [f"{_BROKE} = False", *lines, f"if {_BROKE}: break"]
+        lines = [f"{broke} = False", *lines, f"if {broke}: break"]
     return "\n".join(lines)
 
 
 class _Breaks(ast.NodeTransformer):
     """`break` of this loop, and not of those inside, leaves word before it leaves."""
 
-    def __init__(self) -> None:
+    def __init__(self, flag: str) -> None:
         self.any = False
+        self._flag = flag
 
     def rewritten(self, statement: ast.stmt) -> list[ast.stmt]:
         result = self.visit(statement)
@@ -139,7 +150,7 @@ class _Breaks(ast.NodeTransformer):
 
     def visit_Break(self, node: ast.Break) -> list[ast.stmt]:
         self.any = True
-        note = ast.parse(f"{_BROKE} = True").body[0]
+        note = ast.parse(f"{self._flag} = True").body[0]
         return [ast.copy_location(note, node), node]
 
     def visit_For(self, node: ast.For) -> ast.AST:
