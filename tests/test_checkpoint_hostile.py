@@ -16,12 +16,14 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from nanlint.checkpoint.diagnosis import CLEAN, UNREADABLE  # noqa: E402 - after the skip
+from nanlint.checkpoint.diagnosis import BAD, UNREADABLE  # noqa: E402 - after the skip
+from nanlint.checkpoint.imports import is_dangerous  # noqa: E402
 from nanlint.checkpoint.pickles import read_pickle  # noqa: E402
 from nanlint.checkpoint.rebuild import BUILDERS  # noqa: E402
 from nanlint.checkpoint.region import Region, UnreadableCheckpoint  # noqa: E402
 from nanlint.checkpoint.saved import Opaque  # noqa: E402
 from nanlint.checkpoint.walk import walk  # noqa: E402
+from nanlint.cli.main import main  # noqa: E402
 from tests.checkpoints import diagnosis, saved  # noqa: E402
 
 if TYPE_CHECKING:
@@ -51,7 +53,8 @@ def test_a_command_in_a_checkpoint_is_not_run(tmp_path: Path, zipped: bool) -> N
     trace = tmp_path / "trace"
     path = saved(tmp_path, {"w": torch.ones(2), "x": Runs(f"touch {trace}")}, zipped=zipped)
     found = diagnosis(path)
-    assert (found.verdict, found.tensors, trace.exists()) == (CLEAN, 1, False)
+    assert (found.verdict, found.tensors, trace.exists()) == (BAD, 1, False)
+    assert [symptom.name for symptom in found.errors] == [f"{os.system.__module__}.system"]
     torch.load(path, weights_only=False)
     assert trace.exists(), "for real it does"
 
@@ -220,3 +223,47 @@ def test_a_name_cannot_drive_the_terminal(tmp_path: Path) -> None:
     checkpoint.run(parser("checkpoint").parse_args(["checkpoint", str(path)]), out, io.StringIO())
     assert "\x1b" not in out.getvalue()
     assert "w\\x1b[2J" in out.getvalue()
+
+
+DANGEROUS = [
+    b"cos\nsystem\n(S'true'\ntR.",
+    b"\x80\x02cposix\nsystem\nX\x04\x00\x00\x00true\x85R.",
+    b"\x80\x04\x8c\x08builtins\x8c\x04eval\x93\x8c\x011\x85R.",
+    b"\x80\x04\x8c\x0asubprocess\x8c\x05Popen\x93\x8c\x01a\x85R.",
+    b"\x80\x02(S'true'\nios\nsystem\n.",
+    b"\x80\x02crunpy\n_run_code\n.",
+    b"\x80\x02ctorch.hub\nload\n.",
+    b"\x80\x02cimportlib.util\nspec_from_file_location\n.",
+    b"\x80\x02cos\nsystem\n.\x80\x02",
+    b"\x80\x02cos\nsystem\ngarbage",
+]
+
+
+@pytest.mark.parametrize("data", DANGEROUS, ids=range(len(DANGEROUS)))
+def test_a_dangerous_import_is_named_and_fails_the_run(
+    tmp_path: Path, data: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "model.pkl"
+    path.write_bytes(data if data[:1] == b"\x80" else b"\x80\x02" + data)
+    assert main(["checkpoint", str(path)]) == 1
+    assert "can run commands with it; nanlint has not loaded it" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "collections.OrderedDict",
+        "torch._utils._rebuild_tensor_v2",
+        "pathlib.PosixPath",
+        "mylib.os.Thing",
+        "osmium.read",
+        "io.BytesIO",
+    ],
+)
+def test_what_makes_data_only_is_not_called_dangerous(name: str) -> None:
+    assert not is_dangerous(name)
+
+
+def test_a_name_that_would_take_years_to_write_is_refused_at_once() -> None:
+    with pytest.raises(UnreadableCheckpoint, match="it names something by what is no text"):
+        unpickled(b"\x80\x04\x8c\x01a)" + b"2\x86" * 40 + b"\x93.")

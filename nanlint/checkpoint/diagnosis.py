@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nanlint.checkpoint.array_files import shards_of
 from nanlint.checkpoint.contents import SCALES, Contents, Entry, Role, sort_out
 from nanlint.checkpoint.distributed import INDEX_NAME, SHARD_SUFFIX, read_distributed
+from nanlint.checkpoint.imports import import_symptoms
 from nanlint.checkpoint.layout import INDEX
 from nanlint.checkpoint.learning_rate import LearningRate, learning_rate
 from nanlint.checkpoint.names import parameter_names
@@ -80,11 +81,16 @@ def diagnose(checkpoint: Checkpoint, request: Request) -> Diagnosis:
 
 def _failure(file: Path, checkpoint: Checkpoint, request: Request, contents: Contents) -> Failure | None:
     """Add what is in the file to the contents; why not, if it cannot be read."""
+    names: set[str] = set()
+    shown = ""
     try:
         for part in _parts(file):
-            sort_out(_read(part, request), part.name if part != checkpoint.path else "", contents)
+            shown = part.name if part != checkpoint.path else ""
+            sort_out(_read(part, request, names), shown, contents)
     except UnreadableCheckpoint as error:
         return file, error
+    finally:
+        contents.imports += [(shown, name) for name in names]
     return None
 
 
@@ -92,14 +98,14 @@ def _parts(file: Path) -> list[Path]:
     return shards_of(file) if file.name.endswith(INDEX) else [file]
 
 
-def _read(file: Path, request: Request) -> Any:
+def _read(file: Path, request: Request, names: set[str]) -> Any:
     if file.name == INDEX_NAME:
-        return read_distributed(file)
+        return read_distributed(file, names)
     if file.suffix == SHARD_SUFFIX:
         raise UnreadableCheckpoint(
             f"is a shard of torch.distributed.checkpoint; name its folder, with the index {INDEX_NAME} in it, which is written last"
         )
-    return read_file(file, trust=request.trust)
+    return read_file(file, trust=request.trust, names=names)
 
 
 def _judged(checkpoint: Checkpoint, contents: Contents, request: Request, failures: list[Failure]) -> Diagnosis:
@@ -110,6 +116,7 @@ def _judged(checkpoint: Checkpoint, contents: Contents, request: Request, failur
     rate, about_rate = learning_rate(contents, request.config.numbers)
     trained = bool(step or contents.counters.get("epoch"))
     symptoms = [
+        *import_symptoms(contents.imports),
         *symptoms_of(measured, formats, trained=trained),
         *_without_gradient(measured, trained=trained),
         *_scaler_symptoms(contents),

@@ -20,35 +20,35 @@ INDEX_NAME = ".metadata"
 SHARD_SUFFIX = ".distcp"
 
 
-def read_distributed(index: Path) -> dict[Any, Any]:
+def read_distributed(index: Path, names: set[str] | None = None) -> dict[Any, Any]:
     """The nested state that the index at `index` describes."""
     try:
-        return _nested(index)
+        return _nested(index, set() if names is None else names)
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise UnreadableCheckpoint(f"is damaged: {type(error).__name__}: {error}") from None
 
 
-def _nested(index: Path) -> dict[Any, Any]:
-    content = read_plain(map_file(index))
+def _nested(index: Path, names: set[str]) -> dict[Any, Any]:
+    content = read_plain(map_file(index, names))
     state = content.state if isinstance(content, Opaque) else None
     if not isinstance(state, dict) or not isinstance(state.get("storage_data"), dict):
         raise UnreadableCheckpoint("is no index of torch.distributed.checkpoint: it names no shards")
     nesting = state["planner_data"] if isinstance(state.get("planner_data"), dict) else {}
     tree: dict[Any, Any] = {}
-    for name, values in _collected(state["storage_data"], index.parent).items():
+    for name, values in _collected(state["storage_data"], index.parent, names).items():
         path = nesting.get(name)
         _put(tree, path if isinstance(path, tuple) and path else (name,), values)
     return _with_lists(tree)
 
 
-def _collected(places: dict[Any, Any], folder: Path) -> dict[str, list[Any]]:
+def _collected(places: dict[Any, Any], folder: Path, names: set[str]) -> dict[str, list[Any]]:
     """What is saved under each name, shard by shard."""
     files: dict[str, Region] = {}
     found: dict[str, list[Any]] = {}
     for key, place in places.items():
         name, file, start, length = _told(key, place)
         if file not in files:
-            files[file] = map_file(_inside(folder, file))
+            files[file] = map_file(_inside(folder, file), names)
         found.setdefault(name, []).append(_shard(files[file].part(start, length, f"`{name}` in {file}")))
     return found
 

@@ -39,7 +39,7 @@ def read_pickle(
     `builders` makes values of the few names it knows; `persistent` of the storages that a pickle refers to.
     """
     file = pickle_file(region, start)
-    machine = _Machine(builders, persistent)
+    machine = _Machine(builders, persistent, region.names)
     try:
         for count, (opcode, argument, _) in enumerate(pickletools.genops(file)):  # type: ignore[arg-type]  # it reads and tells
             machine.step(opcode.name, argument)
@@ -61,12 +61,13 @@ def _reason(error: Exception) -> str:
 class _Machine:
     """The stack, the marks and the memo of one pickle."""
 
-    def __init__(self, builders: Mapping[str, Builder], persistent: Builder | None) -> None:
+    def __init__(self, builders: Mapping[str, Builder], persistent: Builder | None, names: set[str]) -> None:
         self.stack: list[Any] = []
         self._below: list[list[Any]] = []
         self._memo: dict[int, Any] = {}
         self._builders = builders
         self._persistent = persistent
+        self._names = names
 
     def step(self, name: str, argument: Any) -> None:
         """Do one opcode; one that is not in the table ends the reading."""
@@ -125,7 +126,14 @@ class _Machine:
     def name_from_stack(self) -> None:
         """Make a name of module and attribute."""
         attribute, module = self.stack.pop(), self.stack.pop()
-        self.push(Name(f"{module}.{attribute}"))
+        if not isinstance(module, str) or not isinstance(attribute, str):
+            raise ValueError("it names something by what is no text")  # noqa: TRY004 - a damaged file, not a mistake of ours
+        self.push(self.named(f"{module}.{attribute}"))
+
+    def named(self, full: str) -> Name:
+        """A name, which is noted: it would be imported if the file were loaded for real."""
+        self._names.add(full)
+        return Name(full)
 
     def call(self, function: Any, arguments: Any) -> None:
         """Push what a call would make: by our own table, or an object that remembers what was asked for."""
@@ -147,7 +155,7 @@ class _Machine:
     def object_from_mark(self, name: str | None) -> None:
         """The two oldest ways to make an object."""
         given = self.marked()
-        function = Name(name.replace(" ", ".")) if name is not None else given.pop(0)
+        function = self.named(name.replace(" ", ".")) if name is not None else given.pop(0)
         self.call(function, tuple(given))
 
     def build(self) -> None:
@@ -227,7 +235,7 @@ _STEPS: dict[str, Callable[[_Machine, Any], None]] = {
     "BINPUT": lambda machine, index: machine.memoize(index),
     "LONG_BINPUT": lambda machine, index: machine.memoize(index),
     "MEMOIZE": lambda machine, _: machine.memoize(None),
-    "GLOBAL": lambda machine, name: machine.push(Name(name.replace(" ", "."))),
+    "GLOBAL": lambda machine, name: machine.push(machine.named(name.replace(" ", "."))),
     "STACK_GLOBAL": lambda machine, _: machine.name_from_stack(),
     "EXT1": lambda machine, code: machine.push(Name(f"extension {code}")),
     "EXT2": lambda machine, code: machine.push(Name(f"extension {code}")),

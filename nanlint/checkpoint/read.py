@@ -31,9 +31,12 @@ _TAR_MAGIC = b"ustar"
 _TRUST = "; with --trust torch loads it, which runs whatever code is in it"
 
 
-def read_file(path: Path, *, trust: bool = False) -> Any:
-    """What is in the file, without running anything of it; with `trust`, torch may load what cannot be read so."""
-    region = map_file(path)
+def read_file(path: Path, *, trust: bool = False, names: set[str] | None = None) -> Any:
+    """What is in the file, without running anything of it; with `trust`, torch may load what cannot be read so.
+
+    What the pickles in it would import is added to `names`, whether or not the file can be read to its end.
+    """
+    region = map_file(path, names)
     try:
         return _read(path, region, trust=trust)
     except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, struct.error) as error:

@@ -29,6 +29,8 @@ class Region:
 
     view: memoryview
     mapping: mmap.mmap | None = field(default=None, repr=False)
+    names: set[str] = field(default_factory=set, repr=False, compare=False)
+    """Every class and function that the pickles in the file name, as far as they were read."""
 
     def __len__(self) -> int:
         return len(self.view)
@@ -40,7 +42,7 @@ class Region:
                 f"is truncated or damaged: {what} should end at byte {start + length:,} of {len(self):,}; "
                 "copy the file again, or resume from an earlier one"
             )
-        return Region(self.view[start : start + length], self.mapping)
+        return Region(self.view[start : start + length], self.mapping, self.names)
 
     def bytes_at(self, start: int, length: int, what: str) -> bytes:
         """The bytes themselves, for headers."""
@@ -52,8 +54,8 @@ class Region:
             self.mapping.madvise(mmap.MADV_DONTNEED)
 
 
-def map_file(path: Path) -> Region:
-    """The whole file. It is mapped copy-on-write: torch wants a writable buffer, and nothing reaches the disk."""
+def map_file(path: Path, names: set[str] | None = None) -> Region:
+    """The whole file; what its pickles name is added to `names`. It is mapped copy-on-write: torch wants a writable buffer, and nothing reaches the disk."""
     try:
         with path.open("rb") as file:
             mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
@@ -65,7 +67,7 @@ def map_file(path: Path) -> Region:
         raise UnreadableCheckpoint(f"cannot be read: {error.strerror or error}") from None
     with contextlib.suppress(AttributeError, OSError):
         mapping.madvise(mmap.MADV_SEQUENTIAL)
-    return Region(memoryview(mapping), mapping)
+    return Region(memoryview(mapping), mapping, set() if names is None else names)
 
 
 class RegionFile(io.RawIOBase):

@@ -41,7 +41,7 @@ def read_zip(region: Region) -> Any:
         made = _storage(kind, str(key), items, lambda: stored(region, archive, f"{folder}data/{key}"))
         return known.setdefault((made.key, made.dtype), made)
 
-    return read_pickle(stored(region, archive, pickled[0]), 0, _builders(), storage)[0]
+    return read_pickle(stored(region, archive, pickled[0]), 0, _builders(region), storage)[0]
 
 
 def _refuse_big_endian(region: Region, archive: Directory, folder: str) -> None:
@@ -78,7 +78,7 @@ def read_legacy(region: Region) -> Any:
     if version != _LEGACY_PROTOCOL:
         raise UnreadableCheckpoint(f"has version {version!r} of torch's old format; known is {_LEGACY_PROTOCOL}")
     _, at = read_pickle(region, at, {})
-    tree, at = read_pickle(region, at, _builders(), storage)
+    tree, at = read_pickle(region, at, _builders(region), storage)
     keys, at = read_pickle(region, at, {})
     for key in keys:
         (items,) = struct.unpack("<q", region.bytes_at(at, 8, f"the size of storage {key}"))
@@ -103,14 +103,13 @@ def _view(root: Storage, view: Any) -> Storage:
 
 def read_plain(region: Region) -> Any:
     """The object in a plain pickle, as `pickle.dump` writes it; tensors in it are files of torch's in a string of bytes."""
-    return read_pickle(region, 0, _builders())[0]
+    return read_pickle(region, 0, _builders(region))[0]
 
 
-def _from_bytes(data: Any) -> Any:
-    view = memoryview(data).cast("B")
-    inner = Region(view)
-    return read_zip(inner) if view[:4] == MAGIC else read_legacy(inner)
+def _builders(region: Region) -> dict[str, Callable[..., Any]]:
+    def from_bytes(data: Any) -> Any:
+        view = memoryview(data).cast("B")
+        inner = Region(view, names=region.names)
+        return read_zip(inner) if view[:4] == MAGIC else read_legacy(inner)
 
-
-def _builders() -> dict[str, Callable[..., Any]]:
-    return {**BUILDERS, "torch.storage._load_from_bytes": _from_bytes}
+    return {**BUILDERS, "torch.storage._load_from_bytes": from_bytes}
