@@ -173,7 +173,7 @@ class _Run:
             return findings_of(rule, findings, self.path, lambda: self._line_of(node), self.errors)
 
         yielded = within_border(lambda: check(subject, self.facts))
-        return within_border(lambda: map(self.facts.with_import, yielded))
+        return within_border(lambda: self.facts.judged_fixes(yielded))
 
     def _line_of(self, node: cst.CSTNode) -> int:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -17,11 +18,12 @@ from nanlint.facts import inversion as inversions
 from nanlint.facts.by_hand import by_hand, exponentials_by_hand
 from nanlint.facts.calls import operation_settings
 from nanlint.facts.changes import changed_by
-from nanlint.facts.imports import global_imports, line_for_import
+from nanlint.facts.imports import global_imports, line_for_torch
 from nanlint.facts.leftovers import leftovers
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
 from nanlint.facts.sections import Sections
+from nanlint.facts.tensor_proof import are_surely_tensors
 from nanlint.facts.values import Form, Kind
 from nanlint.facts.written import text_of
 from nanlint.model import Edit, Span
@@ -65,7 +67,7 @@ class CodeQuestions(Reach):
         self._is_test_file = is_test_file(path)
         self._measures = measures(path)
         self._current = ""
-        self._spelled: dict[str, str] | None = None
+        self._receivers: list[cst.BaseExpression] = []
         self._filled: Filled | None = None
         self._looped: dict[str, frozenset[str]] = {}
         self.sections: Sections | None = None
@@ -334,37 +336,37 @@ class CodeQuestions(Reach):
 
     # -- how to write it --------------------------------------------------------------------------------------
 
+    @cached_property
+    def _imports(self) -> dict[str, str]:
+        return global_imports(self.outline.tree.body)
+
     def name_for(self, module: str) -> str | None:
         """How code here can spell `module`: `F` after `import torch.nn.functional as F`; None if it can't."""
-        if self._spelled is None:
-            self._spelled = global_imports(self.outline.tree.body)
         hidden = self.outline.chunks[self._current].bound if self._current in self.outline.chunks else set()
-        for local, dotted in self._spelled.items():
+        for local, dotted in self._imports.items():
             if dotted == module and local not in hidden:
                 return local
-        if module == TORCH and self._can_import_torch():
+        if module == TORCH and line_for_torch(self._imports, self.outline):
             return TORCH
         parent, _, last = module.rpartition(".")
         spelled = self.name_for(parent) if parent else None
         return f"{spelled}.{last}" if spelled else None
 
-    def _can_import_torch(self) -> bool:
-        """Whether the file uses parts of torch, and could import all of it: `with_import` does."""
-        chunks = self.outline.chunks.values()
-        is_free = TORCH not in (self._spelled or {}) and not any(chunk.binds(TORCH) for chunk in chunks)
-        has_parts = any(dotted.startswith(f"{TORCH}.") for dotted in (self._spelled or {}).values())
-        return is_free and has_parts and line_for_import(self.outline.tree.body) > 0
+    def judged_fixes(self, findings: list[Finding]) -> list[Finding]:
+        """The findings of one rule about one call: no fix if it writes a method of tensors on what may be none."""
+        written, self._receivers = self._receivers, []
+        if not are_surely_tensors(written, self.here, self.outline):
+            return [replace(finding, fix=None) for finding in findings]
+        return [self._with_import(finding) for finding in findings]
 
-    def with_import(self, finding: Finding) -> Finding:
+    def _with_import(self, finding: Finding) -> Finding:
         """The finding with a fix that imports torch, if it writes that name where nothing binds it."""
         fix = finding.fix
         if fix is None or not any(_TORCH.search(edit.text) for edit in fix.edits):
             return finding
-        if self._spelled is None:
-            self._spelled = global_imports(self.outline.tree.body)
-        if not self._can_import_torch():
+        line = line_for_torch(self._imports, self.outline)
+        if not line:
             return finding
-        line = line_for_import(self.outline.tree.body)
         added = Edit(Span(line, 1, line, 1), f"import {TORCH}\n")
         return replace(finding, fix=replace(fix, edits=(added, *fix.edits)))
 
@@ -421,10 +423,12 @@ class CodeQuestions(Reach):
 
     def as_receiver(self, node: cst.BaseExpression) -> str:
         """The text of `node` as `.method()` can follow it: in brackets where it is no name or call."""
+        self._receivers.append(node)
         return rewrite.as_receiver(self.source_of(node), node)
 
     def append_call(self, node: cst.BaseExpression, text: str) -> Edit:
         """Write `text`, such as `.clamp(min=1)`, behind `node`, with brackets around that where they are needed."""
+        self._receivers.append(node)
         span = self.span_of(node)
         spaces = [bracket.whitespace_before for bracket in node.rpar]
         plain = [space for space in spaces if isinstance(space, cst.SimpleWhitespace)]

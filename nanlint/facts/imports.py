@@ -10,7 +10,9 @@ import libcst as cst
 from nanlint.facts.names import dotted_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from nanlint.source.outline import Outline
 
 
 def bindings(node: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, str]]:
@@ -55,3 +57,10 @@ def line_for_import(body: Iterable[ast.stmt]) -> int:
         elif last:
             break
     return last + 1 if last else 0
+
+
+def line_for_torch(imported: Mapping[str, str], outline: Outline) -> int:
+    """Where `import torch` can stand in a file that uses parts of torch and has that name free; 0 for nowhere."""
+    is_free = "torch" not in imported and not any(chunk.binds("torch") for chunk in outline.chunks.values())
+    has_parts = any(dotted.startswith("torch.") for dotted in imported.values())
+    return line_for_import(outline.tree.body) if is_free and has_parts else 0
