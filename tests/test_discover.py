@@ -204,10 +204,10 @@ def test_force_exclude_looks_at_nothing_above_the_project(project: Path, monkeyp
 
 
 def test_a_named_file_is_python_unless_its_suffix_says_otherwise(project: Path) -> None:
-    touch(project, "train", "model.txt", "c.yaml")
-    assert [(file.path, file.kind) for file in found("train", "model.txt", "c.yaml").files] == [
+    touch(project, "train", "model.pyw", "c.yaml")
+    assert [(file.path, file.kind) for file in found("train", "model.pyw", "c.yaml").files] == [
         ("c.yaml", "config"),
-        ("model.txt", "python"),
+        ("model.pyw", "python"),
         ("train", "python"),
     ]
 

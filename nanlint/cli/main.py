@@ -9,9 +9,11 @@ The parser is built for the one command that was asked for; a hook that runs on 
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, Protocol, TextIO, cast
 
 import nanlint
@@ -48,6 +50,9 @@ exit codes: 0 nothing found, 1 findings, 2 the run itself failed
 # They run or load what others made. For all else the collector would only look at what was imported, again and again.
 _WITH_COLLECTOR = frozenset({"trace", "checkpoint", "confirm"})
 
+# A full disk, a full quota, a device that fails, a descriptor that is closed.
+_OUTPUT_REFUSED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.EBADF})
+
 INTERRUPTED = 130
 """What a shell expects of a program that Ctrl-C ended."""
 
@@ -74,26 +79,43 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _guarded(argv: list[str], out: TextIO, err: TextIO, *, is_last: bool) -> int:
     """The exit code, whatever happens."""
+    code: int = ExitCode.FAILED
     try:
         code = _run(argv, out, err, is_last=is_last)
         out.flush()
+        return code  # noqa: TRY300 - what else happens is below
     except NanlintError as error:
-        err.write(f"nanlint: {error}\n")
-        return ExitCode.FAILED
+        told = f"nanlint: {error}\n"
     except BrokenPipeError:
-        # `nanlint check | head` closed the pipe; leave quietly, and give the interpreter nothing to flush into it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
-        return ExitCode.FAILED
+        # `nanlint check | head` closed the pipe, `2>&1 | head` both; leave quietly.
+        _write_no_more(out)
+        _write_no_more(err)
+        told = ""
     except KeyboardInterrupt:
-        err.write("nanlint: interrupted; files already fixed stay fixed, no file is half-written\n")
-        return INTERRUPTED
-    except Exception:  # noqa: BLE001 - Python's own exit code for a crash is 1, which here means findings
-        import traceback  # noqa: PLC0415 - for crashes only
+        told, code = "nanlint: interrupted; files already fixed stay fixed, no file is half-written\n", INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - Python's own exit code for a crash is 1, which here means findings
+        told = _told_of(error, out)
+    with suppress(OSError):  # where stderr is full or closed, too, the exit code must do
+        err.write(told)
+        err.flush()
+    return code if code == INTERRUPTED else ExitCode.FAILED
 
-        traceback.print_exc(file=err)
-        err.write(f"nanlint: crashed; please report the lines above, with nanlint {nanlint.__version__}\n")
-        return ExitCode.FAILED
-    return code
+
+def _told_of(error: Exception, out: TextIO) -> str:
+    """What the user is told of an exception that nobody foresaw, or of a disk that is full."""
+    if isinstance(error, OSError) and error.errno in _OUTPUT_REFUSED:
+        _write_no_more(out)
+        return f"nanlint: the report could not be written: {error.strerror}\n"
+    import traceback  # noqa: PLC0415 - for crashes only
+
+    lines = "".join(traceback.format_exception(error))
+    return f"{lines}nanlint: crashed; please report the lines above, with nanlint {nanlint.__version__}\n"
+
+
+def _write_no_more(stream: TextIO) -> None:
+    """Give the interpreter nothing to flush into a stream that takes no more."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _is_watched() -> bool:
@@ -106,8 +128,9 @@ def _leave(code: int, out: TextIO, err: TextIO) -> NoReturn:
     import atexit  # noqa: PLC0415 - built in; no other way out needs it
 
     atexit._run_exitfuncs()  # noqa: SLF001 - what Python itself would do next
-    out.flush()
-    err.flush()
+    for stream in (out, err):
+        with suppress(OSError, ValueError):  # what could not be written was told, or there is nobody to tell
+            stream.flush()
     os._exit(code)
 
 

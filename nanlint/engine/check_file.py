@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint import model
@@ -27,6 +28,9 @@ __all__ = ["FileResult", "Ruleset", "check_bytes", "check_notebook", "check_path
 
 # The outline recurses once per nesting level; libcst's native parser is at ease far beyond this depth.
 RECURSION_LIMIT = 3000
+
+# ast.PyCF_ONLY_AST, without importing ast: the text is parsed and nothing is made of it.
+_ONLY_SYNTAX = 0x400
 
 
 def check_path(path: str, ruleset: Ruleset, *, is_named: bool = True) -> FileResult:
@@ -139,7 +143,8 @@ def _check_python(text: str, data: bytes, path: str, ruleset: Ruleset) -> FileRe
     relevant = may_use_torch(data) and (not ruleset.gated or ruleset.gate.admits(data))
     configured = ruleset.judges_settings and states_settings(data, is_torch=is_torch)
     if not (relevant or markers or configured):
-        return FileResult()
+        broken = syntax_error(text, path)
+        return FileResult(errors=[broken]) if broken is not None else FileResult()
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     try:
@@ -208,6 +213,17 @@ def _without_suppressed(result: FileResult, text: str, path: str, ruleset: Rules
 
         result.noqa = quiets_one(found, judged.kept, text, ruleset.known)
     return result
+
+
+def syntax_error(source: str | bytes, path: str) -> FileError | None:
+    """What is wrong with a file in which no rule looks for anything: it counts as checked, so it must be Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's own, of the user's strings
+            compile(source, path, "exec", _ONLY_SYNTAX, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return _not_python(error, path)
+    return None
 
 
 def _not_python(error: Exception, path: str, unit: str = "file") -> FileError:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from nanlint import model
 from nanlint.digest import digest_of
-from nanlint.engine.check_file import check_bytes, check_path
+from nanlint.engine.check_file import check_bytes, check_path, syntax_error
 from nanlint.engine.file_result import FileResult
 from nanlint.engine.rulebook import rulebook
 from nanlint.engine.ruleset import Ruleset
@@ -79,7 +79,11 @@ class Checker:
                 data = source.read()
         except OSError:
             return None
-        return None if self._may_find_something(file, data) else FileResult(digest=digest_of(data))
+        if self._may_find_something(file, data):
+            return None
+        if file.kind != "config" and syntax_error(data, file.path) is not None:
+            return None
+        return FileResult(digest=digest_of(data))
 
     def _may_find_something(self, file: FoundFile, data: bytes) -> bool:
         if file.kind == "config":

@@ -110,8 +110,8 @@ class _Run:
             return []
         try:
             loops = self.facts.training_loops()
-        except RecursionError:
-            message = "the training loops are nested too deeply to be analysed; they were not checked"
+        except (RecursionError, cst.ParserSyntaxError):
+            message = "the training loops are nested too deeply, or written in a way that libcst does not read; they were not checked"
             self.errors.append(FileError(self.path, None, message))
             return []
         found: list[Finding] = []

@@ -1,8 +1,8 @@
 """Which files are checked: from what the user named to a sorted list, each with its kind and its settings.
 
 Read as ruff reads it:
-- A file that is named is checked, excluded or not, unless `force-exclude`; git's ignore files never stop it. Where its
-  suffix says nothing it is taken for Python.
+- A file that is named is checked, excluded or not, unless `force-exclude`; git's ignore files never stop it. One without
+  a suffix is taken for Python, one of another kind is an error.
 - A folder that is named is walked. Below it `include`, `exclude` and the ignore files decide, and nested config files
   change them for what is below.
 - Folders behind symbolic links are not entered (so no loop can trap us), files behind them are checked if they are in
@@ -12,13 +12,14 @@ What can't be read becomes a `FileError` and the rest goes on.
 """
 
 # pathlib is not imported on a clean run.
-# ruff: noqa: PTH100, PTH109, PTH112, PTH116, PTH118, PTH120
+# ruff: noqa: PTH100, PTH108, PTH109, PTH112, PTH116, PTH118, PTH120, PTH122
 
 from __future__ import annotations
 
 import os
 import re
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nanlint import model
@@ -51,6 +52,10 @@ _KINDS: Mapping[str, Kind] = {
 }
 
 
+_OTHER_PYTHON = frozenset({"", ".pyw", ".pyt", ".sage", ".bzl", ".cgi", ".wsgi"})
+"""Suffixes of Python that nobody looks for in folders; such a file is checked when it is named."""
+
+
 class FoundFile(NamedTuple):  # a tuple, because thousands are made and a frozen dataclass takes three times as long
     """A file to check. `path` is as shown to the user; time and size are those of the moment it was found."""
 
@@ -69,6 +74,12 @@ class Discovery(NamedTuple):
 
     files: list[FoundFile]
     errors: list[FileError]
+
+
+def _is_checked_kind(path: str) -> bool:
+    """Whether a file that is named can be checked: by its suffix, or a script without one."""
+    suffix = os.path.splitext(path)[1].lower()
+    return suffix in _KINDS or suffix in _OTHER_PYTHON
 
 
 def kind_of(path: str) -> Kind:
@@ -132,6 +143,10 @@ class _Search:
             return
         if stat.S_ISDIR(status.st_mode):
             self.found.update(self._walk(absolute))
+        elif not _is_checked_kind(absolute):
+            self._error(
+                absolute, "is neither Python, nor a notebook, nor a config file (YAML, TOML, JSON); it was not checked"
+            )
         else:
             self.found[absolute] = self._file(absolute, self._finder.for_path(absolute), status)._replace(is_named=True)
 
@@ -193,6 +208,15 @@ class _Search:
                     self._take(entry, folder.rules.settings, found)
         return found
 
+    def _clean(self, entries: Mapping[str, os.DirEntry[str]]) -> None:
+        """Delete the drafts of ours that a killed run has left."""
+        for name in [name for name in entries if name.startswith(".nanlint-") and name.endswith(".tmp")]:
+            from nanlint.source.write import is_leftover  # noqa: PLC0415 - hardly ever
+
+            if is_leftover(name) and entries[name].is_file(follow_symlinks=False):
+                with suppress(OSError):
+                    os.unlink(entries[name].path)
+
     def _enter(self, folder: _Folder) -> tuple[_Folder, Iterable[os.DirEntry[str]]]:
         """The entries of a folder, and the folder with what its own config and ignore files change."""
         try:
@@ -201,6 +225,7 @@ class _Search:
         except OSError as error:
             self._error(folder.path, f"the folder can't be read: {error.strerror}")
             return folder, ()
+        self._clean(entries)
         if not _CONFIG_NAMES.isdisjoint(entries):
             folder = folder._replace(rules=self._rules(self._finder.for_directory(folder.path)))
         if folder.ignores is not None:

@@ -8,6 +8,7 @@ that somebody asks about, by one pass of libcst's own code generator over the ch
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -34,6 +35,9 @@ _FEW = 8
 
 # `if` needs no name, binds nothing, and its body may stand at any indentation.
 _WRAPPER = "if 1:\n"
+
+# Whatever stands before a form feed at the beginning of a line is no indentation.
+_FEED = re.compile(r"^[ \t]*\f[ \t\f]*\f|^[ \t]*\f", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -182,12 +186,23 @@ def parse_lines(chunk: Chunk, text: str, numbers: Sequence[int]) -> ParsedChunk:
         text, numbers = f"{text}\n", [*numbers, numbers[-1] + 1]
     # A blank line has no indentation, whatever it is made of, and a comment may be that of the function before.
     if not _indentation(next((line for line in split_lines(text) if line.strip()[:1] not in {"", "#"}), "")):
-        module = cst.parse_module(text)
+        module = _parsed(text)
         return ParsedChunk(chunk, module, tuple(module.body), numbers, _lost(text, module))
-    module = cst.parse_module(_WRAPPER + text)
+    module = _parsed(_WRAPPER + text)
     wrapper = module.body[0]
     assert isinstance(wrapper, cst.If)  # noqa: S101 - the wrapper is ours
     return ParsedChunk(chunk, module, tuple(wrapper.body.body), [0, *numbers], _lost(_WRAPPER + text, module))
+
+
+def _parsed(text: str) -> cst.Module:
+    """The module that `text` is, without the form feeds before indentation, which libcst does not read everywhere."""
+    try:
+        return cst.parse_module(text)
+    except cst.ParserSyntaxError:
+        bare = _FEED.sub("", text)
+        if bare == text:
+            raise
+        return cst.parse_module(bare)
 
 
 def _lost(text: str, module: cst.Module) -> dict[int, int]:
@@ -199,8 +214,7 @@ def _lost(text: str, module: cst.Module) -> dict[int, int]:
 
 def _indentation(line: str) -> str:
     # A form feed moves the tokenizer back to the line's beginning.
-    bare = line.lstrip("\f")
-    return bare[: len(bare) - len(bare.lstrip(" \t"))]
+    return line[: len(line) - len(line.lstrip(" \t\f"))].rpartition("\f")[2]
 
 
 def _body_numbers(chunk: Chunk, node: ast.ClassDef | ast.Module) -> list[int]:

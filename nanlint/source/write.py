@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 import sys
 
@@ -58,7 +59,7 @@ def _content(target: str) -> bytes:
 
 def _replace(target: str, data: bytes, old: os.stat_result | None) -> None:
     folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".nanlint-{os.urandom(8).hex()}.tmp")
+    temporary = os.path.join(folder, f".nanlint-{os.getpid()}-{os.urandom(8).hex()}.tmp")
     try:
         _write_new(temporary, data, old)
         os.replace(temporary, target)
@@ -95,3 +96,24 @@ def _why_unwritable(target: str, error: OSError) -> str:
         folder = os.path.dirname(target)
         return f"no permission to write in folder {folder}; make it writable or exclude the file"
     return f"cannot be written: {error.strerror or error}"
+
+
+_DRAFT = re.compile(r"\.nanlint-(\d+)-[0-9a-f]{16}\.tmp")
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file is called as a draft of ours is, whose run has ended: only a run that was killed leaves one."""
+    draft = _DRAFT.fullmatch(name)
+    return draft is not None and not _is_running(int(draft[1]))
+
+
+def _is_running(process: int) -> bool:
+    if sys.platform == "win32":  # there os.kill ends the process
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
