@@ -10,6 +10,8 @@ DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
 DIVISIONS = frozenset({DIV, RECIPROCAL, "<inverse>"})
 GUARDED = frozenset({"<number added>", "<learned>", "<uncounted>", "<asked for>"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
+MEASURED = NORMS | {"torch.sum", "torch.nansum", "torch.count_nonzero", "torch.std", "torch.var"}
+SUB, HIGHEST, LOWEST = "torch.sub", frozenset({"torch.max", "torch.amax"}), frozenset({"torch.min", "torch.amin"})
 NORMALIZE = "torch.nn.functional.normalize"
 # What is built or initialised is the same in every run: what fails there fails at once.
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
@@ -69,7 +71,8 @@ class UnguardedDivision(Rule):
         found = facts.vanishes_as(below, call.arguments.get("input"))
         if _is_building(facts.function_name()) and found.kind != COUNT:
             return
-        is_shown = shown is not None and found.is_ordinary and _is_to_be_shown(call, below, facts)
+        is_ordinary = found.is_ordinary or _is_measured(below, facts)
+        is_shown = shown is not None and is_ordinary and _is_to_be_shown(call, below, facts)
         known = f" (range {facts.range_of(below)})" if facts.is_known(below) else ""
         yield self.finding(
             facts.span_of(below),
@@ -105,6 +108,17 @@ def _is_to_be_shown(call: Call, below: Expression, facts: Facts) -> bool:
         return False
     is_sure = facts.is_tensor(call.node) or facts.is_tensor_on_a_path(below)
     return is_sure and not facts.is_share(call.arguments.get("input"), below)
+
+
+def _is_measured(below: Expression, facts: Facts) -> bool:
+    """Whether it is a count, the sum of a mask or of weights, a norm, a spread, or `max - min`, by its making."""
+    origin = facts.origin_of(below)
+    if origin is None:
+        return False
+    if origin.function != SUB:
+        return origin.function in MEASURED
+    ends = [facts.origin_of(side) for side in origin.arguments.values()]
+    return [end.function in each for end, each in zip(ends, (HIGHEST, LOWEST), strict=True) if end is not None] == [True, True]
 
 
 def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:
