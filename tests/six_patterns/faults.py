@@ -18,7 +18,7 @@ def break_gradient(model: SomeModule, with_value: float = float("nan")) -> SomeM
         broken.view(-1)[0] = with_value
         return broken
 
-    next(model.parameters()).register_hook(break_one_entry)
+    next(model.parameters()).register_hook(break_one_entry)  # type: ignore[no-untyped-call]  # torch leaves it untyped
     return model
 
 
@@ -29,16 +29,16 @@ def explode_gradient(model: SomeModule, norm: float = 500.0) -> SomeModule:
         return torch.full_like(gradient, norm / gradient.numel() ** 0.5)
 
     first, *others = model.parameters()
-    first.register_hook(explode)
+    first.register_hook(explode)  # type: ignore[no-untyped-call]  # torch leaves it untyped
     for parameter in others:
-        parameter.register_hook(torch.zeros_like)
+        parameter.register_hook(torch.zeros_like)  # type: ignore[no-untyped-call]  # torch leaves it untyped
     return model
 
 
 def distance_moved(model: nn.Module, start: dict[str, torch.Tensor]) -> float:
     """How far the parameters are from `start`; with plain SGD at lr 1 that is the norm of what the clip let through."""
     moved = [(value.detach() - start[name]).flatten() for name, value in model.named_parameters()]
-    return torch.cat(moved).norm().item()
+    return float(torch.cat(moved).norm())
 
 
 def copy_of(model: nn.Module) -> dict[str, torch.Tensor]:
