@@ -1,0 +1,1 @@
+"""Objectives of the forecaster."""

@@ -1,0 +1,8 @@
+import torch
+
+
+def observe(code):
+    """A row of padding."""
+    x = torch.zeros(2, 8, requires_grad=True)
+    code.build()[0][0].norm(x).sum().backward()
+    return [x.grad]

@@ -1,0 +1,5 @@
+"""Layers."""
+
+from layers.norm import RMSNorm
+
+__all__ = ["RMSNorm"]
