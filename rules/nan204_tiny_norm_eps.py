@@ -21,6 +21,10 @@ SQUARES = frozenset({"torch.pow", "torch.square", "torch.mul"})
 ROOT, INVERSE_ROOT, QUOTED = "torch.sqrt", "torch.rsqrt", 40
 # Below it the gradient, 1 / sqrt(eps) for a row of zeros, comes near the end of float16 and passes it at 2.3e-10.
 SMALLEST = 1e-8
+# Below it a row of zeros has its gradient multiplied by more than a million, in every format.
+SMALLEST_ANYWHERE = 1e-12
+# Below it float32 and bfloat16 cannot hold eps ** -1.5, the slope of rsqrt there.
+NAN_BELOW = 2e-26
 # The gradient of rsqrt is made of eps ** -1.5: past the end of float16 already here.
 SMALLEST_IN_HALF = 65504.0 ** (-2 / 3)
 # These refuse an eps of 0 by themselves.
@@ -40,6 +44,7 @@ class TinyNormEps(Rule):
         norm = nn.LayerNorm(512, eps=0)
         half = x.half()
         y = half * torch.rsqrt(half.pow(2).mean(-1, keepdim=True) + 1e-8)
+        z = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-20)
 
     ## Instead
         norm = nn.LayerNorm(512, eps=1e-6)
@@ -48,8 +53,8 @@ class TinyNormEps(Rule):
 
     ## Silent when
     the eps is that of published models (1e-5, 1e-6) or any from 1e-8 on, computed in float32 or by torch's own layers (a `rsqrt` by hand in float16 needs 6e-4); when it
-    is not known; in tests. At `info` where nothing says that the weights are float16, in which alone it fails. An
-    eps of 0 is a `warning` in every dtype; batch norm refuses it by itself.
+    is not known; in tests. At `info` from 1e-12 on where nothing says that the weights are float16, in which alone it fails. An
+    eps of 0 or below 1e-12 is a `warning` in every dtype; batch norm refuses 0 by itself.
 
     ## Fix
     Unsafe: `eps=1e-6` (1e-5 for batch norm) changes rows that are next to 0. Under a `rsqrt` by hand it becomes a bound, `clamp_min(1e-6)`,
@@ -84,6 +89,9 @@ class TinyNormEps(Rule):
                 message = f"`{word}` with an eps of 0 divides 0 by 0 in a row of equal values"
                 yield self._finding(call, stated, message, facts, direction=Direction.BOTH)
             return
+        if eps < SMALLEST_ANYWHERE:
+            yield self._finding(call, stated, _harm(eps, f"`{word}`", by_rsqrt="rms" in word.lower()), facts)
+            return
         where, severity = ("float16",), Severity.WARNING if _is_half(call, facts) else Severity.INFO
         message = f"the gradient of `{word}` is multiplied by {eps**-0.5:.0e} in a row of zeros: inf in float16"
         yield self._finding(call, stated, message, facts, dtypes=where, severity=severity)
@@ -92,10 +100,14 @@ class TinyNormEps(Rule):
         """`x * torch.rsqrt(x.pow(2).mean(-1) + eps)`."""
         stated = _added_eps(call.subject, facts)
         eps, dtype = facts.constant_of(stated), facts.dtype_of(call.subject)
-        if stated is None or eps is None or eps <= 0 or dtype not in {"", "float16"} or not facts.is_tensor(call.node):
+        if stated is None or eps is None or eps <= 0 or not facts.is_tensor(call.node):
             return
         text, is_lost = facts.quote(stated, QUOTED), facts.rounded(eps, "float16") == 0
-        if is_lost:
+        if eps < SMALLEST_ANYWHERE:
+            yield self._finding(call, stated, _harm(eps, f"a norm with the eps `{text}`", by_rsqrt=call.function == INVERSE_ROOT), facts)
+        elif dtype not in {"", "float16"}:
+            return
+        elif is_lost:
             changes = {"direction": Direction.BOTH, "dtypes": ("float16",)}
             changes["severity"] = Severity.WARNING if dtype == "float16" else Severity.INFO
             message = f"the eps `{text}` is 0 in float16: a row of zeros is 0 / 0"
@@ -108,6 +120,13 @@ class TinyNormEps(Rule):
     def _finding(self, call: Call, eps: Expression, message: str, facts: Facts, **changes: object) -> Finding:
         hazard, fix = Hazard(call.function, facts.source_of(call.subject or call.node), "0"), _fix(call, eps, facts)
         return self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, **changes)
+
+
+def _harm(eps: float, norm: str, *, by_rsqrt: bool) -> str:
+    """What an eps far below every variance does to a row of zeros, whatever the format."""
+    if by_rsqrt and eps <= NAN_BELOW:
+        return f"the gradient of {norm} is NaN in a row of zeros: {eps:g} ** -1.5 overflows"
+    return f"the gradient of {norm} is multiplied by {eps**-0.5:.0e} in a row of zeros"
 
 
 def _is_half(call: Call, facts: Facts) -> bool:

@@ -85,20 +85,28 @@ class WhereGradientTrap(Rule):
             f"{where} hides where `{facts.quote(inner.node, QUOTED)}` breaks, but its gradient there is 0 * inf: NaN",
             fix=safe("Make the operand harmless first", edit) if edit is not None else None,
             hazard=Hazard(inner.function, facts.source_of(operand), "outside its domain"),
-            severity=Severity.ERROR if chosen.call.function in TOLD and _is_trained(inner, facts) else Severity.INFO,
+            severity=_severity(chosen, inner, facts),
             direction=Direction.BOTH if spreads else Direction.BACKWARD,
         )
 
 
-def _is_trained(inner: Call, facts: Facts) -> bool:
+def _severity(chosen: Selection, inner: Call, facts: Facts) -> Severity:
+    """An error where the function trains by what it is, a warning where a backward is in sight in the file."""
+    if chosen.call.function not in TOLD or not _has_gradient(inner, facts):
+        return Severity.INFO
+    # A function under an `if` of the module is nobody's forward by its name.
+    if facts.is_surely_trained() and facts.function_name() != "<module>":
+        return Severity.ERROR
+    return Severity.WARNING if facts.has_backward() else Severity.INFO
+
+
+def _has_gradient(inner: Call, facts: Facts) -> bool:
     """Whether a gradient reaches what breaks, for all that names say: a count of what a mask keeps has none."""
     operand, above = (inner.arguments.get(each, inner.node) for each in (BREAKING[inner.function][0], "input"))
     is_count = not COUNTS.isdisjoint(facts.words_behind(operand))
     # The gradient of what is divided by 0 is infinite, too.
     is_divided = inner.function == DIV and facts.rests_on_input(above) and not facts.range_of(above).integer
-    # A function under an `if` of the module is nobody's forward by its name.
-    is_named = facts.is_surely_trained() and facts.function_name() != "<module>"
-    return is_named and (is_divided or (facts.rests_on_input(operand) and not is_count))
+    return is_divided or (facts.rests_on_input(operand) and not is_count)
 
 
 def _breaking(made_by: Call | None, facts: Facts, depth: int = 0) -> Iterator[Call]:

@@ -101,13 +101,7 @@ class NoOpClip(Rule):
         if is_method and is_used and (_says_it_measures(call, facts) or largest.number == math.inf):
             return None
         unset = largest.assumed or len(facts.possible_values(bound)) > 1
-        if largest.number == math.inf and unset:
-            return Severity.INFO
-        beside_a_clip = unset or any(self._clips(other, facts) for other in _alternatives(call, facts))
-        return Severity.INFO if is_method and is_used and not beside_a_clip else self.severity
-
-    def _clips(self, call: Call, facts: Facts) -> bool:
-        return self._largest(_bound(call, facts), facts) is None
+        return Severity.INFO if largest.number == math.inf and unset else self.severity
 
 
 def _bound(call: Call, facts: Facts) -> Expression | None:
@@ -125,11 +119,6 @@ def _bound(call: Call, facts: Facts) -> Expression | None:
 
 def _is_a_bound(argument: Expression, facts: Facts) -> bool:
     return facts.constant_of(argument) is not None or not {"norm", "clip", "max"}.isdisjoint(facts.words_of(argument))
-
-
-def _alternatives(call: Call, facts: Facts) -> list[Call]:
-    """The clips that run in another branch instead of this one."""
-    return [other for other in facts.calls_of(*BOUNDS) if facts.are_alternatives(call.node, other.node)]
 
 
 def _says_it_measures(call: Call, facts: Facts) -> bool:

@@ -112,6 +112,8 @@ def _tensor(call: Call, evaluator: Evaluator) -> Value:
     dtype = dtype_made_by(call, operands, evaluator)
     reach = _range_made_by(call, operands, dtype, evaluator)
     detached = dtype in {"int", "bool"} or _is_detached(call, operands, is_recorded=evaluator.env.is_recorded)
+    if _is_learned_leaf(call, operands):
+        return Value(Kind.TENSOR, call, call, dtype=dtype, learnable=True)
     if call.function not in VIEWS:
         return Value(Kind.TENSOR, call, call, range=reach, dtype=dtype, detached=detached)
     subject = operands.get("input") or operands.get("0") or UNKNOWN
@@ -126,6 +128,16 @@ def _tensor(call: Call, evaluator: Evaluator) -> Value:
         choices=_choices(call, subject),
         same_as=subject.identity,
     )
+
+
+def _is_learned_leaf(call: Call, operands: Mapping[str, Value]) -> bool:
+    """`torch.zeros(3, requires_grad=True)`, `torch.ones(3).requires_grad_()`: it only starts from these values."""
+    asked = operands.get("requires_grad")
+    if call.function != _REQUIRES_GRAD:
+        return asked is not None and asked.constant is True and call.function in _WITHOUT_GRADIENT
+    made_by = (operands.get("input") or UNKNOWN).made_by
+    is_fresh = made_by is not None and made_by.function in _WITHOUT_GRADIENT
+    return is_fresh and (asked is None or asked.constant is not False)
 
 
 def _choices(call: Call, subject: Value) -> tuple[Value, ...]:

@@ -190,6 +190,10 @@ class ModuleFacts(ShapeQuestions):
         origin = self.origin_of(node)
         return origin is not None and origin.function in _CUT_OFF and self.reaches_zero(node)
 
+    def has_backward(self) -> bool:
+        """Whether something in the file calls for a backward pass."""
+        return any("backward" in chunk.words for chunk in self.outline.chunks.values())
+
     def is_known(self, node: cst.BaseExpression | None) -> bool:
         """Whether anything is known about the range of `node`."""
         return node is not None and self.value_of(node).is_known

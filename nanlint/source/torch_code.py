@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nanlint.source.outline import Outline
 
-_TORCH_AND_KIN = (b"torch", b"lightning", b"accelerate", b"deepspeed")
 _KIN = frozenset(
     {"lightning", "accelerate", "deepspeed", "einops", "transformers", "diffusers", "timm", "fastai", "kornia"}
 )
-_IMPORTED = (*_TORCH_AND_KIN, *(name.encode() for name in sorted(_KIN) if name.encode() not in _TORCH_AND_KIN))
+_TORCH_AND_KIN = (b"torch", *(name.encode() for name in sorted(_KIN)))
 # What a line of an import is made of that lists names.
 _LISTING = bytes(byte for byte in range(128) if chr(byte).isalnum()) + b"_,()"
 _OTHERS = frozenset({"numpy", "jax", "tensorflow", "mlx", "cupy", "paddle"})
@@ -26,7 +25,7 @@ def is_about_torch(data: bytes) -> bool:
 
 def may_use_torch(data: bytes) -> bool:
     """Whether a file may be PyTorch code, gated or not: one that only names torch, in texts and comments, is none."""
-    return is_about_torch(data) and (any(_is_taken_in(word, data) for word in _IMPORTED) or has_star_import(data))
+    return is_about_torch(data) and (any(_is_taken_in(word, data) for word in _TORCH_AND_KIN) or has_star_import(data))
 
 
 def _is_taken_in(word: bytes, data: bytes) -> bool:
