@@ -12,10 +12,11 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from pathlib import Path
 
-# On a loaded machine a single example can take a second: how long one takes is for benchmarks to judge.
-settings.register_profile("patient", deadline=None)
-if not os.environ.get("CI"):
-    settings.load_profile("patient")
+# Every run tries the same examples, so that a change is judged by itself and not by luck. `python -m tests --explore`
+# looks for new ones. How long an example takes is for benchmarks to judge.
+settings.register_profile("same", derandomize=True, deadline=None, database=None, print_blob=True)
+settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile("explore" if os.environ.get("NANLINT_TESTS_EXPLORE") else "same")
 
 OF_THE_DEVELOPER = ("NANLINT_CACHE_DIR", "NANLINT_RAISE", "NO_COLOR", "FORCE_COLOR")
 

@@ -88,7 +88,7 @@ def driven(text: str, *faults: Fault) -> Run:
 
 
 @given(loops())
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_fix_of_a_loop_holds(case: tuple[Mistake, str]) -> None:
     mistake, text = case
     outcome = fixed(text, mistake.code)
