@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from tests.project import CLEAN, EXP, LOG, Project
+from tests.report_samples import ERRORS, IN_NOTEBOOK, ODD_PATH, rendered, report_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,3 +77,34 @@ def test_several_hidden_levels_are_named_together(project: Project) -> None:
     project.write("b.py", LOG)
     closing = "No errors in 2 files. 1 more at warning and 1 more at info: nanlint check --severity info\n"
     assert project.check("--severity", "error").out == closing
+
+
+def test_the_command_it_names_is_the_run_that_was_made(project: Project) -> None:
+    project.write("a.py", EXP)
+    project.write("my model.py", EXP)
+    line = project.check("--select", "LOC1", "--ignore", "LOC101", "my model.py", "a.py").out
+    assert line == (
+        "No errors or warnings in 2 files. 2 more at info: "
+        "nanlint check --select LOC1 --ignore LOC101 'my model.py' a.py --severity info\n"
+    )
+
+
+def test_a_long_list_of_paths_is_not_repeated(project: Project) -> None:
+    names = [f"m{number}.py" for number in range(8)]
+    for name in names:
+        project.write(name, EXP)
+    assert project.check(*names).out.endswith("8 more at info: nanlint check ... --severity info\n")
+
+
+HIDING = report_of(errors=ERRORS[:1])._replace(hidden=(IN_NOTEBOOK, IN_NOTEBOOK, ODD_PATH))
+
+
+def test_sarif_counts_what_is_hidden_in_the_properties_of_the_run() -> None:
+    (run,) = json.loads(rendered(HIDING, "sarif"))["runs"]
+    assert run["properties"] == {"hidden": {"warning": 1, "info": 2}}
+
+
+def test_junit_counts_what_is_hidden_in_the_properties_of_the_suite() -> None:
+    suite = ET.fromstring(rendered(HIDING, "junit"))[0]  # noqa: S314 - we wrote it
+    entries = [(entry.get("name"), entry.get("value")) for entry in suite.findall("properties/property")]
+    assert entries == [("hidden.warning", "1"), ("hidden.info", "2")]

@@ -43,6 +43,10 @@ CASES = {
         Report(summary=Summary(files=41, fixed=2, suppressed=3, known=4)),
         "All clear: 41 files checked. Fixed 2 problems. Kept quiet: 3 suppressed, 4 in the baseline.",
     ),
+    "nothing confirmed": (
+        Report(summary=Summary(files=2, unconfirmed=1)),
+        "Nothing confirmed in 2 files. Kept quiet: 1 not confirmed.",
+    ),
     "fixed one": (
         Report((WITHOUT_FIX,), summary=Summary(files=2, fixed=1)),
         "Found 1 problem (1 error) in 1 of 2 files. Fixed 1 problem.",

@@ -12,7 +12,7 @@ from nanlint.cli.terminal import wants_colour
 from nanlint.errors import UsageError
 from nanlint.report import FOR_PEOPLE, render
 from nanlint.report.closing import closing_line
-from nanlint.report.wording import counted
+from nanlint.report.wording import counted, printable
 from nanlint.settings.paths import shown_path
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 def print_report(report: Report, chosen: str, options: argparse.Namespace, streams: tuple[TextIO, TextIO]) -> None:
     """Print the report in the chosen format, or write it to --output-file and print how the run ended."""
     out, err = streams
+    if report.hidden:
+        report = report._replace(command=_same_run(options))
     chosen = chosen or ("full" if out.isatty() and not options.output_file else "concise")
     if options.output_file:
         _write(report, chosen, options)
@@ -43,6 +45,28 @@ def print_report(report: Report, chosen: str, options: argparse.Namespace, strea
         if options.statistics:
             # Beside a report for programs the table must not spoil stdout.
             _print_statistics(report, options, err)
+
+
+_DECIDING = ("config", "isolated", "select", "extend_select", "ignore", "preview", "include", "exclude", "extend_exclude",
+             "force_exclude", "respect_gitignore", "baseline", "stdin_filename")  # fmt: skip
+"""The options that decide what is found; how it is shown, fixed and run is another question."""
+_MANY_PATHS = 5
+
+
+def _same_run(options: argparse.Namespace) -> str:
+    """The command that finds the same again; a long list of paths, as hooks pass them, is left to the reader."""
+    from shlex import join  # noqa: PLC0415 - for runs that hide something
+
+    words = ["nanlint", options.command]
+    for name in _DECIDING:
+        flag, value = f"--{name.replace('_', '-')}", getattr(options, name, None)
+        if isinstance(value, bool):
+            is_default = not value and name == "isolated"
+            words += [] if is_default else [flag if value else f"--no-{flag.removeprefix('--')}"]
+        elif value:
+            words += [flag, ",".join(value) if isinstance(value, list) else value]
+    paths = options.paths if len(options.paths) <= _MANY_PATHS else ["..."]
+    return printable(join([*words, *paths]))
 
 
 def _print_statistics(report: Report, options: argparse.Namespace, out: TextIO) -> None:

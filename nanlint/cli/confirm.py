@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     report = with_verdicts(report, session, options, err, jobs=options.jobs)
     chosen = session.settings.output_format or ("full" if out.isatty() and not options.output_file else "concise")
     for_people = chosen in FOR_PEOPLE and not options.output_file
-    if report.findings or not (for_people and everything.findings):
+    if report.findings or report.hidden or not (for_people and (everything.findings or everything.hidden)):
         print_report(report, chosen, options, (out, err))
     if for_people and not options.quiet and report.findings:
         out.writelines(f"{line}\n" for line in summary(report, getattr(options, "device", "auto")))
@@ -71,17 +71,29 @@ def _narrowed(report: Report, places: dict[str, set[Place]]) -> Report:
     if not places:
         return report
     wanted = {shown_path(path): asked for path, asked in places.items()}
-    kept = (one for one in report.findings if one.path not in wanted or any(_is_at(one, at) for at in wanted[one.path]))
-    return report._replace(findings=tuple(kept))
+
+    def is_wanted(one: Finding) -> bool:
+        return one.path not in wanted or any(_is_at(one, at) for at in wanted[one.path])
+
+    return report._replace(
+        findings=tuple(filter(is_wanted, report.findings)), hidden=tuple(filter(is_wanted, report.hidden))
+    )
 
 
 def _without_finding(report: Report, places: dict[str, set[Place]]) -> Iterator[str]:
     """What to say of places at which nothing was found."""
     for path, asked in places.items():
         found = [one for one in report.findings if one.path == shown_path(path)]
-        there = ", ".join(dict.fromkeys(place(one).removeprefix(f"{one.path}:").rpartition(":")[0] for one in found))
+        hidden = [one for one in report.hidden if one.path == shown_path(path)]
+        lines = (place(one).removeprefix(f"{one.path}:").rpartition(":")[0] for one in found + hidden)
+        there = ", ".join(dict.fromkeys(lines))
         for at in sorted(asked, key=str):
-            if not any(_is_at(one, at) for one in found):
+            milder = next((one.severity.value for one in hidden if _is_at(one, at)), "")
+            if any(_is_at(one, at) for one in found):
+                continue
+            if milder:
+                yield f"{path}:{_written(at)}: what check finds there is {milder}; run it with --severity {milder}"
+            else:
                 where = f"it finds something at {there}" if there else "it finds nothing in the file"
                 yield f"{path}:{_written(at)}: check finds nothing there; {where}"
 

@@ -43,9 +43,11 @@ def with_verdicts(report: Report, session: Run, options: argparse.Namespace, err
         bar.stop()
     verdicts = dict(zip(map(id, runnable), done, strict=True))
     findings = tuple(verdicts.get(id(finding), finding) for finding in report.findings)
-    if options.confirmed_only:
-        findings = tuple(finding for finding in findings if is_confirmed(finding))
-    return report._replace(findings=findings)
+    if not options.confirmed_only:
+        return report._replace(findings=findings)
+    confirmed = tuple(finding for finding in findings if is_confirmed(finding))
+    summary = report.summary._replace(unconfirmed=len(findings) - len(confirmed))
+    return report._replace(findings=confirmed, summary=summary)
 
 
 def _absolute(path: str) -> str:

@@ -177,7 +177,7 @@ class Run:
 
 def _counts(file: FoundFile, result: FileResult) -> bool:
     """Whether a file is one of those that were checked: of the config files, those that have something to do with it."""
-    return file.kind != "config" or file.is_named or bool(result.findings or result.quiet)
+    return file.kind != "config" or file.is_named or bool(result.findings or result.hidden or result.quiet)
 
 
 def _codes(findings: Sequence[Finding]) -> list[str]:

@@ -22,6 +22,8 @@ class Summary(NamedTuple):
     suppressed: int = 0
     known: int = 0
     """Findings kept quiet by a baseline."""
+    unconfirmed: int = 0
+    """Findings left out by --confirmed-only."""
 
 
 def _no_source(_path: str, _cell: int | None) -> Sequence[str]:
@@ -39,6 +41,8 @@ class Report(NamedTuple):
     """Lines of a path (of one cell, in a notebook) without line ends; empty when they can't be read any more."""
     hidden: tuple[Finding, ...] = ()
     """Findings below the severity that is shown, in reading order: reports say how many there are."""
+    command: str = "nanlint check"
+    """What the user typed to get this report, as far as it decides what is found."""
 
     @property
     def hidden_counts(self) -> dict[str, int]:

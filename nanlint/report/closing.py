@@ -26,11 +26,13 @@ def _found(report: Report) -> str:
     if report.findings:
         return f"Found {_problems(report)} in {_share_of_files(report)}{_fixable(report)}."
     files = report.summary.files
-    if report.errors:
-        return f"Found nothing in {counted(files, 'file')}." if files else ""
     if report.hidden:
         kinds = "errors" if "warning" in report.hidden_counts else "errors or warnings"
         return f"No {kinds} in {counted(files, 'file')}."
+    if report.summary.unconfirmed:
+        return f"Nothing confirmed in {counted(files, 'file')}."
+    if report.errors:
+        return f"Found nothing in {counted(files, 'file')}." if files else ""
     return f"All clear: {counted(files, 'file')} checked." if files else "No files were checked."
 
 
@@ -73,7 +75,11 @@ def _handled(summary: Summary) -> tuple[str, str]:
     fixed = f"Fixed {counted(summary.fixed, 'problem')}." if summary.fixed else ""
     quiet = [
         f"{count} {how}"
-        for count, how in ((summary.suppressed, "suppressed"), (summary.known, "in the baseline"))
+        for count, how in (
+            (summary.suppressed, "suppressed"),
+            (summary.known, "in the baseline"),
+            (summary.unconfirmed, "not confirmed"),
+        )
         if count
     ]
     return fixed, f"Kept quiet: {', '.join(quiet)}." if quiet else ""
@@ -82,7 +88,7 @@ def _handled(summary: Summary) -> tuple[str, str]:
 def _hidden(report: Report) -> str:
     """How many findings are not shown, and how to see them."""
     counts = [f"{count} more at {level}" for level, count in report.hidden_counts.items()]
-    return f"{' and '.join(counts)}: nanlint check --severity info" if counts else ""
+    return f"{' and '.join(counts)}: {report.command} --severity info" if counts else ""
 
 
 def _unchecked(report: Report) -> str:

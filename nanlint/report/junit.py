@@ -29,14 +29,25 @@ def chunks(report: Report) -> Iterator[str]:
         failures=str(len(report.findings)),
         errors=str(len(report.errors)),
     )
+    if report.hidden:
+        suite.append(_hidden(report))
     suite.extend(_finding_case(finding) for finding in report.findings)
     suite.extend(_error_case(error) for error in report.errors)
-    if not len(suite):
+    if not (report.findings or report.errors):
         suite.append(_element("testcase", name="nanlint", classname="nanlint"))
     root = _element("testsuites", name="nanlint")
     root.append(suite)
     ET.indent(root)
     yield '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _hidden(report: Report) -> ET.Element:
+    """How many findings are not shown, by level."""
+    properties = _element("properties")
+    properties.extend(
+        _element("property", name=f"hidden.{level}", value=str(count)) for level, count in report.hidden_counts.items()
+    )
+    return properties
 
 
 def _finding_case(finding: Finding) -> ET.Element:

@@ -46,6 +46,7 @@ def _run(report: Report) -> Json:
         "originalUriBaseIds": {SOURCE_ROOT: {"description": {"text": "The folder nanlint ran in."}}},
         "columnKind": "unicodeCodePoints",
         "results": results,
+        "properties": {"hidden": report.hidden_counts},
     }
 
 
