@@ -118,7 +118,10 @@ def _is_measured(below: Expression, facts: Facts) -> bool:
     if origin.function != SUB:
         return origin.function in MEASURED
     ends = [facts.origin_of(side) for side in origin.arguments.values()]
-    return [end.function in each for end, each in zip(ends, (HIGHEST, LOWEST), strict=True) if end is not None] == [True, True]
+    return [end.function in each for end, each in zip(ends, (HIGHEST, LOWEST), strict=True) if end is not None] == [
+        True,
+        True,
+    ]
 
 
 def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:

@@ -104,7 +104,9 @@ class TinyNormEps(Rule):
             return
         text, is_lost = facts.quote(stated, QUOTED), facts.rounded(eps, "float16") == 0
         if eps < SMALLEST_ANYWHERE:
-            yield self._finding(call, stated, _harm(eps, f"a norm with the eps `{text}`", by_rsqrt=call.function == INVERSE_ROOT), facts)
+            yield self._finding(
+                call, stated, _harm(eps, f"a norm with the eps `{text}`", by_rsqrt=call.function == INVERSE_ROOT), facts
+            )
         elif dtype not in {"", "float16"}:
             return
         elif is_lost:
