@@ -22,7 +22,11 @@ from nanlint.rule import (
 LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": -1}
 TOLD_ELSEWHERE = frozenset({"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod", "torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"})  # fmt: skip
 DIFFERENCE, PRODUCT, RELU, QUOTED = "torch.sub", "torch.mul", "torch.relu", 50
-UNKEPT, LIKELIHOOD = "is kept above 0 by nothing here", "torch.nn.functional.nll_loss"
+UNKEPT, PROBABILITY, LIKELIHOOD = (
+    "is kept above 0 by nothing here",
+    "is a probability by name",
+    "torch.nn.functional.nll_loss",
+)
 SATURATING = frozenset({"softmax", "softmin", "sigmoid", "sigmoid_", "expit", "Sigmoid", "Softmax", "tanh", "tanh_", "Tanh"})  # fmt: skip
 OFTEN_ZERO = frozenset({"torch.clamp", "torch.clamp_min"}) | {RELU, PRODUCT, DIFFERENCE, "torch.pow", "torch.square", "torch.abs", "torch.sum", "torch.mean", "torch.median", "torch.max", "torch.amax", "torch.std", "torch.var", "torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.count_nonzero", "torch.nansum", "torch.bincount", "torch.nn.functional.one_hot", "torch.nn.functional.gumbel_softmax"}  # fmt: skip
 
@@ -45,7 +49,7 @@ class LogOfZero(Rule):
 
     ## Silent when
     the argument stays above 0, as after `clamp_min(1e-12)` or `+ 1e-8` on a value that is not negative; of `exp(x)`, which only underflow makes 0; when it is a setting, a schedule or a part of the object; when nothing is known of it, told at `info`, unless a mask is a factor of it, or it is `1 - y ** 2` of a `tanh` that was scaled by something else than a number within 1;
-    under `no_grad` and in tests, where -inf is a result like any other. At `info` where it takes an underflow or a rounding (a difference of two tensors, a sum of products), where it is learned or a name alone says that it is a probability or a target (what `nll_loss` is given is one by its use), of the odds `x / (1 - x)`, of what goes on as a number (`.item()`) or is rounded, and in code that is not trained by its name: metrics, sampling, inference. The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.
+    under `no_grad` and in tests, where -inf is a result like any other. At `info` where it takes an underflow or a rounding (a difference of two tensors, a sum of products), where it is learned or a name alone says that it is a target or a deviation, or a probability that was computed here (one that was handed in is a `warning`; what `nll_loss` is given is one by its use), of the odds `x / (1 - x)`, of what goes on as a number (`.item()`) or is rounded, and in code that is not trained by its name: metrics, sampling, inference. The logarithm of a softmax or sigmoid is NAN110's, of a determinant or product NAN112's.
 
     ## Fix
     Unsafe: `clamp_min(1e-7)`, or 1e-12 where the dtype is not float16, changes the result where the argument was below that.
@@ -90,8 +94,17 @@ class LogOfZero(Rule):
             hazard=Hazard(call.function, facts.source_of(inner), str(edge)),
             # relu's own backward is 0 at 0, whatever comes in; that of a logarithm below 0 is a number.
             direction=Direction.FORWARD if is_forward else self.direction,
-            severity=Severity.ERROR if certain or is_ordinary else Severity.INFO,
+            severity=Severity.ERROR if certain or is_ordinary else _severity(call, inner, edge, facts),
         )
+
+
+def _severity(call: Call, inner: Expression, edge: int, facts: Facts) -> Severity:
+    """A warning where its making reaches 0, or what was handed in is a probability; else info, as for what nothing is known of."""
+    reach = facts.range_of(inner)
+    is_made = facts.is_known(inner) and reach.low == edge == 0 and not reach.nan and facts.reaches_zero(inner)
+    is_told = is_made or (facts.is_given(inner) and facts.told_by_making(inner) == PROBABILITY)
+    is_shown = is_told and facts.may_train() and not facts.is_read_off(call.node)
+    return Severity.WARNING if is_shown and not facts.is_odds(call) else Severity.INFO
 
 
 def _certain(inner: Expression, facts: Facts) -> str:

@@ -23,9 +23,11 @@ class StatisticsOfTooFew(Rule):
     minibatch of an epoch, or a class that a batch lacks, is enough.
 
     ## Flagged
+        advantages = batch["advantages"]
         advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
 
     ## Instead
+        advantages = batch["advantages"]
         advantages = (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
 
     ## Silent when

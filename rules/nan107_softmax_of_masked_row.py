@@ -42,11 +42,13 @@ class SoftmaxOfMaskedRow(Rule):
     happens every day; a single mask does it for an empty sequence alone, and is of severity info.
 
     ## Flagged
-        scores = scores.masked_fill(mask, float("-inf"))
+        hidden = padded_queries[:, :, None] | padded_keys[:, None, :]
+        scores = scores.masked_fill(hidden, float("-inf"))
         weights = torch.softmax(scores, dim=-1)
 
     ## Instead
-        scores = scores.masked_fill(mask, torch.finfo(scores.dtype).min)
+        hidden = padded_queries[:, :, None] | padded_keys[:, None, :]
+        scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
         weights = torch.softmax(scores, dim=-1)
 
     ## Silent when

@@ -44,7 +44,7 @@ class WhereGradientTrap(Rule):
 
     ## Silent when
     the operand is made safe first (the double where, or a clamp of it); when the condition does not speak of the operand; under `no_grad`, on
-    detached values, and in code that no backward passes through by its name; at `info` where the name does not say so (`forward`, a loss), and for all but `where` and `nan_to_num`.
+    detached values, and in code that no backward passes through by its name; at `info` where neither the name says so (`forward`, a loss) nor the file has a backward, and for clamps.
 
     ## Fix
     Safe: an inner `where` with the same condition gives the operation a harmless operand exactly where its result is
@@ -91,13 +91,15 @@ class WhereGradientTrap(Rule):
 
 
 def _severity(chosen: Selection, inner: Call, facts: Facts) -> Severity:
-    """An error where the function trains by what it is, a warning where a backward is in sight in the file."""
-    if chosen.call.function not in TOLD or not _has_gradient(inner, facts):
+    """An error where the function trains by what it is, a warning where a backward is in sight in the file; a mask is milder than `where`."""
+    is_told = chosen.call.function in TOLD
+    if not _has_gradient(inner, facts) or not (is_told or chosen.condition is not None):
         return Severity.INFO
     # A function under an `if` of the module is nobody's forward by its name.
-    if facts.is_surely_trained() and facts.function_name() != "<module>":
+    is_trained = facts.is_surely_trained() and facts.function_name() != "<module>"
+    if is_trained and is_told:
         return Severity.ERROR
-    return Severity.WARNING if facts.has_backward() else Severity.INFO
+    return Severity.WARNING if is_trained or facts.has_backward() else Severity.INFO
 
 
 def _has_gradient(inner: Call, facts: Facts) -> bool:

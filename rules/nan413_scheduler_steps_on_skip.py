@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, show
 
+BY_SCALER = "skips a step that is not finite"
+
 
 class SchedulerStepsOnSkip(Rule):
     """The learning rate moves on although the optimizer's step was skipped.
@@ -28,8 +30,8 @@ class SchedulerStepsOnSkip(Rule):
 
     ## Silent when
     the scheduler steps only where the optimizer does; when it steps in another loop, as once per epoch; when it is given a metric or a number (`step(val_loss)`); when a condition asks for the
-    scale or for a skipped step. A scheduler right behind `scaler.step`, which skips a few steps of every run, is found too. All
-    of it is info: a schedule that is a few steps short rarely breaks a run.
+    scale or for a skipped step. At `info` right behind `scaler.step`, which skips a few steps of every run: a schedule that is a few
+    steps short rarely breaks one.
 
     ## Fix
     Sketch: with a GradScaler, `scaler.get_scale()` before and after the update tells whether the step was made.
@@ -37,7 +39,7 @@ class SchedulerStepsOnSkip(Rule):
 
     code = "NAN413"
     name = "scheduler-steps-on-skip"
-    severity = Severity.INFO
+    severity = Severity.WARNING
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 
@@ -49,13 +51,15 @@ class SchedulerStepsOnSkip(Rule):
         # One that is given a metric, or the number of the step, does not count by itself.
         for schedule in (each for each in loop.of("schedule") if each.text.endswith("()")):
             ways = [path for path in loop.paths if schedule in path.steps]
-            skipped = next((reason for path in ways if (reason := _skipped(path, schedule))), "")
+            reasons = [reason for path in ways if (reason := _skipped(path, schedule))]
             # Where every way asks for the scale, the author knows.
-            if skipped and not any(_asks_for_scale(path) for path in ways):
-                message = f"`{schedule.quote(30)}` runs although {skipped}"
+            if reasons and not any(_asks_for_scale(path) for path in ways):
+                by_hand = [reason for reason in reasons if not reason.endswith(BY_SCALER)]
+                message = f"`{schedule.quote(30)}` runs although {(by_hand or reasons)[0]}"
                 fix = show("step it where the optimizer steps; a scale that has shrunk tells of a skipped step")
                 hazard = Hazard("schedule", schedule.target, "a skipped step")
-                yield self.finding(schedule.span, message, fix=fix, hazard=hazard)
+                severity = self.severity if by_hand else Severity.INFO
+                yield self.finding(schedule.span, message, fix=fix, hazard=hazard, severity=severity)
 
 
 def _skipped(path: Path, schedule: Event) -> str:
@@ -63,7 +67,7 @@ def _skipped(path: Path, schedule: Event) -> str:
     place = path.steps.index(schedule)
     step = path.before(place, "step")
     if step is not None:
-        return f"`{step[1].quote(25)}` skips a step that is not finite" if step[1].is_scaled else ""
+        return f"`{step[1].quote(25)}` {BY_SCALER}" if step[1].is_scaled else ""
     if path.places("opaque", "step") or not path.places("backward"):
         return ""
     bad = [decision for at, decision in path.checks() if decision.is_bad and at < place]

@@ -115,7 +115,7 @@ def _sets_elements(nodes: Iterable[ast.AST]) -> bool:
 
 def may_train(chunk: Chunk, outline: Outline) -> bool:
     """Whether a backward may pass through the chunk."""
-    if chunk.name == MODULE:
+    if chunk.name == MODULE or _calls_backward(chunk):
         return True
     bases = list(_bases(chunk.owner, outline))
     named = _words(chunk.owner.rpartition(".")[2], *bases)
@@ -163,10 +163,12 @@ def is_inference(chunk: Chunk) -> bool:
 
 
 def is_trained(chunk: Chunk, outline: Outline) -> bool:
-    """Whether a backward passes through the chunk by all it is called: the forward of a model, a loss, a distance, a script.
+    """Whether a backward passes through the chunk: it calls for one, or it is the forward of a model, a loss, a distance, a script.
 
     A function that a loss of the same file calls is a part of it.
     """
+    if _calls_backward(chunk):
+        return True
     if not may_train(chunk, outline):
         return False
     function, owner = _words(chunk.name), _words(chunk.owner.rpartition(".")[2])
@@ -207,6 +209,11 @@ def is_one_step(chunk: Chunk) -> bool:
         return False
     loops = [node for node in ast.walk(chunk.node) if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
     return not any(getattr(inner, "attr", "") == "backward" for loop in loops for inner in ast.walk(loop))
+
+
+def _calls_backward(chunk: Chunk) -> bool:
+    """`loss.backward()`, `accelerator.backward(loss)`; the backward of an autograd function is none."""
+    return chunk.name != "backward" and chunk.mentions(("backward",))
 
 
 def _is_loss(chunk: Chunk) -> bool:
