@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
 
 # On a loaded machine a single example can take a second: how long one takes is for benchmarks to judge.
-settings.register_profile("patient", deadline=None)
-if not os.environ.get("CI"):
-    settings.load_profile("patient")
+# The same examples every time, whatever an earlier run has found; `python -m tests --explore` draws new ones.
+settings.register_profile("repeatable", derandomize=True, database=None, deadline=None, print_blob=True)
+settings.register_profile("explore", derandomize=False, max_examples=2000, deadline=None, print_blob=True)
+settings.load_profile("repeatable")
 
 OF_THE_DEVELOPER = ("NANLINT_CACHE_DIR", "NANLINT_RAISE", "NO_COLOR", "FORCE_COLOR")
 
