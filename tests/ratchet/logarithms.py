@@ -64,7 +64,7 @@ class FocalLoss_cured(nn.Module):
 
 def mixture_loss(mixture, parts, observed):
     each = parts.log_prob(observed.unsqueeze(1)).sum(2)
-    return -torch.logsumexp(torch.log(mixture.probs) + each, dim=1)  # expect: NAN102(info)
+    return -torch.logsumexp(torch.log(mixture.probs) + each, dim=1)  # expect: NAN102(warning)
 
 
 def mixture_loss_cured(mixture, parts, observed):
@@ -133,7 +133,7 @@ def half_way_code(logits, one_hot, temperature):
 def log_product(left, right):
     left_shift = left.max(-1, keepdim=True)[0]
     right_shift = right.max(-2, keepdim=True)[0]
-    both = torch.matmul((left - left_shift).exp(), (right - right_shift).exp()).log()  # expect: NAN102(info)
+    both = torch.matmul((left - left_shift).exp(), (right - right_shift).exp()).log()  # expect: NAN102(warning)
     return both + left_shift + right_shift
 
 

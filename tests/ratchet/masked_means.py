@@ -6,7 +6,7 @@ import torch.nn.functional as F
 
 def frame_loss(predicted, wanted, foreground):
     error = F.mse_loss(predicted * foreground, wanted * foreground, reduction="none")
-    per_clip = error.sum([1, 2, 3]) / foreground.sum([1, 2, 3])  # expect: NAN101(info)
+    per_clip = error.sum([1, 2, 3]) / foreground.sum([1, 2, 3])  # expect: NAN101(warning)
     return per_clip.mean()
 
 
@@ -75,7 +75,7 @@ def similarity_histogram(similarity, is_positive, bins):
 
     def histogram(chosen):
         near = (similarity.view(1, -1) - bins.view(-1, 1)).abs() * chosen.view(1, -1)
-        return near.sum(1) / size  # expect: NAN101(info)
+        return near.sum(1) / size  # expect: NAN101(warning)
 
     return histogram(is_positive)
 

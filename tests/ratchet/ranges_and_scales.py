@@ -9,7 +9,7 @@ from torch import nn
 def eigenvalue_spread(features):
     def to_unit(values):
         low, high = torch.min(values), torch.max(values)
-        return (values - low) / (high - low)  # expect: NAN101(info)
+        return (values - low) / (high - low)  # expect: NAN101(warning)
 
     unit = F.normalize(features, p=2, dim=1)
     return to_unit(torch.linalg.eigvalsh(unit @ unit.t()))
@@ -26,7 +26,7 @@ def eigenvalue_spread_cured(features):
 
 def level_clip(clean, noisy):
     noisy = torch.FloatTensor(noisy)
-    factor = torch.sqrt(len(noisy) / torch.sum(noisy**2.0))  # expect: NAN101(info)
+    factor = torch.sqrt(len(noisy) / torch.sum(noisy**2.0))  # expect: NAN101(warning)
     return clean * factor, noisy * factor
 
 
@@ -149,7 +149,7 @@ def unit_cloud_cured(points):
 
 
 def by_own_sum(gradient, activation):
-    return (gradient * activation).flatten(2).sum(-1) / activation.flatten(2).sum(-1)  # expect: NAN101(info)
+    return (gradient * activation).flatten(2).sum(-1) / activation.flatten(2).sum(-1)  # expect: NAN101(warning)
 
 
 def by_first_lag(correlation):

@@ -34,7 +34,7 @@ def compensation_cured(before, after):
 
 def atom_distances(positions, neighbours):
     between = positions[neighbours] - positions[:, None, :]
-    return 1 / torch.norm(between, 2, 2)  # expect: NAN101(info)
+    return 1 / torch.norm(between, 2, 2)  # expect: NAN101(warning)
 
 
 def distance_attention(query, key):
