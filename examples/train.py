@@ -1,4 +1,4 @@
-"""A training run that looks careful and is lost at step 12; `nanlint check examples/` finds the three lines why.
+"""A training run that looks careful and is lost at step 13; `nanlint check examples/` finds the four lines why.
 
 With torch installed, `python examples/train.py` shows it happen: one odd batch, and every later loss is NaN.
 """
@@ -11,12 +11,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-ODD_STEP = 12
+ODD_STEP = 13
 
 
 def batches(steps: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Two separable classes; at one step a sample arrives that somebody forgot to normalise."""
-    for step in range(steps):
+    for step in range(1, steps + 1):
         labels = torch.arange(32) % 2
         inputs = torch.randn(32, 8) + labels[:, None]
         if step == ODD_STEP:
@@ -31,7 +31,7 @@ def classification_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Ten
 
 def train(model: nn.Module, steps: int, clip: float | None = None) -> None:
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    for step, (inputs, labels) in enumerate(batches(steps)):
+    for step, (inputs, labels) in enumerate(batches(steps), start=1):
         loss = classification_loss(model(inputs), labels)
         if torch.isnan(loss):
             print(f"step {step:2}: loss is NaN, batch skipped")

@@ -79,8 +79,20 @@ class TestTheExample:
     def test_it_is_lost_as_it_is(self, example: Path) -> None:
         pytest.importorskip("torch", reason="torch is not installed")
         out = run(sys.executable, str(example))
-        assert "step 12: loss      inf" in out
+        assert "step 13: loss      inf" in out
         assert out.endswith("parameters: NaN, and no later batch can bring them back\n")
+
+    def test_trace_names_the_same_step(self, example: Path) -> None:
+        pytest.importorskip("torch", reason="torch is not installed")
+        traced = subprocess.run(
+            [sys.executable, "-m", "nanlint", "trace", str(example)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "nanlint: step 13: `log` made -inf of finite values" in traced.stderr + traced.stdout
+        assert "is lost at step 13" in README
 
     def test_it_stays_finite_when_fixed(self, example: Path) -> None:
         pytest.importorskip("torch", reason="torch is not installed")
