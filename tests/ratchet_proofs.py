@@ -85,7 +85,7 @@ def breaks_on(function: str, arguments: tuple[Any, ...]) -> bool:
     results = list(_tensors(getattr(_module(file), name)(*given)))
     total = sum(result.sum() for result in results if result.requires_grad)
     if isinstance(total, torch.Tensor):
-        total.backward()
+        total.backward()  # type: ignore[no-untyped-call] # torch has no types for it
     gradients = [leaf.grad for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.grad is not None]
     return not all(bool(torch.isfinite(tensor).all()) for tensor in (*results, *gradients))
 

@@ -14,12 +14,14 @@ from typing import Any
 
 import pytest
 
+from benchmarks import snapshot
 from benchmarks.realcode import bugs, corpus, precision, reviews, run, sample, yardstick
 from benchmarks.realcode.archives import Link, NotAvailable, Release, choose, fits, unpack, unpacked
 from benchmarks.realcode.corpus import Found, PackageResult
 from benchmarks.realcode.repositories import Mirror, Repository
 from benchmarks.realcode.reviews import BadReview, Review, Score
 from benchmarks.realcode.yardstick import Case, Judgement, Side
+from benchmarks.snapshot import State
 
 FOUND = Found("NAN101", "timm", "1.0.30", "timm/loss.py", 7, "return a / b", "mean", "warning", "b can be 0", 7)
 REVIEW = Review("NAN101", "timm", "1.0.30", "timm/loss.py", 7, "return a / b", verdict=True, reason="b is a count")
@@ -349,6 +351,49 @@ def test_a_repository_that_is_not_there_is_named(mirror: tuple[Mirror, Repositor
     folder, _ = mirror
     with pytest.raises(NotAvailable, match="has no git directory of no/such"):
         folder.tree(Repository("no/such", "0" * 40))
+
+
+# -- snapshots ----------------------------------------------------------------------------------------------------
+
+
+def test_the_snapshot_is_of_25_pinned_packages_and_25_repositories_at_a_commit() -> None:
+    material = corpus.document(snapshot.MATERIAL)
+    pinned = {release.name for release in corpus.pinned()}
+    commits = [commit for commit in material["repositories"].values() if len(commit) == 40]
+    assert (len(pinned.intersection(material["packages"])), len(commits)) == (25, 25)
+
+
+OLD = State({"a": [("f.py", 1, "NAN101", "info"), ("f.py", 2, "NAN102", "error"), ("f.py", 3, "NAN103", "info")]})
+NEW = State({"a": [("f.py", 1, "NAN101", "warning"), ("f.py", 3, "NAN103", "info"), ("f.py", 9, "NAN102", "info")]})
+
+
+def test_a_difference_has_counts_per_rule_and_then_the_places() -> None:
+    assert list(snapshot.compared(OLD, NEW)) == [
+        "| rule | added | gone | raised | lowered |",
+        "|---|--:|--:|--:|--:|",
+        "| NAN101 |  |  | 1 |  |",
+        "| NAN102 | 1 | 1 |  |  |",
+        "",
+        "raised NAN101 info -> warning: a/f.py:1",
+        "added NAN102 info: a/f.py:9",
+        "gone NAN102 error: a/f.py:2",
+    ]
+
+
+def test_of_two_findings_on_one_line_only_the_one_that_moved_is_told() -> None:
+    twice = [("f.py", 1, "NAN101", "info"), ("f.py", 1, "NAN101", "info")]
+    moved = [("f.py", 1, "NAN101", "error"), ("f.py", 1, "NAN101", "info")]
+    assert [str(change) for change in snapshot.changes("a", twice, moved)] == ["raised NAN101 info -> error: a/f.py:1"]
+
+
+def test_a_tree_that_one_state_lacks_is_not_compared() -> None:
+    assert list(snapshot.compared(OLD, State({}))) == ["in one state only, not compared: a"]
+
+
+def test_the_same_state_has_no_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "state.json"
+    path.write_text(json.dumps({"findings": OLD.findings, "failures": {}}))
+    assert (snapshot.main(["diff", str(path), str(path)]), capsys.readouterr().out) == (0, "no finding moved\n")
 
 
 # -- archives -----------------------------------------------------------------------------------------------------

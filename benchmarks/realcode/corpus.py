@@ -163,15 +163,15 @@ def corpus_of(options: argparse.Namespace) -> Corpus:
     return Corpus(options.work.expanduser().resolve(), options.wheels, only)
 
 
-def check_tree(tree: Path, result: PackageResult, select: str = "") -> None:
-    """Run nanlint on the whole tree and put what it says into `result`."""
+def check_tree(tree: Path, result: PackageResult, select: str = "", further: Sequence[str] = ()) -> None:
+    """Run nanlint on the whole tree, with `further` options, and put what it says into `result`."""
     excluded = ",".join(document()["exclude"])
     scope = ["--no-respect-gitignore", "--extend-exclude", excluded, "."]
     files = nanlint(["check", "--isolated", "--show-files", *scope], tree).splitlines()
     result.lines = sum(_line_count(tree / file) for file in files if file.endswith(".py"))
     chosen = ["--select", select] if select else []
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    report = json.loads(nanlint(["check", "--isolated", "--no-cache", "-f", "json", *chosen, *scope], tree))
+    report = json.loads(nanlint(["check", "--isolated", "--no-cache", "-f", "json", *chosen, *further, *scope], tree))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     result.seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     result.findings = list(found_in(report["findings"], tree, result))
