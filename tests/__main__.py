@@ -1,6 +1,10 @@
 """`python -m tests`: everything that must hold before a change is merged, cheapest first; stops at the first failure.
 
-Arguments go to pytest: `python -m tests -k suppress`.
+    python -m tests             ruff, mypy and every test
+    python -m tests --quick     the same without the tests marked slow
+    python -m tests --explore   the property tests alone, with new random examples
+
+Other arguments go to pytest: `python -m tests -k suppress`, `python -m tests --cov`.
 """
 
 from __future__ import annotations
@@ -10,21 +14,25 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# pytest stays last, so that its closing line ends the output; loadgroup keeps tests that share a built wheel together.
-STEPS = (
-    ("ruff", "check"),
-    ("ruff", "format", "--check"),
-    ("mypy",),
-    ("pytest", "--numprocesses=2", "--dist=loadgroup", "--cov", "--cov-report=term:skip-covered"),
-)
+LINTERS = (("ruff", "check"), ("ruff", "format", "--check"), ("mypy",))
+# loadgroup keeps tests that share a built wheel together.
+PYTEST = ("pytest", "--numprocesses=2", "--dist=loadgroup", "--durations=30")
+# Hypothesis marks the property tests itself; the profile is in conftest.py.
+CHOSEN = {"--quick": ("-m", "not slow"), "--explore": ("-m", "hypothesis", "--hypothesis-profile=explore")}
+
+
+def steps(arguments: list[str]) -> list[tuple[str, ...]]:
+    """The modules to run, with their arguments; pytest comes last, so that its closing line ends the output."""
+    passed = [word for argument in arguments for word in CHOSEN.get(argument, (argument,))]
+    linters = () if "--explore" in arguments else LINTERS
+    return [*linters, (*PYTEST, *passed)]
 
 
 def main(arguments: list[str]) -> int:
     """Run every step with this interpreter; the exit code of the first that fails, or 0."""
-    for step in STEPS:
-        extra = arguments if step[0] == "pytest" else []
-        print("$", *step, *extra, flush=True)
-        code = subprocess.run([sys.executable, "-m", *step, *extra], cwd=ROOT, check=False).returncode
+    for step in steps(arguments):
+        print("$", *step, flush=True)
+        code = subprocess.run([sys.executable, "-m", *step], cwd=ROOT, check=False).returncode
         if code:
             return code
     return 0

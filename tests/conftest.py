@@ -6,12 +6,20 @@ from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 # On a loaded machine a single example can take a second: how long one takes is for benchmarks to judge.
 # The same examples every time, whatever an earlier run has found; `python -m tests --explore` draws new ones.
 settings.register_profile("repeatable", derandomize=True, database=None, deadline=None, print_blob=True)
 settings.register_profile("explore", derandomize=False, max_examples=2000, deadline=None, print_blob=True)
 settings.load_profile("repeatable")
+
+
+def pytest_collection_finish() -> None:
+    """Hypothesis also draws constants of the modules that are loaded, and those depend on which tests ran before."""
+    if settings.default is not None and settings.default.derandomize:
+        providers.__dict__["_get_local_constants"] = type(providers.GLOBAL_CONSTANTS)
+
 
 OF_THE_DEVELOPER = ("NANLINT_CACHE_DIR", "NANLINT_RAISE", "NO_COLOR", "FORCE_COLOR")
 

@@ -18,6 +18,8 @@ from nanlint.confirm.worker.loops import INF_LOSS, NAN_LOSS, drive
 if TYPE_CHECKING:
     from nanlint.confirm.worker.loops import Fault, Run
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -88,7 +90,7 @@ def driven(text: str, *faults: Fault) -> Run:
 
 
 @given(loops())
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_fix_of_a_loop_holds(case: tuple[Mistake, str]) -> None:
     mistake, text = case
     outcome = fixed(text, mistake.code)

@@ -50,6 +50,7 @@ class TestTheTwoCommands:
         found = re.findall(r"^examples/train\.py:\d+:\d+: (NAN\d+)", capsys.readouterr().out, re.MULTILINE)
         assert found == ["NAN110", "NAN404", "NAN403", "NAN401"]
 
+    @pytest.mark.slow
     def test_the_second_is_what_ci_runs(self, tmp_path: Path) -> None:
         folder = tmp_path / "checkout"
         shutil.copytree(ROOT / ".ci", folder / ".ci")
@@ -76,12 +77,14 @@ def test_every_command_that_is_shown_is_one() -> None:
 
 
 class TestTheExample:
+    @pytest.mark.slow
     def test_it_is_lost_as_it_is(self, example: Path) -> None:
         pytest.importorskip("torch", reason="torch is not installed")
         out = run(sys.executable, str(example))
         assert "step 12: loss      inf" in out
         assert out.endswith("parameters: NaN, and no later batch can bring them back\n")
 
+    @pytest.mark.slow
     def test_it_stays_finite_when_fixed(self, example: Path) -> None:
         pytest.importorskip("torch", reason="torch is not installed")
         main(["check", "--fix", "--unsafe-fixes", "--quiet", "--no-cache", "--isolated", str(example)])
@@ -120,6 +123,7 @@ class TestTheSettings:
         }
 
 
+@pytest.mark.slow
 def test_the_library_code_runs() -> None:
     out = run(sys.executable, "-c", block("library"))
     assert re.fullmatch(r"2 NAN110 .+\n1 findings, 0 files could not be checked\n", out)
@@ -141,6 +145,7 @@ def test_the_local_rule_works(
 
 
 class TestThePicture:
+    @pytest.mark.slow
     def test_it_shows_what_the_first_command_prints(self) -> None:
         svg = (ROOT / "docs" / "check.svg").read_text(encoding="utf-8")
         pieces = re.findall(r'<text class="nanlint-r\d+" x="[\d.]+" y="([\d.]+)"[^>]*>([^<]*)</text>', svg)
