@@ -1,4 +1,4 @@
-"""A training run that looks careful and is lost at step 12; `nanlint check examples/` finds the three lines why.
+"""A training run that looks careful and is lost at step 12; `nanlint check examples/` finds the four lines why.
 
 With torch installed, `python examples/train.py` shows it happen: one odd batch, and every later loss is NaN.
 """
