@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from importlib.util import find_spec
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
-# Every run tries the same examples, so that a change is judged by itself and not by luck. `python -m tests --explore`
-# looks for new ones. How long an example takes is for benchmarks to judge.
-settings.register_profile("same", derandomize=True, deadline=None, database=None, print_blob=True)
-settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
-settings.load_profile("explore" if os.environ.get("NANLINT_TESTS_EXPLORE") else "same")
+if TYPE_CHECKING:
+    from pathlib import Path
 
-# Modules whose tests run torch code, train, or start a process for each case.
-RUNNING_CODE = (
-    "test_confirm", "test_trace", "test_checkpoint", "test_truth", "test_loop_truth", "test_fix_property", "test_loop_fix",
-    "test_fixed_functions", "test_ops", "test_faults", "test_workers", "test_packaging", "test_hooks", "test_readme",
-    "test_start_up", "test_terminal", "test_reveal", "test_gate", "test_neighbours", "test_six_patterns",
-)  # fmt: skip
+# On a loaded machine a single example can take a second: how long one takes is for benchmarks to judge.
+# The same examples every time, whatever an earlier run has found; `python -m tests --explore` draws new ones.
+settings.register_profile("repeatable", derandomize=True, database=None, deadline=None, print_blob=True)
+settings.register_profile("explore", derandomize=False, max_examples=2000, deadline=None, print_blob=True)
+settings.load_profile("repeatable")
+
+
+def pytest_collection_finish() -> None:
+    """Hypothesis also draws constants of the modules that are loaded, and those depend on which tests ran before."""
+    if settings.default is not None and settings.default.derandomize:
+        providers.__dict__["_get_local_constants"] = type(providers.GLOBAL_CONSTANTS)
+
 
 OF_THE_DEVELOPER = ("NANLINT_CACHE_DIR", "NANLINT_RAISE", "NO_COLOR", "FORCE_COLOR")
 
@@ -42,13 +45,7 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `--quick` leaves out and `--explore` runs; skip what needs a CUDA device where there is none, and say so."""
-    for item in items:
-        name = Path(str(item.path)).stem
-        if name.startswith(RUNNING_CODE):
-            item.add_marker("runs_code")
-        if hasattr(getattr(item, "obj", None), "hypothesis"):
-            item.add_marker("explores")
+    """Skip what needs a CUDA device where there is none, and say so."""
     needing = [item for item in items if "gpu" in item.keywords]
     reason = _why_no_gpu() if needing else ""
     if reason:

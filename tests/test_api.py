@@ -219,11 +219,13 @@ def type_errors(tmp_path: Path, program: str) -> list[str]:
     return [line for line in done.stdout.splitlines() if line.startswith("use.py:")]
 
 
+@pytest.mark.slow
 def test_a_type_checker_understands_the_library(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed")
     assert type_errors(tmp_path, USE) == []
 
 
+@pytest.mark.slow
 def test_a_type_checker_finds_misuse(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed")
     errors = type_errors(tmp_path, MISUSE)
@@ -249,6 +251,7 @@ class NoLog(Rule):
 '''
 
 
+@pytest.mark.slow
 def test_a_type_checker_understands_a_rule_of_ones_own(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed")
     assert type_errors(tmp_path, RULE_OF_A_USER) == []

@@ -170,6 +170,7 @@ def test_the_architecture_page_shows_every_room() -> None:
     assert shown_rooms == {room_of(module_name(path)) for path in MODULES} - {"nanlint", "__main__"}
 
 
+@pytest.mark.slow
 def test_imports_point_left() -> None:
     inside = [path for path in MODULES if room_of(module_name(path)) not in FOR_EVERYBODY]
     assert [line for path in inside for line in wrong_doors(module_name(path), path.read_text("utf-8"))] == []
@@ -181,6 +182,7 @@ def test_what_everybody_imports_loads_nobody(name: str) -> None:
     assert [found.target for found in imports_of(path) if found.at_load and found.target.startswith("nanlint")] == []
 
 
+@pytest.mark.slow
 def test_no_module_waits_for_itself_to_be_loaded() -> None:
     graph = {
         module_name(path): {
@@ -207,6 +209,7 @@ def test_rules_import_the_contract_and_the_standard_library_only() -> None:
     assert strangers == []
 
 
+@pytest.mark.slow
 def test_torch_is_imported_in_its_three_rooms_only() -> None:
     importers = {
         path.relative_to(ROOT / "nanlint").as_posix()

@@ -146,6 +146,7 @@ def test_changed_options_of_a_rule_miss(project: Project) -> None:
     assert project.run("check", "-q", "a.py").out == SQRT_FOUND.replace("root", "radix")
 
 
+@pytest.mark.slow
 def test_a_changed_local_rule_misses(project: Project) -> None:
     shutil.copytree(RULES, project.folder / "rules", ignore=shutil.ignore_patterns("__pycache__"))
     project.write("nanlint.toml", 'local-rules = ["rules"]\nselect = ["LOC"]\n')
@@ -163,6 +164,7 @@ def test_a_changed_helper_of_a_local_rule_misses(tmp_path: Path) -> None:
     assert engine_stamp((str(tmp_path),)) != before
 
 
+@pytest.mark.slow
 def test_each_folder_of_rules_is_stamped_though_settings_are_nested(project: Project) -> None:
     shutil.copytree(RULES, project.folder / "b/rules", ignore=shutil.ignore_patterns("__pycache__"))
     project.write("b/nanlint.toml", 'local-rules = ["rules"]\nselect = ["LOC"]\n')
@@ -255,6 +257,7 @@ def test_judged_settings_are_remembered_once_the_folder_is_there(project: Projec
     assert memos == [0, 1, 1]
 
 
+@pytest.mark.slow
 @needs_root
 def test_a_folder_that_cannot_be_written_is_no_error() -> None:
     with open_project(a=LOG) as project:
@@ -348,6 +351,7 @@ def test_an_unknown_file_is_not_found(tmp_path: Path) -> None:
 # -- several runs at once, and a sudden end -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_runs_side_by_side_find_the_same(project: Project) -> None:
     for number in range(12):
         os.utime(project.write(f"many/{number:02}.py", LOG if number % 2 else SQRT), (LONG_AGO, LONG_AGO))
@@ -403,6 +407,7 @@ def test_a_run_that_is_killed_while_it_writes_leaves_the_old_cache(project: Proj
     assert recalled(project) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="there is no kill -9 elsewhere")
 def test_runs_killed_at_any_moment_leave_a_cache_that_can_be_used(project: Project) -> None:
     for number in range(40):

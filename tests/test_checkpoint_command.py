@@ -64,6 +64,7 @@ def lr_in(path: Path) -> float:
     return float(state["optimizer"]["param_groups"][0]["lr"])
 
 
+@pytest.mark.slow
 def test_a_clean_file_is_one_line_and_the_lr(run: Any, runs: Path) -> None:
     lr = lr_in(runs / "epoch_0.pt")
     code, out, err = run("runs/epoch_0.pt")
@@ -88,6 +89,7 @@ def test_a_folder_ends_with_what_to_resume_from(run: Any, runs: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_trap_is_told_where_one_would_resume(run: Any, runs: Path, tmp_path: Path) -> None:
     lr = lr_in(runs / "epoch_1.pt")
     (tmp_path / "config.py").write_text("LEARNING_RATE = 1e-4\ntotal_steps = 300\n")

@@ -178,6 +178,7 @@ def bomb(folder: Path, name: str, size: int) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_compressed_checkpoint_is_refused_and_not_unpacked(tmp_path: Path) -> None:
     path = bomb(tmp_path, "archive/data.pkl", 200 << 20)
     assert path.stat().st_size < 1 << 20
@@ -185,6 +186,7 @@ def test_a_compressed_checkpoint_is_refused_and_not_unpacked(tmp_path: Path) -> 
     assert "compressed member archive/data.pkl" in str(diagnosis(path).failures[0][1])
 
 
+@pytest.mark.slow
 def test_of_a_compressed_array_only_the_header_is_unpacked_before_its_size_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,8 @@ from benchmarks.checkpoint import SCAN, make_files, measure
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 LARGE = 0.25
 """Gigabytes."""
 LITTLE = 80

@@ -84,6 +84,7 @@ def test_a_name_stands_where_it_does_whether_it_is_asked_for_alone_or_with_all_o
         assert [alone.span_of(node) for node in same] == [together.span_of(node) for node in nodes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["nanlint/source", "rules", "fixtures"])
 def test_every_name_of_a_real_file_stands_where_its_span_says(folder: str) -> None:
     paths = sorted((CHECKOUT / folder).rglob("*.py"))

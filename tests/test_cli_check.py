@@ -383,6 +383,7 @@ def test_a_negative_number_of_processes_is_an_error(project: Project) -> None:
     assert project.check("--jobs", "-1").code == 2
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_ends_the_run_quietly(project: Project) -> None:
     for number in range(200):
         project.write(f"{number}.py", LOG * 20)
@@ -397,6 +398,7 @@ def test_a_reader_that_goes_away_ends_the_run_quietly(project: Project) -> None:
         assert (process.stderr.read(), process.wait()) == (b"", 2)
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_before_a_short_report_ends_the_run_quietly(project: Project) -> None:
     project.write("a.py", LOG)
     reading, writing = os.pipe()
@@ -409,6 +411,7 @@ def test_a_reader_that_goes_away_before_a_short_report_ends_the_run_quietly(proj
     assert (done.returncode, done.stderr) == (2, b"")
 
 
+@pytest.mark.slow
 def test_closed_stdout_is_no_crash(project: Project) -> None:
     if os.name != "posix":
         pytest.skip("closing a descriptor is the shell's business on POSIX only")

@@ -99,6 +99,7 @@ def codemod(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment(None), check=False, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_a_rules_fix_runs_as_a_libcst_codemod(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_bytes(SOFTMAX.replace("\n", "\r\n").encode())
@@ -108,6 +109,7 @@ def test_a_rules_fix_runs_as_a_libcst_codemod(tmp_path: Path) -> None:
     assert path.read_bytes() == fixed.replace("\n", "\r\n").encode()
 
 
+@pytest.mark.slow
 def test_a_codemod_is_found_by_its_plain_name_in_a_configured_module(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text(SOFTMAX, encoding="utf-8")
@@ -122,6 +124,7 @@ def test_a_codemod_is_found_by_its_plain_name_in_a_configured_module(tmp_path: P
     )
 
 
+@pytest.mark.slow
 def test_a_codemod_takes_unsafe_fixes_when_asked(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     text = "import torch\n\n\ndef mean(x: torch.Tensor, y: torch.Tensor):\n    hit = y > 0\n    return (x * hit).sum() / hit.sum()\n"

@@ -115,12 +115,14 @@ def test_colour_comes_when_asked_for_and_changes_no_character(project: Project) 
     assert "".join(part.partition("m")[2] for part in ("m" + painted).split("\x1b[")) == plain
 
 
+@pytest.mark.slow
 def test_what_a_terminal_cannot_print_is_escaped(project: Project) -> None:
     project.write("a.py", LOG.replace("x", "größe"))
     outcome = project.spawn("check", "--no-cache", "-q", environ={"PYTHONIOENCODING": "ascii"})
     assert outcome == (1, LOG_FOUND.replace("(x)", "(gr\\xf6\\xdfe)"), "")
 
 
+@pytest.mark.slow
 def test_what_programs_read_is_utf8_whatever_the_terminal_speaks(project: Project) -> None:
     project.write("a.py", LOG.replace("x", "größe"))
     environ = {"PYTHONIOENCODING": "latin-1"}

@@ -25,6 +25,8 @@ from tests.confirm_projects import LEARNED, MEAN, finding_at, found_in, shared_h
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 PLAIN, REPLAYED = "import torch", "from nanlint.confirm.replaying import is_finite_again"
 
 

@@ -156,6 +156,7 @@ def test_a_syntax_error_is_told_with_its_line(tmp_path: Path) -> None:
     assert "SyntaxError" in answer_about(path)["notes"][0]
 
 
+@pytest.mark.slow
 def test_where_there_is_no_fork_each_job_has_its_own_interpreter(tmp_path: Path) -> None:
     with Harness(forks=False) as alone:
         finding = finding_at(path := written(tmp_path, MEAN))

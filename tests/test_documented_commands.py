@@ -109,6 +109,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the docs show a POSIX shell")
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_does_what_the_page_says(line: str, project: Path, home: Path) -> None:

@@ -127,6 +127,7 @@ def test_a_chain_of_helpers_longer_than_the_stack_is_cut() -> None:
     assert facts.flow("f0") is not None
 
 
+@pytest.mark.slow
 def test_ten_thousand_assignments_take_no_time_to_speak_of() -> None:
     # Copying all names at each assignment would touch fifty million.
     text = "".join(f"x{number} = {number}\n" for number in range(10_000)) + "reveal(x1)\n"
@@ -200,6 +201,7 @@ def test_a_function_that_libcst_does_not_read_is_told_of_and_the_others_are_chec
     assert [(error.line, "`A.f` mixes tabs and spaces" in error.message) for error in result.errors] == [(3, True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "expression",
     [

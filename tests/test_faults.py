@@ -137,6 +137,7 @@ def test_a_file_of_data_is_one_line(project: Project, monkeypatch: pytest.Monkey
     assert_one_error(project, "b.py: error: 0.0 MB, and files above 0 MB are not read; exclude it")
 
 
+@pytest.mark.slow
 @needs_root
 def test_a_file_without_permission_is_one_line() -> None:
     with open_project(a=LOG, b=LOG) as project:
@@ -147,6 +148,7 @@ def test_a_file_without_permission_is_one_line() -> None:
     assert LOG_FOUND in outcome.out
 
 
+@pytest.mark.slow
 @needs_root
 def test_a_folder_without_permission_is_one_line() -> None:
     with open_project(a=LOG) as project:
@@ -158,6 +160,7 @@ def test_a_folder_without_permission_is_one_line() -> None:
     assert LOG_FOUND in outcomes[0].out
 
 
+@pytest.mark.slow
 @needs_root
 def test_a_folder_that_cannot_be_written_keeps_the_findings_that_fix_would_mend() -> None:
     with open_project(a=LOG) as project:
@@ -172,6 +175,7 @@ def test_a_folder_that_cannot_be_written_keeps_the_findings_that_fix_would_mend(
 # -- files that are hard to read ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_file_of_200_000_lines_is_checked(project: Project) -> None:
     filler = "VALUES = [\n" + "    0.5,\n" * 199_990 + "]\n"
     project.write("a.py", filler + LOG)
@@ -228,6 +232,7 @@ DEEP = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", DEEP.values(), ids=DEEP.keys())
 def test_deep_nesting_is_checked_or_told_in_one_line_and_never_ends_the_run(project: Project, body: str) -> None:
     project.write("b.py", f"import torch\n\n\ndef deep(x):\n{body}")

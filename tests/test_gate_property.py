@@ -15,6 +15,8 @@ from nanlint.ops.names import OPERATORS, SIGNATURES, UNARY_OPERATORS
 from nanlint.settings import Settings
 from nanlint.source.words import OPERATOR_WORDS
 
+pytestmark = pytest.mark.slow
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 # Four rules that fire on every log, exp, sqrt and tanh: on most files the shipped rules have nothing to say.

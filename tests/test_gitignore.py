@@ -142,6 +142,7 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return repository(tmp_path_factory.mktemp("playground") / "repository", {}, *names)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ignore_files=IGNORE_FILES)
 def test_any_ignore_files_mean_what_they_mean_to_git(playground: Path, ignore_files: dict[str, list[str]]) -> None:

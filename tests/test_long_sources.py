@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from nanlint.engine.ruleset import Ruleset
 
+pytestmark = pytest.mark.slow
+
 HEAD = "import torch\n"
 FUNCTION = HEAD + "def f(x, y, w):\n"
 TRAINING = HEAD + "def train(model, opt, loader, crit):\n    for x, y in loader:\n        loss = crit(model(x), y)\n"

@@ -18,6 +18,8 @@ from nanlint.confirm.worker.loops import INF_LOSS, NAN_LOSS, drive
 if TYPE_CHECKING:
     from nanlint.confirm.worker.loops import Fault, Run
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass(frozen=True)
 class Mistake:

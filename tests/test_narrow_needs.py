@@ -245,6 +245,7 @@ def test_a_number_is_put_in_the_place_of_a_loss(body: str, is_replaced: bool) ->
     assert is_kept(body, operation, where="replaces") is is_replaced
 
 
+@pytest.mark.slow
 def test_nothing_that_is_shown_by_default_is_dropped_from_the_fixtures() -> None:
     for path in sorted(FIXTURES.glob("*/*.py")):
         _, differences = compare_findings(path.read_text(encoding="utf-8"), str(path), Settings())

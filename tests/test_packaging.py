@@ -84,6 +84,7 @@ def installed(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestTheFourConditions:
+    @pytest.mark.slow
     def test_nobody_imports_a_rule_by_name(self) -> None:
         by_name = re.compile(r"(nanlint\.)?rules(\.nan\d.*)?")
         offenders = []
@@ -113,6 +114,7 @@ class TestTheFourConditions:
 class TestTheWheel:
     pytestmark = builds
 
+    @pytest.mark.slow
     def test_it_holds_the_package_and_nothing_beside_it(self, wheel: zipfile.ZipFile) -> None:
         tops = {name.split("/")[0] for name in wheel.namelist()}
         assert {re.sub(r"-[^-]+\.dist-info", ".dist-info", top) for top in tops} == {"nanlint", "nanlint.dist-info"}
@@ -160,6 +162,7 @@ class TestTheWheel:
 class TestAFreshInstall:
     pytestmark = builds
 
+    @pytest.mark.slow
     def test_it_finds_the_bug(self, installed: Path, tmp_path: Path) -> None:
         (tmp_path / "bad.py").write_text(BAD, encoding="utf-8")
         out = run(installed.with_name("nanlint"), "check", "bad.py", cwd=tmp_path, expect=1)
@@ -170,6 +173,7 @@ class TestAFreshInstall:
         names = [f"{rule['code'].lower()}_{rule['name'].replace('-', '_')}.py" for rule in rules]
         assert sorted(names) == RULE_FILES
 
+    @pytest.mark.slow
     def test_it_learns_from_cards_what_its_rules_look_for(self, installed: Path, tmp_path: Path) -> None:
         run(installed, "-c", SAME_CARDS, cwd=tmp_path)
 

@@ -232,6 +232,7 @@ numbers = st.integers(1, 40)
 spans = st.builds(Span, numbers, numbers, numbers, numbers)
 
 
+@pytest.mark.slow
 @given(lines=st.lists(st.text(max_size=200), max_size=20), span=spans, edit=spans, text=st.text(max_size=30))
 def test_no_source_and_no_span_breaks_the_frame(lines: list[str], span: Span, edit: Span, text: str) -> None:
     fix = Fix(text, Applicability.SAFE, (Edit(edit, text),))

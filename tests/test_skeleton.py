@@ -45,6 +45,7 @@ def hidden_lines(text: str) -> list[int]:
     return [function.line for function in Skeleton(text).functions]
 
 
+@pytest.mark.slow
 def test_what_is_cut_out_of_our_own_files_comes_back_as_it_was() -> None:
     hidden = 0
     for path in FILES:

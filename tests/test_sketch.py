@@ -154,6 +154,7 @@ def told(text: str) -> Sketch:
     return sketch
 
 
+@pytest.mark.slow
 def test_a_sketch_tells_places_and_texts_of_the_file() -> None:
     compared = failed = 0
     for path in OUR_OWN[::6]:

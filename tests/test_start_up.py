@@ -121,6 +121,7 @@ def test_a_clean_run_below_a_gitignore_that_ignores_nothing_here_imports_nothing
     assert imported(project, "--no-cache", ".") == (0, {"rules"})
 
 
+@pytest.mark.slow
 def test_a_run_that_remembers_everything_imports_nothing_heavy_even_with_findings(project: Project) -> None:
     project.write("a.py", LOG)
     project.write("b.py", CLEAN)
@@ -137,6 +138,7 @@ def test_an_installed_run_in_which_nothing_is_kept_loads_no_rule(installed: dict
     assert "ast" in names
 
 
+@pytest.mark.slow
 def test_an_installed_run_loads_its_rules_when_there_is_something_to_find(
     installed: dict[str, str], tmp_path: Path
 ) -> None:

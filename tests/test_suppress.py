@@ -419,6 +419,7 @@ def test_no_comment_is_written_where_python_allows_none() -> None:
     assert written([(broken, "# noqa"), ("", "# prose"), ("y", "# noqa")]) == f"{broken}\n\ny  # noqa"
 
 
+@pytest.mark.slow
 @given(lines=st.lists(st.tuples(STATEMENTS, COMMENTS), max_size=8), newline=st.sampled_from(["\n", "\r\n", "\r"]))
 @example(lines=[("y = 1 + \\", "# nanlint: ignore"), ("y = x.log()", "")], newline="\n")
 @example(lines=[("y = 1 + \\", ""), ("", "# nanlint: ignore"), ("  x.log(),", "")], newline="\n")

@@ -15,6 +15,8 @@ from tests.project import COMMAND, LOG, Project, environment
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 pty = pytest.importorskip("pty", reason="there are no terminals to open here")
 
 

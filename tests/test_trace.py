@@ -16,7 +16,10 @@ pytest.importorskip("torch", reason="torch is not installed, so no script can be
 from tests.tracing import SCRIPTS, origin_in, told_origin, trace, write
 
 BAD = sorted((SCRIPTS / "bad").glob("*.py"))
-pytestmark = pytest.mark.filterwarnings("default")  # the scripts are users' scripts: their warnings are their own
+pytestmark = [
+    pytest.mark.filterwarnings("default"),
+    pytest.mark.slow,
+]  # the scripts are users' scripts: their warnings are their own
 
 SETUP = """
 import torch

@@ -16,6 +16,8 @@ from tests.trace_fixtures import RULES, diagnose, first_drive, verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("folder", RULES, ids=lambda folder: folder.name)

@@ -17,7 +17,7 @@ from tests.tracing import SCRIPTS, trace
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.slow]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 

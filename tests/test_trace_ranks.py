@@ -21,6 +21,8 @@ from tests.tracing import write
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import torch
 import torch.distributed as dist

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from nanlint.trace import Diagnosis
 
+pytestmark = pytest.mark.slow
+
 
 class Lengths(torch.nn.Module):  # type: ignore[misc, name-defined] # torch is Any where it may be missing
     """Breaks in the backward pass for rows that begin with 0."""

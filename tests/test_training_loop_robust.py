@@ -111,6 +111,7 @@ def test_no_form_of_a_loop_is_too_much(text: str) -> None:
     assert {finding.code[:4] for finding in found} <= {"NAN4", "NAN5"}
 
 
+@pytest.mark.slow
 def test_a_loop_of_thousands_of_lines_is_read() -> None:
     lines = "".join(f"        x{index} = x{index - 1} + 1\n" for index in range(1, 3000))
     head = "def f(m, optimizer, x0):\n    for b in x0:\n"

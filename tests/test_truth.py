@@ -39,6 +39,8 @@ from tests.truth_running import (  # noqa: E402 - it imports torch
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("path", MARKED, ids=shown)
 def test_every_marked_function_misbehaves(path: Path) -> None:

@@ -21,6 +21,8 @@ from tests.project import BROKEN, CLEAN, COMMAND, LOG, SQRT, Project, environmen
 if TYPE_CHECKING:
     from nanlint.engine.file_result import FileResult
 
+pytestmark = pytest.mark.slow
+
 START_METHODS = ["spawn", *(["fork"] if sys.platform == "linux" else [])]
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="signals and process groups are those of POSIX")

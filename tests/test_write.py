@@ -177,6 +177,7 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
         write_atomically(tmp_path / "gone" / "a.py", NEW)
 
 
+@pytest.mark.slow
 @posix
 def test_a_process_killed_at_any_moment_leaves_the_old_content_or_the_new(path: Path) -> None:
     contents = [b"a" * 300_000, b"b" * 400_000]
