@@ -17,6 +17,7 @@ import torch
 from nanlint.engine.edits import apply_edits
 from nanlint.model import Applicability
 from nanlint.testing import findings_in
+from tests.seeding import seed_cpu
 from tests.truth_running import (
     behaves,
     cases_for,
@@ -163,7 +164,7 @@ def ordinary_cases(thing: Any) -> Iterator[dict[str, torch.Tensor]]:
     """Inputs of which everybody would expect a result: shares of 1, positive numbers, numbers of either sign."""
     first = next(cases_for(thing), {})
     for seed, (low, high) in enumerate([(0.1, 0.9), (0.5, 3.0), (-2.0, 2.0)]):
-        torch.manual_seed(seed)
+        seed_cpu(seed)
         yield {
             name: low + (high - low) * torch.rand(value.shape) if _is_signed(value) else value
             for name, value in first.items()

@@ -10,6 +10,7 @@ import torch
 from nanlint.model import Applicability
 from tests.fix_shapes import POSITIVE, SHARE
 from tests.fixing import fixed, parses
+from tests.seeding import seed_cpu
 
 if TYPE_CHECKING:
     from nanlint.engine.apply_fixes import Fixed
@@ -103,7 +104,7 @@ def _some() -> torch.Tensor:
 
 def ordinary(shape: Shape) -> list[torch.Tensor]:
     """Inputs of which everybody would expect a result."""
-    torch.manual_seed(0)
+    seed_cpu(0)
     if shape.operand == SHARE:
         return [torch.rand(ROWS, COLUMNS) * 0.8 + 0.1, torch.softmax(torch.randn(ROWS, COLUMNS), dim=-1)]
     if shape.operand == POSITIVE:

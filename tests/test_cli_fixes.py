@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Project:
 def test_fix_only_fixes_and_does_not_fail_for_what_is_left(project: Project) -> None:
     project.write("a.py", LOG)
     project.write("b.py", SQRT)
-    told = "Fixed 1 problem; 1 left, which a run without --fix-only tells.\n"
+    told = "Fixed 1 problem (1 remaining).\n"
     assert project.check("--fix-only") == (0, "", told)
     assert [project.read("a.py"), project.read("b.py")] == [FIXED_LOG, SQRT]
 

@@ -23,6 +23,7 @@ torch: Any = pytest.importorskip("torch", reason="range transfers are sampled in
 F: Any = torch.nn.functional
 
 from tests.ops_sampling import ENDLESS, ORDINARY, ROWS, function, outside, values_in  # noqa: E402 - it imports torch
+from tests.seeding import seed_cpu  # noqa: E402 - it imports torch
 from tests.test_ops_ranges import OPERANDS, UNARY  # noqa: E402 - it imports torch
 
 
@@ -125,7 +126,7 @@ def compute(code: Any, scope: Mapping[str, Any], ranges: Mapping[str, Interval])
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize(("operation", "expression"), CASES, ids=[" ".join(case) for case in CASES])
 def test_operations_on_tensors_stay_in_their_range(operation: str, expression: str, dtype: str) -> None:
-    torch.manual_seed(0)
+    seed_cpu(0)
     form, bound = FORMATS[dtype], read_call(operation, expression)
     code = compile(expression, operation, "eval")
     constants = {name: argument.constant for name, argument in bound.items() if argument.is_constant}

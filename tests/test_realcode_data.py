@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import tarfile
 import zipfile
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchmarks.realcode import bugs, corpus, precision, reviews, run, sample
+from benchmarks.realcode import bugs, corpus, precision, reviews, run, sample, yardstick
 from benchmarks.realcode.archives import Link, NotAvailable, Release, choose, fits, unpack, unpacked
 from benchmarks.realcode.corpus import Found, PackageResult
+from benchmarks.realcode.repositories import Mirror, Repository
 from benchmarks.realcode.reviews import BadReview, Review, Score
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from benchmarks.realcode.yardstick import Case, Judgement, Side
 
 FOUND = Found("NAN101", "timm", "1.0.30", "timm/loss.py", 7, "return a / b", "mean", "warning", "b can be 0", 7)
 REVIEW = Review("NAN101", "timm", "1.0.30", "timm/loss.py", 7, "return a / b", verdict=True, reason="b is a count")
@@ -70,14 +71,14 @@ def test_every_case_names_lines_on_both_sides_and_a_visibility() -> None:
     visibilities = {"local", "local+dtype", "semantic", "loop"}
     odd = [
         case.id
-        for case in bugs.cases()
-        if not case.faulty.lines or not case.cured.lines or case.visibility not in visibilities
+        for case in bugs.cases(Path())
+        if not case.faulty.lines or not (case.cured and case.cured.lines) or case.visibility not in visibilities
     ]
     assert odd == []
 
 
 def test_cases_have_ids_of_their_own() -> None:
-    cases = bugs.cases()
+    cases = bugs.cases(Path())
     assert len({case.id for case in cases}) == len(cases) == 55
 
 
@@ -235,65 +236,119 @@ def test_a_run_in_which_nanlint_failed_reaches_no_target() -> None:
 
 # -- real bugs ----------------------------------------------------------------------------------------------------
 
-SOURCE = """\
-class Loss:
-    def forward(self, x):
-        n = x.sum()
-        return x / n
 
-def other(x):
-    return x / x
-"""
-CASE = bugs.Case(
-    "x", "div-zero", "local", "Loss.forward", "0/0",
-    faulty=bugs.Side(Release("p", "1"), "p.py", (4,)),
-    cured=bugs.Side(Release("p", "2"), "p.py", (4,)),
-)  # fmt: skip
+def _side(*lines: int) -> Side:
+    return Side(Path, "p.py", lines)
 
 
-def _at(line: int, rule: str = "NAN101", code: str = "return x / n") -> Found:
-    return replace(FOUND, rule=rule, line=line, end_line=line, code=code)
+CASE = Case("x", "div-zero", "local", "0/0", faulty=_side(4), cured=_side(5), direction="forward")
 
 
-def _judged(before: list[Found], after: list[Found], case: bugs.Case = CASE) -> tuple[tuple[str, ...], ...]:
-    judgement = bugs.judge(case, before, after, (SOURCE, SOURCE))
-    return judgement.found, judgement.nearby, judgement.noisy, judgement.still
+def _at(line: int, rule: str = "NAN101", **changes: Any) -> Found:
+    return replace(FOUND, **{"rule": rule, "line": line, "end_line": line, "direction": "forward", **changes})
+
+
+def _judged(before: list[Found], after: list[Found], case: Case = CASE) -> tuple[tuple[str, ...], ...]:
+    judgement = yardstick.judge(case, before, after, frozenset({"NAN208"}))
+    return judgement.by_default, judgement.at_any_level, judgement.others, judgement.on_cure
+
+
+DIVISION = ("NAN101",)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "judged"),
+    ("before", "judged"),
     [
-        pytest.param([_at(4)], [], (("NAN101",), (), (), ()), id="found and silent"),
-        pytest.param([_at(5)], [], (("NAN101",), (), (), ()), id="one line off"),
-        pytest.param([_at(2)], [], ((), ("NAN101",), (), ()), id="elsewhere in the function is missed"),
-        pytest.param([_at(7)], [], ((), (), (), ()), id="another function is missed"),
-        pytest.param([_at(4)], [_at(4)], (("NAN101",), (), ("NAN101",), ()), id="noisy"),
-        pytest.param([_at(4)], [_at(4, "NAN102")], (("NAN101",), (), (), ()), id="another rule about the cure"),
-        pytest.param([], [_at(4, "NAN102")], ((), (), ("NAN102",), ()), id="missed, then noisy"),
-        pytest.param([_at(4)], [_at(2)], (("NAN101",), (), (), ("NAN101",)), id="the old text elsewhere"),
+        pytest.param([_at(4)], (DIVISION, DIVISION, (), ()), id="by default"),
+        pytest.param([_at(4, severity="info")], ((), DIVISION, (), ()), id="at info"),
+        pytest.param([_at(4, "NAN208")], ((), ("NAN208",), (), ()), id="by a preview rule"),
+        pytest.param([_at(3, end_line=6)], (DIVISION, DIVISION, (), ()), id="its span holds the line"),
+        pytest.param([_at(5)], ((), (), (), ()), id="the line beside it"),
+        pytest.param([_at(4, "NAN102")], ((), (), ("NAN102",), ()), id="another mechanism"),
+        pytest.param([_at(4, direction="backward")], ((), (), DIVISION, ()), id="the other direction"),
+        pytest.param([_at(4, direction="both")], (DIVISION, DIVISION, (), ()), id="both directions"),
     ],
 )
-def test_a_case_is_judged_by_its_lines(
-    before: list[Found], after: list[Found], judged: tuple[tuple[str, ...], ...]
+def test_a_bug_is_found_by_a_finding_on_its_lines_that_names_its_mechanism(
+    before: list[Found], judged: tuple[tuple[str, ...], ...]
 ) -> None:
-    assert _judged(before, after) == judged
-
-
-def test_where_the_lines_lie_outside_the_function_the_whole_function_counts() -> None:
-    off = replace(CASE, faulty=replace(CASE.faulty, lines=(40,)))
-    assert _judged([_at(3)], [], off)[0] == ("NAN101",)
+    assert _judged(before, []) == judged
 
 
 @pytest.mark.parametrize(
-    ("qualname", "lines"),
+    ("after", "on_cure"),
     [
-        pytest.param("Loss.forward", range(2, 5), id="a method"),
-        pytest.param("other", range(6, 8), id="a function"),
-        pytest.param("Loss.other", range(0), id="none"),
+        pytest.param([_at(5, severity="info", code="x / m")], DIVISION, id="on the cured lines, at any level"),
+        pytest.param([_at(5, "NAN102")], (), id="another mechanism"),
+        pytest.param([_at(9)], DIVISION, id="the old text of the same function"),
+        pytest.param([_at(9, function="other")], (), id="the old text of another function"),
     ],
 )
-def test_a_function_is_found_by_its_qualified_name(qualname: str, lines: range) -> None:
-    assert bugs.function_lines(SOURCE, qualname) == lines
+def test_a_cure_is_silent_unless_its_mechanism_is_told_there_or_of_the_old_text(
+    after: list[Found], on_cure: tuple[str, ...]
+) -> None:
+    assert _judged([_at(4)], after)[-1] == on_cure
+
+
+def test_a_rule_that_is_about_no_operation_has_no_direction() -> None:
+    case = replace(CASE, kind="uninitialised-empty", direction="backward")
+    assert _judged([_at(4, "NAN601")], [], case)[0] == ("NAN601",)
+
+
+def test_a_bug_that_nobody_has_cured_does_not_count_among_the_cures() -> None:
+    found = Judgement(CASE, by_default=DIVISION, at_any_level=DIVISION, on_cure=DIVISION)
+    uncured = Judgement(replace(CASE, cured=None))
+    shares = [share for _, share, _ in yardstick.reached([found, uncured], yardstick.Targets(0.5, 0.9))]
+    assert shares == [0.5, 0.0]
+
+
+def test_every_kind_of_the_cases_has_rules_that_name_it() -> None:
+    assert {case.kind for case in bugs.cases(Path())} - set(yardstick.RULES_OF_KIND) == set()
+
+
+# -- repositories -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> tuple[Mirror, Repository]:
+    """A mirror with one repository of one commit."""
+    clone = tmp_path / "mirror" / "owner+name" / "repo"
+    clone.mkdir(parents=True)
+    for name, text in {"a/train.py": "loss\n", "run.yaml": "fp16: true\n", "notes.txt": "no\n"}.items():
+        (clone / name).parent.mkdir(exist_ok=True)
+        (clone / name).write_text(text)
+    (clone / "link.py").symlink_to("a/train.py")
+    identity = ("-c", "user.name=n", "-c", "user.email=e")
+    for words in (("init", "-q"), ("add", "."), (*identity, "commit", "-q", "-m", "first")):
+        subprocess.run(["git", *words], cwd=clone, check=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=clone, check=True, capture_output=True, text=True)
+    return Mirror(tmp_path / "mirror", tmp_path / "work"), Repository("owner/name", head.stdout.strip())
+
+
+def _files(tree: Path) -> dict[str, str]:
+    return {path.relative_to(tree).as_posix(): path.read_text() for path in tree.rglob("*") if path.is_file()}
+
+
+def test_a_tree_has_the_code_and_the_configurations_of_its_commit_and_no_links(
+    mirror: tuple[Mirror, Repository],
+) -> None:
+    folder, repository = mirror
+    assert _files(folder.tree(repository)) == {"a/train.py": "loss\n", "run.yaml": "fp16: true\n"}
+
+
+def test_a_changed_file_takes_its_place_in_a_tree_of_its_own(mirror: tuple[Mirror, Repository]) -> None:
+    folder, repository = mirror
+    git = folder.git_folder("owner/name")
+    words = ["git", "--git-dir", str(git), "hash-object", "-w", "--stdin"]
+    blob = subprocess.run(words, input="cured\n", check=True, capture_output=True, text=True).stdout.strip()
+    changed = folder.tree(repository, {"a/train.py": blob}, "-cure")
+    assert (_files(changed)["a/train.py"], _files(folder.tree(repository))["a/train.py"]) == ("cured\n", "loss\n")
+
+
+def test_a_repository_that_is_not_there_is_named(mirror: tuple[Mirror, Repository]) -> None:
+    folder, _ = mirror
+    with pytest.raises(NotAvailable, match="has no git directory of no/such"):
+        folder.tree(Repository("no/such", "0" * 40))
 
 
 # -- archives -----------------------------------------------------------------------------------------------------

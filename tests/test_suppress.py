@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nanlint.engine.apply_fixes import apply_edits
@@ -404,13 +404,26 @@ STATEMENTS = st.sampled_from(
 )
 
 
+def written(lines: list[tuple[str, str]]) -> str:
+    """The lines as text; a comment goes neither behind a backslash nor alone below one, where Python allows none."""
+    found: list[str] = []
+    for code, comment in lines:
+        is_continued = bool(found) and found[-1].endswith("\\")
+        allowed = "" if code.endswith("\\") or (is_continued and not code) else comment
+        found.append(f"{code}  {allowed}" if code and allowed else code or allowed)
+    return "\n".join(found)
+
+
+def test_no_comment_is_written_where_python_allows_none() -> None:
+    broken = "y = 1 + \\"
+    assert written([(broken, "# noqa"), ("", "# prose"), ("y", "# noqa")]) == f"{broken}\n\ny  # noqa"
+
+
 @given(lines=st.lists(st.tuples(STATEMENTS, COMMENTS), max_size=8), newline=st.sampled_from(["\n", "\r\n", "\r"]))
+@example(lines=[("y = 1 + \\", "# nanlint: ignore"), ("y = x.log()", "")], newline="\n")
+@example(lines=[("y = 1 + \\", ""), ("", "# nanlint: ignore"), ("  x.log(),", "")], newline="\n")
 def test_after_the_fixes_nothing_is_unused_and_the_same_is_quiet(lines: list[tuple[str, str]], newline: str) -> None:
-    # Behind a backslash nothing may stand, not even a comment.
-    text = "\n".join(
-        f"{code}  {comment}" if code and comment and not code.endswith("\\") else code or comment
-        for code, comment in lines
-    )
+    text = written(lines)
     needles = ["x.log()"] if "x.log()" in text else []
     spanned = found(text, *needles)
     text = text.replace("\n", newline)

@@ -125,11 +125,10 @@ def record(code: CodeType) -> list[Any]:
         def __enter__(self) -> None:
             note("enter", self.number)
 
-        def __exit__(self, *error: object) -> bool:
+        def __exit__(self, *error: object) -> None:
             note("exit", self.number, getattr(error[0], "__name__", None))
-            return False
 
-    names = {"note": note, "train_step": lambda number: note("step", number), "quietly": quietly}
+    names: dict[str, Any] = {"note": note, "train_step": lambda number: note("step", number), "quietly": quietly}
     try:
         exec(code, names)  # noqa: S102 - the program was written above
         events.append(("result", names["result"]))

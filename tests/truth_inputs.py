@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from tests.seeding import seed_cpu
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -74,7 +76,7 @@ def battery(function: Callable[..., Any]) -> Iterator[Case]:
         for case in range(longest):
             # Every kind goes round at its own pace, so that each value of one meets several of the others.
             for turn in range(2 if len(names) > 1 else 1):
-                torch.manual_seed(case)
+                seed_cpu(case)
                 yield {name: _tensor(name, case + turn * place, rows, columns) for place, name in enumerate(names)}
 
 

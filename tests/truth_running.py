@@ -19,6 +19,7 @@ import torch
 from nanlint.model import Direction
 from nanlint.testing import expectations
 from tests.checkout import ROOT
+from tests.seeding import seed_cpu
 from tests.truth_inputs import WITHOUT_GRADIENT, battery
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def forward_of(thing: Any) -> Any:
 
 def run(thing: Any, case: dict[str, Any], dtype: Any, *, weight: float = 1.0) -> Outcome:
     """Forward and backward of a function, or of an nn.Module made without arguments; `weight` is the gradient to begin with."""
-    torch.manual_seed(0)
+    seed_cpu(0)
     function: Any = made(thing)
     function = function.to(dtype) if inspect.isclass(thing) else function
     inputs = {

@@ -47,6 +47,7 @@ class Found:
     severity: str = ""
     message: str = ""
     end_line: int = 0
+    direction: str = ""
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -194,6 +195,7 @@ def found_in(entries: Iterable[Mapping[str, Any]], tree: Path, result: PackageRe
             severity=entry["severity"],
             message=entry["message"],
             end_line=entry["end_line"],
+            direction=entry["direction"],
         )
 
 
@@ -242,12 +244,22 @@ def _without_place(text: str) -> str:
 
 
 def default_rules() -> dict[str, str]:
-    """Code -> name of the rules that run unless somebody asks otherwise. Ends the program when nanlint can't run."""
+    """Code -> name of the rules that run unless somebody asks otherwise."""
+    return {rule["code"]: rule["name"] for rule in _rules() if not rule["preview"]}
+
+
+def preview_rules() -> frozenset[str]:
+    """The codes of the rules that run only when they are asked for."""
+    return frozenset(rule["code"] for rule in _rules() if rule["preview"])
+
+
+def _rules() -> list[dict[str, Any]]:
+    """Every rule as nanlint lists it. Ends the program when nanlint can't run."""
     try:
-        rules = json.loads(nanlint(["rules", "--json"], HERE))
+        rules: list[dict[str, Any]] = json.loads(nanlint(["rules", "--json"], HERE))
     except NanlintFailed as error:
         sys.exit(str(error))
-    return {rule["code"]: rule["name"] for rule in rules if not rule["preview"]}
+    return rules
 
 
 def _write(result: PackageResult, path: Path) -> None:

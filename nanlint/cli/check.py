@@ -121,7 +121,7 @@ def _fixed_and_left(report: Report) -> str:
     from nanlint.report.wording import counted  # noqa: PLC0415 - as below
 
     fixed = counted(report.summary.fixed, "problem")
-    return f"Fixed {fixed}; {len(report.findings)} left, which a run without --fix-only tells."
+    return f"Fixed {fixed} ({len(report.findings)} remaining)."
 
 
 def _named_in_vain(discovery: Discovery, options: argparse.Namespace) -> bool:
