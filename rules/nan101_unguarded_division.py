@@ -10,7 +10,8 @@ DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
 DIVISIONS = frozenset({DIV, RECIPROCAL, "<inverse>"})
 GUARDED = frozenset({"<number added>", "<learned>", "<uncounted>", "<asked for>"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
-MEASURED = NORMS | {"torch.sum", "torch.nansum", "torch.count_nonzero", "torch.std", "torch.var"}
+SUMS = frozenset({"torch.sum", "torch.nansum", "torch.count_nonzero"})
+MEASURED = NORMS | {"torch.std", "torch.var"}
 SUB, HIGHEST, LOWEST = "torch.sub", frozenset({"torch.max", "torch.amax"}), frozenset({"torch.min", "torch.amin"})
 NORMALIZE = "torch.nn.functional.normalize"
 # What is built or initialised is the same in every run: what fails there fails at once.
@@ -112,9 +113,13 @@ def _is_to_be_shown(call: Call, below: Expression, facts: Facts) -> bool:
 
 def _is_measured(below: Expression, facts: Facts) -> bool:
     """Whether it is a count, the sum of a mask or of weights, a norm, a spread, or `max - min`, by its making."""
-    origin = facts.origin_of(below)
-    if origin is None:
+    origin, reach = facts.origin_of(below), facts.range_of(below)
+    if origin is None or origin.subject is None:
         return False
+    if origin.function in SUMS:
+        # A sum of both signs is no weight, and it takes more than an underflow, as of sigmoids, to make one 0.
+        is_weight = reach.low == 0 and not reach.nan and facts.reaches_zero(origin.subject)
+        return is_weight or not facts.is_known(below)
     if origin.function != SUB:
         return origin.function in MEASURED
     ends = [facts.origin_of(side) for side in origin.arguments.values()]
