@@ -10,9 +10,6 @@ DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
 DIVISIONS = frozenset({DIV, RECIPROCAL, "<inverse>"})
 GUARDED = frozenset({"<number added>", "<learned>", "<uncounted>", "<asked for>"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
-SUMS = frozenset({"torch.sum", "torch.nansum", "torch.count_nonzero"})
-MEASURED = NORMS | {"torch.std", "torch.var"}
-SUB, HIGHEST, LOWEST = "torch.sub", frozenset({"torch.max", "torch.amax"}), frozenset({"torch.min", "torch.amin"})
 NORMALIZE = "torch.nn.functional.normalize"
 # What is built or initialised is the same in every run: what fails there fails at once.
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
@@ -72,8 +69,7 @@ class UnguardedDivision(Rule):
         found = facts.vanishes_as(below, call.arguments.get("input"))
         if _is_building(facts.function_name()) and found.kind != COUNT:
             return
-        is_ordinary = found.is_ordinary or _is_measured(below, facts)
-        is_shown = shown is not None and is_ordinary and _is_to_be_shown(call, below, facts)
+        is_shown = shown is not None and (found.is_ordinary or facts.is_measured(below)) and _is_to_be_shown(call, below, facts)  # fmt: skip
         known = f" (range {facts.range_of(below)})" if facts.is_known(below) else ""
         yield self.finding(
             facts.span_of(below),
@@ -109,24 +105,6 @@ def _is_to_be_shown(call: Call, below: Expression, facts: Facts) -> bool:
         return False
     is_sure = facts.is_tensor(call.node) or facts.is_tensor_on_a_path(below)
     return is_sure and not facts.is_share(call.arguments.get("input"), below)
-
-
-def _is_measured(below: Expression, facts: Facts) -> bool:
-    """Whether it is a count, the sum of a mask or of weights, a norm, a spread, or `max - min`, by its making."""
-    origin, reach = facts.origin_of(below), facts.range_of(below)
-    if origin is None or origin.subject is None:
-        return False
-    if origin.function in SUMS:
-        # A sum of both signs is no weight, and it takes more than an underflow, as of sigmoids, to make one 0.
-        is_weight = reach.low == 0 and not reach.nan and facts.reaches_zero(origin.subject)
-        return is_weight or not facts.is_known(below)
-    if origin.function != SUB:
-        return origin.function in MEASURED
-    ends = [facts.origin_of(side) for side in origin.arguments.values()]
-    return [end.function in each for end, each in zip(ends, (HIGHEST, LOWEST), strict=True) if end is not None] == [
-        True,
-        True,
-    ]
 
 
 def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:

@@ -83,7 +83,7 @@ class LogOfZero(Rule):
         # Whatever else it is, the likelihood of a class is the output of a softmax, which rounds to 0.
         is_ordinary |= bool(reason) and (user := facts.user_of(call.node)) is not None and user.function == LIKELIHOOD
         certain = _certain(inner, facts) if not edge and not is_ordinary else ""
-        if not (reason or certain) or _is_meant(call, inner, facts) or facts.is_mended(call.node):
+        if not (reason or certain) or facts.is_log_meant(call, inner) or facts.is_mended(call.node):
             return
         is_relu = origin is not None and origin.function == RELU
         is_forward = is_relu or facts.is_read_off(call.node) or bool(facts.stretched_in(inner))
@@ -94,17 +94,12 @@ class LogOfZero(Rule):
             hazard=Hazard(call.function, facts.source_of(inner), str(edge)),
             # relu's own backward is 0 at 0, whatever comes in; that of a logarithm below 0 is a number.
             direction=Direction.FORWARD if is_forward else self.direction,
-            severity=Severity.ERROR if certain or is_ordinary else _severity(call, inner, edge, facts),
+            severity=Severity.ERROR
+            if certain or is_ordinary
+            else Severity.WARNING
+            if not edge and facts.is_log_of_probability(call, inner, told=PROBABILITY)
+            else Severity.INFO,
         )
-
-
-def _severity(call: Call, inner: Expression, edge: int, facts: Facts) -> Severity:
-    """A warning where its making reaches 0, or what was handed in is a probability; else info, as for what nothing is known of."""
-    reach = facts.range_of(inner)
-    is_made = facts.is_known(inner) and reach.low == edge == 0 and not reach.nan and facts.reaches_zero(inner)
-    is_told = is_made or (facts.is_given(inner) and facts.told_by_making(inner) == PROBABILITY)
-    is_shown = is_told and facts.may_train() and not facts.is_read_off(call.node)
-    return Severity.WARNING if is_shown and not facts.is_odds(call) else Severity.INFO
 
 
 def _certain(inner: Expression, facts: Facts) -> str:
@@ -142,17 +137,6 @@ def _reason(call: Call, inner: Expression, edge: int, facts: Facts) -> str:
         return "is a difference and can round to 0 or below"
     told = facts.told_by_making(inner) or (UNKEPT if facts.is_unkept(inner) else "")
     return told and f"{told}, and log(0) is -inf"
-
-
-def _is_meant(call: Call, inner: Expression, facts: Facts) -> bool:
-    """A mask's logarithm, that of a constant 0, of a singular matrix or with a comment is -inf on purpose; a bound is a guard."""
-    reach = facts.range_of(inner)
-    if facts.is_bounded(inner) or (reach.integer and reach.high == 1):
-        return True
-    statement = facts.statement_of(call.node) if facts.operand_of(inner, "torch.abs") is not None else None
-    is_determinant = statement is not None and "det" in facts.function_name() + facts.source_of(statement)
-    is_told = "abs" in facts.function_name() or "-inf" in facts.comments_at(call.node)
-    return is_determinant or is_told or reach.constant is not None
 
 
 def _fix(call: Call, inner: Expression, edge: int, facts: Facts) -> Fix | None:

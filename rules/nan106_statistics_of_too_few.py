@@ -99,8 +99,7 @@ def _severity(call: Call, subject: Expression, facts: Facts) -> Severity:
 
 def _is_batch(call: Call, subject: Expression, facts: Facts) -> bool:
     """Whether all of a batch of advantages or rewards, or its first dimension, is looked at; an object is built with all there are."""
-    is_named = not BATCHES.isdisjoint(facts.words_of(subject)) and facts.function_name() != "__init__"
-    return is_named and _is_over_all(call, facts)
+    return not BATCHES.isdisjoint(facts.words_of(subject)) and facts.function_name() != "__init__" and _is_over_all(call, facts)  # fmt: skip
 
 
 def _is_of_rows(call: Call, subject: Expression, facts: Facts) -> bool:
@@ -111,8 +110,7 @@ def _is_of_rows(call: Call, subject: Expression, facts: Facts) -> bool:
 
 def _is_over_all(call: Call, facts: Facts) -> bool:
     """Whether everything is looked at, or the first dimension, which a selection is along."""
-    dim = call.arguments.get("dim")
-    return dim is None or facts.constant_of(dim) == 0
+    return call.arguments.get("dim") is None or facts.constant_of(call.arguments["dim"]) == 0
 
 
 def _is_corrected(call: Call, facts: Facts) -> bool:

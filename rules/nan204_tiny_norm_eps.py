@@ -17,14 +17,11 @@ MODULES = {
     **{f"torch.nn.BatchNorm{dims}d": "1" for dims in (1, 2, 3)},
     **{f"torch.nn.InstanceNorm{dims}d": "1" for dims in (1, 2, 3)},
 }
-SQUARES = frozenset({"torch.pow", "torch.square", "torch.mul"})
 ROOT, INVERSE_ROOT, QUOTED = "torch.sqrt", "torch.rsqrt", 40
 # Below it the gradient, 1 / sqrt(eps) for a row of zeros, comes near the end of float16 and passes it at 2.3e-10.
 SMALLEST = 1e-8
-# Below it a row of zeros has its gradient multiplied by more than a million, in every format.
-SMALLEST_ANYWHERE = 1e-12
-# Below it float32 and bfloat16 cannot hold eps ** -1.5, the slope of rsqrt there.
-NAN_BELOW = 2e-26
+# Below the first a row of zeros has its gradient multiplied by a million in every format; below the second rsqrt's slope there is inf.
+SMALLEST_ANYWHERE, NAN_BELOW = 1e-12, 2e-26
 # The gradient of rsqrt is made of eps ** -1.5: past the end of float16 already here.
 SMALLEST_IN_HALF = 65504.0 ** (-2 / 3)
 # These refuse an eps of 0 by themselves.
@@ -98,15 +95,14 @@ class TinyNormEps(Rule):
 
     def _check_by_hand(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """`x * torch.rsqrt(x.pow(2).mean(-1) + eps)`."""
-        stated = _added_eps(call.subject, facts)
+        stated = facts.added_eps(call.subject)
         eps, dtype = facts.constant_of(stated), facts.dtype_of(call.subject)
         if stated is None or eps is None or eps <= 0 or not facts.is_tensor(call.node):
             return
         text, is_lost = facts.quote(stated, QUOTED), facts.rounded(eps, "float16") == 0
         if eps < SMALLEST_ANYWHERE:
-            yield self._finding(
-                call, stated, _harm(eps, f"a norm with the eps `{text}`", by_rsqrt=call.function == INVERSE_ROOT), facts
-            )
+            harm = _harm(eps, f"a norm with the eps `{text}`", by_rsqrt=call.function == INVERSE_ROOT)
+            yield self._finding(call, stated, harm, facts)
         elif dtype not in {"", "float16"}:
             return
         elif is_lost:
@@ -137,23 +133,6 @@ def _is_half(call: Call, facts: Facts) -> bool:
     if dtype is not None and facts.value_of(dtype).constant == "float16":
         return True
     return call.function in FUNCTIONS and facts.dtype_of(call.subject) == "float16" and not facts.autocast_at(call.node)
-
-
-def _added_eps(node: Expression | None, facts: Facts) -> Expression | None:
-    """`eps` of `x.pow(2).mean() + eps` and of `x.var() + eps`."""
-    added = facts.value_of(node).made_by if node is not None else None
-    if added is None or added.function != "torch.add" or not facts.is_here(added.node):
-        return None
-    terms = (added.subject, added.arguments.get("other"))
-    for value, eps in (terms, terms[::-1]):
-        origin = facts.origin_of(value)
-        if facts.constant_of(eps) is None or origin is None:
-            continue
-        squared = facts.origin_of(origin.subject) if origin.function == "torch.mean" else None
-        is_square = squared is not None and facts.range_of(origin.subject).low >= 0
-        if origin.function == "torch.var" or (is_square and squared is not None and squared.function in SQUARES):
-            return eps
-    return None
 
 
 def _fix(call: Call, eps: Expression, facts: Facts) -> Fix | None:

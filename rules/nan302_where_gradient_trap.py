@@ -24,7 +24,6 @@ STEEP = LOGARITHMS | {"torch.log1p", "torch.sqrt", "torch.rsqrt", "torch.recipro
 # Through these a gradient of 0 stays 0, and so meets the infinite slope behind them.
 THROUGH = frozenset({"torch.mul", "torch.pow", "torch.square", "torch.add", "torch.sub", "torch.neg", "torch.abs", "torch.log1p", "torch.div", "torch.log", "torch.clamp", "torch.clamp_min"})  # fmt: skip
 GAPS, DEEPEST, QUOTED = ("nanmean", "nansum", "nanmedian", "nanquantile"), 5, 40
-COUNTS = frozenset({"mask", "masks", "count", "counts", "num", "len", "length", "lengths"})
 
 
 class WhereGradientTrap(Rule):
@@ -92,23 +91,13 @@ class WhereGradientTrap(Rule):
 
 def _severity(chosen: Selection, inner: Call, facts: Facts) -> Severity:
     """An error where the function trains by what it is, a warning where a backward is in sight in the file; a mask is milder than `where`."""
-    is_told = chosen.call.function in TOLD
-    if not _has_gradient(inner, facts) or not (is_told or chosen.condition is not None):
+    is_told, operand = chosen.call.function in TOLD, BREAKING[inner.function][0]
+    if (not is_told and chosen.condition is None) or not facts.has_gradient_behind(inner, operand):
         return Severity.INFO
     # A function under an `if` of the module is nobody's forward by its name.
     is_trained = facts.is_surely_trained() and facts.function_name() != "<module>"
-    if is_trained and is_told:
-        return Severity.ERROR
-    return Severity.WARNING if is_trained or facts.has_backward() else Severity.INFO
-
-
-def _has_gradient(inner: Call, facts: Facts) -> bool:
-    """Whether a gradient reaches what breaks, for all that names say: a count of what a mask keeps has none."""
-    operand, above = (inner.arguments.get(each, inner.node) for each in (BREAKING[inner.function][0], "input"))
-    is_count = not COUNTS.isdisjoint(facts.words_behind(operand))
-    # The gradient of what is divided by 0 is infinite, too.
-    is_divided = inner.function == DIV and facts.rests_on_input(above) and not facts.range_of(above).integer
-    return is_divided or (facts.rests_on_input(operand) and not is_count)
+    mild = Severity.WARNING if is_trained or facts.has_backward() else Severity.INFO
+    return Severity.ERROR if is_trained and is_told else mild
 
 
 def _breaking(made_by: Call | None, facts: Facts, depth: int = 0) -> Iterator[Call]:

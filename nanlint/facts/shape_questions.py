@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.facts import makings
 from nanlint.facts.by_hand import ByHand, by_hand, exponentials_by_hand
 from nanlint.facts.eps import Raised, raised
 from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted, unbounded, unscaled
@@ -70,6 +71,12 @@ def _casts_half_for(name: str, chunk: Chunk) -> bool:
 
 class ShapeQuestions(RangeQuestions):
     """One file, and what is written in it in several operations that belong together."""
+
+    is_measured = makings.is_measured
+    added_eps = makings.added_eps
+    has_gradient_behind = makings.has_gradient_behind
+    is_log_meant = makings.is_log_meant
+    is_log_of_probability = makings.is_log_of_probability
 
     def filling(self, call: Call) -> Filling | None:
         """What `call` fills with a constant where a mask says so; None if it does no such thing."""

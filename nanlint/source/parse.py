@@ -8,7 +8,6 @@ that somebody asks about, by one pass of libcst's own code generator over the ch
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ import libcst as cst
 from libcst.metadata.position_provider import PositionProvidingCodegenState
 
 from nanlint.model import Span
+from nanlint.source.form_feeds import indentation, lost_feeds, parsed
 from nanlint.source.lines import split_lines
 from nanlint.source.outline import first_line
 from nanlint.source.walk import ids_around, node_children, walk
@@ -35,9 +35,6 @@ _FEW = 8
 
 # `if` needs no name, binds nothing, and its body may stand at any indentation.
 _WRAPPER = "if 1:\n"
-
-# Whatever stands before a form feed at the beginning of a line is no indentation.
-_FEED = re.compile(r"^[ \t]*\f[ \t\f]*\f|^[ \t]*\f", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -169,7 +166,7 @@ def parse_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
     if isinstance(node, ast.ClassDef) and numbers[-1] < node.body[0].lineno:
         # Nothing of the body is left, and a class must have one.
         numbers.append(node.body[0].lineno)
-        text += _indentation(lines[node.body[0].lineno - 1]) + "pass\n"
+        text += indentation(lines[node.body[0].lineno - 1]) + "pass\n"
     return parse_lines(chunk, text, numbers)
 
 
@@ -185,36 +182,13 @@ def parse_lines(chunk: Chunk, text: str, numbers: Sequence[int]) -> ParsedChunk:
         # Behind `return x, \` comes the blank line that ends the statement, which Python does not count to it.
         text, numbers = f"{text}\n", [*numbers, numbers[-1] + 1]
     # A blank line has no indentation, whatever it is made of, and a comment may be that of the function before.
-    if not _indentation(next((line for line in split_lines(text) if line.strip()[:1] not in {"", "#"}), "")):
-        module = _parsed(text)
-        return ParsedChunk(chunk, module, tuple(module.body), numbers, _lost(text, module))
-    module = _parsed(_WRAPPER + text)
+    if not indentation(next((line for line in split_lines(text) if line.strip()[:1] not in {"", "#"}), "")):
+        module = parsed(text)
+        return ParsedChunk(chunk, module, tuple(module.body), numbers, lost_feeds(text, module))
+    module = parsed(_WRAPPER + text)
     wrapper = module.body[0]
     assert isinstance(wrapper, cst.If)  # noqa: S101 - the wrapper is ours
-    return ParsedChunk(chunk, module, tuple(wrapper.body.body), [0, *numbers], _lost(_WRAPPER + text, module))
-
-
-def _parsed(text: str) -> cst.Module:
-    """The module that `text` is, without the form feeds before indentation, which libcst does not read everywhere."""
-    try:
-        return cst.parse_module(text)
-    except cst.ParserSyntaxError:
-        bare = _FEED.sub("", text)
-        if bare == text:
-            raise
-        return cst.parse_module(bare)
-
-
-def _lost(text: str, module: cst.Module) -> dict[int, int]:
-    if "\f" not in text:
-        return {}
-    pairs = zip(split_lines(text), split_lines(module.code), strict=True)
-    return {number: len(line) - len(kept) for number, (line, kept) in enumerate(pairs, 1) if line != kept}
-
-
-def _indentation(line: str) -> str:
-    # A form feed moves the tokenizer back to the line's beginning.
-    return line[: len(line) - len(line.lstrip(" \t\f"))].rpartition("\f")[2]
+    return ParsedChunk(chunk, module, tuple(wrapper.body.body), [0, *numbers], lost_feeds(_WRAPPER + text, module))
 
 
 def _body_numbers(chunk: Chunk, node: ast.ClassDef | ast.Module) -> list[int]:
