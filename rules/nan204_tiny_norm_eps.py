@@ -21,7 +21,7 @@ ROOT, INVERSE_ROOT, QUOTED = "torch.sqrt", "torch.rsqrt", 40
 # Below it the gradient, 1 / sqrt(eps) for a row of zeros, comes near the end of float16 and passes it at 2.3e-10.
 SMALLEST = 1e-8
 # Below the first a row of zeros has its gradient multiplied by a million in every format; below the second rsqrt's slope there is inf.
-SMALLEST_ANYWHERE, NAN_BELOW = 1e-12, 2e-26
+SMALLEST_ANYWHERE, NAN_BELOW, FORMATS = 1e-12, 2e-26, ("float16", "bfloat16", "float32")
 # The gradient of rsqrt is made of eps ** -1.5: past the end of float16 already here.
 SMALLEST_IN_HALF = 65504.0 ** (-2 / 3)
 # These refuse an eps of 0 by themselves.
@@ -87,7 +87,8 @@ class TinyNormEps(Rule):
                 yield self._finding(call, stated, message, facts, direction=Direction.BOTH)
             return
         if eps < SMALLEST_ANYWHERE:
-            yield self._finding(call, stated, _harm(eps, f"`{word}`", by_rsqrt="rms" in word.lower()), facts)
+            harm = _harm(eps, f"`{word}`", by_rsqrt="rms" in word.lower())
+            yield self._finding(call, stated, harm, facts, dtypes=FORMATS)
             return
         where, severity = ("float16",), Severity.WARNING if _is_half(call, facts) else Severity.INFO
         message = f"the gradient of `{word}` is multiplied by {eps**-0.5:.0e} in a row of zeros: inf in float16"
@@ -102,7 +103,7 @@ class TinyNormEps(Rule):
         text, is_lost = facts.quote(stated, QUOTED), facts.rounded(eps, "float16") == 0
         if eps < SMALLEST_ANYWHERE:
             harm = _harm(eps, f"a norm with the eps `{text}`", by_rsqrt=call.function == INVERSE_ROOT)
-            yield self._finding(call, stated, harm, facts)
+            yield self._finding(call, stated, harm, facts, dtypes=FORMATS)
         elif dtype not in {"", "float16"}:
             return
         elif is_lost:
@@ -122,9 +123,8 @@ class TinyNormEps(Rule):
 
 def _harm(eps: float, norm: str, *, by_rsqrt: bool) -> str:
     """What an eps far below every variance does to a row of zeros, whatever the format."""
-    if by_rsqrt and eps <= NAN_BELOW:
-        return f"the gradient of {norm} is NaN in a row of zeros: {eps:g} ** -1.5 overflows"
-    return f"the gradient of {norm} is multiplied by {eps**-0.5:.0e} in a row of zeros"
+    is_nan, factor = by_rsqrt and eps <= NAN_BELOW, f"multiplied by {eps**-0.5:.0e} in a row of zeros"
+    return f"the gradient of {norm} is " + (f"NaN in a row of zeros: {eps:g} ** -1.5 overflows" if is_nan else factor)
 
 
 def _is_half(call: Call, facts: Facts) -> bool:

@@ -27,7 +27,8 @@ DIVISION = "def scaled(image):\n    return image / image.abs().max()\n"
         pytest.param('"""Gives a torch.Tensor."""\nimport numpy\n', False, id="in a docstring"),
         pytest.param('"""\n>>> import torch\n"""\nimport numpy\n', False, id="in an example of a docstring"),
         pytest.param("# import torch\nx = 1\n", False, id="in a comment"),
-        pytest.param("from transformers import Trainer\n", False, id="nothing names torch"),
+        pytest.param("from transformers import Trainer\n", True, id="a library on torch alone"),
+        pytest.param("from sklearn import svm\n", False, id="nothing names torch"),
     ],
 )
 def test_code_that_uses_torch_takes_it_in(text: str, is_code: bool) -> None:  # noqa: FBT001 - a parameter of the test
