@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed, so nothing can be traced")
 
-from nanlint.trace.attempts import Rewind  # noqa: E402 - it imports torch
+from nanlint.trace.attempts import Loops, Rewind, Turn  # noqa: E402 - it imports torch
 from nanlint.trace.batches import Batches  # noqa: E402 - same
 from nanlint.trace.diagnosis import Diagnosis, Link  # noqa: E402 - same
 from nanlint.trace.events import Call  # noqa: E402 - same
@@ -25,30 +25,32 @@ from nanlint.trace.vitals import Reading, Vitals  # noqa: E402 - same
 from nanlint.trace.walk_back import Trail, walk_back  # noqa: E402 - same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from types import FrameType
 
 NAN, INF = float("nan"), float("inf")
 
 
-class Again:
-    """Loops that run the first turn again, without a session."""
+class Again(Loops):
+    """Loops that run the first turns again, without a session."""
+
+    activity = 0
 
     def __init__(self, times: int = 0) -> None:
-        self.again = [True] * times
-        self.swallowed: list[BaseException] = []
+        super().__init__(self)
+        self.left = times
+        self.passed: list[BaseException] = []
 
-    @staticmethod
-    def keep(names: dict[str, Any], wanted: list[str]) -> dict[str, Any]:
-        return {name: names[name] for name in wanted if name in names}
+    def take_mark(self) -> None:
+        return None
 
-    def attempts(self) -> Iterator[bool]:
-        yield False
-        while self.again and self.again.pop(0):
-            yield True
+    def is_lost(self, _turn: Turn, _frame: FrameType) -> bool:
+        self.left -= 1
+        return self.left >= 0
 
-    def swallow(self, error: BaseException) -> bool:
-        self.swallowed.append(error)
-        return isinstance(error, Rewind)
+    def is_worth_repeating(self, _turn: Turn, error: BaseException) -> bool:
+        self.passed.append(error)
+        return False
 
 
 def run(text: str, loops: object) -> dict[str, Any]:
@@ -86,8 +88,18 @@ class TestRepeatableLoops:
         )
         assert run(text, Again(1))["seen"] == [(0, 0), (0, 0), (1, 1)]
 
+    def test_the_outer_of_two_loops_gets_its_own_names_back(self) -> None:
+        text = (
+            "seen = []\ntrain = seen.append\nx = y = 0\nfor i in range(1):\n    x += 1\n"
+            "    for j in range(2):\n        y += 1\n        train((x, y))\n"
+        )
+        loops = Again()
+        ends = iter([False, False, True])
+        loops.is_lost = lambda *_: next(ends, False)  # type: ignore[method-assign] # the third turn to end is the outer one
+        assert run(text, loops)["seen"] == [(1, 1), (1, 2), (1, 1), (1, 2)]
+
     def test_a_rewind_leaves_the_rest_of_the_turn_out(self) -> None:
-        text = "seen = []\nfor i in range(2):\n    seen.append(i)\n    if i == 0: raise Rewind(repeat=True)\n    seen.append('end')\n    list(map(train, ()))\n    train(0)\ntrain = None\n"
+        text = "seen = []\nfor i in range(2):\n    seen.append(i)\n    if i == 0: raise Rewind(repeat=False)\n    seen.append('end')\n    list(map(train, ()))\n    train(0)\ntrain = None\n"
         text = "train = int\n" + text
         assert run(text, Again())["seen"] == [0, 1, "end"]
 
@@ -95,7 +107,7 @@ class TestRepeatableLoops:
         loops = Again()
         with pytest.raises(KeyError):
             run("for i in range(2):\n    {}['train']\n    train()\n", loops)
-        assert [type(error) for error in loops.swallowed] == [KeyError]
+        assert [type(error) for error in loops.passed] == [KeyError]
 
     @pytest.mark.parametrize(
         "text",

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
     from types import FrameType
 
     from nanlint.trace.marks import Mark
@@ -51,6 +51,11 @@ class Turn:
     activity: int
     """How much had happened when it began."""
     again: bool = False
+    """To be run once more."""
+    is_again: bool = False
+    """Being run once more."""
+    kept: dict[str, Any] = field(default_factory=dict)
+    """The values that names had before it."""
 
 
 class Loops:
@@ -62,15 +67,27 @@ class Loops:
         self._thread = threading.get_ident()
         self._idle: dict[int, int] = {}
 
-    @staticmethod
-    def keep(names: Mapping[str, Any], wanted: Sequence[str]) -> dict[str, Any]:
-        """The present values of the names that a turn is about to change."""
-        return {name: names[name] for name in wanted if name in names}
+    def _is_elsewhere(self) -> bool:
+        """Whether it is another thread that asks; its loops are left alone."""
+        return threading.get_ident() != self._thread
 
-    def attempts(self) -> Iterator[bool]:
-        """False for the turn itself, then True for each time that it is to be run again."""
-        if threading.get_ident() != self._thread:
-            yield False
+    def is_again(self) -> bool:
+        """Whether this attempt is not the first one of its turn."""
+        return not self._is_elsewhere() and self.turns[-1].is_again
+
+    def keep(self, name: str, value: object) -> None:
+        """The present value of a name that the turn is about to change."""
+        if not self._is_elsewhere():
+            self.turns[-1].kept[name] = value
+
+    def kept(self) -> dict[str, Any]:
+        """What names are given back before another attempt."""
+        return self.turns[-1].kept
+
+    def attempts(self) -> Iterator[tuple[()]]:
+        """Once for the turn itself, then once for each time that it is to be run again."""
+        if self._is_elsewhere():
+            yield ()
             return
         loop = id(sys._getframe(1).f_code)  # noqa: SLF001 - to know the loops in which nothing happens
         watcher = self._watcher
@@ -78,10 +95,10 @@ class Loops:
         turn = Turn(None if is_idle else watcher.take_mark(), watcher.activity)
         self.turns.append(turn)
         try:
-            yield False
+            yield ()
             while turn.again or (not is_idle and watcher.is_lost(turn, sys._getframe(1))):  # noqa: SLF001 - the frame of the loop
-                turn.again = False
-                yield True
+                turn.again, turn.is_again = False, True
+                yield ()
         finally:
             self._leave(turn)
             self._idle[loop] = 0 if watcher.activity != turn.activity else self._idle.get(loop, 0) + 1
@@ -94,7 +111,7 @@ class Loops:
 
     def swallow(self, error: BaseException) -> bool:
         """Whether the turn goes on in another attempt; if not, the error is raised further."""
-        if threading.get_ident() != self._thread or not self.turns:
+        if self._is_elsewhere() or not self.turns:
             return False
         turn = self.turns[-1]
         if isinstance(error, Rewind):

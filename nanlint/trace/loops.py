@@ -1,15 +1,17 @@
 """Training loops made repeatable: the script's syntax tree is changed in memory, its lines and its file stay.
 
     for T in DATA:          for T in DATA:
-        BODY          ->        broke = False
-                                kept = loops.keep(locals(), NAMES)
-                                for again in loops.attempts():       once, and once more after a bad step
-                                    if again: NAMES = kept
-                                    try: BODY                        `break` also sets `broke`
+        BODY          ->        for () in loops.attempts():          once, and once more after a bad step
+                                    if loops.is_again(): NAMES = what was kept
+                                    else: keep NAMES
+                                    try: BODY
                                     except BaseException as error:
                                         if not loops.swallow(error): raise
-                                if broke: break
+                                else: continue
+                                break                                only where BODY left by its own `break`
 
+The script must not be able to tell: a loop leaves no name behind that it could see or that another loop could share,
+and `locals()` is not called, which would bring a dict up to date that the script may have kept.
 Only loops that look like training are changed, and none in a generator, whose body is not left in order.
 This module knows no torch; what happens at run time is in `nanlint.trace.attempts`.
 """
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import ast
 import re
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,12 +28,12 @@ if TYPE_CHECKING:
     from types import CodeType
 
 RUNTIME = "__nanlint_loops__"
-_KEPT, _AGAIN, _BROKE, _ERROR = "__nanlint_kept__", "__nanlint_again__", "__nanlint_broke__", "__nanlint_error__"
+_ERROR = "__nanlint_error__"
 
 TRAINING_WORDS = re.compile(r"step|train|backward|update|optimi[sz]e|fit|learn", re.IGNORECASE)
 
-_Loop = (ast.For, ast.While)
 _Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_Comprehension = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def compiled(source: bytes, path: str) -> CodeType:
@@ -95,75 +98,44 @@ def _last_name(function: ast.expr) -> str:
 
 
 def _repeatable_body(loop: ast.For | ast.While) -> list[ast.stmt]:
-    names = sorted(_bound_names(loop))
-    breaks = _Breaks()
-    body = [part for statement in loop.body for part in breaks.rewritten(statement)]
-    frame = ast.parse(_frame(names, breaks=breaks.any)).body
-    for statement in frame:
-        for node in ast.walk(statement):
-            ast.copy_location(node, loop)
-    attempts = next(statement for statement in frame if isinstance(statement, ast.For))
+    frame = ast.parse(f"while True:\n{indent(_frame(sorted(_bound_names(loop))), '    ')}").body[0]
+    assert isinstance(frame, ast.While)  # noqa: S101 - as written above
+    for node in ast.walk(frame):
+        ast.copy_location(node, loop)
+    attempts = frame.body[0]
+    assert isinstance(attempts, ast.For)  # noqa: S101 - as written below
     tried = attempts.body[1]
-    assert isinstance(tried, ast.Try)  # noqa: S101 - as written above
-    tried.body = body
-    return frame
+    assert isinstance(tried, ast.Try)  # noqa: S101 - same
+    tried.body = loop.body
+    return frame.body
 
 
-def _frame(names: list[str], *, breaks: bool) -> str:
-    """The new body of a loop as text; the old one goes to where `pass` stands under `try`."""
-    restore = [f"        if {name!r} in {_KEPT}: {name} = {_KEPT}[{name!r}]" for name in names] or ["        pass"]
+def _frame(names: list[str]) -> str:
+    """The new body of a loop as text; the old one goes to where `pass` stands under the last `try`."""
+    restore = [f"        if {name!r} in {RUNTIME}.kept(): {name} = {RUNTIME}.kept()[{name!r}]" for name in names]
+    keep = [
+        line
+        for name in names
+        for line in (
+            f"        try: {RUNTIME}.keep({name!r}, {name})",
+            "        except NameError: pass",
+        )
+    ]
     lines = [
-        f"{_KEPT} = {RUNTIME}.keep(locals(), {names!r})",
-        f"for {_AGAIN} in {RUNTIME}.attempts():",
-        f"    if {_AGAIN}:",
-        *restore,
+        f"for () in {RUNTIME}.attempts():",
+        f"    if {RUNTIME}.is_again():",
+        *(restore or ["        pass"]),
+        "    else:",
+        *(keep or ["        pass"]),
         "    try:",
         "        pass",
         f"    except BaseException as {_ERROR}:",
         f"        if not {RUNTIME}.swallow({_ERROR}): raise",
+        "else:",
+        "    continue",
+        "break",
     ]
-    if breaks:
-        lines = [f"{_BROKE} = False", *lines, f"if {_BROKE}: break"]
     return "\n".join(lines)
-
-
-class _Breaks(ast.NodeTransformer):
-    """`break` of this loop, and not of those inside, leaves word before it leaves."""
-
-    def __init__(self) -> None:
-        self.any = False
-
-    def rewritten(self, statement: ast.stmt) -> list[ast.stmt]:
-        result = self.visit(statement)
-        return result if isinstance(result, list) else [result]
-
-    def visit_Break(self, node: ast.Break) -> list[ast.stmt]:
-        self.any = True
-        note = ast.parse(f"{_BROKE} = True").body[0]
-        return [ast.copy_location(note, node), node]
-
-    def visit_For(self, node: ast.For) -> ast.AST:
-        return self._inner(node)
-
-    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.AST:
-        return self._inner(node)
-
-    def visit_While(self, node: ast.While) -> ast.AST:
-        return self._inner(node)
-
-    def _inner(self, node: ast.For | ast.AsyncFor | ast.While) -> ast.AST:
-        # Its else belongs to us: a break there leaves the outer loop.
-        node.orelse = [part for statement in node.orelse for part in self.rewritten(statement)]
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return node
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        return node
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return node
 
 
 def _bound_names(loop: ast.For | ast.While) -> set[str]:
@@ -171,6 +143,18 @@ def _bound_names(loop: ast.For | ast.While) -> set[str]:
     nodes = list(_own_nodes(loop.body))
     if isinstance(loop, ast.For):
         nodes += ast.walk(loop.target)
+    inside = {id(node) for each in nodes for node in _own_targets(each)}
     declared = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
-    bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    bound = {
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in inside
+    }
     return {name for name in bound - declared if not name.startswith("__")}
+
+
+def _own_targets(node: ast.AST) -> Iterator[ast.AST]:
+    """What a comprehension binds for itself alone."""
+    if isinstance(node, _Comprehension):
+        for part in node.generators:
+            yield from ast.walk(part.target)
