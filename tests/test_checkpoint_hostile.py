@@ -16,13 +16,13 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from nanlint.checkpoint.diagnosis import CLEAN, UNREADABLE  # noqa: E402 - after the skip
+from nanlint.checkpoint.diagnosis import BAD, UNREADABLE  # noqa: E402 - after the skip
 from nanlint.checkpoint.pickles import read_pickle  # noqa: E402
 from nanlint.checkpoint.rebuild import BUILDERS  # noqa: E402
 from nanlint.checkpoint.region import Region, UnreadableCheckpoint  # noqa: E402
 from nanlint.checkpoint.saved import Opaque  # noqa: E402
 from nanlint.checkpoint.walk import walk  # noqa: E402
-from tests.checkpoints import diagnosis, saved  # noqa: E402
+from tests.checkpoints import diagnosis, saved, told  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,8 @@ def test_a_command_in_a_checkpoint_is_not_run(tmp_path: Path, zipped: bool) -> N
     trace = tmp_path / "trace"
     path = saved(tmp_path, {"w": torch.ones(2), "x": Runs(f"touch {trace}")}, zipped=zipped)
     found = diagnosis(path)
-    assert (found.verdict, found.tensors, trace.exists()) == (CLEAN, 1, False)
+    assert (found.verdict, found.tensors, trace.exists()) == (BAD, 1, False)
+    assert told(found) == [("dangerous-import", f"{os.system.__module__}.system")]
     torch.load(path, weights_only=False)
     assert trace.exists(), "for real it does"
 

@@ -191,7 +191,7 @@ def test_objects_are_no_obstacle_and_are_looked_into(
     }
     path = saved(tmp_path, state, zipped=zipped)
     monkeypatch.delattr(f"{__name__}.Own")
-    names = [name for _, name in told(diagnosis(path))]
+    names = [name for _, name in told(diagnosis(path), "error")]
     assert names == [
         "args.init",
         "own.value.value",

@@ -7,6 +7,7 @@ import json
 import struct
 from typing import TYPE_CHECKING, Any
 
+from nanlint.checkpoint.pickles import imports_of
 from nanlint.checkpoint.rebuild import numpy_dtype
 from nanlint.checkpoint.region import Region, UnreadableCheckpoint
 from nanlint.checkpoint.saved import ITEM_BYTES, SavedTensor, Storage, contiguous
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import zipfile
     from collections.abc import Callable
     from pathlib import Path
+
+    from nanlint.checkpoint.reading import Reading
 
 _LONGEST_HEADER = 100_000_000
 _LONGEST_ARRAY_HEADER = 1 << 16
@@ -81,10 +84,12 @@ def _json(text: bytes, what: str) -> dict[str, Any]:
     return content
 
 
-def read_npy(region: Region) -> SavedTensor:
+def read_npy(region: Region, reading: Reading) -> SavedTensor:
     """The array of a .npy file."""
     start, header = _header(region)
     data = region.part(start, len(region) - start, "the data")
+    if b"O" in header:
+        imports_of(data, reading)
     return _array(header, len(data), lambda: data)
 
 
@@ -112,12 +117,12 @@ def _array(header: bytes, size: int, locate: Callable[[], Region]) -> SavedTenso
     return SavedTensor(dtype, shape, stride, 0, storage, big_endian).checked()
 
 
-def read_npz(region: Region) -> dict[str, SavedTensor]:
+def read_npz(region: Region, reading: Reading) -> dict[str, SavedTensor]:
     """The arrays of a .npz file by name; compressed ones are unpacked one by one, when somebody looks."""
     members = directory(region)
     arrays = {name: info for name, info in members.items() if name.endswith(".npy")}
     return {
-        name.removesuffix(".npy"): read_npy(stored(region, members, name))
+        name.removesuffix(".npy"): read_npy(stored(region, members, name), reading)
         if is_stored(info)
         else _compressed(region, info)
         for name, info in arrays.items()

@@ -73,6 +73,8 @@ class Contents:
     numbers: list[tuple[str, float]] = field(default_factory=list)
     """Numbers beside the tensors that are not finite."""
     counters: dict[str, int] = field(default_factory=dict)
+    imports: list[tuple[str, str]] = field(default_factory=list)
+    """What a pickle would import if it were loaded for real, with its file."""
 
 
 SCALES = ("scale", "loss_scale", "cur_scale")

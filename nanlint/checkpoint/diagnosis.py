@@ -10,9 +10,11 @@ from nanlint.checkpoint.array_files import shards_of
 from nanlint.checkpoint.contents import SCALES, Contents, Entry, Role, sort_out
 from nanlint.checkpoint.distributed import INDEX_NAME, SHARD_SUFFIX, read_distributed
 from nanlint.checkpoint.layout import INDEX
+from nanlint.checkpoint.import_symptoms import import_symptoms
 from nanlint.checkpoint.learning_rate import LearningRate, learning_rate
 from nanlint.checkpoint.names import parameter_names
 from nanlint.checkpoint.read import UnknownFormat, read_file
+from nanlint.checkpoint.reading import Reading
 from nanlint.checkpoint.region import UnreadableCheckpoint
 from nanlint.checkpoint.saved import number_of
 from nanlint.checkpoint.stated import Config
@@ -70,9 +72,14 @@ def diagnose(checkpoint: Checkpoint, request: Request) -> Diagnosis:
         not checkpoint.is_named
         and all(isinstance(error, UnknownFormat) for _, error in failures)
         and not contents.entries
+        and not contents.imports
     ):
         return Diagnosis(checkpoint, PASSED_OVER)
-    judged = _judged(checkpoint, contents, request, failures)
+    try:
+        judged = _judged(checkpoint, contents, request, failures)
+    except Exception as error:  # noqa: BLE001 - the same border
+        failures.append((checkpoint.path, _damaged(error)))
+        judged = Diagnosis(checkpoint, UNREADABLE, symptoms=tuple(import_symptoms(contents.imports)))
     return replace(
         judged, failures=tuple(failures), verdict=BAD if judged.errors else UNREADABLE if failures else CLEAN
     )
@@ -82,24 +89,41 @@ def _failure(file: Path, checkpoint: Checkpoint, request: Request, contents: Con
     """Add what is in the file to the contents; why not, if it cannot be read."""
     try:
         for part in _parts(file):
-            sort_out(_read(part, request), part.name if part != checkpoint.path else "", contents)
+            _take_in(part, part.name if part != checkpoint.path else "", request, contents)
     except UnreadableCheckpoint as error:
         return file, error
+    except Exception as error:  # noqa: BLE001 - a border: one bad file never ends the scan of a folder
+        return file, _damaged(error)
     return None
+
+
+def _take_in(part: Path, name: str, request: Request, contents: Contents) -> None:
+    """Read one file; what it would import is known even if it then turns out to be damaged."""
+    reading = Reading()
+    try:
+        sort_out(_read(part, request, reading), name, contents)
+    finally:
+        contents.imports += [(name, each) for each in reading.imports]
+
+
+def _damaged(error: Exception) -> UnreadableCheckpoint:
+    return UnreadableCheckpoint(
+        f"is damaged ({type(error).__name__}: {str(error)[:120]}); copy it again, or resume from an earlier one"
+    )
 
 
 def _parts(file: Path) -> list[Path]:
     return shards_of(file) if file.name.endswith(INDEX) else [file]
 
 
-def _read(file: Path, request: Request) -> Any:
+def _read(file: Path, request: Request, reading: Reading) -> Any:
     if file.name == INDEX_NAME:
-        return read_distributed(file)
+        return read_distributed(file, reading)
     if file.suffix == SHARD_SUFFIX:
         raise UnreadableCheckpoint(
             f"is a shard of torch.distributed.checkpoint; name its folder, with the index {INDEX_NAME} in it, which is written last"
         )
-    return read_file(file, trust=request.trust)
+    return read_file(file, trust=request.trust, reading=reading)
 
 
 def _judged(checkpoint: Checkpoint, contents: Contents, request: Request, failures: list[Failure]) -> Diagnosis:
@@ -110,6 +134,7 @@ def _judged(checkpoint: Checkpoint, contents: Contents, request: Request, failur
     rate, about_rate = learning_rate(contents, request.config.numbers)
     trained = bool(step or contents.counters.get("epoch"))
     symptoms = [
+        *import_symptoms(contents.imports),
         *symptoms_of(measured, formats, trained=trained),
         *_without_gradient(measured, trained=trained),
         *_scaler_symptoms(contents),

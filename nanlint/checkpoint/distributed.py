@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanlint.checkpoint.reading import Reading
 from nanlint.checkpoint.region import Region, UnreadableCheckpoint, map_file
 from nanlint.checkpoint.saved import Opaque
 from nanlint.checkpoint.torch_files import is_legacy, read_legacy, read_plain, read_zip
@@ -20,28 +21,31 @@ INDEX_NAME = ".metadata"
 SHARD_SUFFIX = ".distcp"
 
 
-def read_distributed(index: Path) -> dict[Any, Any]:
+def read_distributed(index: Path, reading: Reading | None = None) -> dict[Any, Any]:
     """The nested state that the index at `index` describes."""
     try:
-        return _nested(index)
+        return _nested(index, reading)
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise UnreadableCheckpoint(f"is damaged: {type(error).__name__}: {error}") from None
 
 
-def _nested(index: Path) -> dict[Any, Any]:
-    content = read_plain(map_file(index))
+def _nested(index: Path, reading: Reading | None) -> dict[Any, Any]:
+    region = map_file(index)
+    reading = reading or Reading()
+    reading.size += len(region)
+    content = read_plain(region, reading)
     state = content.state if isinstance(content, Opaque) else None
     if not isinstance(state, dict) or not isinstance(state.get("storage_data"), dict):
         raise UnreadableCheckpoint("is no index of torch.distributed.checkpoint: it names no shards")
     nesting = state["planner_data"] if isinstance(state.get("planner_data"), dict) else {}
     tree: dict[Any, Any] = {}
-    for name, values in _collected(state["storage_data"], index.parent).items():
+    for name, values in _collected(state["storage_data"], index.parent, reading).items():
         path = nesting.get(name)
         _put(tree, path if isinstance(path, tuple) and path else (name,), values)
     return _with_lists(tree)
 
 
-def _collected(places: dict[Any, Any], folder: Path) -> dict[str, list[Any]]:
+def _collected(places: dict[Any, Any], folder: Path, reading: Reading) -> dict[str, list[Any]]:
     """What is saved under each name, shard by shard."""
     files: dict[str, Region] = {}
     found: dict[str, list[Any]] = {}
@@ -49,7 +53,8 @@ def _collected(places: dict[Any, Any], folder: Path) -> dict[str, list[Any]]:
         name, file, start, length = _told(key, place)
         if file not in files:
             files[file] = map_file(_inside(folder, file))
-        found.setdefault(name, []).append(_shard(files[file].part(start, length, f"`{name}` in {file}")))
+            reading.size += len(files[file])
+        found.setdefault(name, []).append(_shard(files[file].part(start, length, f"`{name}` in {file}"), reading))
     return found
 
 
@@ -72,8 +77,8 @@ def _inside(folder: Path, name: str) -> Path:
     return path
 
 
-def _shard(region: Region) -> Any:
-    return read_legacy(region) if is_legacy(region) else read_zip(region)
+def _shard(region: Region, reading: Reading) -> Any:
+    return read_legacy(region, reading) if is_legacy(region) else read_zip(region, reading)
 
 
 def _put(tree: dict[Any, Any], path: tuple[Any, ...], values: list[Any]) -> None:

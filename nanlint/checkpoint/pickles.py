@@ -2,7 +2,8 @@
 
 A name stays a `Name`, a call of a name that is not in the caller's table becomes an `Opaque` with its arguments. The
 standard library's `pickletools` cuts the opcodes; what they do is here. Sizes are those of the file, never those that
-the file claims, so that a hostile pickle can waste no more memory than it has bytes and `MOST_OPCODES` allows.
+the file claims, and all that is built is added up in a `Reading`, so that a hostile pickle can waste little. Nothing that
+a file holds is made into text, hashed or compared unless it is plain: towers of tuples take years to print.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import pickletools
 from typing import TYPE_CHECKING, Any
 
+from nanlint.checkpoint.imports import COMPUTED
+from nanlint.checkpoint.reading import CONTAINER, ELEMENT, OBJECT, OPCODE, Reading
 from nanlint.checkpoint.region import Region, UnreadableCheckpoint, pickle_file
 from nanlint.checkpoint.saved import Name, Opaque
 
@@ -21,7 +24,24 @@ if TYPE_CHECKING:
 MOST_OPCODES = 10_000_000
 """A checkpoint of 100,000 tensors has about 3 million; each can cost some hundred bytes of memory."""
 
-_HASHABLE = (str, int, float, bytes, type(None), Name, Opaque)
+_HASHABLE = (str, float, bytes, type(None), Name, Opaque)
+_LARGEST_KEY = 1 << 60
+"""Python hashes larger integers modulo 2**61 - 1, so that a file could make all of them fall into one place."""
+_CONTAINERS = frozenset(
+    {
+        "EMPTY_LIST",
+        "EMPTY_DICT",
+        "EMPTY_SET",
+        "MARK",
+        "TUPLE1",
+        "TUPLE2",
+        "TUPLE3",
+        "MEMOIZE",
+        "PUT",
+        "BINPUT",
+        "LONG_BINPUT",
+    }
+)
 
 _PUSHED = frozenset({
     "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT",
@@ -32,26 +52,45 @@ _PUSHED = frozenset({
 
 
 def read_pickle(
-    region: Region, start: int, builders: Mapping[str, Builder], persistent: Builder | None = None
+    region: Region,
+    start: int,
+    builders: Mapping[str, Builder],
+    persistent: Builder | None = None,
+    reading: Reading | None = None,
 ) -> tuple[Any, int]:
     """The object that begins at `start`, and where the next one does.
 
-    `builders` makes values of the few names it knows; `persistent` of the storages that a pickle refers to.
+    `builders` makes values of the few names it knows; `persistent` of the storages that a pickle refers to; `reading`
+    knows what the file has cost so far, and is told what it would import.
     """
+    reading = reading or Reading(len(region))
     file = pickle_file(region, start)
-    machine = _Machine(builders, persistent)
+    machine = _Machine(builders, persistent, reading)
+    reading.enter()
     try:
         for count, (opcode, argument, _) in enumerate(pickletools.genops(file)):  # type: ignore[arg-type]  # it reads and tells
+            reading.spend(CONTAINER if opcode.name in _CONTAINERS else OPCODE)
             machine.step(opcode.name, argument)
             if count > MOST_OPCODES:
                 raise UnreadableCheckpoint(
-                    f"has a pickle of more than {MOST_OPCODES:,} operations, which is no checkpoint's"
+                    f"has a pickle of more than {MOST_OPCODES:,} operations, which is no checkpoint's; do not load it"
                 )
     except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise UnreadableCheckpoint(
-            f"is damaged: its pickle breaks off at byte {file.tell():,} ({_reason(error)})"
+            f"is damaged: its pickle breaks off at byte {file.tell():,} ({_reason(error)}); "
+            "copy it again, or resume from an earlier one"
         ) from None
+    finally:
+        reading.leave()
     return machine.stack[-1] if machine.stack else None, file.tell()
+
+
+def imports_of(region: Region, reading: Reading, start: int = 0) -> int:
+    """Note what a pickle that nobody needs would import; where it ends, or the end of the region if it is damaged."""
+    try:
+        return read_pickle(region, start, {}, lambda _: None, reading)[1]
+    except UnreadableCheckpoint:
+        return len(region)
 
 
 def _reason(error: Exception) -> str:
@@ -61,12 +100,13 @@ def _reason(error: Exception) -> str:
 class _Machine:
     """The stack, the marks and the memo of one pickle."""
 
-    def __init__(self, builders: Mapping[str, Builder], persistent: Builder | None) -> None:
+    def __init__(self, builders: Mapping[str, Builder], persistent: Builder | None, reading: Reading) -> None:
         self.stack: list[Any] = []
         self._below: list[list[Any]] = []
         self._memo: dict[int, Any] = {}
         self._builders = builders
         self._persistent = persistent
+        self._reading = reading
 
     def step(self, name: str, argument: Any) -> None:
         """Do one opcode; one that is not in the table ends the reading."""
@@ -122,16 +162,22 @@ class _Machine:
         target = self.stack[-1]
         _fill(target.entries if isinstance(target, Opaque) else target, pairs)
 
+    def name(self, name: str) -> None:
+        """Push a name, and tell that it would be imported."""
+        self.push(Name(self._reading.note(name)))
+
     def name_from_stack(self) -> None:
-        """Make a name of module and attribute."""
+        """Make a name of module and attribute, which have to be there as they are."""
         attribute, module = self.stack.pop(), self.stack.pop()
-        self.push(Name(f"{module}.{attribute}"))
+        is_plain = isinstance(module, str) and isinstance(attribute, str)
+        self.name(f"{module}.{attribute}" if is_plain else COMPUTED)
 
     def call(self, function: Any, arguments: Any) -> None:
         """Push what a call would make: by our own table, or an object that remembers what was asked for."""
         full = function.full if isinstance(function, Name) else "an unnamed object"
         builder = self._builders.get(full)
         given = arguments if isinstance(arguments, tuple) else (arguments,)
+        self._reading.spend(OBJECT + ELEMENT * _size(given))
         self.push(Opaque(full, given) if builder is None else builder(*given))
 
     def reduce(self) -> None:
@@ -142,19 +188,22 @@ class _Machine:
     def reduce_with_keywords(self) -> None:
         """The same for a call with keywords, which no builder wants."""
         keywords, arguments, function = self.stack.pop(), self.stack.pop(), self.stack.pop()
+        self._reading.spend(OBJECT)
         self.push(Opaque(getattr(function, "full", "an unnamed object"), (arguments, keywords)))
 
     def object_from_mark(self, name: str | None) -> None:
         """The two oldest ways to make an object."""
         given = self.marked()
-        function = Name(name.replace(" ", ".")) if name is not None else given.pop(0)
-        self.call(function, tuple(given))
+        if name is not None:
+            self.name(name.replace(" ", "."))
+        self.call(self.stack.pop() if name is not None else given.pop(0), tuple(given))
 
     def build(self) -> None:
         """Give the object on the stack its state; a dictionary's, such as the _metadata of a state_dict, is of no interest."""
         state = self.stack.pop()
         target = self.stack[-1]
         if isinstance(target, Opaque):
+            self._reading.spend(CONTAINER + ELEMENT * _size((state,)))
             target.state = _flat(state)
             builder = self._builders.get(f"{target.name}.__setstate__")
             target.meaning = None if builder is None else builder(target.state)
@@ -164,6 +213,11 @@ class _Machine:
         if self._persistent is None:
             raise ValueError("it refers to something outside of itself")
         self.push(self._persistent(identity))
+
+
+def _size(given: tuple[Any, ...]) -> int:
+    """How much a builder that copies what it is given has to copy."""
+    return len(given) + sum(len(each) for each in given if isinstance(each, dict | list | tuple | str))
 
 
 def _flat(state: Any) -> Any:
@@ -180,9 +234,9 @@ def _fill(target: dict[Any, Any], pairs: list[Any]) -> None:
 
 def _key(key: Any) -> Any:
     """The key, if hashing it is cheap; a tuple of tuples of tuples is how a few bytes keep a machine busy for years."""
-    if isinstance(key, _HASHABLE):
+    if isinstance(key, _HASHABLE) or (isinstance(key, int) and abs(key) < _LARGEST_KEY):
         return key
-    if isinstance(key, tuple) and len(key) < 100 and all(isinstance(part, _HASHABLE) for part in key):
+    if isinstance(key, tuple) and len(key) < 10 and all(isinstance(part, str) for part in key):
         return key
     return Opaque(type(key).__name__, (key,))
 
@@ -227,11 +281,11 @@ _STEPS: dict[str, Callable[[_Machine, Any], None]] = {
     "BINPUT": lambda machine, index: machine.memoize(index),
     "LONG_BINPUT": lambda machine, index: machine.memoize(index),
     "MEMOIZE": lambda machine, _: machine.memoize(None),
-    "GLOBAL": lambda machine, name: machine.push(Name(name.replace(" ", "."))),
+    "GLOBAL": lambda machine, name: machine.name(name.replace(" ", ".")),
     "STACK_GLOBAL": lambda machine, _: machine.name_from_stack(),
-    "EXT1": lambda machine, code: machine.push(Name(f"extension {code}")),
-    "EXT2": lambda machine, code: machine.push(Name(f"extension {code}")),
-    "EXT4": lambda machine, code: machine.push(Name(f"extension {code}")),
+    "EXT1": lambda machine, code: machine.name(f"extension {code}"),
+    "EXT2": lambda machine, code: machine.name(f"extension {code}"),
+    "EXT4": lambda machine, code: machine.name(f"extension {code}"),
     "REDUCE": lambda machine, _: machine.reduce(),
     "NEWOBJ": lambda machine, _: machine.reduce(),
     "NEWOBJ_EX": lambda machine, _: machine.reduce_with_keywords(),

@@ -10,7 +10,9 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from nanlint.checkpoint.array_files import read_npy, read_npz, read_safetensors
+from nanlint.checkpoint.reading import Reading
 from nanlint.checkpoint.region import Region, UnreadableCheckpoint, map_file
+from nanlint.checkpoint.tar_files import imports_of_tar
 from nanlint.checkpoint.torch_files import is_legacy, read_legacy, read_plain, read_zip
 from nanlint.checkpoint.zips import MAGIC
 
@@ -31,27 +33,32 @@ _TAR_MAGIC = b"ustar"
 _TRUST = "; with --trust torch loads it, which runs whatever code is in it"
 
 
-def read_file(path: Path, *, trust: bool = False) -> Any:
-    """What is in the file, without running anything of it; with `trust`, torch may load what cannot be read so."""
+def read_file(path: Path, *, trust: bool = False, reading: Reading | None = None) -> Any:
+    """What is in the file, without running anything of it; with `trust`, torch may load what cannot be read so.
+
+    `reading` is told what was seen, also of a file that cannot be read to its end.
+    """
     region = map_file(path)
+    reading = reading or Reading()
+    reading.size += len(region)
     try:
-        return _read(path, region, trust=trust)
+        return _read(path, region, reading, trust=trust)
     except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, struct.error) as error:
         # What a damaged file makes of a number, a key or a list is for the reader of its format to stumble over.
         raise UnreadableCheckpoint(f"is damaged: {type(error).__name__}: {error}") from None
 
 
-def _read(path: Path, region: Region, *, trust: bool) -> Any:
+def _read(path: Path, region: Region, reading: Reading, *, trust: bool) -> Any:
     start = bytes(region.view[:8])
     if start.startswith(MAGIC):
-        return read_npz(region) if path.suffix == ".npz" else read_zip(region)
+        return read_npz(region, reading) if path.suffix == ".npz" else read_zip(region, reading)
     if start.startswith(b"\x93NUMPY"):
-        return read_npy(region)
+        return read_npy(region, reading)
     if path.suffix == ".safetensors":
         return read_safetensors(region)
     if path.suffix == ".json":
         return _read_json(region)
-    return _read_pickled(path, region, trust=trust)
+    return _read_pickled(path, region, reading, trust=trust)
 
 
 def _read_json(region: Region) -> Any:
@@ -61,17 +68,18 @@ def _read_json(region: Region) -> Any:
         raise UnreadableCheckpoint(f"is no JSON: {error}") from None
 
 
-def _read_pickled(path: Path, region: Region, *, trust: bool) -> Any:
+def _read_pickled(path: Path, region: Region, reading: Reading, *, trust: bool) -> Any:
     if is_legacy(region):
-        return read_legacy(region)
+        return read_legacy(region, reading)
     if bytes(region.view[257:262]) == _TAR_MAGIC:
+        imports_of_tar(region, reading)
         if trust:
             return _load_for_real(path)
         raise UnreadableCheckpoint(
             f"is a tar file, which torch wrote before 2017 and which can only be unpickled for real{_TRUST}"
         )
     if _is_pickle(region):
-        return read_plain(region)
+        return read_plain(region, reading)
     if trust:
         return _load_for_real(path)
     raise UnknownFormat(

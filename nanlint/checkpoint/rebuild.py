@@ -37,7 +37,8 @@ _STRUCTS = {
 
 def dtype_name(dtype: object) -> str:
     """`float32` for torch's name of it; the storage class of an old file is as good."""
-    short = str(dtype.full if isinstance(dtype, Name) else dtype).rpartition(".")[2]
+    full = dtype.full if isinstance(dtype, Name) else dtype
+    short = full.rpartition(".")[2] if isinstance(full, str) else "no dtype"
     return STORAGE_DTYPES.get(short, short)
 
 
@@ -70,7 +71,7 @@ def _quantized(*given: Any) -> Any:
 
 
 def _sparse(layout: Any, data: tuple[Any, ...]) -> Opaque:
-    kind = str(layout).rpartition(".")[2]
+    kind = dtype_name(layout)
     values = data[1] if kind == "sparse_coo" else data[2]
     return Opaque("sparse", (), {}, meaning=values) if isinstance(values, SavedTensor) else Opaque("sparse", data)
 
@@ -86,7 +87,7 @@ def _nested(buffer: Any, *rest: Any) -> Any:
 
 def _of_type(function: Name, kind: Any, arguments: tuple[Any, ...], state: Any) -> Any:
     """A tensor of a subclass: torch's own, or if it only wraps others, an object whose state they are in."""
-    builder = BUILDERS.get(function.full)
+    builder = BUILDERS.get(function.full) if function.full.startswith("torch._utils.") else None
     made = Opaque(function.full, arguments) if builder is None else builder(*arguments)
     if isinstance(made, SavedTensor):
         return made
@@ -119,6 +120,8 @@ def _dtype_of(dtype: Any) -> tuple[str, bool]:
     if not isinstance(dtype, Opaque) or not dtype.arguments:
         return "numpy object", False
     order = dtype.state[1] if isinstance(dtype.state, tuple) else "<"
+    if not isinstance(order, str) or not isinstance(dtype.arguments[0], str):
+        return "numpy object", False
     return numpy_dtype(f"{order}{dtype.arguments[0]}".replace("<<", "<"))
 
 
@@ -140,7 +143,7 @@ def _mapping(*given: Any) -> dict[Any, Any]:
     if isinstance(source, dict):
         return dict(source)
     if isinstance(source, list):
-        return {pair[0]: pair[1] for pair in source if isinstance(pair[0], str | int)}
+        return {pair[0]: pair[1] for pair in source if isinstance(pair[0], str)}
     return {}
 
 

@@ -25,6 +25,21 @@ ITEM_BYTES = {
 """Bytes per element of every dtype we can look into."""
 
 
+MOST_DIMENSIONS = 64
+"""torch's own limit."""
+LARGEST = 1 << 62
+
+
+def plain(*values: object) -> str:
+    """Values from a file for a message: numbers and short texts as they are, of all else the type."""
+    return ", ".join(
+        f"{value!r:.40}" if isinstance(value, float | bool | None) or (isinstance(value, str) and len(value) < 100)
+        else str(value) if isinstance(value, int) and abs(value) < LARGEST**2
+        else f"a {type(value).__name__}"
+        for value in values[:8]
+    )  # fmt: skip
+
+
 def is_inexact(dtype: str) -> bool:
     """Whether values of this dtype can be NaN or infinite."""
     return dtype.startswith(("float", "bfloat", "complex"))
@@ -80,13 +95,21 @@ class SavedTensor:
 
     def checked(self) -> SavedTensor:
         """Itself, if it lies inside its storage."""
-        if len(self.shape) != len(self.stride) or min((*self.shape, *self.stride, self.offset), default=0) < 0:
-            raise UnreadableCheckpoint(f"is damaged: a tensor has shape {self.shape} and strides {self.stride}")
+        if len(self.shape) > MOST_DIMENSIONS or len(self.shape) != len(self.stride):
+            raise UnreadableCheckpoint(
+                f"is damaged: a tensor has {len(self.shape):,} dimensions and {len(self.stride):,} strides; "
+                "copy it again, or resume from an earlier one"
+            )
+        if not all(type(each) is int and 0 <= each < LARGEST for each in (*self.shape, *self.stride, self.offset)):
+            raise UnreadableCheckpoint(
+                f"is damaged: a tensor has the shape ({plain(*self.shape)}), the strides ({plain(*self.stride)}) and the "
+                f"offset {plain(self.offset)}; copy it again, or resume from an earlier one"
+            )
         last = self.offset + sum((size - 1) * step for size, step in zip(self.shape, self.stride, strict=True))
         if self.storage is not None and self.items and last >= self.storage.items:
             raise UnreadableCheckpoint(
                 f"is damaged: a tensor of shape {self.shape} ends at element {last:,}, its storage {self.storage.key} "
-                f"at {self.storage.items:,}"
+                f"at {self.storage.items:,}; copy it again, or resume from an earlier one"
             )
         return self
 
@@ -100,7 +123,7 @@ def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Opaque:
     """An object of a class that we do not know and do not need: what it was made from, and what it holds.
 
@@ -113,6 +136,10 @@ class Opaque:
     elements: list[Any] = field(default_factory=list)
     entries: dict[Any, Any] = field(default_factory=dict)
     meaning: SavedTensor | None = None
+
+    def __repr__(self) -> str:
+        """The name alone: what is inside can be a tower that takes years to print."""
+        return f"<{self.name}>"
 
     def children(self) -> Iterator[tuple[Any, Any]]:
         """What is inside, with the name or the place it has there."""

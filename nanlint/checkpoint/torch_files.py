@@ -8,10 +8,11 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
-from nanlint.checkpoint.pickles import read_pickle
+from nanlint.checkpoint.pickles import imports_of, read_pickle
+from nanlint.checkpoint.reading import Reading
 from nanlint.checkpoint.rebuild import BUILDERS, dtype_name
 from nanlint.checkpoint.region import Region, UnreadableCheckpoint
-from nanlint.checkpoint.saved import ITEM_BYTES, Storage
+from nanlint.checkpoint.saved import ITEM_BYTES, Storage, plain
 from nanlint.checkpoint.zips import MAGIC, directory, stored
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _LEGACY_PROTOCOL = 1001
 
 
-def read_zip(region: Region) -> Any:
+def read_zip(region: Region, reading: Reading) -> Any:
     """The object in a zip file of torch's, its tensors as places in the file."""
     archive = directory(region)
     pickled = [name for name in archive if name.endswith("/data.pkl")]
@@ -38,10 +39,14 @@ def read_zip(region: Region) -> Any:
 
     def storage(identity: Any) -> Storage:
         _, kind, key, _, items = identity[:5]
+        key = plain(key) if not isinstance(key, str) else key
         made = _storage(kind, str(key), items, lambda: stored(region, archive, f"{folder}data/{key}"))
         return known.setdefault((made.key, made.dtype), made)
 
-    return read_pickle(stored(region, archive, pickled[0]), 0, _builders(), storage)[0]
+    for name in archive:
+        if name.endswith(".pkl") and name != pickled[0]:
+            imports_of(stored(region, archive, name), reading)
+    return read_pickle(stored(region, archive, pickled[0]), 0, _builders(reading), storage, reading)[0]
 
 
 def _refuse_big_endian(region: Region, archive: Directory, folder: str) -> None:
@@ -52,7 +57,7 @@ def _refuse_big_endian(region: Region, archive: Directory, folder: str) -> None:
 
 def _storage(kind: Any, key: str, items: Any, locate: Callable[[], Region]) -> Storage:
     if not isinstance(items, int) or items < 0:
-        raise UnreadableCheckpoint(f"is damaged: storage {key} has {items!r} elements")
+        raise UnreadableCheckpoint(f"is damaged: storage {key:.100} has {plain(items)} elements")
     return Storage(dtype_name(kind), items, key, locate)
 
 
@@ -61,7 +66,7 @@ def is_legacy(region: Region) -> bool:
     return LEGACY_MAGIC.to_bytes(10, "little") in bytes(region.view[:32])
 
 
-def read_legacy(region: Region) -> Any:
+def read_legacy(region: Region, reading: Reading) -> Any:
     """The object in a file of torch before 1.6: four pickles, the keys of the storages, their data."""
     places: dict[str, Region] = {}
     known: dict[str, Storage] = {}
@@ -70,17 +75,20 @@ def read_legacy(region: Region) -> Any:
         if identity[0] == "module":
             return identity[1]  # class and source of a pickled module; the source is of no interest here
         _, kind, key, _, items, view = identity
-        root = known.setdefault(str(key), _storage(kind, str(key), items, lambda: _placed(places, str(key))))
+        name = key if isinstance(key, str) else plain(key)
+        root = known.setdefault(name, _storage(kind, name, items, lambda: _placed(places, name)))
         return root if view is None else _view(root, view)
 
-    _, at = read_pickle(region, 0, {})
-    version, at = read_pickle(region, at, {})
+    _, at = read_pickle(region, 0, {}, None, reading)
+    version, at = read_pickle(region, at, {}, None, reading)
     if version != _LEGACY_PROTOCOL:
-        raise UnreadableCheckpoint(f"has version {version!r} of torch's old format; known is {_LEGACY_PROTOCOL}")
-    _, at = read_pickle(region, at, {})
-    tree, at = read_pickle(region, at, _builders(), storage)
-    keys, at = read_pickle(region, at, {})
+        raise UnreadableCheckpoint(f"has version {plain(version)} of torch's old format; known is {_LEGACY_PROTOCOL}")
+    _, at = read_pickle(region, at, {}, None, reading)
+    tree, at = read_pickle(region, at, _builders(reading), storage, reading)
+    keys, at = read_pickle(region, at, {}, None, reading)
     for key in keys:
+        if not isinstance(key, str):
+            raise UnreadableCheckpoint(f"is damaged: {plain(key)} is no key of a storage")
         (items,) = struct.unpack("<q", region.bytes_at(at, 8, f"the size of storage {key}"))
         size = ITEM_BYTES.get(known[key].dtype, 1) if key in known else 1
         places[str(key)] = region.part(at + 8, items * size, f"the data of storage {key}")
@@ -97,20 +105,24 @@ def _placed(places: Mapping[str, Region], key: str) -> Region:
 def _view(root: Storage, view: Any) -> Storage:
     """A storage that is a stretch of another, as very old files have them."""
     key, offset, items = view
+    if type(offset) is not int or type(items) is not int:
+        raise UnreadableCheckpoint(
+            f"is damaged: a view of a storage is at {plain(offset)} and has {plain(items)} elements"
+        )
     size = ITEM_BYTES.get(root.dtype, 1)
-    return _storage(root.dtype, str(key), items, lambda: root.region().part(offset * size, items * size, f"view {key}"))
+    name = plain(key)
+    return _storage(root.dtype, name, items, lambda: root.region().part(offset * size, items * size, f"view {name}"))
 
 
-def read_plain(region: Region) -> Any:
+def read_plain(region: Region, reading: Reading) -> Any:
     """The object in a plain pickle, as `pickle.dump` writes it; tensors in it are files of torch's in a string of bytes."""
-    return read_pickle(region, 0, _builders())[0]
+    return read_pickle(region, 0, _builders(reading), None, reading)[0]
 
 
-def _from_bytes(data: Any) -> Any:
-    view = memoryview(data).cast("B")
-    inner = Region(view)
-    return read_zip(inner) if view[:4] == MAGIC else read_legacy(inner)
+def _builders(reading: Reading) -> dict[str, Callable[..., Any]]:
+    def from_bytes(data: Any) -> Any:
+        view = memoryview(data).cast("B")
+        reading.spend(len(view))
+        return read_zip(Region(view), reading) if view[:4] == MAGIC else read_legacy(Region(view), reading)
 
-
-def _builders() -> dict[str, Callable[..., Any]]:
-    return {**BUILDERS, "torch.storage._load_from_bytes": _from_bytes}
+    return {**BUILDERS, "torch.storage._load_from_bytes": from_bytes}
