@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -243,6 +244,15 @@ def test_extreme_values_are_information_and_no_proof(tmp_path: Path) -> None:
 def test_the_same_seed_gives_the_same_verdict(tmp_path: Path) -> None:
     first, second = (verdict_on(tmp_path, LEARNED, operand="self.temperature") for _ in range(2))
     assert (first.witness, first.evaluations) == (second.witness, second.evaluations)
+
+
+def test_a_fix_that_makes_the_code_raise_is_not_verified(tmp_path: Path) -> None:
+    path = written(tmp_path, "import torch\n\n\ndef f(x: torch.Tensor):\n    return torch.log(torch.softmax(x, -1))\n")
+    (finding,) = found_in(path, "NAN110")
+    assert finding.fix is not None
+    raising = [replace(edit, text="x.no_such_method()") for edit in finding.fix.edits]
+    (verdict,) = verdicts_on([replace(finding, fix=replace(finding.fix, edits=tuple(raising)))])
+    assert (verdict.kind, verdict.fix_verified) == (VerdictKind.CONFIRMED, False)
 
 
 def test_a_fix_is_verified_by_running_it(tmp_path: Path) -> None:

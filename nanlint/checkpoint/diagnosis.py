@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from nanlint.checkpoint.array_files import shards_of
 from nanlint.checkpoint.contents import SCALES, Contents, Entry, Role, sort_out
 from nanlint.checkpoint.distributed import INDEX_NAME, SHARD_SUFFIX, read_distributed
-from nanlint.checkpoint.layout import INDEX
 from nanlint.checkpoint.import_symptoms import import_symptoms
+from nanlint.checkpoint.layout import INDEX
 from nanlint.checkpoint.learning_rate import LearningRate, learning_rate
 from nanlint.checkpoint.names import parameter_names
 from nanlint.checkpoint.read import UnknownFormat, read_file

@@ -9,7 +9,6 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from nanlint.checkpoint.pickles import imports_of, read_pickle
-from nanlint.checkpoint.reading import Reading
 from nanlint.checkpoint.rebuild import BUILDERS, dtype_name
 from nanlint.checkpoint.region import Region, UnreadableCheckpoint
 from nanlint.checkpoint.saved import ITEM_BYTES, Storage, plain
@@ -18,6 +17,7 @@ from nanlint.checkpoint.zips import MAGIC, directory, stored
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from nanlint.checkpoint.reading import Reading
     from nanlint.checkpoint.zips import Directory
 
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C

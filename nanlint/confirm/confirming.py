@@ -194,8 +194,11 @@ class _Case:
         if text is None:
             return verdict
         again = self._replay(answer, text)
-        if again.get("kind") != "replayed" or again.get("error"):
+        if again.get("kind") != "replayed":
             return verdict
+        if again.get("error"):
+            # The code ran before: a fix that makes it raise is none.
+            return replace(verdict, fix_verified=False)
         if again["bad"] and self._is_one_of_several():
             return verdict
         return replace(verdict, fix_verified=not again["bad"])

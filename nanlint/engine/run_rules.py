@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import libcst as cst
 
 from nanlint.engine.rule_border import findings_of
+from nanlint.facts.no_tensors import is_array_of_numpy
+from nanlint.facts.values import Call
 from nanlint.model import FileError, Finding, Severity
 from nanlint.source.outline import MODULE
 from nanlint.source.sketched_chunk import Sketch
@@ -173,7 +175,15 @@ class _Run:
             return findings_of(rule, findings, self.path, lambda: self._line_of(node), self.errors)
 
         yielded = within_border(lambda: check(subject, self.facts))
+        if isinstance(subject, Call) and any(finding.fix for finding in yielded) and self._is_of_arrays(subject):
+            # Every fix is written for tensors.
+            yielded = [replace(finding, fix=None) for finding in yielded]
         return within_border(lambda: map(self.facts.with_import, yielded))
+
+    def _is_of_arrays(self, call: Call) -> bool:
+        """Whether an operand is an array of numpy's, on which a tensor's methods and functions raise."""
+        flow = self.facts.here
+        return flow is not None and any(is_array_of_numpy(node, flow) for node in call.arguments.values())
 
     def _line_of(self, node: cst.CSTNode) -> int:
         try:
