@@ -115,16 +115,31 @@ def test_a_renamed_file_stays_quiet_and_a_copied_one_wakes(tmp_path: Path) -> No
     assert (renamed, project.woken()) == ((0, 1, 0), (1, 1, 0))
 
 
-def test_only_checked_files_can_miss_their_findings(tmp_path: Path) -> None:
+def test_only_what_was_looked_for_can_be_missed(tmp_path: Path) -> None:
     project = Project(tmp_path, {"a.py": BEFORE, "b.py": BEFORE, "c.py": BEFORE})
     project.write()
     known = Baseline.load(tmp_path / "base.json")
     findings = [finding for finding in project.findings() if finding.path.endswith("a.py")]
-    checked = [str(tmp_path / "a.py"), str(tmp_path / "b.py")]
     assert (
         known.filter(findings, project.lines_of)[2],
-        known.filter(findings, project.lines_of, checked=checked)[2],
+        known.filter(findings, project.lines_of, looked_for=lambda entry: entry.path != "c.py")[2],
     ) == (2, 1)
+
+
+def test_writing_keeps_what_was_not_looked_for(tmp_path: Path) -> None:
+    project = Project(tmp_path, {"a.py": BEFORE, "b.py": BEFORE, "c.py": BEFORE})
+    project.write()
+    lines_of, path = project.lines_of, tmp_path / "base.json"
+    change = baseline.write(path, [], lines_of, looked_for=lambda entry: entry.path == "a.py")
+    assert (change, {entry.path for entry in Baseline.load(path).counts}) == ((0, 1, 2, 2), {"b.py", "c.py"})
+
+
+def test_a_file_that_is_no_baseline_is_never_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "base.json"
+    path.write_text('{"lr": 0.1}\n', encoding="utf-8")
+    with pytest.raises(SettingsError, match="no baseline of nanlint"):
+        baseline.write(path, [], lambda _path, _cell: ())
+    assert path.read_text(encoding="utf-8") == '{"lr": 0.1}\n'
 
 
 def test_the_file_is_sorted_has_one_finding_per_line_and_paths_from_its_own_folder(tmp_path: Path) -> None:
@@ -218,11 +233,13 @@ def test_a_baseline_that_cannot_be_understood_names_file_line_and_next_step(
         Baseline.load(path)
     assert str(caught.value).startswith(f"{path}, line ")
     assert message in str(caught.value)
-    assert str(caught.value).endswith("write the baseline anew with --write-baseline")
+    assert str(caught.value).endswith("delete it and write a new one with --write-baseline")
 
 
 def test_a_missing_baseline_says_how_to_get_one(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"base\.json: there is no baseline yet; write it with --write-baseline"):
+    with pytest.raises(
+        SettingsError, match=r"base\.json: there is no baseline yet; write it with --write-baseline .*base\.json"
+    ):
         Baseline.load(tmp_path / "base.json")
 
 

@@ -1,4 +1,4 @@
-"""`nanlint check` where it writes: fixes, diffs, suppressions, baselines."""
+"""`nanlint check` where it writes: fixes, diffs, suppressions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.project import BROKEN, CLEAN, EXP, FIXED_LOG, LOG, LOG_FOUND, SQRT, Project, codes
+from tests.project import BROKEN, CLEAN, EXP, FIXED_LOG, LOG, LOG_FOUND, SQRT, Project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -146,54 +146,3 @@ def test_add_ignores_leaves_a_clean_run_behind_even_where_a_suppression_is_unuse
     project.configure(select='["LOC", "NAN001"]')
     project.write("a.py", CLEAN[:-1] + "  # nanlint: ignore[LOC101]\n" + LOG)
     assert [project.check("--add-ignores").code, project.check().code] == [0, 0]
-
-
-# -- baseline ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_baseline_keeps_known_findings_quiet_and_lets_new_ones_through(project: Project) -> None:
-    project.write("a.py", LOG)
-    written = project.check("--write-baseline")
-    assert (written.code, written.err) == (
-        0,
-        "Wrote 1 finding to nanlint-baseline.json; keep them quiet with --baseline nanlint-baseline.json\n",
-    )
-    project.write("a.py", "# moved\n" + LOG)
-    project.write("b.py", SQRT)
-    outcome = project.check("--baseline", "nanlint-baseline.json")
-    assert (outcome.code, codes(outcome)) == (1, ["LOC201"])
-    assert outcome.out.endswith("Kept quiet: 1 in the baseline.\n")
-
-
-def test_the_baseline_may_be_a_setting(project: Project) -> None:
-    project.configure('baseline = "known.json"\n')
-    project.write("a.py", LOG)
-    assert project.check("--write-baseline").err == "Wrote 1 finding to known.json\n"
-    assert project.check() == (0, "All clear: 1 file checked. Kept quiet: 1 in the baseline.\n", "")
-
-
-def test_write_baseline_takes_no_path_for_its_file(project: Project) -> None:
-    project.write("src/a.py", LOG)
-    project.check("--write-baseline", "src/")
-    assert (project.folder / "nanlint-baseline.json").is_file()
-
-
-def test_a_baseline_that_is_not_there_fails_the_run(project: Project) -> None:
-    project.write("a.py", LOG)
-    outcome = project.check("--baseline", "none.json")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "nanlint: none.json: there is no baseline yet; write it with --write-baseline\n"
-
-
-def test_findings_that_are_gone_are_told(project: Project) -> None:
-    project.write("a.py", LOG)
-    project.check("--write-baseline")
-    project.write("a.py", CLEAN)
-    outcome = project.check("--baseline", "nanlint-baseline.json")
-    gone = "nanlint-baseline.json: 1 known finding is gone; --write-baseline takes them out\n"
-    assert (outcome.code, outcome.err) == (0, gone)
-
-
-def test_only_what_is_shown_goes_into_the_baseline(project: Project) -> None:
-    project.write("a.py", EXP)
-    assert project.check("--write-baseline").err.startswith("Wrote 0 findings")

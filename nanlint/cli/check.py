@@ -77,7 +77,10 @@ def _check(session: Run, discovery: Discovery, options: argparse.Namespace, stre
             err.write(f"{_fixed_and_left(report)}\n")
         found = bool(diffs)
     else:
-        report = _without_known(report, session, discovery, options, err)
+        if options.write_baseline is not None or session.settings.baseline:
+            from nanlint.cli.known import with_baseline  # noqa: PLC0415 - for runs with a baseline
+
+            report = with_baseline(report, session, discovery, options, err, failed=failed)
         if options.confirm:
             from nanlint.cli.verdicts import with_verdicts  # noqa: PLC0415 - for this option only
 
@@ -126,16 +129,6 @@ def _error_lines(errors: Iterable[FileError]) -> list[str]:
     from nanlint.report.wording import error_place, one_line  # noqa: PLC0415 - a report has its own way to tell errors
 
     return [f"{error_place(error)}: {one_line(error.message)}" for error in errors]
-
-
-def _without_known(
-    report: Report, session: Run, discovery: Discovery, options: argparse.Namespace, err: TextIO
-) -> Report:
-    if not options.write_baseline and not session.settings.baseline:
-        return report
-    from nanlint.cli.known import with_baseline  # noqa: PLC0415 - for runs with a baseline
-
-    return with_baseline(report, session, discovery, options, err)
 
 
 def _is_failing(report: Report, fail_on: str) -> bool:

@@ -23,12 +23,16 @@ examples:
   nanlint check --interactive src/               ask before each fix
   nanlint check -f sarif -o nanlint.sarif src/   for code scanning
   nanlint check --add-ignores src/               silence what is found today, in the source
-  nanlint check --write-baseline src/            silence what is found today, in a file
+  nanlint check src/ --write-baseline FILE.json  silence what is found today, in a file
 
 exit codes: 0 nothing found, 1 findings (with --diff: something to change), 2 the run itself failed.
 A file that cannot be checked (syntax error, unreadable, a rule that crashes on it) is reported and the others are
 checked; it makes the exit code 2 only with --strict. A path on the command line that does not exist, a wrong setting
 or a broken rule file makes it 2 always.
+
+A baseline holds findings of every level. --write-baseline updates one that is there: what was looked for and not found
+is taken out, what belongs to unchecked files or rules stays. A run that ends in exit code 2 writes none; a file that
+could not be checked is named, and keeps its entries.
 
 With `-` and --fix or --add-ignores the changed source goes to stdout and the report to stderr.
 NANLINT_RAISE=1 in the environment shows the traceback of a rule that crashes.
@@ -104,8 +108,11 @@ def _add_changes(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--baseline", metavar="FILE", help="keep the findings listed in FILE quiet")
     group.add_argument(
         "--write-baseline",
-        action="store_true",
-        help="list everything found in the baseline (default: nanlint-baseline.json)",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="list everything found, of every level, in FILE (default: the baseline of the settings, "
+        "else nanlint-baseline.json)",
     )
 
 
@@ -173,6 +180,8 @@ def plan_of(options: argparse.Namespace, stdin: TextIO | None) -> Plan:
     given = {name: getattr(options, name) for name in _SETTINGS}
     if options.fix_only:
         given["fix"] = True
+    if options.write_baseline is not None:
+        given.update(fix=False, baseline=options.write_baseline or options.baseline)
     return Plan(
         paths=options.paths,
         overrides={name: _plain(value) for name, value in given.items() if value is not None},
@@ -183,6 +192,9 @@ def plan_of(options: argparse.Namespace, stdin: TextIO | None) -> Plan:
         gated=not options.no_gate,
         stdin=_content(stdin) if STDIN in options.paths else None,
         stdin_filename=options.stdin_filename,
+        # What is not shown is not fixed, so a run that changes files looks for nothing else.
+        reads_baseline=not (given["fix"] or options.diff or options.add_ignores or options.interactive),
+        writes_baseline=options.write_baseline is not None,
     )
 
 
@@ -197,6 +209,8 @@ def _require_sense(options: argparse.Namespace) -> None:
     if options.fix and options.add_ignores:
         raise UsageError("--fix and --add-ignores: choose one; fix first, then suppress what is left")
     _require_sense_of_fixes(options)
+    if options.write_baseline is not None:
+        _require_sense_of_baseline(options)
     if options.confirmed_only and not options.confirm:
         raise UsageError("--confirmed-only is about the verdicts of --confirm; pass that, too")
     if given(options) and not options.confirm:
@@ -216,6 +230,20 @@ def _require_sense_of_fixes(options: argparse.Namespace) -> None:
             raise UsageError(f"{shown} and --no-fix contradict each other")
     if options.interactive and STDIN in options.paths:
         raise UsageError("--interactive needs stdin for your answers; name a file instead of `-`")
+
+
+def _require_sense_of_baseline(options: argparse.Namespace) -> None:
+    """Refuse --write-baseline beside what changes files, and for a file that is no baseline."""
+    from nanlint.cli.known import require_baseline_file  # noqa: PLC0415 - for this option only
+
+    for name in ("fix", "fix_only", "interactive", "add_ignores", "diff"):
+        if getattr(options, name):
+            raise UsageError(f"--write-baseline and --{name.replace('_', '-')}: choose one; the baseline comes last")
+    file = options.write_baseline
+    if file and options.baseline and options.baseline != file:
+        raise UsageError(f"--write-baseline {file} and --baseline {options.baseline}: name one file")
+    if file:
+        require_baseline_file(file)
 
 
 def _plain(value: object) -> object:

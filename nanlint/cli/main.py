@@ -39,7 +39,7 @@ examples:
   nanlint check --fix src/               apply the fixes that change no result
   nanlint confirm src/                   run what is found and show inputs that break it
   nanlint explain NAN110                 what a rule is about
-  nanlint check --write-baseline src/    adopt nanlint on an old repository
+  nanlint check src/ --write-baseline    adopt nanlint on an old repository
   nanlint checkpoint runs/               which checkpoint to resume from
 
 exit codes: 0 nothing found, 1 findings, 2 the run itself failed

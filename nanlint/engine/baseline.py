@@ -1,5 +1,8 @@
 """The findings of a day, kept in a file so that only new ones are reported: `--baseline` and `--write-baseline`.
 
+A baseline holds findings of every level. An entry is taken out only by a run that looked for it: one that ran its rule
+on its file, without an error, and did not find it.
+
 A finding is known by content: path, code, enclosing function, and the text of the flagged lines without indentation,
 comments and spacing; equal ones are counted. So edits elsewhere, re-indentation and moving the line wake nothing, but
 one more equal finding does, and so does a change of the flagged line itself. When a function is renamed, or a line
@@ -19,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nanlint.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from nanlint.model import Finding
 
@@ -29,6 +32,8 @@ VERSION = 1
 
 # A finding about more lines than this is about a block (a loop, a class): its first line says which.
 LONGEST_EXPRESSION = 8
+
+_ANEW = "delete it and write a new one with --write-baseline"
 
 _STRING_OR_COMMENT = re.compile(r""" ("(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*') | \#.* """, re.VERBOSE)
 
@@ -40,6 +45,16 @@ class Entry(NamedTuple):
     code: str
     function: str
     source: str
+
+
+class Change(NamedTuple):
+    """What writing a baseline did to it, in findings."""
+
+    added: int
+    removed: int
+    kept: int
+    unchecked: int
+    """How many of those that were kept are there because the run did not look for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +70,11 @@ class Baseline:
         try:
             text = Path(path).read_bytes().decode("utf-8", "surrogatepass")
         except FileNotFoundError:
-            raise SettingsError(f"{path}: there is no baseline yet; write it with --write-baseline") from None
+            raise SettingsError(f"{path}: there is no baseline yet; write it with --write-baseline {path}") from None
         except OSError as error:
             raise SettingsError(f"{path}: the baseline cannot be read: {error.strerror or error}") from None
         except UnicodeDecodeError:
-            raise SettingsError(f"{path}: not UTF-8, so no baseline; write it anew with --write-baseline") from None
+            raise SettingsError(f"{path}: not UTF-8, so no baseline of nanlint; {_ANEW}") from None
         return cls(_folder_of(path), _counts(text, str(path)))
 
     def filter(
@@ -67,13 +82,10 @@ class Baseline:
         findings: Sequence[Finding],
         lines_of: LinesOf,
         *,
-        checked: Collection[str] | None = None,
+        looked_for: Callable[[Entry], bool] = lambda _: True,
     ) -> tuple[list[Finding], int, int]:
-        """The new findings, the number of known ones, and the number that the baseline holds but nobody met.
-
-        With `checked`, the paths that the run looked at, only those count as not met that it should have met there.
-        """
-        keyed = [(finding, entry) for finding, entry in zip(findings, self._entries(findings, lines_of), strict=True)]
+        """The new findings, the number of known ones, and the number that the run looked for and did not find."""
+        keyed = [(finding, _entry(finding, self.folder, lines_of)) for finding in findings]
         left = +self.counts
         keyed = _spend(keyed, left, lambda entry: entry)
         keyed = _spend(keyed, left, lambda entry: entry._replace(function=""))
@@ -81,27 +93,66 @@ class Baseline:
         left -= moved
         keyed = _spend(keyed, moved, lambda entry: entry._replace(path=""))
         left += moved
-        if checked is not None:
-            seen = {_relative(path, self.folder) for path in checked}
-            left = Counter({entry: count for entry, count in left.items() if entry.path in seen})
-        return [finding for finding, _ in keyed], len(findings) - len(keyed), left.total()
+        missed = sum(count for entry, count in left.items() if count and looked_for(entry))
+        return [finding for finding, _ in keyed], len(findings) - len(keyed), missed
+
+    def updated(self, found: Counter[Entry], looked_for: Callable[[Entry], bool]) -> tuple[Counter[Entry], Change]:
+        """What was found for all that was looked for, the rest as it is; and what that changes."""
+        unchecked = Counter({entry: count for entry, count in self.counts.items() if not looked_for(entry)})
+        counts = found | unchecked
+        change = Change(
+            added=(counts - self.counts).total(),
+            removed=(self.counts - counts).total(),
+            kept=(counts & self.counts).total(),
+            unchecked=(unchecked - found).total(),
+        )
+        return counts, change
 
     def _is_gone(self, entry: Entry) -> bool:
-        return not (Path(self.folder) / entry.path).exists()
-
-    def _entries(self, findings: Iterable[Finding], lines_of: LinesOf) -> list[Entry]:
-        return [_entry(finding, self.folder, lines_of) for finding in findings]
+        return is_gone(os.path.join(self.folder, entry.path))  # noqa: PTH118 - as below
 
 
-def write(path: str | os.PathLike[str], findings: Sequence[Finding], lines_of: LinesOf) -> None:
-    """Make `findings` the known ones: whoever looks sees the old file or the new one, never a part."""
+def existing_or_new(path: str | os.PathLike[str]) -> Baseline:
+    """The baseline at `path`, an empty one if there is none yet; a `SettingsError` for a file that is something else."""
+    try:
+        is_new = os.stat(path).st_size == 0  # noqa: PTH116 - a file made by mktemp is there and holds nothing
+    except FileNotFoundError:
+        is_new = True
+    except OSError as error:
+        raise SettingsError(f"{path}: the baseline cannot be read: {error.strerror or error}") from None
+    return Baseline(_folder_of(path)) if is_new else Baseline.load(path)
+
+
+def is_gone(path: str) -> bool:
+    """Whether nothing of that name is there any more; what cannot be looked at may well be there."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def write(
+    path: str | os.PathLike[str],
+    findings: Sequence[Finding],
+    lines_of: LinesOf,
+    *,
+    looked_for: Callable[[Entry], bool] = lambda _: True,
+) -> Change:
+    """Make `findings` the known ones, beside those that the run did not look for.
+
+    Whoever looks sees the old file or the new one, never a part.
+    """
     import json  # noqa: PLC0415 - most runs have no baseline
 
     from nanlint.source.read import UnwritableSource  # noqa: PLC0415 - only needed to write
     from nanlint.source.write import write_atomically  # noqa: PLC0415 - as above
 
     folder = _folder_of(path)
-    counts = Counter(_entry(finding, folder, lines_of) for finding in findings)
+    found = Counter(_entry(finding, folder, lines_of) for finding in findings)
+    counts, change = existing_or_new(path).updated(found, looked_for)
     rows = [json.dumps({**entry._asdict(), "count": counts[entry]}, ensure_ascii=False) for entry in sorted(counts)]
     body = "".join(f"\n    {row}," for row in rows).removesuffix(",")
     text = f'{{\n  "version": {VERSION},\n  "findings": [{body}{chr(10) + "  " if rows else ""}]\n}}\n'
@@ -109,6 +160,7 @@ def write(path: str | os.PathLike[str], findings: Sequence[Finding], lines_of: L
         write_atomically(path, text.encode("utf-8", "surrogatepass"))
     except UnwritableSource as error:
         raise SettingsError(f"{path}: the baseline cannot be written: {error}") from None
+    return change
 
 
 def _spend(
@@ -134,7 +186,7 @@ def _entry(finding: Finding, folder: str, lines_of: LinesOf) -> Entry:
     span = finding.span
     last = span.end_line if span.end_line - span.line < LONGEST_EXPRESSION else span.line
     lines = lines_of(finding.path, finding.cell)[span.line - 1 : last]
-    return Entry(_relative(finding.path, folder), finding.code, finding.function, _normal(lines))
+    return Entry(relative_to(finding.path, folder), finding.code, finding.function, _normal(lines))
 
 
 def _normal(lines: Sequence[str]) -> str:
@@ -148,7 +200,8 @@ def _folder_of(path: str | os.PathLike[str]) -> str:
     return os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - a link to a baseline stands where it is put
 
 
-def _relative(path: str, folder: str) -> str:
+def relative_to(path: str, folder: str) -> str:
+    """The path as entries have it."""
     try:
         relative = os.path.relpath(path, folder)
     except ValueError:  # another drive
@@ -183,7 +236,7 @@ def _counts(text: str, path: str) -> Counter[Entry]:
 
 
 def _row(row: Any) -> tuple[Entry | None, int]:
-    """The entry and the count of one row; no entry if it is not what `write` writes."""
+    """The entry and the count of one row; no entry if it is not what is written."""
     if not isinstance(row, dict) or {*row} != {*Entry._fields, "count"}:
         return None, 0
     texts = [row[name] for name in Entry._fields]
@@ -194,10 +247,10 @@ def _row(row: Any) -> tuple[Entry | None, int]:
 
 
 def _line_of(row: str, text: str) -> int:
-    """The line where `row` stands as `write` writes it; where the list begins if it was written otherwise."""
+    """The line where `row` stands as it is written; where the list begins if it was written otherwise."""
     place = text.find(row)
     return text.count("\n", 0, place if place >= 0 else text.find('"findings"')) + 1
 
 
 def _wrong(path: str, line: int, what: str) -> SettingsError:
-    return SettingsError(f"{path}, line {line}: {what}, or write the baseline anew with --write-baseline")
+    return SettingsError(f"{path}, line {line}: {what}, or {_ANEW}")

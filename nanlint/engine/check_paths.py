@@ -50,6 +50,9 @@ class Plan(NamedTuple):
     gated: bool = True
     stdin: bytes | None = None
     stdin_filename: str = ""
+    reads_baseline: bool = False
+    """Whether the baseline of the settings, if there is one, is compared with what is found."""
+    writes_baseline: bool = False
 
 
 class Run:
@@ -66,8 +69,11 @@ class Run:
         self.settings = self.finder.for_directory(os.getcwd())
         """Those of the working directory: what is printed, fixed and remembered is decided once for a run."""
         self.cache_folder = _named_folder(plan) or self.settings.cache_dir or os.path.join(self.settings.root, FOLDER)
-        self.memory = Memory(self.cache_folder, variant="" if plan.gated else "-ungated") if plan.use_cache else None
-        self.checker = Checker(gated=plan.gated)
+        # A baseline holds findings of every level, shown or not, and is compared with all of them.
+        every_level = plan.writes_baseline or (plan.reads_baseline and bool(self.settings.baseline))
+        variant = f"{'' if plan.gated else '-ungated'}{'-every-level' if every_level else ''}"
+        self.memory = Memory(self.cache_folder, variant=variant) if plan.use_cache else None
+        self.checker = Checker(gated=plan.gated, every_level=every_level)
         self.contents: dict[str, bytes] = {}
         """What came through stdin, by its name, as it is now: fixes change it."""
         self.fixed = 0

@@ -42,13 +42,15 @@ def on_one_file(path: str, work: Callable[[], Outcome]) -> Outcome | FileError:
 class Checker:
     """Checks one found file; knows the rules of every settings it meets. Pickled without them for a new interpreter."""
 
-    def __init__(self, *, gated: bool) -> None:
+    def __init__(self, *, gated: bool, every_level: bool = False) -> None:
         self.gated = gated
+        self.every_level = every_level
+        """Whether findings are told whatever severity the settings ask for."""
         self._rulesets: dict[int, tuple[Settings, Ruleset]] = {}
         self._narrowed: dict[tuple[int, frozenset[str]], Ruleset] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"gated": self.gated, "_rulesets": {}, "_narrowed": {}}
+        return {"gated": self.gated, "every_level": self.every_level, "_rulesets": {}, "_narrowed": {}}
 
     def __call__(self, file: FoundFile) -> FileResult:
         """What is found in the file on disk."""
@@ -97,7 +99,8 @@ class Checker:
         known = self._rulesets.get(id(settings))
         if known is None:
             selection = rulebook(settings.local_rules).select(settings)
-            ruleset = Ruleset(selection, gated=self.gated, mildest=model.Severity(settings.severity))
+            mildest = model.Severity.INFO if self.every_level else model.Severity(settings.severity)
+            ruleset = Ruleset(selection, gated=self.gated, mildest=mildest)
             known = self._rulesets[id(settings)] = settings, ruleset
         return known[1]
 
