@@ -1,4 +1,4 @@
-"""`nanlint check` on what is no plain file: stdin and notebooks."""
+"""`nanlint check` on what is no plain file: odd layouts, stdin and notebooks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.project import COMMAND, FIXED_LOG, FOUND_ONE, LOG, LOG_FOUND, Project, codes, environment
+from nanlint.engine.check_file import check_text
+from nanlint.engine.checker import Checker
+from nanlint.settings import Settings
+from tests.project import CHECKOUT, COMMAND, FIXED_LOG, FOUND_ONE, LOG, LOG_FOUND, Project, codes, environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +21,44 @@ if TYPE_CHECKING:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return Project.make(tmp_path)
+
+
+# -- Python that is written in odd ways --------------------------------------------------------------------------------
+
+
+ODD = {
+    "form feed before a block": LOG.replace("    return", "\f    return"),
+    "form feed behind blanks": LOG.replace("    return", "  \f    return"),
+    "backslash before a statement": LOG.replace("    return", "    \\\n    return"),
+    "old line ends": LOG.replace("\n", "\r"),
+    "windows line ends": LOG.replace("\n", "\r\n"),
+    "mark of UTF-8": "\ufeff" + LOG,
+    "no line end": LOG.rstrip("\n"),
+    "backslash at the end": LOG.rstrip("\n") + " \\\n\n",
+    "form feed at the end": LOG + "\f",
+}
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+def test_what_python_reads_is_checked_and_fixed_to_the_byte(project: Project, text: str) -> None:
+    project.write("a.py", text.encode())
+    outcome = project.check("-q", "--strict")
+    assert (outcome.code, codes(outcome), outcome.err) == (1, ["LOC101"], "")
+    project.check("--fix")
+    assert (project.folder / "a.py").read_bytes() == text.replace("torch.log(", "torch.log1p(").encode()
+
+
+def test_a_form_feed_in_a_training_loop_is_no_internal_error() -> None:
+    text = (CHECKOUT / "fixtures/NAN412_check_too_late/bad.py").read_text(encoding="utf-8")
+    ruleset = Checker(gated=True).ruleset(Settings())
+    before = check_text(text, "a.py", ruleset)
+    after = check_text(text.replace(":\n    ", ":\n\f    "), "a.py", ruleset)
+    assert (
+        [(finding.code, finding.span.line) for finding in after.findings]
+        == [(finding.code, finding.span.line) for finding in before.findings]
+        != []
+    )
+    assert after.errors == []
 
 
 # -- stdin -------------------------------------------------------------------------------------------------------------

@@ -117,3 +117,29 @@ def test_places_are_the_same_whether_few_or_many_are_asked_for() -> None:
 def test_a_chunk_may_end_in_a_line_that_is_continued_by_nothing(newline: str) -> None:
     text = "class A:\n    def f(self):\n        return 1, \\\n            2, \\\n\n    def g(self):\n        return 3\n"
     assert places(parsed("A.f", text.replace("\n", newline))) == {"1": (3, 16), "2": (4, 13)}
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        pytest.param("def f():\n\f    x = 7\n    y = 8\n", (2, 10), id="form feed before the first statement"),
+        pytest.param("def f():\n  \f    x = 7\n    y = 8\n", (2, 12), id="blanks before the form feed do not count"),
+        pytest.param("def f():\n    if y:\n    \f        x = 7\n        y = 8\n", (3, 18), id="in an inner block"),
+        pytest.param("def f():\n    if y:\n        y = 8\n\f    else:\n        x = 7\n", (5, 13), id="before else"),
+        pytest.param("def f():\n\f\n    # c\n\f    x = 7\n", (4, 10), id="after a blank line and a comment"),
+        pytest.param("def f():\r\n\f    x = 7\r\n", (2, 10), id="windows line ends"),
+        pytest.param("def f():\r\f    x = 7\r", (2, 10), id="old line ends"),
+        pytest.param("def f():\n\tif y:\n\f\t\tx = 7\n\t\ty = 8\n", (3, 8), id="tabs"),
+        pytest.param("def f():\n    \\\n  x = 7\n    y = 8\n", (3, 7), id="a backslash joins the next line"),
+        pytest.param("def f():\n\\\n    x = 7\n    y = 8\n", (3, 9), id="a backslash in the first column"),
+        pytest.param("def f():\n    \\\n\\\n\n    x = 7\n", (5, 9), id="backslashes in front of a blank line"),
+    ],
+)
+def test_indentation_that_libcst_does_not_read_keeps_its_places(text: str, place: tuple[int, int]) -> None:
+    assert places(parsed("f", text))["7"] == place
+
+
+def test_form_feeds_in_a_text_are_its_own() -> None:
+    text = 'def f():\n\f    x = """a\n\f  b"""\n    return 7\n'
+    chunk = parsed("f", text)
+    assert (places(chunk), '"""a\n\f  b"""' in chunk.module.code) == ({"7": (4, 12)}, True)

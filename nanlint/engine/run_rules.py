@@ -110,8 +110,10 @@ class _Run:
             return []
         try:
             loops = self.facts.training_loops()
-        except RecursionError:
-            message = "the training loops are nested too deeply to be analysed; they were not checked"
+        except (RecursionError, cst.ParserSyntaxError) as error:
+            is_deep = isinstance(error, RecursionError)
+            why = "are nested too deeply to be analysed" if is_deep else "stand in code that libcst does not read"
+            message = f"the training loops {why}; they were not checked"
             self.errors.append(FileError(self.path, None, message))
             return []
         found: list[Finding] = []

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanlint.facts.config import Config, Setting, Source, folded_path
 from nanlint.model import Span
 from nanlint.source.below import nodes_below
+from nanlint.source.lines import split_lines, without_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +69,7 @@ class _Reader:
     def __init__(self, text: str, is_worth_reading: _Test) -> None:
         self.groups: dict[object, list[Setting]] = {}
         self._is_worth_reading = is_worth_reading
-        self._lines = text.split("\n")
+        self._lines = [without_end(line) for line in split_lines(text)]
 
     def read(self, body: list[ast.stmt], *, is_module: bool = False) -> None:
         """Collect what the statements of one scope state; scopes inside are read on their own."""

@@ -19,6 +19,7 @@ from libcst.metadata.position_provider import PositionProvidingCodegenState
 from nanlint.model import Span
 from nanlint.source.lines import split_lines
 from nanlint.source.outline import first_line
+from nanlint.source.plain_indentation import indentation, with_plain_indentation
 from nanlint.source.walk import ids_around, node_children, walk
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ class ParsedChunk:
     body: tuple[cst.BaseStatement | cst.BaseSmallStatement, ...]
     numbers: Sequence[int]
     """The line of the file that each parsed line is; 0 for the wrapper's."""
-    lost: Mapping[int, int] = field(default_factory=dict)
-    """Parsed line -> form feeds at its beginning, which libcst does not keep."""
+    moved: Mapping[int, int] = field(default_factory=dict)
+    """Parsed line -> columns by which it stands further left than in the file."""
     comments: dict[cst.CSTNode, str] = field(default_factory=dict)
     """Statement -> what its comments say, as far as somebody asked: hundreds of findings can stand in one statement."""
     _spans: dict[cst.CSTNode, Span] = field(default_factory=dict)
@@ -107,7 +108,7 @@ class ParsedChunk:
 
     def _statement_around(self, node: cst.CSTNode, state: _SpanState) -> cst.CSTNode | None:
         """The statement of the function's body that `node` is in, with `state` in front of it; None where `ast` can't tell."""
-        found = self.statement_of(node) if not self.lost else None
+        found = self.statement_of(node) if not self.moved else None
         if found is None:
             return None
         around, written = found
@@ -131,7 +132,7 @@ class ParsedChunk:
 
     def _place(self, line: int, column: int) -> tuple[int, int]:
         """A place of the parsed text in the file; libcst counts columns from 0."""
-        return self.numbers[line - 1], column + 1 + self.lost.get(line, 0)
+        return self.numbers[line - 1], column + 1 + self.moved.get(line, 0)
 
 
 def _within(statement: cst.CSTNode, written: ast.stmt, around: set[int]) -> tuple[cst.CSTNode, ast.stmt] | None:
@@ -165,7 +166,7 @@ def parse_chunk(chunk: Chunk, lines: Sequence[str]) -> ParsedChunk:
     if isinstance(node, ast.ClassDef) and numbers[-1] < node.body[0].lineno:
         # Nothing of the body is left, and a class must have one.
         numbers.append(node.body[0].lineno)
-        text += _indentation(lines[node.body[0].lineno - 1]) + "pass\n"
+        text += indentation(lines[node.body[0].lineno - 1]) + "pass\n"
     return parse_lines(chunk, text, numbers)
 
 
@@ -180,27 +181,16 @@ def parse_lines(chunk: Chunk, text: str, numbers: Sequence[int]) -> ParsedChunk:
     if text.rstrip("\r\n").endswith("\\"):
         # Behind `return x, \` comes the blank line that ends the statement, which Python does not count to it.
         text, numbers = f"{text}\n", [*numbers, numbers[-1] + 1]
+    text, moved = with_plain_indentation(text, numbers, chunk.node)
     # A blank line has no indentation, whatever it is made of, and a comment may be that of the function before.
-    if not _indentation(next((line for line in split_lines(text) if line.strip()[:1] not in {"", "#"}), "")):
+    if not indentation(next((line for line in split_lines(text) if line.strip()[:1] not in {"", "#"}), "")):
         module = cst.parse_module(text)
-        return ParsedChunk(chunk, module, tuple(module.body), numbers, _lost(text, module))
+        return ParsedChunk(chunk, module, tuple(module.body), numbers, moved)
     module = cst.parse_module(_WRAPPER + text)
+    behind = {line + 1: columns for line, columns in moved.items()}
     wrapper = module.body[0]
     assert isinstance(wrapper, cst.If)  # noqa: S101 - the wrapper is ours
-    return ParsedChunk(chunk, module, tuple(wrapper.body.body), [0, *numbers], _lost(_WRAPPER + text, module))
-
-
-def _lost(text: str, module: cst.Module) -> dict[int, int]:
-    if "\f" not in text:
-        return {}
-    pairs = zip(split_lines(text), split_lines(module.code), strict=True)
-    return {number: len(line) - len(kept) for number, (line, kept) in enumerate(pairs, 1) if line != kept}
-
-
-def _indentation(line: str) -> str:
-    # A form feed moves the tokenizer back to the line's beginning.
-    bare = line.lstrip("\f")
-    return bare[: len(bare) - len(bare.lstrip(" \t"))]
+    return ParsedChunk(chunk, module, tuple(wrapper.body.body), [0, *numbers], behind)
 
 
 def _body_numbers(chunk: Chunk, node: ast.ClassDef | ast.Module) -> list[int]:
