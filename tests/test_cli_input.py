@@ -12,7 +12,7 @@ import pytest
 from nanlint.engine.check_file import check_text
 from nanlint.engine.checker import Checker
 from nanlint.settings import Settings
-from tests.project import CHECKOUT, COMMAND, FIXED_LOG, FOUND_ONE, LOG, LOG_FOUND, Project, codes, environment
+from tests.project import CHECKOUT, CLEAN, COMMAND, FIXED_LOG, FOUND_ONE, LOG, LOG_FOUND, Project, codes, environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +59,59 @@ def test_a_form_feed_in_a_training_loop_is_no_internal_error() -> None:
         != []
     )
     assert after.errors == []
+
+
+# -- what cannot be checked is told -------------------------------------------------------------------------------------
+
+NO_PYTHON = "error: not valid Python"
+WRONG = "x = = 1\n"
+NOTEBOOK = '{"cells": [{"cell_type": "code", "metadata": {}, "outputs": [], "source": ["x = = 1"]}], "metadata": {}}'
+
+
+@pytest.mark.parametrize("words", [[], ["a.py"], ["--no-gate"], ["--jobs", "2"], ["--no-cache"]])
+def test_a_syntax_error_is_told_though_nothing_in_the_file_is_about_torch(project: Project, words: list[str]) -> None:
+    project.write("a.py", WRONG)
+    for _ in range(2):  # what the cache keeps must not hide it
+        outcome = project.check(*words)
+        assert (outcome.code, "a.py:1: " + NO_PYTHON in outcome.out, "All clear" in outcome.out) == (0, True, False)
+        assert project.check("--strict", *words).code == 2
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.pyi", WRONG), ("a.ipynb", NOTEBOOK), ("script", WRONG)])
+def test_a_syntax_error_is_told_in_every_kind_of_python(project: Project, name: str, text: str) -> None:
+    project.write(name, text)
+    assert project.check("--strict", name).code == 2
+
+
+def test_a_syntax_error_in_stdin_is_told(project: Project) -> None:
+    assert project.check("--strict", "-", stdin=WRONG.encode()).code == 2
+
+
+@pytest.mark.parametrize("text", ["# coding: latin-1\nx = 'é'\n", "x = '\\d'\n", "x = 1 is 1\n", "", "\n\\\n\n"])
+def test_what_python_reads_without_torch_is_all_clear(project: Project, text: str) -> None:
+    project.write("a.py", text.encode("latin-1"))
+    assert project.check("--strict") == (0, "All clear: 1 file checked.\n", "")
+
+
+PASSED_OVER = "notes.txt: error: not checked: neither Python nor a notebook nor a config file, by its suffix\n"
+
+
+def test_a_text_that_is_named_is_not_checked_and_that_is_told(project: Project) -> None:
+    project.write("notes.txt", "import torch\n")
+    assert project.check("notes.txt") == (2, PASSED_OVER + "1 file could not be fully checked.\n", "")
+
+
+def test_a_text_among_other_files_fails_the_run_only_with_strict(project: Project) -> None:
+    project.write("notes.txt", "import torch\n")
+    project.write("a.py", CLEAN)
+    told = PASSED_OVER + "Found nothing in 1 file. 1 file could not be fully checked.\n"
+    assert project.check("notes.txt", "a.py") == (0, told, "")
+    assert project.check("notes.txt", "a.py", "--strict").code == 2
+
+
+def test_a_suffix_that_is_included_is_checked(project: Project) -> None:
+    project.write("a.txt", LOG)
+    assert codes(project.check("a.txt", "--include", "*.txt")) == ["LOC101"]
 
 
 # -- stdin -------------------------------------------------------------------------------------------------------------

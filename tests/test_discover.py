@@ -203,13 +203,11 @@ def test_force_exclude_looks_at_nothing_above_the_project(project: Path, monkeyp
     assert names("a.py", force_exclude=True) == ["a.py"]
 
 
-def test_a_named_file_is_python_unless_its_suffix_says_otherwise(project: Path) -> None:
+def test_a_named_file_without_suffix_is_python_and_one_with_a_foreign_suffix_is_passed_over(project: Path) -> None:
     touch(project, "train", "model.txt", "c.yaml")
-    assert [(file.path, file.kind) for file in found("train", "model.txt", "c.yaml").files] == [
-        ("c.yaml", "config"),
-        ("model.txt", "python"),
-        ("train", "python"),
-    ]
+    discovery = found("train", "model.txt", "c.yaml")
+    assert [(file.path, file.kind) for file in discovery.files] == [("c.yaml", "config"), ("train", "python")]
+    assert [error.path for error in discovery.passed_over] == ["model.txt"]
 
 
 @pytest.mark.parametrize(

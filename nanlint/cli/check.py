@@ -40,7 +40,7 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     discovery = session.discover()
     if options.show_files:
         out.writelines(f"{file.path}\n" for file in discovery.files)
-        err.writelines(f"{line}\n" for line in _error_lines(discovery.errors))
+        err.writelines(f"{line}\n" for line in _error_lines([*discovery.errors, *discovery.passed_over]))
         return ExitCode.FAILED if _named_in_vain(discovery, options) else ExitCode.CLEAN
     return _check(session, discovery, options, (out, err))
 
@@ -120,7 +120,12 @@ def _fixed_and_left(report: Report) -> str:
 
 
 def _named_in_vain(discovery: Discovery, options: argparse.Namespace) -> bool:
-    """Whether a path that the user named could not be read: a mistake in the command line, not in one file."""
+    """Whether a path that the user named could not be read: a mistake in the command line, not in one file.
+
+    A list of changed files may well name a README among others; it is a mistake if there is nothing else to check.
+    """
+    if discovery.passed_over and not discovery.files:
+        return True
     named = {shown_path(path) for path in options.paths} if discovery.errors else set()
     return any(error.path in named for error in discovery.errors)
 

@@ -28,6 +28,9 @@ __all__ = ["FileResult", "Ruleset", "check_bytes", "check_notebook", "check_path
 # The outline recurses once per nesting level; libcst's native parser is at ease far beyond this depth.
 RECURSION_LIMIT = 3000
 
+_ONLY_AST = 0x400
+"""`ast.PyCF_ONLY_AST`."""
+
 
 def check_path(path: str, ruleset: Ruleset, *, is_named: bool = True) -> FileResult:
     """Check the file at `path`; one that cannot be read is an error in the result."""
@@ -138,13 +141,32 @@ def _check_python(text: str, data: bytes, path: str, ruleset: Ruleset) -> FileRe
     relevant = may_use_torch(data) and (not ruleset.gated or ruleset.gate.admits(data))
     configured = ruleset.judges_settings and states_settings(data, is_torch=is_torch)
     if not (relevant or markers or configured):
-        return FileResult()
+        wrong = _why_not_python(text)
+        return FileResult(errors=[_not_python(wrong, path)] if wrong is not None else [])
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     try:
         return _check_outlined(text, path, ruleset, _Holds(relevant, configured, markers))
     finally:
         sys.setrecursionlimit(limit)
+
+
+def is_python(source: bytes) -> bool:
+    """Whether Python can read a file: asked of those with nothing for any rule, which count as checked all the same."""
+    return _why_not_python(source) is None
+
+
+def _why_not_python(source: bytes | str) -> Exception | None:
+    """What Python says of a source that it cannot read; as `ast.parse`, without importing `ast`."""
+    import warnings  # noqa: PLC0415 - Python has it in memory already
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the compiler thinks of the user's literals is not our business
+            compile(source, "<string>", "exec", _ONLY_AST, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return error
+    return None
 
 
 def _only_read(text: str, path: str) -> FileResult:

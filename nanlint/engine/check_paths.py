@@ -159,7 +159,7 @@ class Run:
         """The report on `results`, findings and errors in reading order."""
         found = [results[file.path] for file in discovery.files]
         findings = [finding for result in found for finding in result.findings]
-        errors = [*discovery.errors, *(error for result in found for error in result.errors)]
+        errors = [*discovery.errors, *discovery.passed_over, *(error for result in found for error in result.errors)]
         return model.Report(
             findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
             errors=tuple(sorted(errors, key=lambda error: (error.path, error.line or 0))),

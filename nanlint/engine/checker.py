@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from nanlint import model
 from nanlint.digest import digest_of
-from nanlint.engine.check_file import check_bytes, check_path
+from nanlint.engine.check_file import check_bytes, check_path, is_python
 from nanlint.engine.file_result import FileResult
 from nanlint.engine.rulebook import rulebook
 from nanlint.engine.ruleset import Ruleset
@@ -89,7 +89,7 @@ class Checker:
         ruleset, is_torch = self.ruleset_for(file), is_about_torch(data)
         if may_use_torch(data) and ruleset.gate.admits(data):
             return True
-        if mentions_suppression(data) or not _is_plain_text(data):
+        if mentions_suppression(data) or not _is_plain_text(data) or not is_python(data):
             return True
         return ruleset.judges_settings and states_settings(data, is_torch=is_torch)
 

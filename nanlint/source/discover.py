@@ -1,8 +1,8 @@
 """Which files are checked: from what the user named to a sorted list, each with its kind and its settings.
 
 Read as ruff reads it:
-- A file that is named is checked, excluded or not, unless `force-exclude`; git's ignore files never stop it. Where its
-  suffix says nothing it is taken for Python.
+- A file that is named is checked, excluded or not, unless `force-exclude`; git's ignore files never stop it. Without a
+  suffix it is taken for Python; with one that is none of ours it is passed over, unless `include` has it.
 - A folder that is named is walked. Below it `include`, `exclude` and the ignore files decide, and nested config files
   change them for what is below.
 - Folders behind symbolic links are not entered (so no loop can trap us), files behind them are checked.
@@ -11,7 +11,7 @@ What can't be read becomes a `FileError` and the rest goes on.
 """
 
 # pathlib is not imported on a clean run.
-# ruff: noqa: PTH100, PTH109, PTH112, PTH116, PTH118
+# ruff: noqa: PTH100, PTH109, PTH112, PTH116, PTH118, PTH122
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ _WILD = frozenset("*?[")
 
 _KINDS: Mapping[str, Kind] = {
     ".py": "python",
+    ".pyw": "python",
     ".pyi": "stub",
     ".ipynb": "notebook",
     ".yaml": "config",
@@ -68,6 +69,8 @@ class Discovery(NamedTuple):
 
     files: list[FoundFile]
     errors: list[FileError]
+    passed_over: list[FileError] = []  # noqa: RUF012 - never changed
+    """Files that were named and are nothing that can be checked."""
 
 
 def kind_of(path: str) -> Kind:
@@ -84,7 +87,8 @@ def discover(paths: Sequence[str], finder: SettingsFinder, *, stdin_filename: st
         else:
             search.add(path)
     files = sorted(search.found.values(), key=_by_path)
-    return Discovery(files, sorted(search.errors.values(), key=_by_path))
+    passed_over = sorted(search.passed_over.values(), key=_by_path)
+    return Discovery(files, sorted(search.errors.values(), key=_by_path), passed_over)
 
 
 def _by_path(entry: FoundFile | FileError) -> str:
@@ -113,6 +117,7 @@ class _Search:
     def __init__(self, finder: SettingsFinder) -> None:
         self.found: dict[str, FoundFile] = {}
         self.errors: dict[str, FileError] = {}
+        self.passed_over: dict[str, FileError] = {}
         self._finder = finder
         self._here = os.path.join(os.getcwd(), "")
         self._rules_by_settings: dict[int, _Rules] = {}
@@ -130,8 +135,18 @@ class _Search:
             return
         if stat.S_ISDIR(status.st_mode):
             self.found.update(self._walk(absolute))
+        elif not self._can_be_checked(absolute):
+            message = "not checked: neither Python nor a notebook nor a config file, by its suffix"
+            self.passed_over[absolute] = model.FileError(shown_path(absolute), None, message)
         else:
             self.found[absolute] = self._file(absolute, self._finder.for_path(absolute), status)._replace(is_named=True)
+
+    def _can_be_checked(self, absolute: str) -> bool:
+        folder, name = os.path.split(absolute)
+        suffix = os.path.splitext(name)[1].lower()
+        return (
+            not suffix or suffix in _KINDS or self._rules(self._finder.for_path(absolute)).include.match(name, folder)
+        )
 
     def add_stdin(self, filename: str) -> None:
         """Text that comes in on stdin as if it were the file `filename`."""
