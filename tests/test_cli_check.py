@@ -394,7 +394,7 @@ def test_a_reader_that_goes_away_ends_the_run_quietly(project: Project) -> None:
         assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()
-        assert (process.stderr.read(), process.wait()) == (b"", 2)
+        assert (process.stderr.read(), process.wait()) == (b"", 141)
 
 
 def test_a_reader_that_goes_away_before_a_short_report_ends_the_run_quietly(project: Project) -> None:
@@ -406,7 +406,7 @@ def test_a_reader_that_goes_away_before_a_short_report_ends_the_run_quietly(proj
         stderr=subprocess.PIPE, check=False,
     )  # fmt: skip
     os.close(writing)
-    assert (done.returncode, done.stderr) == (2, b"")
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 def test_closed_stdout_is_no_crash(project: Project) -> None:

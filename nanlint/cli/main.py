@@ -9,6 +9,7 @@ The parser is built for the one command that was asked for; a hook that runs on 
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import os
 import sys
@@ -51,6 +52,12 @@ _WITH_COLLECTOR = frozenset({"trace", "checkpoint", "confirm"})
 INTERRUPTED = 130
 """What a shell expects of a program that Ctrl-C ended."""
 
+READER_GONE = 141
+"""What a shell makes of a program that SIGPIPE ended, as `grep … | head -1` is: 0 would mean that nothing was found."""
+
+_UNWRITABLE = frozenset({errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, getattr(errno, "EDQUOT", errno.ENOSPC)})
+"""How writing to an open stream fails: the disk is full, the file may not grow, the device is gone, it was closed."""
+
 
 class _Command(Protocol):
     """What a module of `nanlint.cli` has to offer."""
@@ -77,23 +84,50 @@ def _guarded(argv: list[str], out: TextIO, err: TextIO, *, is_last: bool) -> int
     try:
         code = _run(argv, out, err, is_last=is_last)
         out.flush()
+        err.flush()
     except NanlintError as error:
-        err.write(f"nanlint: {error}\n")
+        _say(err, f"nanlint: {error}\n")
         return ExitCode.FAILED
-    except BrokenPipeError:
-        # `nanlint check | head` closed the pipe; leave quietly, and give the interpreter nothing to flush into it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
-        return ExitCode.FAILED
+    except BrokenPipeError:  # `nanlint check | head` has read enough
+        _muffle(out)
+        _muffle(err)
+        return READER_GONE
     except KeyboardInterrupt:
-        err.write("nanlint: interrupted; files already fixed stay fixed, no file is half-written\n")
+        _say(err, "nanlint: interrupted; files already fixed stay fixed, no file is half-written\n")
         return INTERRUPTED
-    except Exception:  # noqa: BLE001 - Python's own exit code for a crash is 1, which here means findings
-        import traceback  # noqa: PLC0415 - for crashes only
-
-        traceback.print_exc(file=err)
-        err.write(f"nanlint: crashed; please report the lines above, with nanlint {nanlint.__version__}\n")
+    except Exception as error:  # noqa: BLE001 - Python's own exit code for a crash is 1, which here means findings
+        _say(err, _complaint(error))
+        _muffle(out)
         return ExitCode.FAILED
     return code
+
+
+def _complaint(error: Exception) -> str:
+    """What to say of an error that nobody expected: one line if the output is to blame, else what to report."""
+    # An error of a file that was opened by name has that name.
+    if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE:
+        return f"nanlint: the output could not be written: {error.strerror}\n"
+    import traceback  # noqa: PLC0415 - for crashes only
+
+    trace = "".join(traceback.format_exception(error))
+    return f"{trace}nanlint: crashed; please report the lines above, with nanlint {nanlint.__version__}\n"
+
+
+def _say(err: TextIO, text: str) -> None:
+    """Tell why the run ended, if anybody can hear it; the exit code says it in any case."""
+    try:
+        err.write(text)
+        err.flush()
+    except OSError:
+        _muffle(err)
+
+
+def _muffle(stream: TextIO) -> None:
+    """Let what a stream still holds go nowhere if it cannot be written: the interpreter would try it again, and complain."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _is_watched() -> bool:
@@ -106,8 +140,8 @@ def _leave(code: int, out: TextIO, err: TextIO) -> NoReturn:
     import atexit  # noqa: PLC0415 - built in; no other way out needs it
 
     atexit._run_exitfuncs()  # noqa: SLF001 - what Python itself would do next
-    out.flush()
-    err.flush()
+    _muffle(out)
+    _muffle(err)
     os._exit(code)
 
 

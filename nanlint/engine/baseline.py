@@ -159,7 +159,7 @@ def write(
     try:
         write_atomically(path, text.encode("utf-8", "surrogatepass"))
     except UnwritableSource as error:
-        raise SettingsError(f"{path}: the baseline cannot be written: {error}") from None
+        raise SettingsError(f"--write-baseline {path}: {error}") from None
     return change
 
 
