@@ -15,6 +15,7 @@ import pytest
 from nanlint.errors import NanlintError
 from nanlint.source.read import UnwritableSource
 from nanlint.source.write import write_atomically
+from tests.project import FIXED_LOG, LOG, Project, environment
 
 REPOSITORY = Path(__file__).parents[1]
 OLD, NEW = b"x = 1\r\n", b"x = 2\r\n"
@@ -197,3 +198,86 @@ def test_a_process_killed_at_any_moment_leaves_the_old_content_or_the_new(path: 
             child.kill()
         torn += path.read_bytes() not in contents
     assert torn == 0
+
+
+# -- what killed processes left ----------------------------------------------------------------------------------------
+
+NAME = ".nanlint-{}-0123456789abcdef.tmp"
+
+
+def test_what_a_killed_process_left_goes_with_the_next_write(path: Path) -> None:
+    left = path.parent / NAME.format(_ended_process())
+    left.write_bytes(NEW)
+    write_atomically(path, NEW)
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_what_is_a_day_old_goes_though_another_process_has_the_number(path: Path) -> None:
+    left = path.parent / NAME.format(os.getpid())
+    left.write_bytes(NEW)
+    os.utime(left, (0, 0))
+    write_atomically(path, NEW)
+    assert not left.exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(".nanlint-{}-0123456789abcde.tmp", id="another length"),
+        pytest.param("nanlint-{}-0123456789abcdef.tmp", id="no dot"),
+        pytest.param(".nanlint-{}-0123456789abcdef.tmp~", id="a backup of one"),
+        pytest.param(".nanlint-notes.tmp", id="a name of the user's own"),
+    ],
+)
+def test_what_may_be_somebody_elses_stays(path: Path, name: str) -> None:
+    left = path.parent / name.format(_ended_process())
+    left.write_bytes(NEW)
+    os.utime(left, (0, 0))
+    write_atomically(path, NEW)
+    assert left.read_bytes() == NEW
+
+
+def test_what_a_running_process_writes_stays(path: Path) -> None:
+    left = path.parent / NAME.format(os.getpid())
+    left.write_bytes(NEW)
+    write_atomically(path, NEW)
+    assert left.read_bytes() == NEW
+
+
+def test_a_link_or_a_folder_of_such_a_name_stays(path: Path, tmp_path: Path) -> None:
+    thesis = tmp_path / "thesis.tex"
+    thesis.write_bytes(NEW)
+    name = NAME.format(_ended_process())
+    link, folder = path.parent / name, path.parent / name.replace("0123", "4567")
+    link.symlink_to(thesis)
+    folder.mkdir()
+    write_atomically(path, NEW)
+    assert (link.is_symlink(), folder.is_dir(), thesis.read_bytes()) == (True, True, NEW)
+
+
+def test_only_the_folder_that_is_written_in_is_cleared(path: Path, tmp_path: Path) -> None:
+    left = tmp_path / NAME.format(_ended_process())
+    left.write_bytes(NEW)
+    write_atomically(path, NEW)
+    assert left.exists()
+
+
+def test_fix_clears_what_a_killed_fix_left(tmp_path: Path) -> None:
+    project = Project.make(tmp_path, a=LOG)
+    script = (
+        "import os, signal, sys\n"
+        "os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "from nanlint.cli.main import main\n"
+        "main(['check', '--fix', '--no-cache'])\n"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment(), check=False)
+    left = list(tmp_path.glob(".nanlint-*.tmp"))
+    project.check("--fix")
+    assert (len(left), list(tmp_path.glob(".nanlint-*.tmp")), project.read("a.py")) == (1, [], FIXED_LOG)
+
+
+def _ended_process() -> int:
+    """The number of a process that has come and gone."""
+    with subprocess.Popen([sys.executable, "-S", "-c", "pass"]) as process:
+        process.wait()
+    return process.pid

@@ -2,6 +2,7 @@
 
 The new content goes to a temporary file in the same folder, reaches the disk, and takes the name of the old file in
 one step. Symbolic links stay and their target is written; a hard link parts from its siblings, which is the price.
+A process that is killed leaves its temporary file behind; whoever writes in that folder next takes it away.
 """
 
 # Descriptors and mode bits are the business of os.
@@ -10,11 +11,20 @@ one step. Symbolic links stay and their target is written; a hard link parts fro
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
+import re
 import stat
 import sys
+import time
 
 from nanlint.source.read import UnwritableSource
+
+_OURS = re.compile(r"\.nanlint-([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp")
+"""A temporary file, with the number of the process that writes it."""
+
+# Nobody writes one file for so long; its process is gone, and another one has its number.
+_ABANDONED_AFTER = 86_400.0
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes, *, expected: bytes | None = None) -> bool:
@@ -58,7 +68,8 @@ def _content(target: str) -> bytes:
 
 def _replace(target: str, data: bytes, old: os.stat_result | None) -> None:
     folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".nanlint-{os.urandom(8).hex()}.tmp")
+    _clear_leftovers(folder)
+    temporary = os.path.join(folder, f".nanlint-{os.getpid()}-{os.urandom(8).hex()}.tmp")
     try:
         _write_new(temporary, data, old)
         os.replace(temporary, target)
@@ -66,6 +77,37 @@ def _replace(target: str, data: bytes, old: os.stat_result | None) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+@functools.cache
+def _clear_leftovers(folder: str) -> None:
+    """Delete what killed processes left in a folder that is written in; asked once for each folder."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            ours = _OURS.fullmatch(entry.name)
+            if ours is not None and _is_abandoned(entry, int(ours[1])):
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
+
+
+def _is_abandoned(entry: os.DirEntry[str], process: int) -> bool:
+    """Whether nobody will rename the file any more. A link or a folder of that name is none of ours."""
+    if not entry.is_file(follow_symlinks=False):
+        return False
+    return not _runs(process) or time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_AFTER
+
+
+def _runs(process: int) -> bool:
+    """Whether there is such a process; where nobody can tell, there is."""
+    if sys.platform == "win32":  # os.kill would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # somebody else's
+        return True
+    return True
 
 
 def _write_new(temporary: str, data: bytes, old: os.stat_result | None) -> None:
