@@ -27,8 +27,9 @@ examples:
 
 exit codes: 0 nothing found, 1 findings (with --diff: something to change), 2 the run itself failed.
 A file that cannot be checked (syntax error, unreadable, a rule that crashes on it) is reported and the others are
-checked; it makes the exit code 2 only with --strict. A path on the command line that does not exist, a wrong setting
-or a broken rule file makes it 2 always.
+checked; it makes the exit code 2 only with --strict, and so does a named file that is neither Python nor a notebook nor
+a config file. A path on the command line that does not exist, a wrong setting, a broken rule file or output that cannot
+be written makes it 2 always. A reader that goes away (`| head -1`) makes it 141, as with grep.
 
 A baseline holds findings of every level. --write-baseline updates one that is there: what was looked for and not found
 is taken out, what belongs to unchecked files or rules stays. A run that ends in exit code 2 writes none; a file that
