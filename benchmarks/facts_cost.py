@@ -2,9 +2,9 @@
 
     python benchmarks/facts_cost.py [--sample N] [--select CODES] [--package NAME] [--work DIR] [--wheels DIR]
 
-One process, one file after the other, all default rules. *Facts and rules* is all the work on a file behind outline and gate:
+One process, one file after the other, all default rules. *Facts and rules* is all the work on a file behind outline and prefilter:
 sketches, facts, rules, and libcst on what they tell of. It is held against libcst's parse of the same file, and, beside that, of the
-functions in it that the gate keeps; nanlint needs neither. Targets: facts and rules cost at most twice the parse of the file; no file
+functions in it that the prefilter keeps; nanlint needs neither. Targets: facts and rules cost at most twice the parse of the file; no file
 costs more than 20 times the median per line.
 """
 
@@ -69,7 +69,7 @@ class FileCost:
 
     @property
     def per_line(self) -> float:
-        """Seconds per line of the file, outline and gate included."""
+        """Seconds per line of the file, outline and prefilter included."""
         return self.total / self.lines
 
 
@@ -164,7 +164,7 @@ def check(text: str, ruleset: Ruleset, cost: FileCost) -> FileError | None:
 
 
 def parse_for_comparison(text: str, meter: Meter) -> None:
-    """Note what libcst needs for the whole file, and for the functions that the gate keeps."""
+    """Note what libcst needs for the whole file, and for the functions that the prefilter keeps."""
     start = time.process_time()
     libcst.parse_module(text)
     meter.cost.whole_parse = time.process_time() - start

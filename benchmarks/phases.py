@@ -66,16 +66,16 @@ def watch_nanlint(phases: Phases) -> None:
     """Wrap the functions on nanlint's lint path. Imports here are what is measured as `import`."""
     from nanlint.engine import check_file, suppress  # noqa: PLC0415 - timed
     from nanlint.engine.check_paths import Checker, Run  # noqa: PLC0415 - timed
+    from nanlint.prefilter.triggers import Prefilter  # noqa: PLC0415 - timed
     from nanlint.source.cache import Cache  # noqa: PLC0415 - timed
-    from nanlint.source.gate import Gate  # noqa: PLC0415 - timed
 
     phases.watch("discover", Run, "discover")
     for method in ("look_up", "store", "save"):
         phases.watch("cache", Cache, method)
-    phases.watch("read, gate on bytes", Checker, "has_nothing_for")
+    phases.watch("read, prefilter on bytes", Checker, "has_nothing_for")
     phases.watch("ast.parse", ast, "parse")
     phases.watch("outline", check_file, "outline")
-    phases.watch("gate on chunks", Gate, "chunks")
+    phases.watch("prefilter on chunks", Prefilter, "chunks")
     phases.watch("suppression", suppress, "apply")
 
 

@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 RESULTS = Path(__file__).resolve().parent / "results" / "speed.md"
 
-# Of about 1,400 lines each: in the first the gate keeps nothing, in the second it keeps functions that turn out clean.
+# Of about 1,400 lines each: in the first the prefilter keeps nothing, in the second it keeps functions that turn out clean.
 UNTOUCHED = "models/minicpmv4_7/modeling_minicpmv4_7.py"
 LOOKED_INTO = "models/whisper/modeling_whisper.py"
 DEFECT = "\n\ndef surprise(logits):\n    return torch.log(torch.softmax(logits, dim=-1))\n"
 
 SLOW_PEERS = ("TorchFix", "Fixit")
-CHANGED = "nanlint, one file changed, the gate keeps nothing"
+CHANGED = "nanlint, one file changed, the prefilter keeps nothing"
 CHANGED_AND_ANALYSED = "nanlint, one file changed, functions analysed"
 
 
@@ -60,7 +60,7 @@ def one_file(bench: Bench, rounds: int) -> Scene:
     bad.write_text(clean.read_text(encoding="utf-8") + DEFECT, encoding="utf-8")
     commands = {
         "`python -c pass`": Command([bench.python, "-c", "pass"]),
-        "nanlint, the gate keeps nothing": bench.nanlint(clean, cache="one", cold=True),
+        "nanlint, the prefilter keeps nothing": bench.nanlint(clean, cache="one", cold=True),
         "nanlint, functions analysed, clean": bench.nanlint(looked_into, cache="one", cold=True),
         "nanlint, one finding": bench.nanlint(bad, cache="one", cold=True),
         "ruff": bench.ruff(clean, cache="one-ruff", cold=True),
@@ -68,9 +68,9 @@ def one_file(bench: Bench, rounds: int) -> Scene:
     best = best_of(commands, rounds)
     best |= best_of({name: bench.peer(name, clean) for name in SLOW_PEERS}, 2)
     bare = best["`python -c pass`"].wall
-    hook, finding = best["nanlint, the gate keeps nothing"].wall, best["nanlint, one finding"].wall
+    hook, finding = best["nanlint, the prefilter keeps nothing"].wall, best["nanlint, one finding"].wall
     promises = {
-        "nanlint, the gate keeps nothing": bench.promise(
+        "nanlint, the prefilter keeps nothing": bench.promise(
             "hook", Target("<= 8x bare python", ratio(hook, bare), hook <= 8 * bare)
         ),
         "nanlint, one finding": bench.promise(

@@ -8,7 +8,7 @@ cheap: libcst comes in when a chunk is walked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from nanlint.model import Applicability, Direction, Edit, Finding, Fix, Hazard, Severity, Span
 from nanlint.source.telling_names import DATA, RATES, VANISHING
@@ -56,7 +56,6 @@ __all__ = [
     "Form",
     "Hazard",
     "Iterator",
-    "Need",
     "Node",
     "Option",
     "Path",
@@ -93,57 +92,6 @@ def show(title: str, *edits: Edit) -> Fix:
     return Fix(title, Applicability.SHOW, edits)
 
 
-class Need(NamedTuple):
-    """What must stand in the code before a rule can fire: it decides what the analysis gets to see, and nothing else.
-
-    The sets hold operations by the op table's names, words, and kinds of number: `<huge>`, `<tiny>`, `<minute>`, `<near one>`,
-    `<fraction>`. `[]` is a subscript that is neither a number nor a slice, `<root>` and `<inverse>` are powers by their
-    exponent, `<own element>` divides by an element of itself, `<two bounds>` clamps between numbers, `<mask>`, `<eps>`, `<gradient>` and
-    `<log ratio>` are names that speak of one, `<low>` is a huge number below 0, `<least>` the least number of a format, `<inherited>` an attribute that
-    nothing in the file sets, the empty word what `**` hands on. `<tensor>` shows that something is no number, `<computed>` is the result of any operation, `<bounded>` that of
-    one which tells something of its own, `<anything>` is behind every operand: of a rule with that need, only what its operands rest on is worth knowing.
-    """
-
-    calls: frozenset[str]
-    """One of these operations is called."""
-    beneath: tuple[frozenset[str], ...] = ()
-    """Of each set there is one in its operands, or in what these were computed from in this file."""
-    beside: frozenset[str] = frozenset()
-    """One of these is anywhere in the file."""
-    along: tuple[frozenset[str], ...] = ()
-    """Of each set there is one in the same function."""
-    unless: frozenset[str] = frozenset()
-    """The rule is silent in functions in which one of these words occurs."""
-    made_by: frozenset[str] = frozenset()
-    """One of these made an operand, through names, views and plain arithmetic, but no clamp and no other function."""
-    named: frozenset[str] = frozenset()
-    """One of these words is in the name that an operand goes by, as it is written."""
-    above: frozenset[str] = frozenset()
-    """As `made_by`, of what is divided."""
-    spread: Literal["", "one", "another", "every"] = ""
-    """Behind which operands the sets of `beneath` must be: all of them behind one, the last behind another than the first, each behind
-    every one; anywhere if nothing is said."""
-    form: str = ""
-    """The form that the operation must have: `<selected>` has an operand `x[index]`, `<eps added>` one `x + eps`, `<late eps>` adds an
-    eps to the result of a call, `<called by name>` is no method of a value, `<mark given>` may have an `ignore_index`, `<huge constant>` has an operand that is one, `<cast and huge>` another that is cast as well, `<wide limit>`
-    one that is the lower limit of a format wider than float16, `<least twice>` two that are filled with the least number of one, `<of variance>` one that
-    is an average less a square, `<of tested>` one that is compared with something, or made of what is, `<infinite constant>` one that is infinite, `<amplified>` one over a small number,
-    `<may be learned>` one that is neither a number nor computed here, `<compared>`
-    is no `where`, or one by a comparison."""
-    but: frozenset[str] = frozenset()
-    """Forms in which it cannot break: `<raised>` has an eps in its operand that float16 holds, `<floored>` any number above 0, `<number added>`
-    any number as a term, `<learned>` is given the sum or the norm of what a model makes by its name, `<uncounted>` the sum of what
-    nothing has tested, `<eps given>` has an argument of that name, `<no diagonal>` is an einsum without one, `<filled>` makes what something in the file fills, `<not learned>` what has no gradient, `<wide scores>` fills
-    what is in float32 or a number, `<asked for>` is given what the function compares with 0, `<own called>` calls an attribute of the object."""
-    not_named: tuple[str, ...] = ()
-    """The rule is silent in functions whose names contain one of these."""
-    where: Literal["", "no test", "could train", "may train", "trained", "sets elements", "watches", "replaces"] = ""
-    """What the function must be by its names, as facts judge them; or it has an assignment to `x[index]`, or speaks of a loss, a
-    gradient or a norm, or puts a number in the place of one that is not finite."""
-    recorded: bool = False
-    """Whether the rule is silent where autograd records nothing: in an evaluation step, or under `@torch.no_grad()`."""
-
-
 class Rule:
     """One rule. The docstring is its page: a summary line, then the sections that `nanlint explain` prints."""
 
@@ -159,16 +107,12 @@ class Rule:
     """The operations `check_call` is shown: the op table's names, dotted names (`math.isnan`), methods (`.step`)."""
     beside: ClassVar[frozenset[str]] = frozenset()
     """Words of which the file must hold one before the rule can fire at all; empty for no such condition."""
-    needs: ClassVar[tuple[Need, ...]] = ()
-    """A narrower condition than `calls` and `beside`: one of these must be met in a function."""
     comparisons: ClassVar[frozenset[str]] = frozenset()
-    """Words of which a function must hold one before `check_comparison` is shown its comparisons; empty for none at all."""
-    compares: ClassVar[Literal["", "compares limits"]] = ""
-    """Whether it needs a comparison with NaN, of something with itself, or with a number that may be large, and not just any."""
+    """Words for which a function is looked at; `check_comparison` is then shown its comparisons. Empty for none at all."""
     settings: ClassVar[frozenset[str]] = frozenset()
     """The keys `check_setting` is shown, in config files and in Python configs, written as `grad_clip`."""
     loops: ClassVar[frozenset[str]] = frozenset()
-    """Words of which a file must hold one before `check_loop` is shown its training loops; empty for none at all."""
+    """Words for which a function is looked at; `check_loop` is then shown the training loops of the file. Empty for none at all."""
     yields_to: ClassVar[frozenset[str]] = frozenset()
     """Codes of rules that tell of the same defect more precisely: where one of them fires, this one is silent. At `info` they hide
     nothing that is shown by default."""

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from nanlint.rule import DATA as TARGETS
-from nanlint.rule import VANISHING as NAMES
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
 
 DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
-DIVISIONS = frozenset({DIV, RECIPROCAL, "<inverse>"})
-GUARDED = frozenset({"<number added>", "<learned>", "<uncounted>", "<asked for>"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
 NORMALIZE = "torch.nn.functional.normalize"
 # What is built or initialised is the same in every run: what fails there fails at once.
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
 NANS = frozenset({"nan", "nansum", "nanmean", "nanmedian", "nan_to_num"})
-ORDINARY = frozenset({"amax", "bincount", "count_nonzero", "torch.index_add", "torch.scatter_add", "max", "mean", "median", "norm", "quantile", "std", "sum", "var", "vector_norm"})  # fmt: skip
-LEAST = frozenset({"min", "mins", "minimum"})
 COUNT, DATUM, QUOTED = "count", "datum", 34
 
 
@@ -48,13 +42,6 @@ class UnguardedDivision(Rule):
     name = "unguarded-division"
     severity = Severity.WARNING
     calls = frozenset({DIV, RECIPROCAL, POWER})
-    needs = (Need(DIVISIONS, (ORDINARY,), made_by=ORDINARY, but=GUARDED, unless=NANS, not_named=BUILDING, where="no test"),
-             Need(DIVISIONS, (frozenset({"abs"}), frozenset({"torch.add"})), made_by=frozenset({"abs"}), where="no test"),
-             Need(DIVISIONS, (frozenset({"torch.sub"}),), named=LEAST, where="no test"),
-             Need(DIVISIONS, named=TARGETS, above=frozenset({"torch.sub"}), where="no test"),
-             Need(DIVISIONS, (frozenset({"<computed>", "[]"}),), where="no test"),
-             Need(DIVISIONS, named=NAMES, where="no test"),
-             Need(frozenset({"<own element>"}), where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

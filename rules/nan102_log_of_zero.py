@@ -12,7 +12,6 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
-    Need,
     Rule,
     Severity,
     unsafe,
@@ -21,14 +20,12 @@ from nanlint.rule import (
 # The operation -> the largest argument at which it is -inf.
 LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": -1}
 TOLD_ELSEWHERE = frozenset({"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod", "torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"})  # fmt: skip
-DIFFERENCE, PRODUCT, RELU, QUOTED = "torch.sub", "torch.mul", "torch.relu", 50
+DIFFERENCE, RELU, QUOTED = "torch.sub", "torch.relu", 50
 UNKEPT, PROBABILITY, LIKELIHOOD = (
     "is kept above 0 by nothing here",
     "is a probability by name",
     "torch.nn.functional.nll_loss",
 )
-SATURATING = frozenset({"softmax", "softmin", "sigmoid", "sigmoid_", "expit", "Sigmoid", "Softmax", "tanh", "tanh_", "Tanh"})  # fmt: skip
-OFTEN_ZERO = frozenset({"torch.clamp", "torch.clamp_min"}) | {RELU, PRODUCT, DIFFERENCE, "torch.pow", "torch.square", "torch.abs", "torch.sum", "torch.mean", "torch.median", "torch.max", "torch.amax", "torch.std", "torch.var", "torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.count_nonzero", "torch.nansum", "torch.bincount", "torch.nn.functional.one_hot", "torch.nn.functional.gumbel_softmax"}  # fmt: skip
 
 
 class LogOfZero(Rule):
@@ -60,11 +57,6 @@ class LogOfZero(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = frozenset(LOGARITHMS)
-    needs = (Need(calls, (OFTEN_ZERO,), made_by=OFTEN_ZERO, but=frozenset({"<raised>"}), where="may train", recorded=True),
-             Need(calls, (SATURATING,), where="no test", recorded=True),
-             Need(frozenset({"torch.log1p"}), (frozenset({"<computed>"}),), where="may train", recorded=True),
-             Need(calls, along=(frozenset({LIKELIHOOD}),), where="no test", recorded=True),
-             Need(calls, where="no test"))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

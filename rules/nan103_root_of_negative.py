@@ -11,7 +11,6 @@ from nanlint.rule import (
     Finding,
     Hazard,
     Iterator,
-    Need,
     Rule,
     Severity,
     unsafe,
@@ -22,8 +21,8 @@ INF, EINSUM = float("inf"), "torch.einsum"
 # A bound so close below 0 is our own caution about the last digits.
 ROUNDING = 1e-4
 SIGNED = frozenset({"torch.cos", "torch.sin", "torch.tanh", "torch.erf", "torch.cosine_similarity"})
-RAISED, DIMENSIONS = frozenset({"<raised>"}), frozenset({"dim", "keepdim"})
-ROOTS, PRODUCTS = frozenset({SQRT, RSQRT, "<root>"}), frozenset({"torch.matmul", "torch.bmm", "torch.mm", EINSUM})
+DIMENSIONS = frozenset({"dim", "keepdim"})
+PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", EINSUM})
 SUMS = PRODUCTS | {"torch.sum"}
 # Shares, levels and rates are kept below 1 by those who make them.
 SHARES = frozenset(
@@ -63,12 +62,6 @@ class RootOfNegative(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = frozenset({SQRT, RSQRT, POWER})
-    needs = (
-        Need(frozenset({SQRT, RSQRT}), (SIGNED | {DIFFERENCE},), but=RAISED, where="may train"),
-        Need(frozenset({"<root>"}), (SIGNED | {DIFFERENCE}, frozenset({"<tensor>"})), but=RAISED, where="may train"),
-        Need(ROOTS, (SUMS,), along=(PRODUCTS,), but=RAISED, where="no test"),
-        Need(ROOTS, (SIGNED | SUMS | {DIFFERENCE},), where="no test"),
-    )
     yields_to = frozenset({"NAN210", "NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

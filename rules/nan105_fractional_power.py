@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, show
+from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, show
 
 POWER = "torch.pow"
 PRODUCT = "torch.mul"
@@ -10,10 +10,6 @@ ANGLES = frozenset({"torch.cos", "torch.sin"})
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min", "torch.clamp_max"})
 # A bound so close below 0 is our own caution about the last digits.
 INF, ROUNDING = float("inf"), 1e-4
-# What makes values of both signs within bounds.
-SIGNED = frozenset(
-    f"torch.{name}" for name in ("sub", "neg", "sin", "cos", "tanh", "erf", "sign", "randn", "randn_like", "clamp")
-)
 # Exponents that somebody sets, and sets below 1 at times.
 SETTINGS = frozenset({"gamma", "focal", "exponent", "power", "tau"})
 QUOTED = 40
@@ -46,10 +42,6 @@ class FractionalPower(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = frozenset({POWER})
-    needs = (
-        Need(frozenset({"<root>"}), (frozenset({"<tensor>"}), SIGNED), where="no test"),
-        Need(frozenset({POWER}), where="could train"),
-    )
     yields_to = frozenset({"NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import COMPARISONS as TESTS
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
 
 SPREADS = frozenset({"torch.std", "torch.var"})
 AVERAGES = frozenset({"torch.mean", "torch.median"})
@@ -46,10 +45,6 @@ class StatisticsOfTooFew(Rule):
     name = "statistics-of-too-few"
     severity = Severity.WARNING
     calls = SPREADS | AVERAGES
-    needs = (Need(SPREADS | AVERAGES, along=(TESTS | {"torch.isin"},), form="<selected>", where="no test", recorded=True),
-             Need(SPREADS, named=BATCHES, where="no test", recorded=True), Need(SPREADS, where="trained"),
-             Need(SPREADS | AVERAGES, form="<selected>", where="no test"),
-             Need(SPREADS | AVERAGES, (frozenset({"torch.cat", "torch.stack"}),), where="no test"))  # fmt: skip
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one statistic."""

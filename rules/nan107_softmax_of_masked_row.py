@@ -13,7 +13,6 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
-    Need,
     Rule,
     Severity,
     unsafe,
@@ -28,7 +27,6 @@ RESULTS = {
 # Filters of a sampler keep at least the best token.
 SAMPLERS = ("sampl", "filter", "top_k", "top_p", "topk", "warp", "generate", "decode")
 SCALING = frozenset({"torch.div", "torch.mul"})
-INFINITE = frozenset({"inf", "Inf", "infty"})
 ORDINARY = 100
 QUOTED = 18
 
@@ -66,10 +64,6 @@ class SoftmaxOfMaskedRow(Rule):
     severity = Severity.WARNING
     direction = Direction.FORWARD
     calls = frozenset(RESULTS)
-    needs = (
-        Need(frozenset(RESULTS), (frozenset({"torch.masked_fill", "torch.where"}), INFINITE)),
-        Need(frozenset(RESULTS), (INFINITE,), where="sets elements"),
-    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one softmax."""

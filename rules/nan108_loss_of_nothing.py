@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from nanlint.rule import COMPARISONS as TESTS
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
 
 F = "torch.nn.functional."
 IGNORING = {f"{F}cross_entropy": "torch.nn.CrossEntropyLoss", f"{F}nll_loss": "torch.nn.NLLLoss"}
@@ -60,11 +59,6 @@ class LossOfNothing(Rule):
     name = "loss-of-nothing"
     severity = Severity.WARNING
     calls = frozenset(IGNORING) | frozenset(CLASSES) | AVERAGING
-    needs = (
-        Need(calls, along=(TESTS | {"torch.isin"},), form="<selected>", where="no test", recorded=True),
-        Need(calls, form="<selected>", where="no test"),
-        Need(calls, (frozenset({"ignore_index"}),), form="<mark given>", where="no test", recorded=True),
-    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one loss, or the making of one."""

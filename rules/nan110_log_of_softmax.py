@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, safe
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, safe
 
 LOGS = frozenset({"torch.log", "torch.log1p", "torch.log2", "torch.log10"})
 SOFTMAX, SIGMOID = "torch.softmax", "torch.sigmoid"
@@ -12,7 +12,6 @@ KINDS = {SOFTMAX: "softmax", SIGMOID: "sigmoid", "torch.nn.functional.softmin": 
 LOG_SOFTMAX, LOG_SIGMOID = "torch.log_softmax", "torch.nn.functional.logsigmoid"
 ENTROPY = "torch.nn.functional.binary_cross_entropy"
 # A longer quotation would carry the message past 100 characters.
-SHARES = frozenset({"softmax", "softmin", "sigmoid", "sigmoid_", "expit", "Softmax", "Softmax2d", "Softmin", "Sigmoid"})
 QUOTED = 35
 
 
@@ -56,7 +55,6 @@ class LogOfSoftmax(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = LOGS | {ENTROPY}
-    needs = (Need(LOGS | {ENTROPY}, (SHARES,)),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one logarithm, or one cross entropy of probabilities."""

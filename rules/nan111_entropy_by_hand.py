@@ -12,7 +12,6 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
-    Need,
     Rule,
     Severity,
     safe,
@@ -56,9 +55,6 @@ class EntropyByHand(Rule):
     name = "entropy-by-hand"
     severity = Severity.ERROR
     calls = frozenset({PRODUCT, DIVERGENCE})
-    needs = (Need(frozenset({PRODUCT}), (LOGARITHMS, frozenset({"<tensor>"})), along=(LOGARITHMS,), where="may train", recorded=True),
-             Need(frozenset({PRODUCT}), (LOGARITHMS, frozenset({"<tensor>"})), along=(LOGARITHMS,)),
-             Need(frozenset({DIVERGENCE}), (frozenset({"softmax", "Softmax", "exp"}),), where="may train", recorded=True))  # fmt: skip
     yields_to = frozenset({"NAN110", "NAN303"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

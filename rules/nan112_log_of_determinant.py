@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
+from nanlint.rule import Call, Direction, Edit, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
 
 DETERMINANT, PRODUCT, RUNNING_PRODUCT, ABS = "torch.det", "torch.prod", "torch.cumprod", "torch.abs"
 KINDS = {DETERMINANT: "a determinant", PRODUCT: "a product", RUNNING_PRODUCT: "a product"}
@@ -41,7 +41,6 @@ class LogOfDeterminant(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = frozenset({LOG, "torch.log2", "torch.log10"})
-    needs = (Need(calls, (frozenset({"det", "prod", "cumprod", "cumprod_"}),)),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one logarithm."""

@@ -11,7 +11,6 @@ from nanlint.rule import (
     Finding,
     Hazard,
     Iterator,
-    Need,
     Rule,
     Severity,
     show,
@@ -27,10 +26,7 @@ SAMPLING, SAMPLED = ("torch.multinomial", "torch.isinf", "torch.isfinite"), "are
 WIDE, AMPLIFIED = frozenset({"bfloat16", "float32", "float64"}), "is amplified without bound"
 SKETCHES = {"torch.cosh": "log(cosh(x)) is x.abs() + F.softplus(-2 * x.abs()) - math.log(2), without the detour"}
 LOG_SPACE = "stay in log space: logsumexp for the sum of products, and a difference for the quotient"
-# What gives an exponent an end that may lie too far out, or makes it a log-ratio.
-TELLING = frozenset({"<log ratio>", "torch.clamp", "torch.clamp_max", "torch.minimum", "torch.tanh", "torch.sigmoid", "torch.softmax", "torch.nn.functional.hardtanh", "torch.cosine_similarity", "torch.nn.functional.normalize", "torch.nn.functional.softsign", "torch.sin", "torch.cos", "torch.linspace", "torch.rand", "torch.rand_like", "torch.where"})  # fmt: skip
-SMALL, LEARNED, FACTOR, QUOTIENT = map(frozenset, ({"<fraction>", "<tiny>", "<eps>"}, {"Parameter"}, {"torch.mul"}, {"torch.div"}))  # fmt: skip
-ANY, TESTS, QUOTED = (frozenset({"<anything>"}),), frozenset({"torch.lt", "torch.le", "torch.gt", "torch.ge"}), 26
+QUOTED = 26
 
 
 class ExpOverflow(Rule):
@@ -60,11 +56,6 @@ class ExpOverflow(Rule):
     severity = Severity.WARNING
     direction = Direction.BOTH
     calls = frozenset(OVERFLOW)
-    needs = (Need(calls, (TELLING,), where="no test", recorded=True),
-             Need(calls, (LEARNED, FACTOR), made_by=FACTOR, where="no test", recorded=True),
-             Need(calls, (SMALL, QUOTIENT), spread="one", form="<amplified>", where="no test", recorded=True), Need(calls, ANY, along=(TESTS,), form="<of tested>", where="no test", recorded=True),
-             Need(calls, ANY, along=(frozenset({"torch.multinomial"}),), where="no test"), Need(frozenset(SKETCHES), ANY, along=(frozenset({"torch.log"}),), where="no test"),
-             Need(QUOTIENT, made_by=PRODUCTS, along=(calls,), where="no test"), Need(calls, ANY))  # fmt: skip
     yields_to = frozenset({"NAN202"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -12,14 +12,12 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
-    Need,
     Rule,
     Severity,
     safe,
 )
 
 EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
-TOTALS = frozenset({"torch.sum", "torch.mean", "torch.cumsum"})
 LOGS, QUOTIENTS, WHERE = ("torch.log", "torch.log1p"), ("torch.div", "torch.reciprocal"), "torch.where"
 # exp is inf from here on, and 0 below that.
 OVERFLOW = {"float16": 11.09, "float64": 709.78}
@@ -62,9 +60,6 @@ class LogSumExpByHand(Rule):
     direction = Direction.BOTH
     calls = EXPONENTIALS
     yields_to = frozenset({"NAN302"})
-    needs = (Need(frozenset(LOGS), (calls | TOTALS,), along=(calls,), not_named=("init",), where="no test"),
-             Need(frozenset({"torch.div"}), above=calls, along=(calls,), not_named=("init",), where="no test"),
-             Need(calls, (frozenset({"<anything>"}),), along=(frozenset({*LOGS, *QUOTIENTS}),), where="no test"))  # fmt: skip
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge what is made of one exponential."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
 
 # Operations that hold a value above an eps, with the parameter that holds it.
 FLOORS = dict.fromkeys(("torch.clamp", "torch.clamp_min"), "min")
@@ -15,7 +15,6 @@ DEFAULTS = {"torch.nn.functional.normalize": 1e-12, "torch.cosine_similarity": 1
 STEEP = tuple(f"torch.{name}" for name in ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal"))
 BREAKING_FORWARD = tuple(f"torch.{name}" for name in ("log1p", "logit", "atanh", "erfinv"))
 BREAKS_AT_ONE = (*BREAKING_FORWARD, "torch.acos", "torch.asin")
-BREAKING, TINY, LESS = (frozenset({*BREAKS_AT_ONE, *STEEP}),), frozenset({"<tiny>"}), frozenset({"torch.sub"})
 # Uniform numbers are below 1 by themselves.
 UNIFORM = frozenset({"torch.rand", "torch.rand_like"})
 HALVES, QUOTED = ("float16", "bfloat16"), 30
@@ -54,15 +53,6 @@ class VanishingEps(Rule):
     severity = Severity.ERROR
     calls = frozenset(FLOORS) | frozenset(CEILINGS) | frozenset(DEFAULTS)
     yields_to = frozenset({"NAN204"})
-    needs = (
-        Need(frozenset(FLOORS), (TINY, frozenset({"half", "float16"}))),
-        Need(frozenset(FLOORS), (TINY,)),
-        Need(frozenset(CEILINGS), (frozenset({"<near one>"}),)),
-        Need(frozenset(CEILINGS), (TINY, LESS), along=BREAKING, spread="one", where="no test"),
-        Need(frozenset(CEILINGS), (TINY,)),
-        Need(frozenset(DEFAULTS), (frozenset({"half", "float16"}),)),
-        Need(frozenset(DEFAULTS)),
-    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one eps."""

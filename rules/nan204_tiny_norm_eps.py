@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Need, Rule, Severity, unsafe
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Rule, Severity, unsafe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +26,6 @@ SMALLEST_ANYWHERE, NAN_BELOW, FORMATS = 1e-12, 2e-26, ("float16", "bfloat16", "f
 SMALLEST_IN_HALF = 65504.0 ** (-2 / 3)
 # These refuse an eps of 0 by themselves.
 CHECKED = ("BatchNorm", "batch_norm", "InstanceNorm", "instance_norm")
-ADDED, AVERAGED = frozenset({"torch.add"}), frozenset({"torch.mean", "torch.var"})
-HALVES = frozenset({"half", "float16"})
 
 
 class TinyNormEps(Rule):
@@ -63,11 +61,6 @@ class TinyNormEps(Rule):
     severity = Severity.WARNING
     direction = Direction.BACKWARD
     calls = FUNCTIONS | frozenset(MODULES) | {ROOT, INVERSE_ROOT}
-    needs = (
-        Need(FUNCTIONS | frozenset(MODULES), (frozenset({"<minute>"}),)),
-        Need(frozenset({ROOT, INVERSE_ROOT}), (ADDED, AVERAGED, frozenset({"<minute>"}))),
-        Need(frozenset({ROOT, INVERSE_ROOT}), (ADDED, AVERAGED, frozenset({"<tiny>"})), beside=HALVES),
-    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one normalisation."""

@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import replace
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Need, Rule, Severity, unsafe
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
 
 FILL, WHERE, PRODUCT, SUM = "torch.masked_fill", "torch.where", "torch.mul", "torch.add"
 # The first numbers that float16 rounds to an infinity; what is infinite already is NAN107's business.
@@ -15,13 +15,7 @@ MASKS = frozenset({"mask", "masks", "masked", "pad", "padding", "invalid", "keep
 SOFTMAXES = ("softmax", "log_softmax", "Softmax")
 SOFTMAX = (*SOFTMAXES, "scores", "logits", "attn", "attention_mask", "attn_mask")
 CAST, QUOTED = re.compile(r"\.(to|type_as|type)\(|\.half\("), 24
-HUGE, LEAST, NAMED = frozenset({"<huge>"}), frozenset({"finfo"}), MASKS | {"<mask>"}
-BELOW = frozenset({"<low>", "torch.neg", "torch.sub"})
 RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.max", "torch.maximum"})
-CASTS, CONSTANT, LIMIT = frozenset({"to", "type_as", "type", "half"}), "<huge constant>", "<wide limit>"
-CAST_TOO, SCORES, FILLINGS = "<cast and huge>", frozenset({"<wide scores>"}), frozenset({FILL, WHERE})
-# The least number of these is beyond float16; that of a dtype which nobody knows is nobody's either.
-WIDE = frozenset({"float32", "float64", "bfloat16", "float", "double"})
 
 
 class MaskOverflow(Rule):
@@ -55,16 +49,6 @@ class MaskOverflow(Rule):
     severity = Severity.WARNING
     dtypes = ("float16",)
     calls = frozenset({FILL, WHERE, PRODUCT, SUM})
-    needs = (
-        Need(FILLINGS, (HUGE, BELOW), spread="one", form=CONSTANT, but=SCORES, where="no test"),
-        Need(FILLINGS, (LEAST, WIDE), form=LIMIT, but=SCORES, where="no test"),
-        Need(frozenset({PRODUCT}), (HUGE, CASTS, NAMED), along=(frozenset(SOFTMAX),), form=CAST_TOO, where="no test"),
-        Need(frozenset({PRODUCT}), (LEAST, WIDE, NAMED), along=(frozenset(SOFTMAX),), form=CAST_TOO, where="no test"),
-        Need(frozenset({PRODUCT}), (HUGE | LEAST, NAMED), form=CONSTANT, where="no test"),
-        Need(FILLINGS, (HUGE,), form=CONSTANT, where="no test"),
-        Need(HUGE | LEAST, where="sets elements"),
-        Need(frozenset({SUM}), (frozenset({"<least>"}),), form="<least twice>", where="no test"),
-    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one mask."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, show
+from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, show
 
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min", "torch.clamp_max"})
 # float16 rounds to an infinity from here on.
@@ -42,11 +42,6 @@ class BoundOutsideFormat(Rule):
     severity = Severity.WARNING
     preview = True
     calls = CLAMPS
-    needs = (
-        Need(CLAMPS, (frozenset({"<huge>", "inf", "Inf", "infty"}),)),
-        Need(CLAMPS, (BREAKING,)),
-        Need(frozenset({"<two bounds>"})),
-    )
     yields_to = frozenset({"NAN101", "NAN102", "NAN103", "NAN105"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, unsafe
+from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
 
 SUMS = frozenset({"torch.sum", "torch.nansum", "torch.cumsum"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.linalg.matrix_norm"})
 POWERS = frozenset({"torch.pow", "torch.square"})
-PRODUCT, QUOTIENT, DIFFERENCE = "torch.mul", "torch.div", "torch.sub"
+PRODUCT, QUOTIENT = "torch.mul", "torch.div"
 AREAS = frozenset({PRODUCT, "torch.prod"})
 MATRIX_PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.einsum", "torch.baddbmm"})
 # Scores that are made small before they meet do not grow past the end.
 SCALINGS = frozenset({PRODUCT, QUOTIENT, "torch.nn.functional.normalize", "torch.softmax"})
 SCALES = frozenset({"scale", "scaling", "sqrt", "dim", "factor", "temperature", "norm"})
 BOXES = frozenset({"boxes", "boxes1", "bboxes", "bboxes1", "boxes_a", "box1", "bbox", "bbox1", "box"})
-MEAN, LOG_SOFTMAX, ROOTS = "torch.mean", "torch.log_softmax", frozenset({"sqrt", "rsqrt", "sqrt_", "rsqrt_"})
+MEAN = "torch.mean"
 AVERAGES = frozenset({MEAN, "torch.var", "torch.var_mean"})
 GRADIENTS, KEYS = frozenset({"grad", "grads", "gradient", "gradients"}), frozenset({"k", "key", "keys"})
 # What a loss of segmentation counts over all pixels goes by these names.
@@ -54,17 +54,6 @@ class HalfReductionOverflow(Rule):
     dtypes = ("float16",)
     calls = SUMS | NORMS | POWERS | MATRIX_PRODUCTS | AREAS | AVERAGES | {QUOTIENT}
     yields_to = frozenset({"NAN103", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
-    needs = (
-        Need(SUMS | NORMS | POWERS, (frozenset({"half", "float16"}),)),
-        Need(AREAS, (frozenset({DIFFERENCE}),), beside=BOXES),
-        Need(frozenset({"torch.softmax"}), (MATRIX_PRODUCTS,)),
-        Need(SUMS, (frozenset({LOG_SOFTMAX}),)),
-        Need(SUMS | NORMS, named=GRADIENTS),
-        Need(frozenset({MEAN, "torch.sum"}), (POWERS | {PRODUCT},), along=(ROOTS,)),
-        Need(AVERAGES - {MEAN}, along=(ROOTS,)),
-        Need(SUMS, along=(COUNTS,)),
-        Need(MATRIX_PRODUCTS, named=KEYS),
-    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one reduction."""

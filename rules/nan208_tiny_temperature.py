@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, unsafe
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
 
 DIV = "torch.div"
 WORDS = frozenset({"temperature", "temp", "tau"})
@@ -44,12 +44,6 @@ class TinyTemperature(Rule):
     name = "tiny-temperature"
     severity = Severity.WARNING
     calls = frozenset({DIV})
-    needs = (
-        Need(calls, named=WORDS, form="<may be learned>", where="no test"),
-        Need(calls, named=WORDS, along=(frozenset(SAMPLING),), where="no test"),
-        Need(calls, named=WORDS, where="no test"),
-        Need(calls, (frozenset({"<tiny>"}),), beside=frozenset({"half", "float16"})),
-    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one division."""

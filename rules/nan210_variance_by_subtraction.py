@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Need, Rule, Severity, safe
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Rule, Severity, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOTS = frozenset({"torch.sqrt", "torch.rsqrt", "torch.log", "torch.log2", "torch.log10", "torch.reciprocal"})
-LESS, SQUARES = frozenset({"torch.sub"}), frozenset({"torch.mul", "torch.pow", "torch.square"})
 POWER, QUOTIENT, DIFFERENCE, SUM, MEAN = "torch.pow", "torch.div", "torch.sub", "torch.add", "torch.mean"
 AVERAGES = frozenset({MEAN, "torch.sum", "torch.nanmean", QUOTIENT, "torch.matmul", "torch.einsum", "torch.avg_pool1d", "torch.nn.functional.avg_pool2d", "torch.nn.functional.avg_pool3d", "torch.conv1d", "torch.conv2d"})  # fmt: skip
 # With an eps it takes values beyond any ordinary size in float64.
 NARROW = ("float16", "bfloat16", "float32")
-QUOTED, BROKEN = 45, ROOTS | {QUOTIENT, "<root>", "<inverse>"}
+QUOTED = 45
 
 
 class Variance(NamedTuple):
@@ -52,7 +51,6 @@ class VarianceBySubtraction(Rule):
     severity = Severity.ERROR
     direction = Direction.BOTH
     calls = ROOTS | {POWER, QUOTIENT}
-    needs = (Need(BROKEN, (LESS, AVERAGES, SQUARES), along=(AVERAGES,), form="<of variance>", where="no test"),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one operation that a variance of 0 or below breaks."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, unsafe
+from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
 
 SUM, ROOT, INVERSE_ROOT, POWER, RELU = "torch.add", "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.relu"
 SAME = "which is 0 all the same for values"
@@ -10,7 +10,7 @@ SWALLOWING = {RELU: f"relu, {SAME} below", "torch.nn.functional.softplus": f"sof
 LOGARITHMS = frozenset({"torch.log", "torch.log2", "torch.log10"})
 DIVISIONS = {"torch.div": "other", "torch.reciprocal": "input"}
 CLAMPS, PRODUCTS = frozenset({"torch.clamp", "torch.clamp_min"}), frozenset({"torch.matmul", "torch.bmm"})
-BREAKING, LATE, QUOTED, LEAST_IN_HALF = LOGARITHMS | {ROOT, INVERSE_ROOT, "<root>"}, CLAMPS | PRODUCTS, 30, 1e-7
+QUOTED, LEAST_IN_HALF = 30, 1e-7
 
 
 class MisplacedEps(Rule):
@@ -42,11 +42,6 @@ class MisplacedEps(Rule):
     name = "misplaced-eps"
     severity = Severity.WARNING
     calls = frozenset({SUM, *SWALLOWING, *DIVISIONS})
-    needs = (
-        Need(frozenset({SUM}), (BREAKING,), along=(BREAKING,), form="<late eps>", where="no test"),
-        Need(frozenset(SWALLOWING), (frozenset({SUM}),), form="<eps added>", where="no test"),
-        Need(frozenset(DIVISIONS), (LATE,), along=(LATE,), made_by=LATE, but=frozenset({"<floored>"}), where="no test"),
-    )
     yields_to = frozenset({"NAN102"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -12,7 +12,6 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
-    Need,
     Rule,
     Severity,
     safe,
@@ -23,18 +22,7 @@ SQRT, RSQRT, POWER, HYPOT = "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.hyp
 NORM, SUM = "torch.linalg.vector_norm", "torch.sum"
 # relu's own backward is 0 at 0, whatever comes in.
 HARMLESS = frozenset({"torch.relu", "torch.nn.functional.relu6"})
-# What makes values that are known not to be negative.
-NEVER_NEGATIVE = frozenset(
-    f"torch.{name}"
-    for name in (
-        "pow", "square", "mul", "abs", "sum", "nansum", "mean", "nanmean", "norm", "linalg.norm", "linalg.vector_norm",
-        "linalg.matrix_norm", "var", "std", "relu", "clamp", "clamp_min", "max", "amax", "maximum", "cdist", "dist",
-        "count_nonzero", "sigmoid", "softmax", "exp", "sub", "nn.functional.relu6", "nn.functional.mse_loss",
-        "nn.functional.l1_loss", "nn.functional.pairwise_distance", "nn.functional.one_hot", "rand", "rand_like",
-        "diff", "cumsum", "prod", "real", "zeros", "zeros_like", "full", "sqrt",
-    )
-)  # fmt: skip
-ROOT, RAISED, QUOTED, UNKEPT = frozenset({"<root>"}), frozenset({"<raised>"}), 36, "is kept above 0 by nothing here"
+QUOTED, UNKEPT = 36, "is kept above 0 by nothing here"
 
 
 class RootGradientAtZero(Rule):
@@ -66,12 +54,6 @@ class RootGradientAtZero(Rule):
     severity = Severity.ERROR
     direction = Direction.BACKWARD
     calls = frozenset({SQRT, RSQRT, POWER, HYPOT})
-    needs = (
-        Need(frozenset({SQRT, RSQRT}), (NEVER_NEGATIVE,), but=RAISED, where="trained", recorded=True),
-        Need(frozenset({HYPOT}), where="trained", recorded=True),
-        Need(ROOT, (NEVER_NEGATIVE, frozenset({"<tensor>"})), but=RAISED, where="trained", recorded=True),
-        Need(ROOT | {SQRT, RSQRT, HYPOT}, where="could train"),
-    )
     yields_to = frozenset({"NAN103", "NAN204", "NAN210", "NAN211"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

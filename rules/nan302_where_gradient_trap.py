@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Need, Rule, Selection, Severity, safe
+from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Rule, Selection, Severity, safe
 
 WHERE, FILL, CLEAN, PRODUCT, PART = "torch.where", "torch.masked_fill", "torch.nan_to_num", "torch.mul", "subscript"
 SELECTING = frozenset({WHERE, FILL, CLEAN, "torch.clamp", "torch.clamp_min"})
@@ -55,11 +55,6 @@ class WhereGradientTrap(Rule):
     severity = Severity.ERROR
     direction = Direction.BACKWARD
     calls = SELECTING | STEEP | {DIV}
-    needs = (
-        Need(frozenset(TOLD), (frozenset(BREAKING),), form="<compared>", where="trained", recorded=True),
-        Need(frozenset({WHERE, FILL, CLEAN}), (frozenset(BREAKING),)),
-        Need(frozenset({"torch.clamp", "torch.clamp_min", PRODUCT, "[]"}), (STEEP | {DIV},)),
-    )
     yields_to = frozenset({"NAN303"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:

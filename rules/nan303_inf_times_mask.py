@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    COMPARISONS,
     Call,
     Direction,
     Edit,
@@ -12,7 +11,6 @@ from nanlint.rule import (
     Finding,
     Hazard,
     Iterator,
-    Need,
     Rule,
     Severity,
     safe,
@@ -23,8 +21,6 @@ TESTS = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
 # Of logsumexp NAN107 tells.
 PEAKS = frozenset({"torch.max", "torch.amax"})
 MASKS = frozenset({"mask", "masks", "keep", "valid"})
-INFINITE = frozenset({"inf", "Inf", "infty"})
-MARKING, FILLING = MASKS | COMPARISONS | {"<mask>"}, frozenset({"torch.masked_fill", "torch.where"})
 QUOTED = 24
 
 
@@ -56,14 +52,6 @@ class InfTimesMask(Rule):
     severity = Severity.WARNING
     direction = Direction.FORWARD
     calls = frozenset({PRODUCT, DIFFERENCE})
-    needs = (
-        Need(frozenset({PRODUCT}), (TESTS,), where="no test"),
-        Need(frozenset({PRODUCT}), (MARKING, INFINITE), form="<infinite constant>", where="no test"),
-        Need(frozenset({PRODUCT}), (MARKING, INFINITE), made_by=FILLING, where="no test"),
-        Need(frozenset({PRODUCT}), (MARKING, INFINITE), where="sets elements"),
-        Need(frozenset({DIFFERENCE}), (PEAKS, INFINITE), where="no test"),
-        Need(frozenset({DIFFERENCE}), (PEAKS,), along=(frozenset({"log"}), frozenset({"exp"}))),
-    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one product or difference."""

@@ -11,7 +11,6 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
-    Need,
     Path,
     Rule,
     Severity,
@@ -60,7 +59,6 @@ class ClipBeforeUnscale(Rule):
     direction = Direction.LOOP
     loops = frozenset({"backward"})
     calls = CLIPS
-    needs = (Need(CLIPS, along=(frozenset({"step"}),), unless=frozenset({"unscale_", "backward"}), where="no test"),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge a clip in a function that makes the step alone: the scaler says that the gradients are scaled."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.rule import Call, Comparison, Direction, Edit, Expression, Facts, Finding, Need, Rule, Severity, safe
+from nanlint.rule import Call, Comparison, Direction, Edit, Expression, Facts, Finding, Rule, Severity, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ WATCHED = frozenset({"loss", "losses", "grad", "grads", "gradient", "gradients",
 # `loss_weight`, `grad_scale`, `norm_type` and `norm_min` are something else.
 UNWATCHED = frozenset({"fn", "func", "mask", "masks", "weight", "weights", "scale", "scaler", "type", "layer", "module", "name", "min", "max"})  # fmt: skip
 GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
-PYTHONS_OWN, NANS, BARE = frozenset({"max", "min"}), frozenset({"nan", "<nan>"}), "<called by name>"
+PYTHONS_OWN = frozenset({"max", "min"})
 CLIPS = frozenset({"torch.nn.utils.clip_grad_norm_", ".clip_grad_norm_"})
 # What they take the mean of has NaN in the place of what is missing.
 AROUND_NAN = frozenset({"nanmean", "nansum", "nanmedian", "nanstd", "nanmax", "nanmin"})
@@ -59,9 +59,7 @@ class NanCheckMissesInf(Rule):
     severity = Severity.WARNING
     direction = Direction.LOOP
     calls = NAN | INF | FINITE | PYTHONS_OWN
-    needs = (Need(NAN | INF, where="watches"), Need(FINITE, along=(frozenset({"any"}),), where="watches"), Need(PYTHONS_OWN, (NANS,), form=BARE), Need(PYTHONS_OWN, (GRADIENTS,), form=BARE))  # fmt: skip
-    comparisons = frozenset({"nan", "<nan>", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
-    compares = "compares limits"
+    comparisons = frozenset({"nan", "float", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one call of isnan or isinf, or of Python's own max or min."""

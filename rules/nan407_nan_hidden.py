@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, show
+from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, show
 
 REPLACING = frozenset({"torch.nan_to_num", "numpy.nan_to_num", ".nan_to_num_"})
 AVERAGING = frozenset({"torch.nanmean", "torch.nansum", "numpy.nanmean"})
@@ -61,14 +61,6 @@ class NanHidden(Rule):
     severity = Severity.WARNING
     direction = Direction.LOOP
     calls = REPLACING | AVERAGING | ASKING | FRESH | {"torch.clamp"}
-    needs = (
-        Need(REPLACING | AVERAGING, where="may train", recorded=True),
-        Need(REPLACING | AVERAGING, along=(frozenset({"backward", "grad"}),), where="no test", recorded=True),
-        Need(ASKING, along=(FRESH,), where="no test", recorded=True),
-        Need(ASKING, where="sets elements", recorded=True),
-        Need(ASKING, where="replaces", recorded=True),
-        Need(frozenset({"torch.clamp"}), (CLAMPED,), where="no test", recorded=True),
-    )
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one call that can put a number in the place of NaN."""

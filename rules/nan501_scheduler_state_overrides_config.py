@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import RATES, Call, Direction, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, unsafe
+from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
 
 # After one of these the rate of the config counts again, or somebody has looked at both.
 AGAIN = frozenset(
@@ -53,7 +53,6 @@ class SchedulerStateOverridesConfig(Rule):
     severity = Severity.WARNING
     direction = Direction.LOOP
     calls = frozenset({".load_state_dict"})
-    needs = (Need(calls, along=(RATES,), unless=AGAIN, where="no test"),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one load of a scheduler's or an optimizer's state."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Facts, Finding, Hazard, Iterator, Need, Rule, Severity, show
+from nanlint.rule import Call, Facts, Finding, Hazard, Iterator, Rule, Severity, show
 
 EMPTY = frozenset({"torch.empty", "torch.empty_like", "torch.empty_strided", ".new_empty"})
 # `torch.Tensor(4, 3)` is memory, `torch.Tensor(values)` is values.
 BY_SIZE = frozenset({"torch.Tensor", "torch.FloatTensor", "torch.HalfTensor", "torch.cuda.FloatTensor"})
-MEMORY = EMPTY | BY_SIZE
 JOINS = frozenset({"torch.cat", "torch.stack", "torch.concat", "torch.hstack", "torch.vstack"})
 ARITHMETIC = frozenset({"torch.add", "torch.sub", "torch.mul", "torch.div"})
 SIZES = frozenset({"dim", "dims", "size", "num", "n", "hidden", "channels", "features", "heads", "units", "width", "len", "embed", "classes"})  # fmt: skip
@@ -54,11 +53,6 @@ class UninitialisedParameter(Rule):
     severity = Severity.WARNING
     dtypes = ("float16", "bfloat16", "float32", "float64")
     calls = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", *JOINS, *ARITHMETIC})
-    needs = (
-        Need(calls - JOINS - ARITHMETIC, (MEMORY,), made_by=MEMORY, but=frozenset({"<filled>", "<own called>", "<not learned>"}), where="no test"),
-        Need(JOINS, (EMPTY,), along=(EMPTY,), where="no test"),
-        Need(ARITHMETIC, along=(EMPTY,), form="<of empty>", where="no test"),
-    )  # fmt: skip
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge the making of one parameter, or the joining of tensors."""

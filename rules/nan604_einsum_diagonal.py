@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Facts, Finding, Iterator, Need, Rule, Severity, show
+from nanlint.rule import Call, Direction, Facts, Finding, Iterator, Rule, Severity, show
 
 LETTERS = "mnpqrstuvwxyzabcdefghijkl"
 
@@ -33,7 +33,6 @@ class EinsumDiagonal(Rule):
     severity = Severity.WARNING
     direction = Direction.BOTH
     calls = frozenset({"torch.einsum"})
-    needs = (Need(calls, (frozenset({"<anything>"}),), but=frozenset({"<no diagonal>"}), where="no test"),)
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one einsum whose equation is written out."""

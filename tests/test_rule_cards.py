@@ -9,10 +9,7 @@ import pytest
 
 from nanlint.engine.rule_cards import READY, cards_of, ready_cards, sizes
 from nanlint.engine.rulebook import Rulebook, rulebook, rules_folder
-from nanlint.engine.ruleset import Ruleset
 from nanlint.engine.write_cards import code_of
-from nanlint.model import Severity
-from nanlint.settings import Settings
 from tests.project import RULES
 
 if TYPE_CHECKING:
@@ -41,7 +38,7 @@ def test_ready_cards_say_what_the_rules_say(shipped: Path) -> None:
 def test_cards_come_in_the_order_of_the_codes(shipped: Path) -> None:
     ready = ready_cards(str(shipped))
     assert ready is not None
-    assert list(ready.by_code) == list(BOOK.rules)
+    assert list(ready) == list(BOOK.rules)
 
 
 def test_cards_are_not_trusted_when_a_rule_was_changed(shipped: Path) -> None:
@@ -67,10 +64,3 @@ def test_the_same_rules_make_the_same_file(shipped: Path) -> None:
 def test_a_user_with_own_rules_gets_cards_of_all_of_them() -> None:
     book = rulebook((str(RULES),))
     assert set(book.cards) == set(book.rules) > set(BOOK.cards)
-
-
-def test_every_level_is_looked_for_whatever_is_shown() -> None:
-    selection = BOOK.select(Settings())
-    gates = [Ruleset(selection, mildest=mildest).gate for mildest in (Severity.INFO, Severity.ERROR)]
-    shown, hidden = (len(gate._interests) for gate in gates)  # noqa: SLF001 - a gate has nothing to say about itself
-    assert shown == hidden

@@ -1,4 +1,4 @@
-"""One file, all rules: bytes to text, gate, outline, rules, suppression. What cannot be read is an error in the result."""
+"""One file, all rules: bytes to text, prefilter, outline, rules, suppression. What cannot be read is an error in the result."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from nanlint.digest import digest_of
 from nanlint.engine import suppress
 from nanlint.engine.file_result import FileResult
 from nanlint.engine.ruleset import Ruleset
+from nanlint.prefilter.torch_code import is_about_torch, is_of_another_library, may_use_torch
 from nanlint.source.config_words import LARGEST_CONFIG, is_training_config, states_settings
 from nanlint.source.discover import kind_of
 from nanlint.source.mentions import mentions_suppression
 from nanlint.source.outline import outline
 from nanlint.source.read import UnreadableSource, decode, read_bytes
-from nanlint.source.torch_code import is_about_torch, is_of_another_library, may_use_torch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -140,7 +140,7 @@ def _check_python(text: str, data: bytes, path: str, ruleset: Ruleset) -> FileRe
     """The findings in `text`, which is `data` in UTF-8."""
     markers = mentions_suppression(data)
     is_torch = is_about_torch(data)
-    relevant = may_use_torch(data) and (not ruleset.gated or ruleset.gate.admits(data))
+    relevant = may_use_torch(data) and (not ruleset.gated or ruleset.prefilter.admits(data))
     configured = ruleset.judges_settings and states_settings(data, is_torch=is_torch)
     if not (relevant or markers or configured):
         broken = syntax_error(text, path)
@@ -177,14 +177,12 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> Fi
         return FileResult(errors=[_not_python(error, path)])
     result = FileResult()
     is_ours = holds.operations and not is_of_another_library(plan)
-    gate = ruleset.gate
-    view = gate.view(plan) if is_ours and ruleset.gated else None
-    names = view.chunks if view is not None else list(plan.chunks) if is_ours else []
+    names = (ruleset.prefilter.chunks(plan) if ruleset.gated else list(plan.chunks)) if is_ours else []
     if names:
         from nanlint.engine.run_rules import run_rules  # noqa: PLC0415 - libcst is loaded here
         from nanlint.facts.module_facts import ModuleFacts  # noqa: PLC0415 - and here, and not before
 
-        facts = ModuleFacts(text, plan, path, view)
+        facts = ModuleFacts(text, plan, path, exact=not ruleset.gated)
         # Where comments keep findings out, those that are not shown count, too: a comment may be there for one.
         if holds.suppressions:
             facts.parse_exactly(plan.chunks)

@@ -14,9 +14,9 @@ from nanlint.engine.check_file import check_bytes, check_path, syntax_error
 from nanlint.engine.file_result import FileResult
 from nanlint.engine.rulebook import rulebook
 from nanlint.engine.ruleset import Ruleset
+from nanlint.prefilter.torch_code import is_about_torch, may_use_torch
 from nanlint.source.config_words import is_something_else, is_training_config, states_settings
 from nanlint.source.mentions import mentions_suppression
-from nanlint.source.torch_code import is_about_torch, may_use_torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +89,7 @@ class Checker:
         if file.kind == "config":
             return self.ruleset_for(file).judges_settings and is_training_config(data)
         ruleset, is_torch = self.ruleset_for(file), is_about_torch(data)
-        if may_use_torch(data) and ruleset.gate.admits(data):
+        if may_use_torch(data) and ruleset.prefilter.admits(data):
             return True
         if mentions_suppression(data) or not _is_plain_text(data):
             return True

@@ -1,7 +1,7 @@
-"""What a run has to know of every rule before one of them can fire: what it is called, and what it looks for.
+"""What a run has to know of every rule before one of them can fire: what it is called, and its trigger words.
 
 A card is made of the rule's class. A wheel brings the cards of its rules ready made (`hatch_build.py` writes them), so a
-run in which the gate keeps nothing loads no rule at all; a checkout has none and loads its rules.
+run in which the prefilter keeps nothing loads no rule at all; a checkout has none and loads its rules.
 """
 
 # pathlib is not imported on a clean run.
@@ -17,8 +17,8 @@ from nanlint.engine.rule_modules import imported
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from nanlint.prefilter.triggers import Trigger
     from nanlint.rule import Option, Rule
-    from nanlint.source.gate import Interest
 
 READY = "_cards.py"
 """The ready-made cards, among the rule files; the underscore says that it holds no rule."""
@@ -33,21 +33,14 @@ class RuleCard(NamedTuple):
     options: Mapping[str, Option]
     judges_settings: bool
     yields_to: frozenset[str]
-    interests: tuple[Interest, ...]
+    trigger: Trigger
 
 
-class Cards(NamedTuple):
-    """The cards of all rules in the order of their codes, and the words of operations that hand on what they are given."""
+def cards_of(rules: Iterable[type[Rule]]) -> dict[str, RuleCard]:
+    """Cards made of the rules themselves, by code."""
+    from nanlint.prefilter.of_rules import trigger_of  # noqa: PLC0415 - reads the op table
 
-    by_code: Mapping[str, RuleCard]
-    carrying_words: frozenset[str]
-
-
-def cards_of(rules: Iterable[type[Rule]]) -> Cards:
-    """Cards made of the rules themselves."""
-    from nanlint.engine.interests import carrying_words, interests  # noqa: PLC0415 - reads the op table
-
-    cards = {
+    return {
         rule.code: RuleCard(
             code=rule.code,
             name=rule.name,
@@ -55,20 +48,19 @@ def cards_of(rules: Iterable[type[Rule]]) -> Cards:
             options=rule.options,
             judges_settings=bool(rule.settings),
             yields_to=rule.yields_to,
-            interests=tuple(interests(rule)),
+            trigger=trigger_of(rule),
         )
         for rule in rules
     }
-    return Cards(cards, carrying_words())
 
 
-def ready_cards(folder: str) -> Cards | None:
+def ready_cards(folder: str) -> Mapping[str, RuleCard] | None:
     """The ready-made cards of a folder of rules; None if there are none, or a rule is not as it was."""
     path = os.path.join(folder, READY)
     if not os.path.exists(path):
         return None
     module = imported(path, "nanlint.rules")
-    cards: Cards = module.CARDS
+    cards: Mapping[str, RuleCard] = module.CARDS
     return cards if sizes(folder) == module.SIZES else None
 
 

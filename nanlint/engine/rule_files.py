@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from nanlint.engine.rule_modules import imported
 from nanlint.errors import RuleContractError
 from nanlint.model import Severity
-from nanlint.rule import Need, Rule
+from nanlint.rule import Rule
 from nanlint.settings.paths import shown_path
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _rules_in(module: ModuleType, path: str) -> list[type[Rule]]:
     return found
 
 
-def _broken_promise(rule: type[Rule]) -> str:  # noqa: PLR0911 - one line for each promise
+def _broken_promise(rule: type[Rule]) -> str:
     """What a rule lacks or states wrongly; nothing if it keeps the contract."""
     for attribute in ("code", "name", "severity"):
         if not hasattr(rule, attribute):
@@ -69,8 +69,6 @@ def _broken_promise(rule: type[Rule]) -> str:  # noqa: PLR0911 - one line for ea
     for attribute in ("calls", "beside", "loops"):
         if not isinstance(getattr(rule, attribute), frozenset):
             return f"needs a frozenset for `{attribute}`"
-    if not all(isinstance(need, Need) for need in rule.needs):
-        return "needs Need(...) for each entry of `needs`"
     return "" if rule.__doc__ else "lacks a docstring, which is its page"
 
 

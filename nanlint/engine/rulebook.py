@@ -23,7 +23,7 @@ from nanlint.settings.paths import shown_path
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from nanlint.engine.rule_cards import Cards, RuleCard
+    from nanlint.engine.rule_cards import RuleCard
     from nanlint.model import RuleInfo, Severity
     from nanlint.rule import Option, Rule
     from nanlint.settings import Settings
@@ -81,19 +81,10 @@ class Rulebook:
         return {code: path for code, (_, path) in self._loaded.items()}
 
     @cached_property
-    def _all_cards(self) -> Cards:
-        ready = None if self._local_folders else ready_cards(rules_folder())
-        return ready or cards_of(self.rules.values())
-
-    @property
     def cards(self) -> Mapping[str, RuleCard]:
         """All cards by code."""
-        return self._all_cards.by_code
-
-    @property
-    def carrying_words(self) -> frozenset[str]:
-        """The words of operations that hand on what they are given."""
-        return self._all_cards.carrying_words
+        ready = None if self._local_folders else ready_cards(rules_folder())
+        return ready or cards_of(self.rules.values())
 
     @property
     def names(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The rules of a run as the engine uses them: by operation, with the gate that their words make."""
+"""The rules of a run as the engine uses them: by operation, with the prefilter that their words make."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.model import Severity
-from nanlint.source.gate import Gate
+from nanlint.prefilter.triggers import Prefilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Ruleset:
-    """Some rules with their options, ready to run; they are loaded when the gate has kept something for them."""
+    """Some rules with their options, ready to run; they are loaded when the prefilter has kept something for them."""
 
     def __init__(self, selection: Selection, *, gated: bool = True, mildest: Severity = Severity.INFO) -> None:
         self._selection = selection
@@ -28,8 +28,7 @@ class Ruleset:
         self.severities = selection.severities
         self.codes = frozenset(card.code for card in selection.cards)
         self.judges_settings = any(card.judges_settings for card in selection.cards)
-        interests = (interest for card in selection.cards for interest in card.interests)
-        self.gate = Gate(interests, selection.book.carrying_words)
+        self.prefilter = Prefilter(card.trigger for card in selection.cards)
 
     @cached_property
     def rules(self) -> dict[str, Rule]:

@@ -88,16 +88,13 @@ class _Run:
         if flow is None:
             return []
         found: list[Finding] = []
-        rules = self.facts.rules_at(name, self.ruleset.rules)
         for call in list(flow.calls.values()):
             for rule in self.ruleset.by_function.get(call.function, ()):
-                if rule.code in rules:
-                    self.facts.approach(call.node)
-                    found += self._guarded(rule, call.node, rule.check_call, call)
-        for_comparisons = [rule for rule in self.ruleset.for_comparisons if rule.code in rules]
-        for node in flow.comparisons if for_comparisons else ():
+                self.facts.approach(call.node)
+                found += self._guarded(rule, call.node, rule.check_call, call)
+        for node in flow.comparisons if self.ruleset.for_comparisons else ():
             self.facts.approach(node)
-            for rule in for_comparisons:
+            for rule in self.ruleset.for_comparisons:
                 found += self._guarded(rule, node, rule.check_comparison, node)
         if self.facts.sections is not None and self.facts.sections.is_long:
             # What stands near two parts may be told of in both.

@@ -13,17 +13,19 @@ from nanlint.engine.rule_cards import cards_of, sizes
 from nanlint.engine.rulebook import rulebook, rules_folder
 
 if TYPE_CHECKING:
-    from nanlint.engine.rule_cards import Cards
+    from collections.abc import Mapping
+
+    from nanlint.engine.rule_cards import RuleCard
 
 _HEAD = '''\
 """The cards of the rules beside this file, written when the wheel was built."""
 
-from nanlint.engine.rule_cards import Cards, RuleCard
-from nanlint.source.gate import Interest
+from nanlint.engine.rule_cards import RuleCard
+from nanlint.prefilter.triggers import Trigger
 '''
 
 
-def code_of(cards: Cards, file_sizes: dict[str, int]) -> str:
+def code_of(cards: Mapping[str, RuleCard], file_sizes: dict[str, int]) -> str:
     """A module that holds `cards` as `CARDS`, and the sizes of the rule files that they were made of as `SIZES`."""
     sets: dict[frozenset[str], str] = {}
     body = _code(cards, sets)
@@ -38,8 +40,6 @@ def _code(value: object, sets: dict[frozenset[str], str]) -> str:
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         fields = ", ".join(f"{name}={_code(field, sets)}" for name, field in value._asdict().items())
         return f"{type(value).__name__}({fields})"
-    if isinstance(value, tuple):
-        return f"({''.join(f'{_code(entry, sets)}, ' for entry in value)})"
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key!r}: {_code(entry, sets)}' for key, entry in value.items())}}}"
     return repr(value)

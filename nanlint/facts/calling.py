@@ -10,7 +10,6 @@ import libcst as cst
 from nanlint.facts.calculate import value_made_by
 from nanlint.facts.calls import bind_call, module_call
 from nanlint.facts.literals import as_float
-from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import words_of
 from nanlint.facts.python_functions import python_result
 from nanlint.facts.values import KINDS, NOTHING, UNKNOWN, Call, Form, Kind, Value, join, joined, without_defaults
@@ -65,8 +64,7 @@ def _applied(node: cst.Call, function: Value, given: tuple[Value, ...], evaluato
         return Outcome(None, function.parts[0] if function.kind is Kind.FUNCTION and function.parts else Value())
     call = _of_two_tensors(call, evaluator)
     is_followed = function.kind in _OF_THE_PROJECT and node is not evaluator.unused
-    may_be_known = is_followed and evaluator.is_relevant(dotted_text(node.func))
-    known = _from_the_project(function, call, evaluator) if may_be_known else None
+    known = _from_the_project(function, call, evaluator) if is_followed else None
     if known is None and call.function in _PYTHON:
         known = _from_python(call, given, evaluator)
     return Outcome(call, known if known is not None else value_made_by(call, evaluator, given))

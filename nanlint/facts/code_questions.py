@@ -18,18 +18,14 @@ from nanlint.facts import inversion as inversions
 from nanlint.facts.by_hand import by_hand, exponentials_by_hand
 from nanlint.facts.calls import operation_settings
 from nanlint.facts.changes import changed_by
+from nanlint.facts.filled import Filled, filled_in
 from nanlint.facts.imports import global_imports, line_for_torch
 from nanlint.facts.leftovers import leftovers
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
 from nanlint.facts.sections import Sections
 from nanlint.facts.tensor_proof import are_surely_tensors
-from nanlint.facts.values import Form, Kind
-from nanlint.facts.written import text_of
-from nanlint.model import Edit, Span
-from nanlint.source.filled import Filled, filled_in
-from nanlint.source.outline import MODULE
-from nanlint.source.training_code import (
+from nanlint.facts.training_code import (
     could_train,
     is_inference,
     is_surely_trained,
@@ -41,6 +37,10 @@ from nanlint.source.training_code import (
     measures,
     serves_a_forward,
 )
+from nanlint.facts.values import Form, Kind
+from nanlint.facts.written import text_of
+from nanlint.model import Edit, Span
+from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from nanlint.facts.flow import Flow
     from nanlint.facts.values import Call
     from nanlint.model import Finding
-    from nanlint.source.gate import View
     from nanlint.source.outline import Outline
     from nanlint.source.parse import ParsedChunk
 
@@ -62,8 +61,8 @@ _REMEMBERING = (naming.words_of, naming.thing_of, by_hand, exponentials_by_hand,
 class CodeQuestions(Reach):
     """One file, and the chunk of it that the questions are about."""
 
-    def __init__(self, text: str, outline: Outline, path: str = "", view: View | None = None) -> None:
-        super().__init__(text, outline, path, view)
+    def __init__(self, text: str, outline: Outline, path: str = "", *, exact: bool = True) -> None:
+        super().__init__(text, outline, path, exact=exact)
         self._is_test_file = is_test_file(path)
         self._measures = measures(path)
         self._current = ""

@@ -14,12 +14,11 @@ import libcst as cst
 from nanlint.facts.context import ancestors
 from nanlint.facts.given import is_given
 from nanlint.facts.names import names_in
-from nanlint.facts.naming import loop_source_of, words_of
+from nanlint.facts.naming import is_masked_mean, loop_source_of, words_of
 from nanlint.facts.parts import root
 from nanlint.facts.relations import DIAGONALS, same
 from nanlint.facts.values import UNKNOWN, Kind, Value
 from nanlint.source import telling_names as named
-from nanlint.source.measures import is_masked_mean
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from nanlint.facts.counting import Chance
 from nanlint.facts.doubtful import doubtful
 from nanlint.facts.given import is_given
 from nanlint.facts.measured import is_measured
-from nanlint.facts.naming import words_of
+from nanlint.facts.naming import is_normalising, words_of
 from nanlint.facts.overlaps import (
     are_extremes,
     is_both_of_either,
@@ -24,7 +24,6 @@ from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.facts.vanishing import BY_FORM, COUNT, DATUM, NEVER, NORM, NORMS, SPREAD, Vanishing, vanishing
 from nanlint.source import telling_names as named
-from nanlint.source.measures import is_normalising
 
 if TYPE_CHECKING:
     import libcst as cst

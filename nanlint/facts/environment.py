@@ -20,11 +20,14 @@ from nanlint.facts.names import dotted_text
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value, join
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import INF, Interval
-from nanlint.source.recording import NO_GRADIENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+NO_GRADIENT = frozenset(
+    {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"}
+)
+"""Regions in which autograd records nothing."""
 _GUARDABLE = frozenset({cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BinaryOperation})
 
 # The newest dict is copied at every binding, so it stays small.

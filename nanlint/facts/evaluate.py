@@ -6,7 +6,6 @@ nothing is imported or run.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -46,13 +45,10 @@ _OTHERS = ("torch.", "math.", "numpy.")
 class Evaluator:
     """Evaluates expressions of one chunk and remembers the value and the environment of each."""
 
-    def __init__(
-        self, parsed: ParsedChunk, reach: Reach, *, follows_calls: bool = True, qualname: str | None = None
-    ) -> None:
+    def __init__(self, parsed: ParsedChunk, reach: Reach, *, follows_calls: bool = True) -> None:
         self.parsed = parsed
         self.reach = reach
         self._follows_calls = follows_calls
-        self._qualname = qualname
         self.values: dict[cst.CSTNode, Value] = {}
         self.envs: dict[cst.CSTNode, Env] = {}
         self.calls: dict[cst.CSTNode, Call] = {}
@@ -131,7 +127,7 @@ class Evaluator:
         held = self.env.get(text) if text is not None else None
         if held is not None:
             return held
-        if (base.kind is Kind.INSTANCE or base.kind is Kind.CLASS) and self.is_relevant(text):
+        if base.kind is Kind.INSTANCE or base.kind is Kind.CLASS:
             # What was made here is of its class; `self` may be of one below.
             is_unused = self.unused is not None and node is self.unused.func
             found = self.reach.attribute_value(base.name, name, exact=base.made_by is not None, abroad=not is_unused)
@@ -239,19 +235,6 @@ class Evaluator:
             if not of_this_file or self.reach.sets_later(held.name, attribute):  # type: ignore[union-attr]
                 self.env = self.env.bind(f"{owner}.{attribute}", Value())
         self.env = self.env.bind(f"{owner}.{ANY_ATTRIBUTE}", Value())
-
-    @cached_property
-    def _relevant(self) -> frozenset[str] | None:
-        # Many functions look at no other chunk.
-        return self.reach.relevant_names(self._qualname) if self._qualname is not None else None
-
-    def is_relevant(self, text: str | None) -> bool:
-        """Whether anybody can want to know what `text` (`x.y`, `self.x.y`) is: then other chunks are looked at for it."""
-        if text is None or self._relevant is None:
-            return True
-        first, _, rest = text.partition(".")
-        is_own = rest and first in {"self", "cls"}
-        return (f"self.{rest.partition('.')[0]}" if is_own else first) in self._relevant
 
     def returned_by(self, function: str, call: Call) -> Value | None:
         """What a function of this file returns to `call`."""

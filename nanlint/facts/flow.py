@@ -40,10 +40,8 @@ _Path = tuple[bool, Env]
 class Flow(Evaluator):
     """A chunk, interpreted. `returned` is what its function gives back, `final` what names hold at its end."""
 
-    def __init__(
-        self, parsed: ParsedChunk, reach: Reach, *, follows_calls: bool = True, qualname: str | None = None
-    ) -> None:
-        super().__init__(parsed, reach, follows_calls=follows_calls, qualname=qualname)
+    def __init__(self, parsed: ParsedChunk, reach: Reach, *, follows_calls: bool = True) -> None:
+        super().__init__(parsed, reach, follows_calls=follows_calls)
         self._returns: list[Value] = []
         self._exits: list[Env] = []
         """What holds at each return."""

@@ -16,9 +16,9 @@ from nanlint.facts.finite_checks import Check, check_of, subject_of
 from nanlint.facts.loop_calls import is_logging
 from nanlint.facts.naming import words_of
 from nanlint.facts.rate_edits import rate_put_in_again
+from nanlint.facts.training_code import is_one_step
 from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
 from nanlint.facts.values import UNKNOWN
-from nanlint.source.training_code import is_one_step
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:

@@ -33,12 +33,15 @@ from nanlint.facts.vanishing import COUNT, NEVER, NORM, SPREAD, Vanishing, vanis
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import FINITE, INF, Interval
 from nanlint.source import telling_names as named
-from nanlint.source.recording import EVALUATION_STEPS
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from nanlint.facts.guards import Bound
 
+# Methods that Lightning and others call without a gradient.
+_EVALUATION_STEPS = frozenset(
+    {"validation_step", "test_step", "predict_step", "evaluate", "evaluation", "validate", "compute_metrics"}
+)
 _EXPORT = re.compile(r"(torch\.)?(jit\.)?is_(scripting|tracing)\(\)")
 VALUE_KEEPING = VIEWS | {"subscript"}
 # Conditions on these tell nothing about values or sizes.
@@ -283,7 +286,7 @@ class ModuleFacts(ShapeQuestions):
 
     def is_recorded(self, node: cst.CSTNode) -> bool:
         """Whether autograd records what happens at `node`: not under no_grad, inference_mode, or in an evaluation step."""
-        if self.function_name() in EVALUATION_STEPS or without_gradient(self.regions_at(node)):
+        if self.function_name() in _EVALUATION_STEPS or without_gradient(self.regions_at(node)):
             return False
         return not (self.mentions("is_scripting", "is_tracing") and self._is_exported(node))
 

@@ -102,3 +102,20 @@ def _key_of(node: cst.Subscript) -> str:
     if len(node.slice) == 1 and isinstance(first, cst.Index) and isinstance(first.value, cst.SimpleString):
         return first.value.raw_value
     return ""
+
+
+@lru_cache(maxsize=4096)
+def words_in(name: str) -> frozenset[str]:
+    """The words of a name: `top_k_weights` has three."""
+    return frozenset(word.lower() for word in _WORD.findall(name))
+
+
+def is_masked_mean(function: str) -> bool:
+    """Whether a function offers an average under a mask by its name, `masked_mean`: it gets every mask there is."""
+    words = words_in(function)
+    return not words.isdisjoint({"mask", "masked"}) and not words.isdisjoint({"mean", "average", "avg"})
+
+
+def is_normalising(function: str) -> bool:
+    """Whether a function offers to give a vector the length 1 by its name: `normalize`, `l2_norm`, `unit_vector`."""
+    return not words_in(function).isdisjoint({"normalize", "normalise", "normalized", "normalised", "norm", "unit"})

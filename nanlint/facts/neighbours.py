@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.digest import digest_of
 from nanlint.source.cache import settled
-from nanlint.source.gate import View
 from nanlint.source.outline import MODULE, Outline, outline
 from nanlint.source.read import UnreadableSource, decode, read_bytes
 
@@ -72,8 +71,7 @@ class Neighbours:
         if symbol is None or module is None:
             return None
         if module not in _reaches:
-            # Nobody asks more of another file than what its functions return and its names hold.
-            _reaches[module] = self._facts(module.text, module.outline, view=View(module.outline))
+            _reaches[module] = self._facts(module.text, module.outline, exact=False)
         try:
             return question(_reaches[module], symbol.name)
         except SyntaxError:  # in a function that was not read before

@@ -22,9 +22,8 @@ from nanlint.source.parse import ParsedChunk, parse_chunk
 from nanlint.source.sketch import sketch_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from nanlint.source.gate import View
 
 # Longer chains of helpers that call helpers are cut, long before Python's own stack ends.
 _DEEPEST = 30
@@ -45,13 +44,12 @@ class _Draft(NamedTuple):
 class Reach:
     """One file: its chunks, parsed and interpreted when somebody needs them."""
 
-    def __init__(self, text: str, outline: Outline, path: str = "", view: View | None = None) -> None:
+    def __init__(self, text: str, outline: Outline, path: str = "", *, exact: bool = True) -> None:
         self.outline = outline
-        self._view = view
         self._neighbours = Neighbours(path, Reach) if path else None
         self._lines = split_lines(text)
         self._parsed: dict[str, ParsedChunk] = {}
-        self._exact = set(outline.chunks) if view is None else set[str]()
+        self._exact = set(outline.chunks) if exact else set[str]()
         """The chunks that are parsed and not sketched."""
         self.flows: dict[str, Flow] = {}
         self._globals: Flow | None = None
@@ -66,8 +64,6 @@ class Reach:
         self._changing: dict[str, tuple[int, ...]] = {}
         self._telling: dict[str, bool] = {}
         """Function -> whether its result is what its return statements say."""
-        self._answering: set[str] = set()
-        """The functions that somebody asked for their results."""
         self._classes = Classes(outline)
 
     def line(self, number: int) -> str:
@@ -115,7 +111,7 @@ class Reach:
         outer, self._rests_on = self._rests_on, _DEEPEST
         self._under_way.append(qualname)
         try:
-            flow = Flow(self.parse(qualname), self, qualname=qualname)
+            flow = Flow(self.parse(qualname), self)
             rests_on = self._rests_on
         finally:
             self._under_way.pop()
@@ -130,16 +126,6 @@ class Reach:
             for name in self._circles[qualname]:
                 del self._drafts[name]
         return flow
-
-    def relevant_names(self, qualname: str) -> frozenset[str] | None:
-        """The names in a chunk for which other chunks are worth a look; None for all."""
-        # A function in which a rule looks for something is mostly called by nobody here.
-        results = qualname in self._answering or not self.rules_at(qualname, ())
-        return self._view.relevant_names(qualname, results=results) if self._view is not None else None
-
-    def rules_at(self, qualname: str, rules: Collection[str]) -> Collection[str]:
-        """Those of the `rules` that could find something in a chunk, by the words that stand there."""
-        return rules if self._view is None else self._view.rules_at(qualname)
 
     def forget(self) -> None:
         """Let go of every tree. Facts and flows refer to each other, and worker processes run without the collector."""
@@ -268,17 +254,8 @@ class Reach:
         chunk = self.outline.chunks.get(function)
         if chunk is None or f"{function}#2" in self.outline.chunks or not self._tells_its_result(function, chunk):
             return None
-        flow = self._answer(function)
+        flow = self.flow(function)
         return as_returned(flow.returned, chunk, call) if flow is not None and flow.returned is not None else None
-
-    def _answer(self, function: str) -> Flow | None:
-        """A function, interpreted so that its results count; before it was asked, only what the rules look at in it did."""
-        if function not in self._answering and function not in self._under_way:
-            before = self.relevant_names(function) if function in self.flows else None
-            self._answering.add(function)
-            if before is not None and before != self.relevant_names(function):
-                del self.flows[function]
-        return self.flow(function)
 
     def _tells_its_result(self, function: str, chunk: Chunk) -> bool:
         if function not in self._telling:

@@ -134,7 +134,8 @@ TENSOR_ONLY_METHODS = frozenset(METHODS).difference(SHARED_METHODS)
 
 
 _OPERATORS_OF: dict[str, set[str]] = {}
-for _operator, _operation in (*OPERATORS.items(), *UNARY_OPERATORS.items()):
+# `x[mask] = value` is a statement that is an operation.
+for _operator, _operation in (*OPERATORS.items(), *UNARY_OPERATORS.items(), ("[]=", "torch.masked_fill")):
     _OPERATORS_OF.setdefault(_operation, set()).add(_operator)
 
 

@@ -1,1 +1,1 @@
-"""From paths to parsed text and back: discovery, reading, the gate, parsing, notebooks, writing."""
+"""From paths to parsed text and back: discovery, reading, parsing, notebooks, writing."""

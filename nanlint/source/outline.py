@@ -1,8 +1,8 @@
 """What a file holds, read with the standard library's `ast`: its chunks, the words they use, its imports.
 
 A chunk is the unit that libcst gets to see: a top-level function, a method, the statements of a class body, or the
-statements of the module itself. The outline is cheap and judges nothing; the gate asks it which chunks hold a rule's
-words, facts ask it where a helper or a constant is written. Functions that nobody wants to see are read when they are
+statements of the module itself. The outline is cheap and judges nothing; the prefilter asks it which chunks hold a
+rule's words, facts ask it where a helper or a constant is written. Functions that nobody wants to see are read when they are
 asked for. Deep nesting ends in RecursionError here, long before libcst's native parser would overflow its stack.
 """
 

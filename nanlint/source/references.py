@@ -15,8 +15,6 @@ Rename = tuple["str | Sequence[ast.AST]", ast.expr]
 SELVES = frozenset({"self", "cls"})
 CALLED = frozenset({"forward", "__call__"})
 """The methods that calling an object calls."""
-CONTAINER = "Sequential"
-"""What it returns is what its last module does."""
 
 NO_REFERENCES = frozenset({ast.BinOp, ast.Compare, ast.Constant, ast.JoinedStr, ast.UnaryOp})
 """Expressions that are no function or class, and hold none."""
@@ -91,31 +89,6 @@ def last_word(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def root_of(node: ast.AST) -> ast.AST | None:
-    """`x` of `x[0].data`, `self.x` of `self.x.data`; nothing of `module.weight`, which is another thing than `module`."""
-    while not isinstance(node, ast.Name):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in SELVES:
-            return node
-        if isinstance(node, ast.Call):
-            node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-        elif isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr == "data"):
-            node = node.value
-        else:
-            return None
-    return node
-
-
-def changed_by(call: ast.Call) -> Iterator[ast.AST]:
-    """What a call by itself may change: `x` of `x.clamp_(min=0)`, `w` of `init.zeros_(w)`, `found` of `found.append(x)`."""
-    changed = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-    if last_word(call.func).endswith("_"):
-        changed += call.args
-    for node in changed:
-        root = root_of(node)
-        if root is not None:
-            yield root
 
 
 # What is made of these is never called.

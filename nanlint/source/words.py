@@ -1,6 +1,6 @@
-"""One pass over a chunk's `ast`: the words in it, the names it binds, what becomes another name for what, what flows where.
+"""One pass over a chunk's `ast`: the words in it, the names it binds, what becomes another name for what.
 
-Asked of every line of every file that passes the gate's test on bytes, so the node types that make up nine tenths of
+Asked of every line of every file that passes the prefilter's test on bytes, so the node types that make up nine tenths of
 real code have a function each, and the others are entered field by field. The pass recurses once per nesting level and
 ends in RecursionError where libcst's native parser would overflow its stack.
 """
@@ -10,26 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from nanlint.source.kinds import (
-    BOUNDS,
-    CLAMPS,
-    HUGE,
-    LEAST,
-    LONGEST_NUMBER,
-    MINUTE,
-    NUMBERS_BEGIN_WITH,
-    OWN_ELEMENT,
-    PICKED,
-    PLAIN_INDEX,
-    POWERS,
-    SMALL,
-    has_two_bounds,
-    is_least,
-    is_own_element,
-    number_words,
-    power_words,
-)
-from nanlint.source.references import CALLED, NO_REFERENCES, SELVES, Rename, changed_by
+from nanlint.source.references import CALLED, NO_REFERENCES, SELVES, Rename
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,13 +41,16 @@ OPERATOR_WORDS = {
 }
 """Each operator that the op table knows, by its node type; `not`, `in` and `is` are no operations on tensors."""
 
+SET_BY_INDEX = "[]="
+"""The word for `x[index] = value`, which may write into what a mask selects."""
+
 Import = ast.Import | ast.ImportFrom
 
 
 class Contents:
-    """What a chunk holds: its words, and what its operations and slices are made of."""
+    """What a chunk holds."""
 
-    __slots__ = ("bound", "changed_attributes", "nodes", "renames", "stored_attributes", "words")
+    __slots__ = ("bound", "nodes", "renames", "stored_attributes", "words")
 
     def __init__(self) -> None:
         self.words: set[str] = set()
@@ -75,17 +59,10 @@ class Contents:
         """Names that it binds itself (parameters, assignments), which therefore hide imports."""
         self.stored_attributes: set[str] = set()
         """Attributes that it assigns (`self.x = ...`)."""
-        self.changed_attributes: set[str] = set()
-        """Others in which it may change something (`self.x[0] = ...`, `self.x.append(...)`)."""
         self.renames: list[Rename] = []
         """What may become another name for a function or class (`f = torch.log`), with what it then is."""
         self.nodes: list[ast.AST] = []
-        """Its operations, and whatever hands a value to a name: what slices are made of."""
-
-    @property
-    def handed_attributes(self) -> set[str]:
-        """All of which others see something else afterwards."""
-        return self.stored_attributes | self.changed_attributes
+        """Its calls and results, and whatever hands a value to a name."""
 
 
 def collect(node: ast.AST, collector: Collector) -> None:
@@ -103,14 +80,13 @@ LONGEST_CHAIN = 3000
 class Collector:
     """Where words go: the sets of one chunk, as bound methods. `function` is what the chunk is called."""
 
-    __slots__ = ("bind", "change", "function", "note", "note_import", "rename", "store", "word")
+    __slots__ = ("bind", "function", "note", "note_import", "rename", "store", "word")
 
     def __init__(self, contents: Contents, function: str, note_import: Callable[[Import], None]) -> None:
         self.function = function
         self.word = contents.words.add
         self.bind = contents.bound.add
         self.store = contents.stored_attributes.add
-        self.change = contents.changed_attributes.add
         self.rename = contents.renames.append
         self.note = contents.nodes.append
         self.note_import = note_import
@@ -122,16 +98,7 @@ def _enter(to: Collector, node: ast.AST) -> None:
         to.word(node.id)  # type: ignore[attr-defined] # mypy does not narrow by __class__, and isinstance costs twice as much
         if node.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]
             to.bind(node.id)  # type: ignore[attr-defined]
-    elif kind is ast.Constant:
-        value = node.value  # type: ignore[attr-defined]
-        if (
-            value.__class__ is float
-            or (value.__class__ is int and not -SMALL < value < SMALL)
-            or (value.__class__ is str and len(value) <= LONGEST_NUMBER and value[:1] in NUMBERS_BEGIN_WITH)
-        ):
-            for word in number_words(value):
-                to.word(word)
-    else:
+    elif kind is not ast.Constant:
         _ENTER.get(kind, _enter_fields)(to, node)
 
 
@@ -149,8 +116,6 @@ def _enter_fields(to: Collector, node: ast.AST) -> None:
 
 def _enter_attribute(to: Collector, node: ast.Attribute) -> None:
     to.word(node.attr)
-    if node.attr == "min" and is_least(node):
-        to.word(LEAST)
     if node.ctx.__class__ is not ast.Load:
         to.store(node.attr)
     value = node.value
@@ -165,26 +130,15 @@ def _enter_call(to: Collector, node: ast.Call) -> None:
     function = node.func
     if function.__class__ is ast.Attribute:
         _enter_attribute(to, function)
-        called = function.attr
     else:
         _enter_function_called(to, function)
-        called = function.id if function.__class__ is ast.Name else ""
-    if called in POWERS:
-        for word in power_words(node):
-            to.word(word)
-    elif called in CLAMPS and has_two_bounds(node):
-        to.word(BOUNDS)
     for argument in node.args:
         if argument.__class__ is ast.Name:
             to.word(argument.id)
         else:
             _enter(to, argument)
     for keyword in node.keywords:
-        to.word(keyword.arg or "")
-        # An eps of 0 is as good as none.
-        if keyword.arg == "eps" and isinstance(keyword.value, ast.Constant) and keyword.value.value == 0:
-            to.word(MINUTE)
-        _enter(to, keyword.value)
+        _enter_keyword(to, keyword)
 
 
 def _enter_function_called(to: Collector, node: ast.AST) -> None:
@@ -195,35 +149,21 @@ def _enter_function_called(to: Collector, node: ast.AST) -> None:
 
 
 def _enter_keyword(to: Collector, node: ast.keyword) -> None:
-    to.word(node.arg or "")
+    if node.arg is not None:
+        to.word(node.arg)
     _enter(to, node.value)
 
 
 def _enter_subscript(to: Collector, node: ast.Subscript) -> None:
     _enter(to, node.value)
-    if node.ctx.__class__ is not ast.Load:
-        held: ast.AST = node.value
-        while isinstance(held, (ast.Subscript, ast.Starred)):
-            held = held.value
-        if isinstance(held, ast.Attribute):
-            to.change(held.attr)
-    index = node.slice
-    if index.__class__ not in PLAIN_INDEX:
-        to.word(PICKED)
-        to.note(node)
-    _enter(to, index)
+    # What a mask is written into by; a number or a text is none.
+    if node.ctx.__class__ is ast.Store and node.slice.__class__ is not ast.Constant:
+        to.word(SET_BY_INDEX)
+    _enter(to, node.slice)
 
 
 def _enter_binary(to: Collector, node: ast.BinOp) -> None:
-    to.note(node)
     to.word(OPERATOR_WORDS[node.op.__class__])
-    if node.op.__class__ is ast.Pow:
-        if node.left.__class__ is node.right.__class__ is ast.Constant:
-            to.word(HUGE)  # -2 ** 32 is a popular mask
-        for word in power_words(node):
-            to.word(word)
-    elif node.op.__class__ is ast.Div and node.right.__class__ is ast.Subscript and is_own_element(node):
-        to.word(OWN_ELEMENT)
     _enter(to, node.left)
     _enter(to, node.right)
 
@@ -237,21 +177,25 @@ def _enter_chain(to: Collector, node: ast.BoolOp) -> None:
 
 
 def _enter_unary(to: Collector, node: ast.UnaryOp) -> None:
-    to.note(node)
-    to.word(OPERATOR_WORDS.get(node.op.__class__, ""))
+    _enter_operator(to, node.op)
     _enter(to, node.operand)
 
 
 def _enter_comparison(to: Collector, node: ast.Compare) -> None:
     for operator in node.ops:
-        to.word(OPERATOR_WORDS.get(operator.__class__, ""))
+        _enter_operator(to, operator)
     _enter(to, node.left)
     for side in node.comparators:
         _enter(to, side)
 
 
+def _enter_operator(to: Collector, operator: ast.AST) -> None:
+    if operator.__class__ in OPERATOR_WORDS:
+        to.word(OPERATOR_WORDS[operator.__class__])
+
+
 def _enter_noted(to: Collector, node: ast.AST) -> None:
-    """A loop, a comprehension, a `with`: it hands values to names. An `if` asks something."""
+    """A loop, a comprehension, a `with`: it hands values to names."""
     to.note(node)
     _enter_fields(to, node)
 
@@ -259,7 +203,6 @@ def _enter_noted(to: Collector, node: ast.AST) -> None:
 def _enter_if(to: Collector, node: ast.If) -> None:
     """An `elif` is an `if` in the `else` of another; a thousand of them are no reason to recurse."""
     while True:
-        to.note(node)
         _enter(to, node.test)
         for statement in node.body:
             _enter(to, statement)
@@ -295,19 +238,7 @@ def _enter_augmented(to: Collector, node: ast.AugAssign) -> None:
     operator = OPERATOR_WORDS[node.op.__class__]
     to.word(operator)
     to.word(f"{operator}=")
-    if operator == "**":
-        for word in power_words(node):
-            to.word(word)
     _enter(to, node.target)
-    _enter(to, node.value)
-
-
-def _enter_expression(to: Collector, node: ast.Expr) -> None:
-    to.note(node)
-    if node.value.__class__ is ast.Call:
-        for root in changed_by(node.value):
-            if isinstance(root, ast.Attribute):
-                to.change(root.attr)
     _enter(to, node.value)
 
 
@@ -321,7 +252,6 @@ def _enter_return(to: Collector, node: ast.Return) -> None:
 
 def _enter_function(to: Collector, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """A function inside the chunk; its name hides an import."""
-    to.note(node)
     to.bind(node.name)
     outer, to.function = to.function, node.name
     _enter_parts(to, node)
@@ -341,7 +271,6 @@ def _enter_parts(to: Collector, node: ast.FunctionDef | ast.AsyncFunctionDef) ->
 
 
 def _enter_arguments(to: Collector, node: ast.arguments) -> None:
-    to.note(node)
     for parameter in (*node.posonlyargs, *node.args, *node.kwonlyargs, node.vararg, node.kwarg):
         if parameter is not None:
             to.bind(parameter.arg)
@@ -395,7 +324,6 @@ _ENTER: dict[type[ast.AST], Callable[[Collector, Any], None]] = {
     ast.Assign: _enter_assignment,
     ast.AsyncFunctionDef: _enter_function,
     ast.Attribute: _enter_attribute,
-    ast.Assert: _enter_noted,
     ast.AsyncFor: _enter_noted,
     ast.AugAssign: _enter_augmented,
     ast.BinOp: _enter_binary,
@@ -403,11 +331,9 @@ _ENTER: dict[type[ast.AST], Callable[[Collector, Any], None]] = {
     ast.ClassDef: _enter_named,
     ast.Compare: _enter_comparison,
     ast.ExceptHandler: _enter_named,
-    ast.Expr: _enter_expression,
     ast.For: _enter_noted,
     ast.FunctionDef: _enter_function,
     ast.If: _enter_if,
-    ast.IfExp: _enter_noted,
     ast.Import: _enter_import,
     ast.ImportFrom: _enter_import,
     ast.List: _enter_tuple,
@@ -422,11 +348,7 @@ _ENTER: dict[type[ast.AST], Callable[[Collector, Any], None]] = {
     ast.Subscript: _enter_subscript,
     ast.Tuple: _enter_tuple,
     ast.BoolOp: _enter_chain,
-    ast.Match: _enter_noted,
     ast.UnaryOp: _enter_unary,
-    ast.While: _enter_noted,
-    ast.Yield: _enter_noted,
-    ast.YieldFrom: _enter_noted,
     ast.arguments: _enter_arguments,
     ast.comprehension: _enter_noted,
     ast.keyword: _enter_keyword,

@@ -1,4 +1,4 @@
-"""The gate: which files and chunks the words of the rules let through."""
+"""The prefilter: which files and functions the words of the rules let through."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ import pytest
 from nanlint.engine.check_file import check_text
 from nanlint.engine.checker import Checker
 from nanlint.engine.collector import without_collector
+from nanlint.engine.rulebook import rulebook
+from nanlint.ops.names import SIGNATURES, spellings
+from nanlint.prefilter.of_rules import trigger_of
+from nanlint.prefilter.triggers import Prefilter, Trigger
 from nanlint.settings import Settings
-from nanlint.source.gate import Gate, Interest
 from nanlint.source.outline import MODULE, outline
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOGS = Interest(frozenset({"log", "log2"}), frozenset({"softmax", "Softmax"}))
-CLIPS = Interest(frozenset({"clip_grad_norm_"}))
+LOGS = Trigger(frozenset({"log", "log2"}), frozenset({"softmax", "Softmax"}))
+CLIPS = Trigger(frozenset({"clip_grad_norm_"}))
 
 
 @pytest.mark.parametrize(
@@ -35,15 +38,15 @@ CLIPS = Interest(frozenset({"clip_grad_norm_"}))
     ],
 )
 def test_a_file_is_admitted_for_its_words(text: str, admitted: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    assert Gate([LOGS, CLIPS]).admits(text.encode()) is admitted
+    assert Prefilter([LOGS, CLIPS]).admits(text.encode()) is admitted
 
 
-def test_a_gate_without_rules_admits_nothing() -> None:
-    assert not Gate([]).admits(b"log softmax")
+def test_a_prefilter_without_rules_admits_nothing() -> None:
+    assert not Prefilter([]).admits(b"log softmax")
 
 
 def test_an_operator_is_in_every_file() -> None:
-    assert Gate([Interest(frozenset({"/"}))]).admits(b"nothing")
+    assert Prefilter([Trigger(frozenset({"/"}))]).admits(b"nothing")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +67,7 @@ def test_an_operator_is_in_every_file() -> None:
     ],
 )
 def test_chunks_are_kept_for_their_words(text: str, chunks: list[str]) -> None:
-    assert Gate([LOGS, CLIPS]).chunks(outline(text)) == chunks
+    assert Prefilter([LOGS, CLIPS]).chunks(outline(text)) == chunks
 
 
 def test_a_constant_of_another_file_may_be_any_number(tmp_path: Path) -> None:
@@ -116,7 +119,18 @@ def test_no_tree_outlives_the_check_of_its_file() -> None:
         assert trees_left() == trees_left()
 
 
-@pytest.mark.parametrize("power", ["pow(x, 0.5)", "torch.pow(x, 0.5)", "x.pow(0.5)"])
-def test_a_power_is_a_root_however_it_is_called(power: str) -> None:
-    plan = outline(f"from torch import pow\ndef f(x): return {power}\n")
-    assert Gate([Interest(frozenset({"<root>"}))]).chunks(plan) == ["f"]
+def test_setting_elements_by_an_index_is_an_operation() -> None:
+    plan = outline("def f(x, mask): x[mask] = 0\ndef g(x): x[0] = 0\ndef h(x): return x[mask]\n")
+    assert Prefilter([Trigger(spellings("torch.masked_fill"))]).chunks(plan) == ["f"]
+
+
+@pytest.mark.parametrize("code", rulebook().rules)
+def test_every_operation_that_a_rule_is_shown_is_a_trigger(code: str) -> None:
+    rule = rulebook().rules[code]
+    known = (name for name in rule.calls if name in SIGNATURES)
+    assert trigger_of(rule).words >= frozenset[str]().union(*map(spellings, known))
+
+
+def test_a_function_is_kept_whatever_its_names_say() -> None:
+    code = "import torch\ndef test_it(count, batch): return count / batch\ndef plot_it(n): return n.sqrt()\ndef f(n): return n\n"
+    assert Checker(gated=True).ruleset(Settings()).prefilter.chunks(outline(code)) == ["test_it", "plot_it"]

@@ -8,8 +8,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.source.below import all_below
-from nanlint.source.makeup import operands_of
-from nanlint.source.origins import THROUGH
 from nanlint.source.references import last_word
 
 if TYPE_CHECKING:
@@ -20,14 +18,11 @@ _FILLS = re.compile(
     r"|[a-z]_$|^(Init|init)"
 )
 _EVERYTHING = frozenset({"parameters", "named_parameters", "state_dict"})
-FILLING_ALL = _EVERYTHING | {"getattr"}
-"""Without one of these words, nothing fills all that there is."""
 # What only takes a parameter in, or makes it.
 _NO_FILL = frozenset(
     {"register_parameter", "register_buffer", "Parameter", "requires_grad_", "super", "append", "ParameterList"}
 )
 _HOLDERS = (ast.Attribute, ast.List, ast.Tuple, ast.Dict)
-_EMPTY = frozenset({"empty", "empty_like", "new_empty", "empty_strided"})
 
 
 class Filled:
@@ -114,19 +109,3 @@ def _names(node: ast.AST) -> Iterator[str]:
             and isinstance(inner.slice.value, str)
         ):
             yield inner.slice.value  # `self._parameters["weight"]`
-
-
-def is_empty(node: ast.AST) -> bool:
-    """`torch.empty(n)`, or a view of it."""
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, ast.Call):
-            word = last_word(current.func)
-            if word in _EMPTY:
-                return True
-            if word in THROUGH or not word:  # nn.Flatten()(x)
-                pending += operands_of(current)
-        elif isinstance(current, (ast.Subscript, ast.keyword)):
-            pending.append(current.value)
-    return False

@@ -10,12 +10,11 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.source.measures import words_in
+from nanlint.facts.naming import words_in
 from nanlint.source.outline import MODULE
-from nanlint.source.watching import compares_limits, replaces, watches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from nanlint.source.outline import Chunk, Outline
 
@@ -86,31 +85,6 @@ def is_test_file(path: str) -> bool:
 def measures(path: str) -> bool:
     """Whether a file holds metrics or data by its name or that of its folders: those are computed in float32."""
     return _METRICS.search(path.replace("\\", "/").lower()) is not None
-
-
-def is_of_kind(kind: str, chunk: Chunk, outline: Outline) -> bool:
-    """Whether the chunk is what a need asks for by its names: "no test", "could train", "may train" or "trained"; "" for anything.
-
-    Or it must do something: "sets elements" of anything, "compares limits", "watches" a loss, or "replaces" one.
-    """
-    if not kind:
-        return True
-    if kind == "sets elements":
-        return _sets_elements(chunk.contents.nodes)
-    if kind == "compares limits":
-        return compares_limits(chunk)
-    if is_test(chunk):
-        return False
-    if kind in {"watches", "replaces"}:
-        return watches(chunk) if kind == "watches" else replaces(chunk)
-    judges = {"could train": could_train, "may train": may_train, "trained": is_trained}
-    return kind == "no test" or judges[kind](chunk, outline)
-
-
-def _sets_elements(nodes: Iterable[ast.AST]) -> bool:
-    """`x[index] = value`."""
-    assigned = [node for node in nodes if isinstance(node, ast.Assign)]
-    return any(isinstance(target, ast.Subscript) for node in assigned for target in node.targets)
 
 
 def may_train(chunk: Chunk, outline: Outline) -> bool:

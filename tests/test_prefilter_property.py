@@ -1,6 +1,6 @@
-"""The gate may be too generous and never too strict: what it drops, no rule would have found.
+"""The prefilter may be too generous and never too strict: what it drops, no rule would have found.
 
-On real code this is `benchmarks/gate.py`, which takes minutes; here the same comparison runs over what is at hand.
+On real code this is `benchmarks/prefilter.py`, which takes minutes; here the same comparison runs over what is at hand.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.gate import Comparison, compare_calls, compare_findings
+from benchmarks.prefilter import Comparison, compare_calls, compare_findings
 from nanlint.ops.names import OPERATORS, SIGNATURES, UNARY_OPERATORS
 from nanlint.settings import Settings
 from nanlint.source.words import OPERATOR_WORDS
@@ -53,7 +53,7 @@ def _compare(paths: list[Path]) -> Comparison:
 
 
 @pytest.mark.parametrize("corpus", ["fixtures", "nanlint/ops rules", "torch.distributions", "torch.nn"])
-def test_the_gate_drops_nothing_that_a_rule_would_find(corpus: str) -> None:
+def test_the_prefilter_drops_nothing_that_a_rule_would_find(corpus: str) -> None:
     total = _compare(_corpus(corpus))
     print(f"{total.files} files, {total.lines} lines, {total.findings} findings, {total.calls} calls")
     assert total.differences == []

@@ -1,8 +1,8 @@
-"""Whether the gate drops only what no rule would have found: `python benchmarks/gate.py [WHEEL or FOLDER ...]`.
+"""Whether the prefilter drops only what no rule would have found: `python benchmarks/prefilter.py [WHEEL or FOLDER ...]`.
 
-Two questions about the pinned packages and whatever else is named. Findings: does a gated run find exactly what an
-ungated run finds, with all rules? Operations: is each call that facts see in a chunk shown to a rule that reacts to that
-call's operation alone? The second question holds the gate to rules that are not yet written. Exits with 1 if not.
+Two questions about the pinned packages and whatever else is named. Findings: does a run find exactly what a
+run with --no-gate finds, with all rules? Operations: is each call that facts see in a chunk shown to a rule that reacts to that
+call's operation alone? The second question holds the prefilter to rules that are not yet written. Exits with 1 if not.
 """
 
 from __future__ import annotations
@@ -15,22 +15,20 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.packages import DEFAULT_WORK, PACKAGES, Package, Source, Workshop
 from benchmarks.table import table
 from nanlint.engine.check_file import RECURSION_LIMIT, check_text
 from nanlint.engine.checker import Checker
-from nanlint.engine.interests import interests
 from nanlint.facts.module_facts import ModuleFacts
+from nanlint.prefilter.of_rules import trigger_of
+from nanlint.prefilter.torch_code import may_use_torch
+from nanlint.prefilter.triggers import Prefilter
 from nanlint.rule import Rule
 from nanlint.settings import Settings
-from nanlint.source.gate import Gate
 from nanlint.source.outline import outline
 from nanlint.source.read import UnreadableSource, read_source
-from nanlint.source.torch_code import may_use_torch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,8 +86,8 @@ def compare_findings(text: str, path: str, settings: Settings = EVERY_RULE) -> t
         )
         for gated in (True, False)
     )
-    lost = [f"lost by the gate: {entry}" for entry in (ungated - gated).elements()]
-    added = [f"only with the gate: {entry}" for entry in (gated - ungated).elements()]
+    lost = [f"lost by the prefilter: {entry}" for entry in (ungated - gated).elements()]
+    added = [f"only with the prefilter: {entry}" for entry in (gated - ungated).elements()]
     return ungated.total(), lost + added
 
 
@@ -114,22 +112,22 @@ def _compare_calls(text: str, plan: Outline) -> tuple[Counter[str], list[str]]:
         facts.enter(name)
         flow = facts.flow(name)
         for call in flow.calls.values() if flow is not None else ():
-            # Elements that are read or set are no call; a rule about them names the functions that set some.
-            if isinstance(call.node, cst.Subscript):
+            # No rule is shown elements that are read.
+            if call.function == "subscript":
                 continue
             seen[call.function] += 1
             if call.function not in shown:
-                shown[call.function] = frozenset(_gate_for(call.function).chunks(plan))
+                shown[call.function] = frozenset(_prefilter_for(call.function).chunks(plan))
             if name not in shown[call.function]:
                 overlooked.append(f"{call.function} in {chunk.qualname} (line {facts.span_of(call.node).line})")
     facts.forget()
     return seen, overlooked
 
 
-def _gate_for(function: str) -> Gate:
-    """The gate of a rule that reacts to one operation."""
+def _prefilter_for(function: str) -> Prefilter:
+    """The prefilter of a rule that reacts to one operation."""
     rule: type[Rule] = type("OneOperation", (Rule,), {"calls": frozenset({function}), "code": "ONE"})
-    return Gate(interests(rule()))
+    return Prefilter([trigger_of(rule)])
 
 
 def sources(workshop: Workshop, named: Iterable[Path]) -> list[Source]:
