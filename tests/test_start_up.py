@@ -59,7 +59,7 @@ class Block{number}(nn.Module):
         self.second = nn.Linear(width, width)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        return hidden + self.second(torch.relu(self.first(hidden)))
+        return self.second(nn.functional.gelu(self.first(hidden)))
 """
 
 
