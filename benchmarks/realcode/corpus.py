@@ -48,6 +48,7 @@ class Found:
     message: str = ""
     end_line: int = 0
     direction: str = ""
+    column: int = 0
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -196,6 +197,7 @@ def found_in(entries: Iterable[Mapping[str, Any]], tree: Path, result: PackageRe
             message=entry["message"],
             end_line=entry["end_line"],
             direction=entry["direction"],
+            column=entry["column"],
         )
 
 
