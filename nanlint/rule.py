@@ -10,6 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from nanlint.evidence.levels import level
+from nanlint.evidence.table import (
+    DECIDED_ELSEWHERE,
+    LOST_AT_ONCE,
+    MADE_SO,
+    MILD,
+    NAME_ALONE,
+    NOTHING_KNOWN,
+    ONLY_LOGGED,
+    RANGE_REACHES,
+    RARE,
+    Item,
+)
 from nanlint.model import Applicability, Direction, Edit, Finding, Fix, Hazard, Severity, Span
 from nanlint.source.telling_names import DATA, RATES, VANISHING
 
@@ -25,6 +38,7 @@ if TYPE_CHECKING:
     from nanlint.facts.selections import Selection
     from nanlint.facts.training_loop import TrainingLoop
     from nanlint.facts.values import Call, Form, Value
+    from nanlint.facts.vanishing import Vanishing
 
     Node = cst.CSTNode
     Expression = cst.BaseExpression
@@ -32,11 +46,20 @@ if TYPE_CHECKING:
 else:
     # Rules name these in annotations alone, which are never evaluated.
     ByHand = Filling = Call = Facts = Form = Value = Node = Expression = Comparison = Config = Setting = object
-    TrainingLoop = Event = Decision = Path = Selection = object
+    TrainingLoop = Event = Decision = Path = Selection = Vanishing = object
 
 __all__ = [
     "COMPARISONS",
     "DATA",
+    "DECIDED_ELSEWHERE",
+    "LOST_AT_ONCE",
+    "MADE_SO",
+    "MILD",
+    "NAME_ALONE",
+    "NOTHING_KNOWN",
+    "ONLY_LOGGED",
+    "RANGE_REACHES",
+    "RARE",
     "RATES",
     "VANISHING",
     "Applicability",
@@ -55,6 +78,7 @@ __all__ = [
     "Fix",
     "Form",
     "Hazard",
+    "Item",
     "Iterator",
     "Node",
     "Option",
@@ -66,6 +90,7 @@ __all__ = [
     "Span",
     "TrainingLoop",
     "Value",
+    "Vanishing",
     "safe",
     "show",
     "unsafe",
@@ -97,7 +122,10 @@ class Rule:
 
     code: ClassVar[str]
     name: ClassVar[str]
-    severity: ClassVar[Severity]
+    severity: ClassVar[Severity | None] = None
+    """None for a level that the evidence decides; a rule of a user's own may state one."""
+    evidence: ClassVar[tuple[Item, ...]] = ()
+    """What is true of every finding of the rule."""
     direction: ClassVar[Direction] = Direction.FORWARD
     dtypes: ClassVar[tuple[str, ...]] = FORMATS
     preview: ClassVar[bool] = False
@@ -147,16 +175,24 @@ class Rule:
         return iter(())
 
     def finding(
-        self, span: Span, message: str, *, fix: Fix | None = None, hazard: Hazard | None = None, **changes: object
+        self,
+        span: Span,
+        message: str,
+        *,
+        fix: Fix | None = None,
+        hazard: Hazard | None = None,
+        evidence: tuple[Item, ...] = (),
+        **changes: object,
     ) -> Finding:
-        """A finding of this rule; `changes` may set its severity, direction or dtypes apart from the rule's own."""
+        """A finding of this rule; `evidence` is what the rule knows of this one, `changes` may set its direction or dtypes."""
+        items = tuple(item.name for item in (*self.evidence, *evidence))
         fields: dict[str, object] = {
-            "severity": self.severity,
+            "severity": self.severity or level(self.code, frozenset(items)),
             "direction": self.direction,
             "dtypes": self.dtypes,
             **changes,
         }
-        return Finding(self.code, self.name, span, message, fix=fix, hazard=hazard, **fields)  # type: ignore[arg-type]
+        return Finding(self.code, self.name, span, message, fix=fix, hazard=hazard, evidence=items, **fields)  # type: ignore[arg-type]
 
     @classmethod
     def section(cls, title: Literal["Why it hurts", "Flagged", "Instead", "Silent when", "Fix"]) -> str:

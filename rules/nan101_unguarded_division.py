@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import (
+    MADE_SO,
+    NAME_ALONE,
+    RARE,
+    Call,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Item,
+    Iterator,
+    Rule,
+    Vanishing,
+    unsafe,
+)
 
 DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
 NORMALIZE = "torch.nn.functional.normalize"
 # What is built or initialised is the same in every run: what fails there fails at once.
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
-NANS = frozenset({"nan", "nansum", "nanmean", "nanmedian", "nan_to_num"})
 COUNT, DATUM, QUOTED = "count", "datum", 34
 
 
@@ -40,7 +55,6 @@ class UnguardedDivision(Rule):
 
     code = "NAN101"
     name = "unguarded-division"
-    severity = Severity.WARNING
     calls = frozenset({DIV, RECIPROCAL, POWER})
     yields_to = frozenset({"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
 
@@ -56,14 +70,13 @@ class UnguardedDivision(Rule):
         found = facts.vanishes_as(below, call.arguments.get("input"))
         if _is_building(facts.function_name()) and found.kind != COUNT:
             return
-        is_shown = shown is not None and (found.is_ordinary or facts.is_measured(below)) and _is_to_be_shown(call, below, facts)  # fmt: skip
         known = f" (range {facts.range_of(below)})" if facts.is_known(below) else ""
         yield self.finding(
             facts.span_of(below),
             f"`{facts.quote(below, QUOTED)}` can be 0{known}, so the quotient can be NaN or inf",
             fix=_fix(list(_divisions_by(below, facts)), found.kind, facts),
             hazard=Hazard(call.function, facts.source_of(below), "0"),
-            severity=self.severity if is_shown else Severity.INFO,
+            evidence=_evidence(call, below, found, facts) if shown is not None else (RARE,),
         )
 
 
@@ -86,12 +99,11 @@ def _denominator(call: Call, facts: Facts) -> Expression | None:
     return call.arguments.get("other") if call.function == DIV else call.subject
 
 
-def _is_to_be_shown(call: Call, below: Expression, facts: Facts) -> bool:
-    """Whether nothing in the function says that somebody knows of the NaN, or sees it at once."""
-    if _is_building(facts.function_name()) or facts.mentions(*NANS) or facts.is_done_once(call.node):
-        return False
+def _evidence(call: Call, below: Expression, found: Vanishing, facts: Facts) -> tuple[Item, ...]:
     is_sure = facts.is_tensor(call.node) or facts.is_tensor_on_a_path(below)
-    return is_sure and not facts.is_share(call.arguments.get("input"), below)
+    if not is_sure or facts.is_share(call.arguments.get("input"), below):
+        return (RARE,)
+    return (MADE_SO,) if found.is_ordinary or facts.is_measured(below) else (NAME_ALONE,)
 
 
 def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from nanlint.rule import (
+    LOST_AT_ONCE,
+    MADE_SO,
+    NOTHING_KNOWN,
+    RANGE_REACHES,
+    RARE,
     Call,
     Direction,
     Edit,
@@ -11,9 +16,9 @@ from nanlint.rule import (
     Finding,
     Fix,
     Hazard,
+    Item,
     Iterator,
     Rule,
-    Severity,
     unsafe,
 )
 
@@ -54,10 +59,10 @@ class LogOfZero(Rule):
 
     code = "NAN102"
     name = "log-of-zero"
-    severity = Severity.ERROR
+    evidence = (LOST_AT_ONCE,)
     direction = Direction.BOTH
     calls = frozenset(LOGARITHMS)
-    yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN302"})
+    yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN211", "NAN302"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one logarithm."""
@@ -86,11 +91,7 @@ class LogOfZero(Rule):
             hazard=Hazard(call.function, facts.source_of(inner), str(edge)),
             # relu's own backward is 0 at 0, whatever comes in; that of a logarithm below 0 is a number.
             direction=Direction.FORWARD if is_forward else self.direction,
-            severity=Severity.ERROR
-            if certain or is_ordinary
-            else Severity.WARNING
-            if not edge and facts.is_log_of_probability(call, inner, told=PROBABILITY)
-            else Severity.INFO,
+            evidence=(MADE_SO,) if certain or is_ordinary else _evidence(call, inner, edge, reason, facts),
         )
 
 
@@ -105,6 +106,12 @@ def _certain(inner: Expression, facts: Facts) -> str:
     if kind or mask is None:
         return f"can be 0 where the {kind} rounds, so its logarithm can be -inf"
     return f"is 0 where `{facts.quote(mask, QUOTED // 2)}` is, so its logarithm can be -inf"
+
+
+def _evidence(call: Call, inner: Expression, edge: int, reason: str, facts: Facts) -> tuple[Item, ...]:
+    if not edge and facts.is_log_of_probability(call, inner, told=PROBABILITY):
+        return (RANGE_REACHES,)
+    return (NOTHING_KNOWN,) if reason.startswith(UNKEPT) else (RARE,)
 
 
 def _is_ordinary(call: Call, inner: Expression, edge: int, facts: Facts) -> bool:

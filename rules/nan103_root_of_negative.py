@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from nanlint.rule import (
+    LOST_AT_ONCE,
+    NOTHING_KNOWN,
+    RANGE_REACHES,
     Call,
     Direction,
     Edit,
@@ -12,7 +15,6 @@ from nanlint.rule import (
     Hazard,
     Iterator,
     Rule,
-    Severity,
     unsafe,
 )
 
@@ -59,7 +61,7 @@ class RootOfNegative(Rule):
 
     code = "NAN103"
     name = "root-of-negative"
-    severity = Severity.ERROR
+    evidence = (LOST_AT_ONCE,)
     direction = Direction.BOTH
     calls = frozenset({SQRT, RSQRT, POWER})
     yields_to = frozenset({"NAN210", "NAN302"})
@@ -79,8 +81,8 @@ class RootOfNegative(Rule):
                 fix = unsafe("Keep the value under the root above 0", Edit(facts.span_of(inner), text))
             hazard = Hazard(call.function, facts.source_of(inner), "below 0")
             is_sure = is_quadratic or (facts.may_train() and reason != IN_NO_ORDER)
-            severity = self.severity if is_sure else Severity.INFO
-            yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, severity=severity)
+            evidence = (RANGE_REACHES,) if is_sure else (NOTHING_KNOWN,)
+            yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, evidence=evidence)
 
 
 def _is_root(call: Call, facts: Facts) -> bool:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from nanlint.rule import (
+    LOST_AT_ONCE,
+    NOTHING_KNOWN,
+    RANGE_REACHES,
+    RARE,
     Call,
     Direction,
     Edit,
@@ -12,7 +16,6 @@ from nanlint.rule import (
     Hazard,
     Iterator,
     Rule,
-    Severity,
     unsafe,
 )
 
@@ -51,7 +54,7 @@ class InverseFunctionDomain(Rule):
 
     code = "NAN104"
     name = "inverse-function-domain"
-    severity = Severity.ERROR
+    evidence = (LOST_AT_ONCE,)
     direction = Direction.BOTH
     calls = frozenset(DOMAINS)
     yields_to = frozenset({"NAN203"})
@@ -81,9 +84,11 @@ class InverseFunctionDomain(Rule):
             direction=direction,
             fix=unsafe("Clamp inside the open interval", edit) if edit is not None else None,
             dtypes=_dtypes(call, inner, facts) or self.dtypes,
-            severity=Severity.INFO
-            if reason == UNKEPT or (direction is Direction.BACKWARD and is_rare)
-            else self.severity,
+            evidence=(NOTHING_KNOWN,)
+            if reason == UNKEPT
+            else (RARE,)
+            if direction is Direction.BACKWARD and is_rare
+            else (RANGE_REACHES,),
         )
 
 

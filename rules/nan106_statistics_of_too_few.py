@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import (
+    MADE_SO,
+    RARE,
+    Call,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Item,
+    Iterator,
+    Rule,
+    unsafe,
+)
 
 SPREADS = frozenset({"torch.std", "torch.var"})
 AVERAGES = frozenset({"torch.mean", "torch.median"})
@@ -43,7 +57,6 @@ class StatisticsOfTooFew(Rule):
 
     code = "NAN106"
     name = "statistics-of-too-few"
-    severity = Severity.WARNING
     calls = SPREADS | AVERAGES
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -73,23 +86,19 @@ class StatisticsOfTooFew(Rule):
             f"`{text}` {reason}",
             fix=_fix(call, facts) if is_spread and not selection else None,
             hazard=Hazard(call.function, facts.source_of(subject), "one element" if is_spread else "no elements"),
-            severity=_severity(call, subject, facts)
-            if is_batch and not selection
-            else self.severity
-            if sure
-            else Severity.INFO,
+            evidence=_evidence(call, subject, facts) if is_batch and not selection else (MADE_SO,) if sure else (RARE,),
         )
 
 
-def _severity(call: Call, subject: Expression, facts: Facts) -> Severity:
+def _evidence(call: Call, subject: Expression, facts: Facts) -> tuple[Item, ...]:
     """A minibatch that was handed in can hold one element; what was computed here is all of a rollout, and breaks without an eps."""
     if any(facts.origin_of(quotient.arguments.get("other")) is call for quotient in facts.calls_of("torch.div")):
-        return Severity.WARNING
+        return (MADE_SO,)
     node, made_by = subject, facts.value_of(subject).made_by
     while made_by is not None and made_by.function in MOVES and made_by.subject is not None:
         node, made_by = made_by.subject, facts.value_of(made_by.subject).made_by
     is_part = made_by.function == "subscript" if made_by is not None else facts.source_of(node).endswith("]")
-    return Severity.WARNING if is_part or facts.is_given(subject) else Severity.INFO
+    return (MADE_SO,) if is_part or facts.is_given(subject) else (RARE,)
 
 
 def _is_batch(call: Call, subject: Expression, facts: Facts) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from nanlint.rule import (
+    DECIDED_ELSEWHERE,
+    MADE_SO,
     Call,
     Direction,
     Edit,
@@ -14,7 +16,6 @@ from nanlint.rule import (
     Hazard,
     Iterator,
     Rule,
-    Severity,
     unsafe,
 )
 
@@ -61,7 +62,6 @@ class SoftmaxOfMaskedRow(Rule):
 
     code = "NAN107"
     name = "softmax-of-masked-row"
-    severity = Severity.WARNING
     direction = Direction.FORWARD
     calls = frozenset(RESULTS)
 
@@ -84,7 +84,7 @@ class SoftmaxOfMaskedRow(Rule):
             f"`{scores}` is -inf under `{mask}`, and of an all -inf row {RESULTS[LOG_SOFTMAX if is_taken else call.function]}",
             fix=_fix(found, facts, is_log=is_taken or call.function == LOG_SOFTMAX),
             hazard=Hazard(call.function, scores, "-inf"),
-            severity=self.severity if _is_ordinary(found, call, facts) else Severity.INFO,
+            evidence=(MADE_SO,) if _is_ordinary(found, call, facts) else (DECIDED_ELSEWHERE,),
             direction=Direction.BOTH if found.is_added else Direction.FORWARD,
         )
 

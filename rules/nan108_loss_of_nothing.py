@@ -5,7 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import (
+    MADE_SO,
+    RARE,
+    Call,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Item,
+    Iterator,
+    Rule,
+    unsafe,
+)
 
 F = "torch.nn.functional."
 IGNORING = {f"{F}cross_entropy": "torch.nn.CrossEntropyLoss", f"{F}nll_loss": "torch.nn.NLLLoss"}
@@ -57,7 +71,6 @@ class LossOfNothing(Rule):
 
     code = "NAN108"
     name = "loss-of-nothing"
-    severity = Severity.WARNING
     calls = frozenset(IGNORING) | frozenset(CLASSES) | AVERAGING
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -70,17 +83,21 @@ class LossOfNothing(Rule):
         selected = sure or next(filter(None, map(facts.doubtful_selection_behind, call.arguments.values())), None)
         is_rare = _mark(call, facts) == RARE_MARK
         if selected is not None:
-            for finding in self._report(call, selected, f"`{facts.quote(selected, QUOTED)}` can be empty", facts):
-                yield replace(finding, severity=self.severity if sure is not None else Severity.INFO)
+            reason = f"`{facts.quote(selected, QUOTED)}` can be empty"
+            for finding in self._report(call, selected, reason, facts, MADE_SO if sure is not None else RARE):
+                yield finding
         elif call.module is None and (is_rare or _ignores(call, facts)):
             target = call.arguments.get("target")
             if target is not None and not WRITTEN.isdisjoint(facts.words_of(target)) and not is_rare:
                 return
             subject = f"`{facts.quote(target, QUOTED)}`" if target is not None else "the targets"
-            for finding in self._report(call, target, f"every one of {subject} can be ignored", facts):
-                yield replace(finding, fix=_fix(call, facts), severity=Severity.INFO if is_rare else self.severity)
+            reason = f"every one of {subject} can be ignored"
+            for finding in self._report(call, target, reason, facts, RARE if is_rare else MADE_SO):
+                yield replace(finding, fix=_fix(call, facts))
 
-    def _report(self, call: Call, about: Expression | None, reason: str, facts: Facts) -> Iterator[Finding]:
+    def _report(
+        self, call: Call, about: Expression | None, reason: str, facts: Facts, likely: Item
+    ) -> Iterator[Finding]:
         if facts.is_mended(call.node) or (about is not None and facts.is_tested(about)):
             return
         operation = CLASSES.get(call.function, call.function)
@@ -89,6 +106,7 @@ class LossOfNothing(Rule):
             facts.span_of(call.node),
             f"{reason}, so the mean loss can be NaN",
             hazard=Hazard(operation, operand, "nothing left to average"),
+            evidence=(likely,),
         )
 
 

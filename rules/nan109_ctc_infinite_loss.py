@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Rule, unsafe
 
 FUNCTION, CLASS = "torch.nn.functional.ctc_loss", "torch.nn.CTCLoss"
 SETTING = "zero_infinity"
@@ -36,7 +36,6 @@ class CtcInfiniteLoss(Rule):
 
     code = "NAN109"
     name = "ctc-infinite-loss"
-    severity = Severity.WARNING
     direction = Direction.BOTH
     dtypes = ("float32", "float64")
     calls = frozenset({FUNCTION, CLASS})

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, safe
+from nanlint.rule import (
+    LOST_AT_ONCE,
+    MADE_SO,
+    RANGE_REACHES,
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Hazard,
+    Iterator,
+    Rule,
+    safe,
+)
 
 LOGS = frozenset({"torch.log", "torch.log1p", "torch.log2", "torch.log10"})
 SOFTMAX, SIGMOID = "torch.softmax", "torch.sigmoid"
@@ -52,7 +66,7 @@ class LogOfSoftmax(Rule):
 
     code = "NAN110"
     name = "log-of-softmax"
-    severity = Severity.ERROR
+    evidence = (LOST_AT_ONCE,)
     direction = Direction.BOTH
     calls = LOGS | {ENTROPY}
 
@@ -72,8 +86,7 @@ class LogOfSoftmax(Rule):
             message, edits = _message(logs, zone, facts), _edits(logs, facts)
             better = "log_softmax" if log.made_by.function == SOFTMAX else "logsigmoid"
             fix = safe(f"Use {better}", *edits) if edits else None
-            severity = Severity.INFO if facts.is_inference() else self.severity
-            yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, severity=severity)
+            yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, evidence=(MADE_SO,))
 
     def _check_entropy(self, call: Call, facts: Facts) -> Iterator[Finding]:
         made_by = facts.origins_of(call.subject)
@@ -89,7 +102,12 @@ class LogOfSoftmax(Rule):
         edits = facts.with_leftovers(Edit(facts.span_of(call.node), text)) if text else ()
         fix = safe("Use binary_cross_entropy_with_logits", *edits) if edits else None
         yield self.finding(
-            facts.span_of(call.node), message, fix=fix, direction=Direction.FORWARD, dtypes=("float16", "bfloat16")
+            facts.span_of(call.node),
+            message,
+            fix=fix,
+            direction=Direction.FORWARD,
+            dtypes=("float16", "bfloat16"),
+            evidence=(RANGE_REACHES,),
         )
 
 

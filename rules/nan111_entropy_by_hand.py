@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from nanlint.rule import (
+    LOST_AT_ONCE,
+    MADE_SO,
+    RARE,
     Call,
     Direction,
     Edit,
@@ -13,7 +16,6 @@ from nanlint.rule import (
     Hazard,
     Iterator,
     Rule,
-    Severity,
     safe,
     show,
     unsafe,
@@ -53,7 +55,7 @@ class EntropyByHand(Rule):
 
     code = "NAN111"
     name = "entropy-by-hand"
-    severity = Severity.ERROR
+    evidence = (LOST_AT_ONCE,)
     calls = frozenset({PRODUCT, DIVERGENCE})
     yields_to = frozenset({"NAN110", "NAN303"})
 
@@ -80,7 +82,7 @@ class EntropyByHand(Rule):
                 message,
                 fix=_fix(call, signed, log, facts),
                 hazard=Hazard(log.function, facts.source_of(argument), "0"),
-                severity=self.severity if is_trained else Severity.INFO,
+                evidence=(MADE_SO,) if is_trained else (RARE,),
             )
             return
 
@@ -97,7 +99,7 @@ class EntropyByHand(Rule):
                 facts.span_of(call.node),
                 message,
                 fix=show("the log_softmax as its target, with log_target=True"),
-                severity=Severity.WARNING,
+                evidence=(RARE,),
                 direction=Direction.BACKWARD,
                 hazard=Hazard(DIVERGENCE, facts.source_of(target), "0"),
             )

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from nanlint.rule import (
+    DECIDED_ELSEWHERE,
+    MADE_SO,
+    NAME_ALONE,
+    NOTHING_KNOWN,
     Call,
     Direction,
     Edit,
@@ -10,9 +14,9 @@ from nanlint.rule import (
     Facts,
     Finding,
     Hazard,
+    Item,
     Iterator,
     Rule,
-    Severity,
     show,
     unsafe,
 )
@@ -53,7 +57,6 @@ class ExpOverflow(Rule):
 
     code = "NAN201"
     name = "exp-overflow"
-    severity = Severity.WARNING
     direction = Direction.BOTH
     calls = frozenset(OVERFLOW)
     yields_to = frozenset({"NAN202"})
@@ -67,7 +70,7 @@ class ExpOverflow(Rule):
             yield from self._check_kernel(call, inner, facts)
             return
         large = _why_large(call, inner, edge, facts)
-        severity, reason = (self.severity, large) if large else _why_at_all(inner, facts)
+        evidence, reason = (MADE_SO, large) if large else _why_at_all(inner, facts)
         is_told = bool(reason) and (reason == SAMPLED or facts.has_gradient(call.node))
         if not is_told or facts.is_shifted(inner) or facts.is_by_hand(call):
             return
@@ -77,7 +80,7 @@ class ExpOverflow(Rule):
         yield self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(inner, QUOTED)}` {reason} (range {facts.range_of(inner)}): its {word} can be inf",
-            severity=severity,
+            evidence=(evidence,),
             fix=unsafe("Bound the exponent", clamped) if is_fixed else show(SKETCHES.get(call.function, LOG_SPACE)),
             hazard=Hazard(call.function, facts.source_of(inner), f"[{edge}, inf)"),
         )
@@ -113,13 +116,16 @@ def _why_large(call: Call, inner: Expression, edge: float, facts: Facts) -> str:
     return AMPLIFIED if made_by is not None and _amplifies(made_by, facts) else ""
 
 
-def _why_at_all(inner: Expression, facts: Facts) -> tuple[Severity, str]:
+def _why_at_all(inner: Expression, facts: Facts) -> tuple[Item, str]:
     """Why the exponent has no bound, by its name or because it is learned; empty if nothing says so."""
     scaled = facts.unscaled(inner)
     words = set(facts.words_of(scaled))
     if {"log", "ratio"} <= words and facts.origin_of(scaled) is None:
-        return Severity.INFO if facts.is_parameter(scaled) else Severity.WARNING, "is a log-ratio without bound"
-    return Severity.INFO, facts.unbounded(scaled) or ("has no known bound" if facts.is_open_exponent(inner) else "")
+        return DECIDED_ELSEWHERE if facts.is_parameter(scaled) else MADE_SO, "is a log-ratio without bound"
+    unbounded = facts.unbounded(scaled)
+    if unbounded:
+        return NAME_ALONE, unbounded
+    return NOTHING_KNOWN, "has no known bound" if facts.is_open_exponent(inner) else ""
 
 
 def _amplifies(call: Call, facts: Facts) -> bool:

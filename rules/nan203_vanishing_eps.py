@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import (
+    DECIDED_ELSEWHERE,
+    LOST_AT_ONCE,
+    RANGE_REACHES,
+    Call,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Rule,
+    unsafe,
+)
 
 # Operations that hold a value above an eps, with the parameter that holds it.
 FLOORS = dict.fromkeys(("torch.clamp", "torch.clamp_min"), "min")
@@ -50,7 +62,7 @@ class VanishingEps(Rule):
 
     code = "NAN203"
     name = "vanishing-eps"
-    severity = Severity.ERROR
+    evidence = (LOST_AT_ONCE,)
     calls = frozenset(FLOORS) | frozenset(CEILINGS) | frozenset(DEFAULTS)
     yields_to = frozenset({"NAN204"})
 
@@ -94,7 +106,7 @@ class VanishingEps(Rule):
             fix=_fix(call, eps, limit, facts),
             hazard=Hazard(call.function, facts.source_of(subject or call.node), f"{limit:g}"),
             dtypes=tuple(lost),
-            severity=self.severity if is_certain else Severity.INFO,
+            evidence=(RANGE_REACHES,) if is_certain else (DECIDED_ELSEWHERE,),
         )
 
     def _check_default(self, call: Call, subject: Expression, facts: Facts) -> Iterator[Finding]:
@@ -108,8 +120,15 @@ class VanishingEps(Rule):
             message = f"the eps of `{word}`, {eps:g}, is 0 in float16, so a row of zeros becomes NaN"
             hazard = Hazard(call.function, facts.source_of(subject), "0")
             fix = unsafe(f"Set eps={FLOOR}", edit) if edit is not None else None
-            found = self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, dtypes=("float16",))
-            yield found if dtype else replace(found, severity=Severity.INFO)
+            found = self.finding(
+                facts.span_of(call.node),
+                message,
+                fix=fix,
+                hazard=hazard,
+                dtypes=("float16",),
+                evidence=(RANGE_REACHES if dtype else DECIDED_ELSEWHERE,),
+            )
+            yield found
 
 
 def _floor(call: Call, subject: Expression, facts: Facts) -> tuple[Expression, Expression | None]:

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Rule, Severity, unsafe
+from nanlint.rule import (
+    DECIDED_ELSEWHERE,
+    RANGE_REACHES,
+    Call,
+    Direction,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Item,
+    Rule,
+    unsafe,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +73,6 @@ class TinyNormEps(Rule):
 
     code = "NAN204"
     name = "tiny-norm-eps"
-    severity = Severity.WARNING
     direction = Direction.BACKWARD
     calls = FUNCTIONS | frozenset(MODULES) | {ROOT, INVERSE_ROOT}
 
@@ -83,9 +97,9 @@ class TinyNormEps(Rule):
             harm = _harm(eps, f"`{word}`", by_rsqrt="rms" in word.lower())
             yield self._finding(call, stated, harm, facts, dtypes=FORMATS)
             return
-        where, severity = ("float16",), Severity.WARNING if _is_half(call, facts) else Severity.INFO
+        where, likely = ("float16",), RANGE_REACHES if _is_half(call, facts) else DECIDED_ELSEWHERE
         message = f"the gradient of `{word}` is multiplied by {eps**-0.5:.0e} in a row of zeros: inf in float16"
-        yield self._finding(call, stated, message, facts, dtypes=where, severity=severity)
+        yield self._finding(call, stated, message, facts, dtypes=where, evidence=(likely,))
 
     def _check_by_hand(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """`x * torch.rsqrt(x.pow(2).mean(-1) + eps)`."""
@@ -100,18 +114,27 @@ class TinyNormEps(Rule):
         elif dtype not in {"", "float16"}:
             return
         elif is_lost:
-            changes = {"direction": Direction.BOTH, "dtypes": ("float16",)}
-            changes["severity"] = Severity.WARNING if dtype == "float16" else Severity.INFO
+            likely = RANGE_REACHES if dtype == "float16" else DECIDED_ELSEWHERE
             message = f"the eps `{text}` is 0 in float16: a row of zeros is 0 / 0"
-            yield self._finding(call, stated, message, facts, **changes)
+            found = self._finding(call, stated, message, facts, dtypes=("float16",), evidence=(likely,))
+            yield replace(found, direction=Direction.BOTH)
         elif dtype == "float16" and call.function == INVERSE_ROOT and eps < SMALLEST_IN_HALF:
             slope = 0.5 * eps**-1.5
             message = f"with the eps `{text}` the slope of rsqrt is {slope:.0e} in a row of zeros: inf in float16"
             yield self._finding(call, stated, message, facts, dtypes=("float16",))
 
-    def _finding(self, call: Call, eps: Expression, message: str, facts: Facts, **changes: object) -> Finding:
+    def _finding(
+        self,
+        call: Call,
+        eps: Expression,
+        message: str,
+        facts: Facts,
+        *,
+        evidence: tuple[Item, ...] = (),
+        **changes: object,
+    ) -> Finding:
         hazard, fix = Hazard(call.function, facts.source_of(call.subject or call.node), "0"), _fix(call, eps, facts)
-        return self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, **changes)
+        return self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, evidence=evidence, **changes)
 
 
 def _harm(eps: float, norm: str, *, by_rsqrt: bool) -> str:

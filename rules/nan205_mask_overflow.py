@@ -6,7 +6,22 @@ import math
 import re
 from dataclasses import replace
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import (
+    DECIDED_ELSEWHERE,
+    MADE_SO,
+    RANGE_REACHES,
+    Call,
+    Edit,
+    Expression,
+    Facts,
+    Finding,
+    Fix,
+    Hazard,
+    Item,
+    Iterator,
+    Rule,
+    unsafe,
+)
 
 FILL, WHERE, PRODUCT, SUM = "torch.masked_fill", "torch.where", "torch.mul", "torch.add"
 # The first numbers that float16 rounds to an infinity; what is infinite already is NAN107's business.
@@ -46,7 +61,6 @@ class MaskOverflow(Rule):
 
     code = "NAN205"
     name = "mask-overflow"
-    severity = Severity.WARNING
     dtypes = ("float16",)
     calls = frozenset({FILL, WHERE, PRODUCT, SUM})
 
@@ -76,8 +90,9 @@ class MaskOverflow(Rule):
             is_raising = call.function == FILL and not is_set and not is_cast_back
             result = "and masked_fill raises" if is_raising else f"so it is {math.copysign(math.inf, constant)}"
             text = f"where float16 ends at {math.copysign(65504, constant):g}, {result}"
-            told = self._finding(call, found.scores, found.value, facts, text)
-            yield told if is_certain else replace(told, severity=Severity.INFO, fix=None)
+            likely = RANGE_REACHES if is_certain else DECIDED_ELSEWHERE
+            told = self._finding(call, found.scores, found.value, facts, result=text, likely=likely)
+            yield told if is_certain else replace(told, fix=None)
 
     def _check_sum(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Two masks of the least number: twice that is -inf, and a row of it NaN after the softmax."""
@@ -92,6 +107,7 @@ class MaskOverflow(Rule):
             facts.span_of(call.node),
             f"`{facts.quote(call.node, QUOTED)}` adds finfo.min to finfo.min where both mask: that is -inf",
             hazard=Hazard(SUM, facts.source_of(call.node), "finfo.min"),
+            evidence=(MADE_SO,),
             dtypes=("float16", "bfloat16", "float32", "float64"),
         )
 
@@ -107,17 +123,21 @@ class MaskOverflow(Rule):
             if MASKS.isdisjoint(facts.words_of(left if left is not None else mask)):
                 continue
             if facts.dtype_of(mask) in {"", "float16"} and not facts.is_number(mask):
-                found = self._finding(call, mask, value, facts, "where float16 ends at -65504, so it is -inf or NaN")
                 # A mask that is not cast to the dtype of scores is float32, and so is what it is added to.
                 is_cast = facts.origin_of(mask) is not None and CAST.search(facts.source_of(mask)) is not None
-                yield found if is_cast and facts.mentions(*SOFTMAX) else replace(found, severity=Severity.INFO)
+                likely = RANGE_REACHES if is_cast and facts.mentions(*SOFTMAX) else DECIDED_ELSEWHERE
+                text = "where float16 ends at -65504, so it is -inf or NaN"
+                yield self._finding(call, mask, value, facts, result=text, likely=likely)
 
-    def _finding(self, call: Call, scores: Expression, value: Expression, facts: Facts, result: str) -> Finding:
+    def _finding(  # noqa: PLR0913 - what is masked, with what, and how sure that is
+        self, call: Call, scores: Expression, value: Expression, facts: Facts, *, result: str, likely: Item
+    ) -> Finding:
         return self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(scores, QUOTED)}` is masked with {facts.quote(value, 20)} {result}",
             fix=_fix(scores, value, facts) if (facts.constant_of(value) or 0) < 0 else None,
             hazard=Hazard(call.function, facts.source_of(scores), "float16"),
+            evidence=(likely,),
         )
 
 

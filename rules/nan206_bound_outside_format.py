@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, show
+from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Rule, show
 
 CLAMPS = frozenset({"torch.clamp", "torch.clamp_min", "torch.clamp_max"})
 # float16 rounds to an infinity from here on.
@@ -39,7 +39,6 @@ class BoundOutsideFormat(Rule):
 
     code = "NAN206"
     name = "bound-outside-format"
-    severity = Severity.WARNING
     preview = True
     calls = CLAMPS
     yields_to = frozenset({"NAN101", "NAN102", "NAN103", "NAN105"})

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import (
+    DECIDED_ELSEWHERE,
+    RANGE_REACHES,
+    Call,
+    Expression,
+    Facts,
+    Finding,
+    Hazard,
+    Iterator,
+    Rule,
+    unsafe,
+)
 
 SUMS = frozenset({"torch.sum", "torch.nansum", "torch.cumsum"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.linalg.matrix_norm"})
@@ -50,7 +61,6 @@ class HalfReductionOverflow(Rule):
 
     code = "NAN207"
     name = "half-reduction-overflow"
-    severity = Severity.WARNING
     dtypes = ("float16",)
     calls = SUMS | NORMS | POWERS | MATRIX_PRODUCTS | AREAS | AVERAGES | {QUOTIENT}
     yields_to = frozenset({"NAN103", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
@@ -66,7 +76,7 @@ class HalfReductionOverflow(Rule):
         elif facts.dtype_of(subject) == "" and _is_large(call, subject, facts) and not facts.is_widened():
             message = f"`{facts.quote(call.node, QUOTED)}` can be inf if it is float16, which ends at 65504"
             hazard = _hazard(call, subject, facts)
-            yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=Severity.INFO)
+            yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=(DECIDED_ELSEWHERE,))
         elif call.function in AVERAGES | MATRIX_PRODUCTS:
             return
         elif facts.dtype_of(subject) == facts.dtype_of(call.node) == "float16" and _overflows(call, subject, facts):
@@ -74,7 +84,13 @@ class HalfReductionOverflow(Rule):
             message = f"`{facts.quote(subject, QUOTED)}` is float16, which ends at 65504: its {word} can be inf"
             edit = None if facts.changes_its_operand(call) else facts.append_call(subject, ".float()")
             fix = unsafe("Compute in float32", edit) if edit is not None else None
-            yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=_hazard(call, subject, facts))
+            yield self.finding(
+                facts.span_of(call.node),
+                message,
+                fix=fix,
+                hazard=_hazard(call, subject, facts),
+                evidence=(RANGE_REACHES,),
+            )
 
     def _check_area(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """`(x2 - x1) * (y2 - y1)`, once for each function: the areas of one are all alike."""
@@ -84,7 +100,7 @@ class HalfReductionOverflow(Rule):
             text = facts.quote(call.node, QUOTED)
             message = f"`{text}` is the area of boxes: inf in float16 from 256 by 256 pixels on"
             hazard = _hazard(call, call.node, facts)
-            yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=Severity.INFO)
+            yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=(DECIDED_ELSEWHERE,))
 
     def _check_scores(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """`(q @ k) / sqrt(d)`: what is scaled down afterwards may be inf before."""
@@ -98,7 +114,7 @@ class HalfReductionOverflow(Rule):
             return
         message = f"`{facts.quote(scores, QUOTED)}` is scaled too late: in float16 the product itself can be inf"
         hazard = _hazard(made_by, scores, facts)
-        yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=Severity.INFO)
+        yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=(DECIDED_ELSEWHERE,))
 
 
 def _is_large(call: Call, subject: Expression, facts: Facts) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import MADE_SO, RARE, Call, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, unsafe
 
 DIV = "torch.div"
 WORDS = frozenset({"temperature", "temp", "tau"})
@@ -42,7 +42,6 @@ class TinyTemperature(Rule):
 
     code = "NAN208"
     name = "tiny-temperature"
-    severity = Severity.WARNING
     calls = frozenset({DIV})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -81,9 +80,9 @@ class TinyTemperature(Rule):
         else:
             return
         # What is multiplied by 0.99 reaches 0 after tens of thousands of steps.
-        severity = Severity.INFO if how in {"multiplied", SETTING} else self.severity
+        evidence = (RARE if how in {"multiplied", SETTING} else MADE_SO,)
         hazard = Hazard(DIV, facts.source_of(below), "0")
-        yield self.finding(facts.span_of(below), message, fix=fix, hazard=hazard, severity=severity)
+        yield self.finding(facts.span_of(below), message, fix=fix, hazard=hazard, evidence=evidence)
 
     def _check_constant(self, call: Call, above: Expression, below: Expression, facts: Facts) -> Iterator[Finding]:
         """In float16 alone, of values that are not bounded by themselves, as cosines are."""
@@ -95,6 +94,6 @@ class TinyTemperature(Rule):
             facts.span_of(call.node),
             message,
             hazard=Hazard(DIV, facts.source_of(above), "large values"),
-            severity=Severity.INFO,
+            evidence=(RARE,),
             dtypes=("float16",),
         )

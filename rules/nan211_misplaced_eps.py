@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import (
+    MADE_SO,
+    RANGE_REACHES,
+    RARE,
+    Call,
+    Direction,
+    Edit,
+    Facts,
+    Finding,
+    Hazard,
+    Iterator,
+    Rule,
+    unsafe,
+)
 
 SUM, ROOT, INVERSE_ROOT, POWER, RELU = "torch.add", "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.relu"
 SAME = "which is 0 all the same for values"
@@ -40,9 +53,7 @@ class MisplacedEps(Rule):
 
     code = "NAN211"
     name = "misplaced-eps"
-    severity = Severity.WARNING
     calls = frozenset({SUM, *SWALLOWING, *DIVISIONS})
-    yields_to = frozenset({"NAN102"})
 
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one sum with an eps, or one operation that an eps was meant for."""
@@ -66,7 +77,7 @@ class MisplacedEps(Rule):
             fix=unsafe("Add the eps inside", edit) if edit is not None else None,
             hazard=Hazard(broken.function, facts.source_of(inner), "0"),
             direction=Direction.BACKWARD if is_root else Direction.BOTH,
-            severity=Severity.INFO if is_root and not is_trained else self.severity,
+            evidence=(RARE,) if is_root and not is_trained else (RANGE_REACHES,),
         )
 
     def _check_swallowed(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -78,8 +89,8 @@ class MisplacedEps(Rule):
         if relied_on or call.function == RELU:
             message = f"`{facts.quote(found.eps, QUOTED)}` is added inside {SWALLOWING[call.function]} 0"
             hazard = Hazard(call.function, facts.source_of(found.value), "below 0")
-            severity = self.severity if relied_on else Severity.INFO
-            yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=severity)
+            evidence = (MADE_SO if relied_on else RARE,)
+            yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=evidence)
 
     def _check_floor(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """`a / x.clamp(min=0)` and `a / ((p + eps) @ q)`: neither is kept from 0. Of logarithms NAN102 tells."""

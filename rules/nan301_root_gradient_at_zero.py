@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from nanlint.rule import (
+    LOST_AT_ONCE,
+    MADE_SO,
+    NOTHING_KNOWN,
+    RARE,
     Call,
     Direction,
     Edit,
@@ -11,9 +15,9 @@ from nanlint.rule import (
     Finding,
     Fix,
     Hazard,
+    Item,
     Iterator,
     Rule,
-    Severity,
     safe,
     unsafe,
 )
@@ -51,7 +55,7 @@ class RootGradientAtZero(Rule):
 
     code = "NAN301"
     name = "root-gradient-at-zero"
-    severity = Severity.ERROR
+    evidence = (LOST_AT_ONCE,)
     direction = Direction.BACKWARD
     calls = frozenset({SQRT, RSQRT, POWER, HYPOT})
     yields_to = frozenset({"NAN103", "NAN204", "NAN210", "NAN211"})
@@ -73,8 +77,12 @@ class RootGradientAtZero(Rule):
             fix=_fix(call, facts) if is_sure else None,
             hazard=Hazard(call.function, facts.source_of(inner), "0"),
             direction=Direction.BOTH if is_inverse or facts.is_size_of_row(call) else Direction.BACKWARD,
-            severity=self.severity if is_sure and facts.is_trained() and _is_expected(call, facts) else Severity.INFO,
+            evidence=_evidence(call, facts) if is_sure else (NOTHING_KNOWN,),
         )
+
+
+def _evidence(call: Call, facts: Facts) -> tuple[Item, ...]:
+    return (MADE_SO,) if _is_expected(call, facts) and facts.is_trained() else (RARE,)
 
 
 def _is_root(call: Call, facts: Facts) -> bool:

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from itertools import islice
 
-from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Rule, Selection, Severity, safe
+from nanlint.rule import (
+    LOST_AT_ONCE,
+    MADE_SO,
+    RARE,
+    Call,
+    Direction,
+    Edit,
+    Facts,
+    Finding,
+    Hazard,
+    Iterator,
+    Rule,
+    Selection,
+    safe,
+)
 
 WHERE, FILL, CLEAN, PRODUCT, PART = "torch.where", "torch.masked_fill", "torch.nan_to_num", "torch.mul", "subscript"
 SELECTING = frozenset({WHERE, FILL, CLEAN, "torch.clamp", "torch.clamp_min"})
-TOLD, BY_MASK, DIV = (WHERE, CLEAN), (PRODUCT, PART), "torch.div"
+BY_MASK, DIV = (PRODUCT, PART), "torch.div"
 WORDS = {PRODUCT: "the product with a mask", PART: "the index"}
 # The operation -> the operand that breaks it, and a value of that operand with which it is harmless.
 BREAKING = {
@@ -52,7 +66,7 @@ class WhereGradientTrap(Rule):
 
     code = "NAN302"
     name = "where-gradient-trap"
-    severity = Severity.ERROR
+    evidence = (LOST_AT_ONCE,)
     direction = Direction.BACKWARD
     calls = SELECTING | STEEP | {DIV}
     yields_to = frozenset({"NAN303"})
@@ -79,20 +93,9 @@ class WhereGradientTrap(Rule):
             f"{where} hides where `{facts.quote(inner.node, QUOTED)}` breaks, but its gradient there is 0 * inf: NaN",
             fix=safe("Make the operand harmless first", edit) if edit is not None else None,
             hazard=Hazard(inner.function, facts.source_of(operand), "outside its domain"),
-            severity=_severity(chosen, inner, facts),
+            evidence=(MADE_SO,) if facts.has_gradient_behind(inner, BREAKING[inner.function][0]) else (RARE,),
             direction=Direction.BOTH if spreads else Direction.BACKWARD,
         )
-
-
-def _severity(chosen: Selection, inner: Call, facts: Facts) -> Severity:
-    """An error where the function trains by what it is, a warning where a backward is in sight in the file; a mask is milder than `where`."""
-    is_told, operand = chosen.call.function in TOLD, BREAKING[inner.function][0]
-    if (not is_told and chosen.condition is None) or not facts.has_gradient_behind(inner, operand):
-        return Severity.INFO
-    # A function under an `if` of the module is nobody's forward by its name.
-    is_trained = facts.is_surely_trained() and facts.function_name() != "<module>"
-    mild = Severity.WARNING if is_trained or facts.has_backward() else Severity.INFO
-    return Severity.ERROR if is_trained and is_told else mild
 
 
 def _breaking(made_by: Call | None, facts: Facts, depth: int = 0) -> Iterator[Call]:

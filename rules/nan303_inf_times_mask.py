@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from nanlint.rule import (
+    MADE_SO,
+    NAME_ALONE,
     Call,
     Direction,
     Edit,
@@ -12,7 +14,6 @@ from nanlint.rule import (
     Hazard,
     Iterator,
     Rule,
-    Severity,
     safe,
 )
 
@@ -49,7 +50,6 @@ class InfTimesMask(Rule):
 
     code = "NAN303"
     name = "inf-times-mask"
-    severity = Severity.WARNING
     direction = Direction.FORWARD
     calls = frozenset({PRODUCT, DIFFERENCE})
 
@@ -71,6 +71,7 @@ class InfTimesMask(Rule):
                     f"`{facts.quote(value, QUOTED)}` {reason} where `{facts.quote(mask, QUOTED)}` is 0: the product is NaN",
                     fix=safe("Pick instead of multiplying", edit) if edit is not None else None,
                     hazard=Hazard(call.function, facts.source_of(value), "inf"),
+                    evidence=(MADE_SO,),
                 )
                 return
 
@@ -84,13 +85,14 @@ class InfTimesMask(Rule):
         text, hazard = facts.quote(one, QUOTED), Hazard(call.function, facts.source_of(one), "-inf")
         if found is None and facts.sums_logarithms():
             message = f"`{text}` of nothing but -inf, the log of 0, gives -inf - -inf here, which is NaN"
-            yield self.finding(facts.span_of(call.node), message, hazard=hazard, severity=Severity.INFO)
+            yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=(NAME_ALONE,))
         if found is None or facts.leaves_something(found) or facts.is_mended(call.node):
             return
         yield self.finding(
             facts.span_of(call.node),
             f"`{text}` is -inf where `{facts.quote(found.mask, QUOTED)}` says so, and -inf - -inf is NaN",
             hazard=hazard,
+            evidence=(MADE_SO,),
         )
 
 

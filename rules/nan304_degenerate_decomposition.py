@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity, show
+from nanlint.rule import RANGE_REACHES, RARE, Call, Direction, Facts, Finding, Hazard, Iterator, Rule, show
 
 KINDS = {
     "torch.linalg.svd": "singular ",
@@ -43,7 +43,6 @@ class DegenerateDecomposition(Rule):
 
     code = "NAN304"
     name = "degenerate-decomposition"
-    severity = Severity.WARNING
     direction = Direction.BACKWARD
     dtypes = ("float32", "float64")
     preview = True
@@ -63,8 +62,8 @@ class DegenerateDecomposition(Rule):
         kind = KINDS[call.function]
         message = f"`{facts.quote(inner, QUOTED)}` can have equal {kind}values: the gradient of its vectors is NaN"
         hazard = Hazard(call.function, facts.source_of(inner), "equal values")
-        severity = Severity.WARNING if facts.is_trained() else Severity.INFO
+        evidence = (RANGE_REACHES if facts.is_trained() else RARE,)
         fix = show(
             "svdvals or eigvalsh where the values are enough; else a small diagonal of different values is added"
         )
-        yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, severity=severity)
+        yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, evidence=evidence)

@@ -6,6 +6,7 @@ import math
 import re
 
 from nanlint.rule import (
+    DECIDED_ELSEWHERE,
     Call,
     Direction,
     Edit,
@@ -13,9 +14,9 @@ from nanlint.rule import (
     Facts,
     Finding,
     Fix,
+    Item,
     Iterator,
     Rule,
-    Severity,
     Value,
     unsafe,
 )
@@ -64,7 +65,6 @@ class NoOpClip(Rule):
 
     code = "NAN401"
     name = "no-op-clip"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     calls = frozenset(BOUNDS)
     options = {"max-norm": 1e3}  # noqa: RUF012 - declared as a ClassVar in Rule
@@ -75,11 +75,11 @@ class NoOpClip(Rule):
         largest = self._largest(bound, facts)
         if bound is None or largest is None or facts.is_test():
             return
-        severity = self._severity(call, bound, largest, facts)
-        if severity is None:
+        evidence = self._evidence(call, bound, largest, facts)
+        if evidence is None:
             return
-        fix = _fix(bound, largest, facts) if severity is not Severity.INFO else None
-        yield self.finding(facts.span_of(bound), _message(bound, largest, facts), fix=fix, severity=severity)
+        fix = _fix(bound, largest, facts) if not evidence else None
+        yield self.finding(facts.span_of(bound), _message(bound, largest, facts), fix=fix, evidence=evidence)
 
     def _largest(self, bound: Expression | None, facts: Facts) -> Value | None:
         """The value of the bound that clips nothing, if it has one."""
@@ -89,15 +89,15 @@ class NoOpClip(Rule):
     def _is_too_large(self, value: Value) -> bool:
         return value.number is not None and value.number >= float(self.option("max-norm"))
 
-    def _severity(self, call: Call, bound: Expression, largest: Value, facts: Facts) -> Severity | None:
-        """How much it matters; None for a call that only measures."""
+    def _evidence(self, call: Call, bound: Expression, largest: Value, facts: Facts) -> tuple[Item, ...] | None:
+        """What speaks against it; None for a call that only measures."""
         checked = call.arguments.get("error_if_nonfinite")
         is_used = facts.is_used(call.node) or (checked is not None and facts.value_of(checked).constant is not False)
         is_method = call.function.startswith((".", "torch."))
         if is_method and is_used and (_says_it_measures(call, facts) or largest.number == math.inf):
             return None
         unset = largest.assumed or len(facts.possible_values(bound)) > 1
-        return Severity.INFO if largest.number == math.inf and unset else self.severity
+        return (DECIDED_ELSEWHERE,) if largest.number == math.inf and unset else ()
 
 
 def _bound(call: Call, facts: Facts) -> Expression | None:

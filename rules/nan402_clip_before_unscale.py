@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nanlint.rule import (
+    LOST_AT_ONCE,
     Call,
     Direction,
     Event,
@@ -13,7 +14,6 @@ from nanlint.rule import (
     Iterator,
     Path,
     Rule,
-    Severity,
     TrainingLoop,
     safe,
 )
@@ -55,7 +55,7 @@ class ClipBeforeUnscale(Rule):
 
     code = "NAN402"
     name = "clip-before-unscale"
-    severity = Severity.ERROR
+    evidence = (LOST_AT_ONCE,)
     direction = Direction.LOOP
     loops = frozenset({"backward"})
     calls = CLIPS

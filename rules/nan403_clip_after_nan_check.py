@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nanlint.rule import (
+    RARE,
     Decision,
     Direction,
     Event,
@@ -13,7 +14,6 @@ from nanlint.rule import (
     Iterator,
     Path,
     Rule,
-    Severity,
     TrainingLoop,
     unsafe,
 )
@@ -57,7 +57,6 @@ class ClipAfterNanCheck(Rule):
 
     code = "NAN403"
     name = "clip-after-nan-check"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 
@@ -78,9 +77,10 @@ class ClipAfterNanCheck(Rule):
     def _judged(self, clips: list[Event], check: Decision) -> Finding:
         thing, subject = (check.check.thing, check.check.subject) if check.check is not None else ("", "")
         message = f"`{clips[0].quote(38)}`: the norm is not checked; the check of `{thing[:20]}` came before"
-        severity = self.severity if subject == "loss" else Severity.INFO
         hazard = Hazard("clip", clips[0].target, "a gradient of inf or NaN")
-        return self.finding(clips[0].span, message, fix=_fix(clips), hazard=hazard, severity=severity)
+        return self.finding(
+            clips[0].span, message, fix=_fix(clips), hazard=hazard, evidence=() if subject == "loss" else (RARE,)
+        )
 
 
 def _unchecked(path: Path, clip: Event) -> Decision | None:

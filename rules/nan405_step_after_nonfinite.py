@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nanlint.rule import (
+    LOST_AT_ONCE,
     Decision,
     Direction,
     Event,
@@ -13,7 +14,6 @@ from nanlint.rule import (
     Iterator,
     Path,
     Rule,
-    Severity,
     TrainingLoop,
     unsafe,
 )
@@ -57,7 +57,7 @@ class StepAfterNonfinite(Rule):
 
     code = "NAN405"
     name = "step-after-nonfinite"
-    severity = Severity.ERROR
+    evidence = (LOST_AT_ONCE,)
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 

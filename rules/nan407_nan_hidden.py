@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, Severity, show
+from nanlint.rule import RARE, Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, show
 
 REPLACING = frozenset({"torch.nan_to_num", "numpy.nan_to_num", ".nan_to_num_"})
 AVERAGING = frozenset({"torch.nanmean", "torch.nansum", "numpy.nanmean"})
@@ -58,7 +58,6 @@ class NanHidden(Rule):
 
     code = "NAN407"
     name = "nan-hidden"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     calls = REPLACING | AVERAGING | ASKING | FRESH | {"torch.clamp"}
 
@@ -75,9 +74,9 @@ class NanHidden(Rule):
         if told and not facts.is_option(call.node, VERBS, "nan"):
             hazard = Hazard(call.function, facts.quote(subject), "NaN")
             fix = show("raise where it is not finite, and let `nanlint trace` tell where it comes from")
-            severity = Severity.INFO if _is_masked(call, subject, facts) else self.severity
+            evidence = (RARE,) if _is_masked(call, subject, facts) else ()
             place = call.node if number is None else number
-            yield self.finding(facts.span_of(place), told, fix=fix, hazard=hazard, severity=severity)
+            yield self.finding(facts.span_of(place), told, fix=fix, hazard=hazard, evidence=evidence)
 
     def _told(self, call: Call, subject: Expression, number: Expression | None, facts: Facts) -> str:
         """What is wrong with the call; nothing if it hides nothing."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from nanlint.rule import (
+    LOST_AT_ONCE,
+    MILD,
     Direction,
     Event,
     Facts,
@@ -12,7 +14,6 @@ from nanlint.rule import (
     Iterator,
     Path,
     Rule,
-    Severity,
     TrainingLoop,
     safe,
     unsafe,
@@ -55,7 +56,7 @@ class ScalerMisuse(Rule):
 
     code = "NAN408"
     name = "scaler-misuse"
-    severity = Severity.ERROR
+    evidence = (LOST_AT_ONCE,)
     direction = Direction.LOOP
     loops = frozenset({"backward"})
     beside = frozenset({"scale", "GradScaler", "autocast", "unscale_"})
@@ -68,11 +69,11 @@ class ScalerMisuse(Rule):
         for event in loop.of("backward"):
             if facts.is_autocast(event):
                 message = f"`{event.quote(50)}` runs under autocast, which is for the forward"
-                yield self.finding(event.span, message, fix=_moved_out(event), severity=Severity.INFO)
+                yield self.finding(event.span, message, fix=_moved_out(event), evidence=(MILD,))
         for event in loop.of("scale"):
             if any(facts.autocast_dtype(other) == "bfloat16" for other in loop.of("forward", "loss")):
                 message = f"`{event.quote(40)}` scales gradients of bfloat16, which do not underflow"
-                yield self.finding(event.span, message, severity=Severity.INFO)
+                yield self.finding(event.span, message, evidence=(MILD,))
 
 
 def _moved_out(event: Event) -> Fix | None:

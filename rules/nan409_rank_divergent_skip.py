@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, show
+from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
 
 
 class RankDivergentSkip(Rule):
@@ -42,7 +42,6 @@ class RankDivergentSkip(Rule):
 
     code = "NAN409"
     name = "rank-divergent-skip"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, show
+from nanlint.rule import MILD, Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
 
 PLACES = {
     "clip": "move it above the step",
@@ -46,7 +46,6 @@ class StepOrder(Rule):
 
     code = "NAN410"
     name = "step-order"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 
@@ -57,8 +56,8 @@ class StepOrder(Rule):
                 ways = [judge(path, event, loop) for path in loop.paths if event in path.steps]
                 if ways and all(ways):
                     hazard = Hazard(event.kind.value, event.target, "out of order")
-                    severity = Severity.INFO if kind == "schedule" and not facts.is_of_torch(event) else self.severity
-                    yield self.finding(event.span, ways[0], fix=show(PLACES[kind]), hazard=hazard, severity=severity)
+                    evidence = (MILD,) if kind == "schedule" and not facts.is_of_torch(event) else ()
+                    yield self.finding(event.span, ways[0], fix=show(PLACES[kind]), hazard=hazard, evidence=evidence)
 
 
 def _late_clip(path: Path, clip: Event, loop: TrainingLoop) -> str:

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    Direction,
-    Edit,
-    Event,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Iterator,
-    Rule,
-    Severity,
-    TrainingLoop,
-    unsafe,
-)
+from nanlint.rule import Direction, Edit, Event, Facts, Finding, Fix, Hazard, Iterator, Rule, TrainingLoop, unsafe
 
 CLIP = "torch.nn.utils.clip_grad_norm_"
 # They look at every operation, or at what the caller hands them.
@@ -58,7 +45,6 @@ class UncheckedTrainingStep(Rule):
 
     code = "NAN411"
     name = "unchecked-training-step"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     preview = True
     loops = frozenset({"backward"})

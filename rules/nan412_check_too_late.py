@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, show
+from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
 
 STOPPING = frozenset({"raise", "exit", "break", "return"})
 
@@ -41,7 +41,6 @@ class CheckTooLate(Rule):
 
     code = "NAN412"
     name = "check-too-late"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 

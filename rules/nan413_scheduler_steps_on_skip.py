@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, show
+from nanlint.rule import MILD, Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
 
 BY_SCALER = "skips a step that is not finite"
 
@@ -39,7 +39,6 @@ class SchedulerStepsOnSkip(Rule):
 
     code = "NAN413"
     name = "scheduler-steps-on-skip"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 
@@ -58,8 +57,7 @@ class SchedulerStepsOnSkip(Rule):
                 message = f"`{schedule.quote(30)}` runs although {(by_hand or reasons)[0]}"
                 fix = show("step it where the optimizer steps; a scale that has shrunk tells of a skipped step")
                 hazard = Hazard("schedule", schedule.target, "a skipped step")
-                severity = self.severity if by_hand else Severity.INFO
-                yield self.finding(schedule.span, message, fix=fix, hazard=hazard, severity=severity)
+                yield self.finding(schedule.span, message, fix=fix, hazard=hazard, evidence=() if by_hand else (MILD,))
 
 
 def _skipped(path: Path, schedule: Event) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity, unsafe
+from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, unsafe
 
 # After one of these the rate of the config counts again, or somebody has looked at both.
 AGAIN = frozenset(
@@ -50,7 +50,6 @@ class SchedulerStateOverridesConfig(Rule):
 
     code = "NAN501"
     name = "scheduler-state-overrides-config"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     calls = frozenset({".load_state_dict"})
 
@@ -64,8 +63,7 @@ class SchedulerStateOverridesConfig(Rule):
         if rate is None or facts.is_plateau(receiver) or (role == "optimizer" and facts.has_own_schedule()):
             return
         message = f"`{facts.quote(call.node, 36)}` brings back the old rate; `{facts.quote(rate, 20)}` no longer counts"
-        severity = self.severity if role == "scheduler" else Severity.INFO
         hazard = Hazard("load_state_dict", facts.quote(receiver), "a checkpoint with another learning rate")
         edit = facts.rate_put_in_again(call)
         fix = unsafe("Put the rate of the config in again", edit) if edit is not None else None
-        yield self.finding(facts.span_of(call.node), message, fix=fix, severity=severity, hazard=hazard)
+        yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard)

@@ -4,20 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import (
-    Direction,
-    Event,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Iterator,
-    Path,
-    Rule,
-    Severity,
-    TrainingLoop,
-    unsafe,
-)
+from nanlint.rule import Direction, Event, Facts, Finding, Fix, Hazard, Iterator, Path, Rule, TrainingLoop, unsafe
 
 # A name that changes from one save to the next leaves the last good checkpoint alone.
 CHANGING = re.compile(
@@ -66,7 +53,6 @@ class UncheckedSave(Rule):
 
     code = "NAN502"
     name = "unchecked-save"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 

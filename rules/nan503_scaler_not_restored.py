@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, Severity, show
+from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, show
 
 
 class ScalerNotRestored(Rule):
@@ -35,7 +35,6 @@ class ScalerNotRestored(Rule):
 
     code = "NAN503"
     name = "scaler-not-restored"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     calls = frozenset({".load_state_dict"})
     beside = frozenset({"GradScaler"})

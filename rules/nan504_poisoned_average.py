@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, Severity, TrainingLoop, show
+from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
 
 
 class PoisonedAverage(Rule):
@@ -36,7 +36,6 @@ class PoisonedAverage(Rule):
 
     code = "NAN504"
     name = "poisoned-average"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     preview = True
     loops = frozenset({"backward"})

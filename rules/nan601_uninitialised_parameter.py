@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Facts, Finding, Hazard, Iterator, Rule, Severity, show
+from nanlint.rule import DECIDED_ELSEWHERE, RARE, Call, Facts, Finding, Hazard, Iterator, Rule, show
 
 EMPTY = frozenset({"torch.empty", "torch.empty_like", "torch.empty_strided", ".new_empty"})
 # `torch.Tensor(4, 3)` is memory, `torch.Tensor(values)` is values.
@@ -50,7 +50,6 @@ class UninitialisedParameter(Rule):
 
     code = "NAN601"
     name = "uninitialised-parameter"
-    severity = Severity.WARNING
     dtypes = ("float16", "bfloat16", "float32", "float64")
     calls = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", *JOINS, *ARITHMETIC})
 
@@ -77,9 +76,9 @@ class UninitialisedParameter(Rule):
                 fix=show(f"nn.init.xavier_uniform_(self.{name}), or nn.init.zeros_ for a bias"),
                 hazard=Hazard(memory.function, name, "memory that holds NaN"),
                 # Who writes `empty` knows what it is, and initialises somewhere.
-                severity=Severity.INFO
+                evidence=(DECIDED_ELSEWHERE,)
                 if facts.may_be_filled_above(call) or (memory.function in EMPTY and facts.is_for_loading())
-                else self.severity,
+                else (),
             )
 
     def _computed(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -106,7 +105,7 @@ class UninitialisedParameter(Rule):
             ):
                 message = f"`{facts.quote(memory.node, 40)}` is joined as memory holds it: nothing writes it"
                 yield self.finding(
-                    facts.span_of(memory.node), message, fix=show("torch.zeros in its place"), severity=Severity.INFO
+                    facts.span_of(memory.node), message, fix=show("torch.zeros in its place"), evidence=(RARE,)
                 )
 
 

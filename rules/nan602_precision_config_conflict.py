@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Config, Direction, Finding, Iterator, Rule, Setting, Severity, show
+from nanlint.rule import Config, Direction, Finding, Iterator, Rule, Setting, show
 
 FORMATS = {
     **dict.fromkeys(("fp16", "float16", "half", "16", "16-mixed", "16-true", "fp16-mixed", "f16"), "float16"),
@@ -46,7 +46,6 @@ class PrecisionConfigConflict(Rule):
 
     code = "NAN602"
     name = "precision-config-conflict"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     dtypes = ("float16", "bfloat16")
     settings = FP16 | BF16 | AMP | MIXED | WEIGHTS | SCALERS

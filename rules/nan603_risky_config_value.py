@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Config, Direction, Finding, Hazard, Iterator, Rule, Setting, Severity, show
+from nanlint.rule import (
+    DECIDED_ELSEWHERE,
+    MILD,
+    RARE,
+    Config,
+    Direction,
+    Finding,
+    Hazard,
+    Item,
+    Iterator,
+    Rule,
+    Setting,
+    show,
+)
 
 CLIPS = frozenset({
     "clip_grad", "clip_grad_norm", "clip_grad_value", "clip_gradient", "clip_gradients", "clip_norm", "grad_clip", "grad_clip_norm",
@@ -58,7 +71,6 @@ class RiskyConfigValue(Rule):
 
     code = "NAN603"
     name = "risky-config-value"
-    severity = Severity.WARNING
     direction = Direction.LOOP
     yields_to = frozenset({"NAN401"})
     settings = CLIPS | RATES | OPTIMIZER_EPS | NORM_EPS | COLDEST.keys() | BETAS | WARMUPS
@@ -86,11 +98,11 @@ class RiskyConfigValue(Rule):
         most = float(self.option("max-norm"))
         if bound >= most:
             # Methods of reinforcement learning publish bounds of a thousand, against explosions alone.
-            severity = Severity.INFO if bound < 10 * most else None
-            yield self._risky(setting, "lets every smaller gradient pass unclipped", "1.0", severity)
+            evidence = (MILD,) if bound < 10 * most else ()
+            yield self._risky(setting, "lets every smaller gradient pass unclipped", "1.0", *evidence)
         elif bound <= 0:
             reason = "turns gradients uphill" if bound < 0 else "makes every gradient 0"
-            yield self._risky(setting, f"{reason} where it is not taken for off", "1.0", Severity.INFO)
+            yield self._risky(setting, f"{reason} where it is not taken for off", "1.0", DECIDED_ELSEWHERE)
 
     def _rate(self, setting: Setting, config: Config) -> Iterator[Finding]:
         rate = max(setting.numbers, default=setting.number)
@@ -114,7 +126,7 @@ class RiskyConfigValue(Rule):
             return
         if not any(word in section for word in SAMPLING_SECTION):
             harm = f"turns a cosine of 1 into a logit of {1 / temperature:.0f}"
-            yield self._risky(setting, harm, "0.07", Severity.INFO)
+            yield self._risky(setting, harm, "0.07", RARE)
 
     def _beta(self, setting: Setting) -> Iterator[Finding]:
         values = setting.numbers or (() if setting.number is None else (setting.number,))
@@ -127,10 +139,10 @@ class RiskyConfigValue(Rule):
             return
         if not config.beside(setting, *WARMUPS) and config.mentions(*TRANSFORMER):
             harm = f"takes a transformer to the full rate of {rate:g} in its first step"
-            yield self._risky(setting, harm, "2000 steps", Severity.INFO)
+            yield self._risky(setting, harm, "2000 steps", RARE)
 
-    def _risky(self, setting: Setting, harm: str, usual: str, severity: Severity | None = None) -> Finding:
+    def _risky(self, setting: Setting, harm: str, usual: str, *evidence: Item) -> Finding:
         fix = show(f"A usual value is {usual}")
         hazard = Hazard("setting", setting.name, harm)
         message = f"`{setting.text[:32]}` {harm}"
-        return self.finding(setting.span, message, fix=fix, hazard=hazard, severity=severity or self.severity)
+        return self.finding(setting.span, message, fix=fix, hazard=hazard, evidence=evidence)

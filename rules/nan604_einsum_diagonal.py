@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Facts, Finding, Iterator, Rule, Severity, show
+from nanlint.rule import Call, Direction, Facts, Finding, Iterator, Rule, show
 
 LETTERS = "mnpqrstuvwxyzabcdefghijkl"
 
@@ -30,7 +30,6 @@ class EinsumDiagonal(Rule):
 
     code = "NAN604"
     name = "einsum-diagonal"
-    severity = Severity.WARNING
     direction = Direction.BOTH
     calls = frozenset({"torch.einsum"})
 

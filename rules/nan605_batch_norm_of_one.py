@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Facts, Finding, Iterator, Rule, Severity, unsafe
+from nanlint.rule import Call, Direction, Facts, Finding, Iterator, Rule, unsafe
 
 TINY = 2
 BATCH_NORMS = frozenset(
@@ -45,7 +45,6 @@ class BatchNormOfOne(Rule):
 
     code = "NAN605"
     name = "batch-norm-of-one"
-    severity = Severity.WARNING
     direction = Direction.BOTH
     preview = True
     calls = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})

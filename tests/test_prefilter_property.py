@@ -63,7 +63,7 @@ def test_the_prefilter_drops_nothing_that_a_rule_would_find(corpus: str) -> None
 def test_whatever_an_operation_makes_may_break_the_next(broken: str) -> None:
     operations = [name for name in SIGNATURES if name.startswith("torch.") and name.rpartition(".")[2].islower()]
     settings = Settings(select=("ALL",), preview=True, severity="info")
-    found, differences = 0, []
+    found, differences = 0, list[str]()
     for first in range(0, len(operations), 50):  # in parts: what a rule asks of a class is asked of all its methods
         made = [f"{name}({given})" for name in operations[first : first + 50] for given in ("x.square()", "x")]
         methods = (

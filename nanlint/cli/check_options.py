@@ -144,6 +144,9 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         help=f"{', '.join(OUTPUT_FORMATS)} (default: full on a terminal, concise elsewhere)",
     )
     group.add_argument("-o", "--output-file", metavar="FILE", help="write the report to FILE")
+    group.add_argument(
+        "--explain-level", action="store_true", help="with full and concise: say what evidence gave a finding its level"
+    )
     group.add_argument("--statistics", action="store_true", help="print how often each rule fired")
     group.add_argument("-q", "--quiet", action="store_true", help="findings only, no closing line, no progress")
     group.add_argument("-v", "--verbose", action="store_true", help="tell what was done, on stderr")

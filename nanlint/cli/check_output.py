@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 def print_report(report: Report, chosen: str, options: argparse.Namespace, streams: tuple[TextIO, TextIO]) -> None:
     """Print the report in the chosen format, or write it to --output-file and print how the run ended."""
     out, err = streams
+    report = report._replace(explains_levels=options.explain_level)
     if report.hidden:
         report = report._replace(command=_same_run(options))
     chosen = chosen or ("full" if out.isatty() and not options.output_file else "concise")
@@ -41,7 +42,13 @@ def print_report(report: Report, chosen: str, options: argparse.Namespace, strea
     else:
         if chosen not in FOR_PEOPLE:
             _speak_utf8(out)
-        render(report, chosen, out, colour=wants_colour(options.color, out), closing=not options.quiet)
+        render(
+            report,
+            chosen,
+            out,
+            colour=wants_colour(options.color, out),
+            closing=not options.quiet,
+        )
         if options.statistics:
             # Beside a report for programs the table must not spoil stdout.
             _print_statistics(report, options, err)
@@ -94,7 +101,13 @@ def _write(report: Report, chosen: str, options: argparse.Namespace) -> None:
     from nanlint.source.write import write_atomically  # noqa: PLC0415 - as above
 
     text = StringIO()
-    render(report, chosen, text, colour=options.color == "always", closing=not options.quiet)
+    render(
+        report,
+        chosen,
+        text,
+        colour=options.color == "always",
+        closing=not options.quiet,
+    )
     data = text.getvalue().encode("utf-8", "surrogatepass")
     path = options.output_file
     try:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanlint.engine.rule_border import findings_of
+from nanlint.evidence.levels import graded
 from nanlint.facts.config import Config, config_of
 from nanlint.source.config_company import is_launcher, trainers_beside
 from nanlint.source.config_entries import read_documents
@@ -83,7 +84,7 @@ def _judge(configs: Sequence[Config], path: str, ruleset: Ruleset, outcome: Sett
                     key = finding.code, finding.span, finding.message
                     if key not in seen:
                         seen[key] = None
-                        outcome.findings.append(finding)
+                        outcome.findings.append(finding if rule.severity else graded(finding))
 
 
 def _line_of(setting: Setting) -> int:

@@ -19,8 +19,6 @@ from nanlint.source.outline import outline
 from nanlint.source.read import UnreadableSource, decode, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from nanlint.model import FileError, Finding
     from nanlint.source.notebook import Notebook
 
@@ -204,7 +202,7 @@ def _without_suppressed(result: FileResult, text: str, path: str, ruleset: Rules
     found = sorted(result.findings, key=lambda finding: finding.sort_key)
     judged = suppress.apply(found, text, active=ruleset.codes, known=ruleset.known)
     unused = [finding for finding in judged.unused if finding.code in ruleset.codes]
-    result.findings, result.hidden = ruleset.divided(_stamped([*judged.kept, *unused], path, ruleset))
+    result.findings, result.hidden = ruleset.divided(ruleset.stamped([*judged.kept, *unused], path))
     result.quiet = judged.quiet
     if judged.quiet and "noqa" in text.lower():
         from nanlint.engine.noqa import quiets_one  # noqa: PLC0415 - few files use noqa for us
@@ -232,9 +230,3 @@ def _not_python(error: Exception, path: str, unit: str = "file") -> FileError:
     if isinstance(error, ValueError):
         return model.FileError(path, None, f"not valid {version}: {error}; the {unit} was not checked")
     return model.FileError(path, None, f"nested too deeply to be read; the {unit} was not checked")
-
-
-def _stamped(findings: Iterable[Finding], path: str, ruleset: Ruleset) -> Iterator[Finding]:
-    """The findings with the file's name, and with the severity that the user gave to their rule."""
-    for finding in findings:
-        yield finding.told_of(path, ruleset.severities.get(finding.code, finding.severity))

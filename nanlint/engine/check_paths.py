@@ -29,6 +29,7 @@ from nanlint.source.discover import Discovery, FoundFile, discover
 
 if TYPE_CHECKING:
     from nanlint.model import Finding, Report
+    from nanlint.source.project_words import ProjectWords
 
 __all__ = ["Checker", "Plan", "Progress", "Run"]
 
@@ -76,6 +77,7 @@ class Run:
         self.checker = Checker(gated=plan.gated)
         self.contents: dict[str, bytes] = {}
         """What came through stdin, by its name, as it is now: fixes change it."""
+        self._words: dict[str, ProjectWords] = {}
         self.fixed = 0
         """How many findings were fixed in the files."""
 
@@ -93,12 +95,27 @@ class Run:
         results: dict[str, FileResult] = {}
         total = len(discovery.files)
         for file, result in self._answers(discovery.files):
-            results[file.path] = result
+            results[file.path] = self._with_project(file, result)
             if progress is not None:
                 progress(len(results), total)
         if self.memory is not None:
             self.memory.save()
         return results
+
+    def _with_project(self, file: FoundFile, result: FileResult) -> FileResult:
+        """The result with levels that know the project; what is remembered of a file does not depend on others."""
+        found = [*result.findings, *result.hidden]
+        root = project_root(os.path.dirname(os.path.abspath(file.path))) if found else ""
+        if not root:
+            return result
+        from nanlint.evidence.project import with_project  # noqa: PLC0415 - only where something was found
+        from nanlint.source.project_words import ProjectWords  # noqa: PLC0415 - same
+
+        words = self._words.get(root) or self._words.setdefault(root, ProjectWords(root))
+        ruleset = self.checker.ruleset(file.settings)
+        judged = ruleset.stamped((with_project(finding, words) for finding in found), file.path)
+        result.findings, result.hidden = ruleset.divided(judged)
+        return result
 
     def _answers(self, files: Sequence[FoundFile]) -> Iterator[tuple[FoundFile, FileResult]]:
         left: list[FoundFile] = []

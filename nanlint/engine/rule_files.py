@@ -57,14 +57,14 @@ def _rules_in(module: ModuleType, path: str) -> list[type[Rule]]:
 
 def _broken_promise(rule: type[Rule]) -> str:
     """What a rule lacks or states wrongly; nothing if it keeps the contract."""
-    for attribute in ("code", "name", "severity"):
+    for attribute in ("code", "name"):
         if not hasattr(rule, attribute):
             return f"lacks `{attribute}`"
     if not _is_code(rule.code):
         return f"has the code {rule.code!r}; a code is capital letters and then digits, such as LOC001"
     if not isinstance(rule.name, str) or not rule.name.replace("-", "").isalnum() or rule.name != rule.name.lower():
         return f"has the name {rule.name!r}; a name is small words joined by hyphens"
-    if not isinstance(rule.severity, Severity):
+    if not isinstance(rule.severity, Severity | None):
         return f"has the severity {rule.severity!r}; write Severity.ERROR, WARNING or INFO"
     for attribute in ("calls", "beside", "loops"):
         if not isinstance(getattr(rule, attribute), frozenset):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanlint import model
 from nanlint.engine.rule_cards import cards_of, ready_cards
 from nanlint.errors import RuleContractError, SettingsError, UsageError
+from nanlint.evidence.levels import level
 from nanlint.nearest import did_you_mean
 from nanlint.settings.paths import shown_path
 
@@ -111,7 +112,7 @@ class Rulebook:
         return model.RuleInfo(
             code=code,
             name=rule.name,
-            severity=rule.severity,
+            severity=rule.severity or level(code, frozenset(item.name for item in rule.evidence)),
             summary=docs.partition("\n")[0],
             why=" ".join(rule.section("Why it hurts").split()),
             docs=docs,

@@ -9,7 +9,7 @@ from nanlint.model import Severity
 from nanlint.prefilter.triggers import Prefilter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from nanlint.engine.rulebook import Selection
     from nanlint.model import Finding
@@ -68,6 +68,11 @@ class Ruleset:
         if self.codes.isdisjoint(codes):
             return self
         return Ruleset(self._selection.without(codes), gated=self.gated, mildest=self.mildest)
+
+    def stamped(self, findings: Iterable[Finding], path: str) -> Iterator[Finding]:
+        """The findings with the file's name, and with the severity that the user gave to their rule."""
+        for finding in findings:
+            yield finding.told_of(path, self.severities.get(finding.code, finding.severity))
 
     def divided(self, findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
         """The findings that are severe enough to be shown and the others, each in reading order."""

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import libcst as cst
 
 from nanlint.engine.rule_border import findings_of
+from nanlint.evidence import collect
+from nanlint.evidence.levels import graded
+from nanlint.facts.values import Call
 from nanlint.model import FileError, Finding, Severity
 from nanlint.source.outline import MODULE
 from nanlint.source.sketched_chunk import Sketch
@@ -170,7 +173,11 @@ class _Run:
             return findings_of(rule, findings, self.path, lambda: self._line_of(node), self.errors)
 
         yielded = within_border(lambda: check(subject, self.facts))
-        return within_border(lambda: self.facts.judged_fixes(yielded))
+        judged = within_border(lambda: self.facts.judged_fixes(yielded))
+        if rule.severity is not None or not judged:
+            return judged
+        call = subject if isinstance(subject, Call) else None
+        return [graded(finding, *collect.of_place(finding, call, self.facts)) for finding in judged]
 
     def _line_of(self, node: cst.CSTNode) -> int:
         try:

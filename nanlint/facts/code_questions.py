@@ -28,6 +28,7 @@ from nanlint.facts.tensor_proof import are_surely_tensors
 from nanlint.facts.training_code import (
     could_train,
     is_inference,
+    is_loss,
     is_surely_trained,
     is_test,
     is_test_file,
@@ -152,6 +153,14 @@ class CodeQuestions(Reach):
     def is_test(self) -> bool:
         """Whether the function at hand is a test or a part of one, or draws something."""
         return self._is_test_file or is_test(self.outline.chunks[self._current])
+
+    def is_loss(self) -> bool:
+        """Whether the function at hand or its class is called a loss."""
+        return is_loss(self.outline.chunks[self._current])
+
+    def speaks_of_loss(self) -> bool:
+        """Whether the code at hand names a loss."""
+        return any("loss" in word for word in self.outline.chunks[self._current].words)
 
     def is_done_once(self, node: cst.CSTNode) -> bool:
         """Whether `node` stands in a script outside of any loop: what fails there fails at once."""

@@ -152,7 +152,7 @@ def is_trained(chunk: Chunk, outline: Outline) -> bool:
     if not function.isdisjoint(_DISTANCES) and _is_about_networks(outline) and not _serves_a_search(chunk, outline):
         return True
     return not chunk.owner and any(
-        _is_loss(other) and other.mentions((chunk.name,)) for other in outline.chunks.values()
+        is_loss(other) and other.mentions((chunk.name,)) for other in outline.chunks.values()
     )
 
 
@@ -190,7 +190,8 @@ def _calls_backward(chunk: Chunk) -> bool:
     return chunk.name != "backward" and chunk.mentions(("backward",))
 
 
-def _is_loss(chunk: Chunk) -> bool:
+def is_loss(chunk: Chunk) -> bool:
+    """Whether the chunk or its class is called a loss."""
     return not _LOSSES.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2]))
 
 

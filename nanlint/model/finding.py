@@ -114,6 +114,9 @@ class Finding:
     direction: Direction = Direction.FORWARD
     hazard: Hazard | None = None
     verdict: Verdict | None = None
+    evidence: tuple[str, ...] = ()
+    can_happen: float | None = None
+    matters: float | None = None
 
     @property
     def sort_key(self) -> tuple[str, int, Span, str, str]:
@@ -130,6 +133,9 @@ class Finding:
             "code": self.code,
             "name": self.name,
             "severity": self.severity.value,
+            "can_happen": self.can_happen,
+            "matters": self.matters,
+            "evidence": list(self.evidence),
             "path": self.path,
             "cell": self.cell,
             **self.span.to_json(),
@@ -159,6 +165,9 @@ class Finding:
             direction=Direction(entry["direction"]),
             hazard=Hazard(**entry["hazard"]) if entry["hazard"] else None,
             verdict=_verdict(entry.get("verdict")),
+            evidence=tuple(entry.get("evidence", ())),
+            can_happen=entry.get("can_happen"),
+            matters=entry.get("matters"),
         )
 
 

@@ -43,6 +43,8 @@ class Report(NamedTuple):
     """Findings below the severity that is shown, in reading order: reports say how many there are."""
     command: str = "nanlint check"
     """What the user typed to get this report, as far as it decides what is found."""
+    explains_levels: bool = False
+    """Whether formats for people say what evidence gave each finding its level."""
 
     @property
     def hidden_counts(self) -> dict[str, int]:

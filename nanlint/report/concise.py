@@ -21,6 +21,10 @@ def chunks(report: Report, *, closing: bool = True) -> Iterator[str]:
     """Findings in reading order, then errors, then the closing line."""
     for finding in report.findings:
         yield f"{_line(finding)}\n"
+        if report.explains_levels:
+            from nanlint.report.evidence import level_reasons  # noqa: PLC0415 - few ask
+
+            yield from (f"    {line}\n" for line in level_reasons(finding))
     for error in report.errors:
         yield f"{error_place(error)}: error: {one_line(error.message)}\n"
     if closing:

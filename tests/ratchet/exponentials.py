@@ -21,9 +21,9 @@ class Encoder(nn.Module):
 
     def forward(self, batch):
         centre, log_variance = self.head(batch).chunk(2, dim=-1)
-        deviation = torch.exp(0.5 * log_variance)  # expect: NAN201(info)
+        deviation = torch.exp(0.5 * log_variance)  # expect: NAN201(warning)
         code = centre + deviation * torch.randn_like(deviation)
-        divergence = -0.5 * torch.sum(1 + log_variance - centre**2 - log_variance.exp())  # expect: NAN201(info)
+        divergence = -0.5 * torch.sum(1 + log_variance - centre**2 - log_variance.exp())  # expect: NAN201(warning)
         return code, divergence
 
 
@@ -47,7 +47,7 @@ class Actor:
         self.spread_net = spread_net
 
     def policy(self, state):
-        return Normal(self.centre_net(state), self.spread_net(state).exp())  # expect: NAN201(info)
+        return Normal(self.centre_net(state), self.spread_net(state).exp())  # expect: NAN201(warning)
 
 
 class Actor_cured:
@@ -66,7 +66,7 @@ class DensityHead(nn.Module):
 
     def forward(self, batch):
         centre, spread = torch.split(self.net(batch), batch.shape[1], dim=1)
-        return Normal(centre, torch.exp(spread))  # expect: NAN201(info)
+        return Normal(centre, torch.exp(spread))  # expect: NAN201(warning)
 
 
 def clipped_objective(log_probs, old_log_probs, advantages):

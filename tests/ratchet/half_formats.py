@@ -57,7 +57,7 @@ def box_overlap(left, right):
 
 def tuned_in_half(net, batches):
     net = net.half()
-    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-5)  # expect: NAN209(error)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-5)  # expect: NAN209(warning)
     for batch in batches:
         optimizer.zero_grad()
         net(batch.half()).mean().backward()

@@ -30,8 +30,8 @@ class PriorLoss(nn.Module):
         self.judge = PriorJudge(width)
 
     def forward(self, code):
-        real = torch.log(self.judge(torch.rand_like(code))).mean()  # expect: NAN110(error)
-        fake = torch.log(1.0 - self.judge(code)).mean()  # expect: NAN110(error)
+        real = torch.log(self.judge(torch.rand_like(code))).mean()  # expect: NAN110(warning)
+        fake = torch.log(1.0 - self.judge(code)).mean()  # expect: NAN110(warning)
         return -(real + fake)
 
 
@@ -53,7 +53,7 @@ class FocalLoss(nn.Module):
 
     def forward(self, chances, wanted):
         right = torch.where(wanted == 1, chances, 1 - chances)
-        return (-((1 - right) ** self.gamma) * torch.log(right)).mean()  # expect: NAN102(info)
+        return (-((1 - right) ** self.gamma) * torch.log(right)).mean()  # expect: NAN102(warning)
 
 
 class FocalLoss_cured(nn.Module):
@@ -80,7 +80,7 @@ class SquashedPolicy(nn.Module):
     def sample(self, normal):
         raw = normal.rsample()
         action = torch.tanh(raw) * self.reach
-        return action, normal.log_prob(raw) - torch.log(1 - action.pow(2) + 1e-6)  # expect: NAN102(error)
+        return action, normal.log_prob(raw) - torch.log(1 - action.pow(2) + 1e-6)  # expect: NAN102(warning)
 
     def _squash(self, raw):
         return torch.tanh(raw) * self.reach
@@ -100,7 +100,7 @@ def squashed_sample_cured(normal, reach):
 def contrastive_loss(similarity, not_self, positive):
     logits = similarity - similarity.max(dim=1, keepdim=True)[0].detach()
     others = torch.exp(logits) * not_self
-    log_chance = logits - torch.log(others.sum(1, keepdim=True))  # expect: NAN102(info)
+    log_chance = logits - torch.log(others.sum(1, keepdim=True))  # expect: NAN102(warning)
     return -(positive * log_chance).sum(1).mean()
 
 
@@ -110,7 +110,7 @@ def contrastive_loss_cured(similarity, is_self, positive):
 
 
 def chunk_energy(chunks):
-    return chunks.abs().sum(-1).log()  # expect: NAN102(error)
+    return chunks.abs().sum(-1).log()  # expect: NAN102(warning)
 
 
 def chunk_energy_cured(chunks):
@@ -118,7 +118,7 @@ def chunk_energy_cured(chunks):
 
 
 def given_scores(chances, wanted):
-    return F.nll_loss(torch.log(chances), wanted)  # expect: NAN102(error)
+    return F.nll_loss(torch.log(chances), wanted)  # expect: NAN102(warning)
 
 
 def given_scores_cured(logits, wanted):
@@ -139,7 +139,7 @@ def log_product(left, right):
 
 def information(prior_variance, explained):
     left_over = prior_variance - explained
-    return 0.5 * (left_over.log() - prior_variance.log())  # expect: NAN102(info)
+    return 0.5 * (left_over.log() - prior_variance.log())  # expect: NAN102(warning)
 
 
 def tail_log(points):

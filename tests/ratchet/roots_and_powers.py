@@ -16,7 +16,7 @@ def line_distance_cured(start, end, offset):
 
 def pair_distance(left, right):
     squares = (left**2).sum(-1)[:, None] + (right**2).sum(-1)[None, :] - 2 * left @ right.t()
-    return squares.clamp(min=0).sqrt()  # expect: NAN301(error)
+    return squares.clamp(min=0).sqrt()  # expect: NAN301(warning)
 
 
 def pair_distance_cured(left, right):
@@ -58,7 +58,7 @@ def skewed_scale(skew, stability):
 
 
 def stable_noise(angle, shape):
-    return (torch.cos(angle) * 0.5).pow(1 / shape)  # expect: NAN105(error)
+    return (torch.cos(angle) * 0.5).pow(1 / shape)  # expect: NAN105(warning)
 
 
 def stable_noise_cured(angle, shape):
