@@ -2,26 +2,40 @@
 
 A name stays a `Name`, a call of a name that is not in the caller's table becomes an `Opaque` with its arguments. The
 standard library's `pickletools` cuts the opcodes; what they do is here. Sizes are those of the file, never those that
-the file claims, so that a hostile pickle can waste no more memory than it has bytes and `MOST_OPCODES` allows.
+the file claims, and all that is built is added up in a `Reading`, so that a hostile pickle can waste little. Nothing that
+a file holds is made into text, hashed or compared unless it is plain: towers of tuples take years to print.
 """
 
 from __future__ import annotations
 
 import pickletools
+import sys
 from typing import TYPE_CHECKING, Any
 
-from nanlint.checkpoint.region import Region, UnreadableCheckpoint, pickle_file
+from nanlint.checkpoint.reading import ENTRY, OBJECT, POINTER, Reading, UnreadableCheckpoint, damaged
+from nanlint.checkpoint.region import PickleFile, Region, ShortReads, pickle_file
 from nanlint.checkpoint.saved import Name, Opaque
 
 if TYPE_CHECKING:
+    import io
     from collections.abc import Callable, Mapping
 
     Builder = Callable[..., Any]
 
-MOST_OPCODES = 10_000_000
-"""A checkpoint of 100,000 tensors has about 3 million; each can cost some hundred bytes of memory."""
+_LARGEST_KEY = 1 << 60
+"""Python takes the hash of larger integers modulo 2**61 - 1, so that a file could give all of them the same one."""
 
-_HASHABLE = (str, int, float, bytes, type(None), Name, Opaque)
+_OPCODES = {opcode.code.encode("latin1"): opcode for opcode in pickletools.opcodes}
+
+_BYTES = frozenset({"BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"})
+"""The opcodes whose argument may be long: it stays where it is, in the file."""
+
+_COSTS = {
+    **dict.fromkeys(("MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT"), 2 * ENTRY),
+    **dict.fromkeys(("MARK", "EMPTY_LIST", "EMPTY_DICT", "EMPTY_SET", "TUPLE1", "TUPLE2", "TUPLE3"), 2 * ENTRY),
+    **dict.fromkeys(("GLOBAL", "STACK_GLOBAL", "INST"), OBJECT),
+}
+"""Memory that an opcode fills beside its argument; two pointers for all others."""
 
 _PUSHED = frozenset({
     "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT",
@@ -39,19 +53,38 @@ def read_pickle(
     `builders` makes values of the few names it knows; `persistent` of the storages that a pickle refers to.
     """
     file = pickle_file(region, start)
-    machine = _Machine(builders, persistent, region.names)
-    try:
-        for count, (opcode, argument, _) in enumerate(pickletools.genops(file)):  # type: ignore[arg-type]  # it reads and tells
-            machine.step(opcode.name, argument)
-            if count > MOST_OPCODES:
-                raise UnreadableCheckpoint(
-                    f"has a pickle of more than {MOST_OPCODES:,} operations, which is no checkpoint's"
-                )
-    except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise UnreadableCheckpoint(
-            f"is damaged: its pickle breaks off at byte {file.tell():,} ({_reason(error)})"
-        ) from None
+    machine = _Machine(builders, persistent, region.reading)
+    with region.reading.inside():
+        try:
+            _run(machine, file, region.reading)
+        except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            raise damaged(f"its pickle breaks off at byte {file.tell():,} ({_reason(error)})") from None
     return machine.stack[-1] if machine.stack else None, file.tell()
+
+
+def note_imports(region: Region, start: int = 0) -> int:
+    """Note what a pickle that nobody needs would import; where it ends, or the end of the region if it is damaged."""
+    try:
+        return read_pickle(region, start, {}, lambda _: None)[1]
+    except UnreadableCheckpoint:
+        return len(region)
+
+
+def _run(machine: _Machine, file: PickleFile | io.BytesIO, reading: Reading) -> None:
+    short = ShortReads(file)
+    while True:
+        code = bytes(file.read(1))
+        opcode = _OPCODES.get(code)
+        if opcode is None:
+            raise ValueError(f"{code!r} is no operation" if code else "its end is missing")
+        argument, cost = None, _COSTS.get(opcode.name, 2 * POINTER)
+        if opcode.arg is not None:
+            argument = opcode.arg.reader(file if opcode.name in _BYTES else short)  # type: ignore[arg-type]  # they read
+            cost += sys.getsizeof(argument)
+        reading.operate(cost)
+        machine.step(opcode.name, argument)
+        if opcode.name == "STOP":
+            return
 
 
 def _reason(error: Exception) -> str:
@@ -61,13 +94,13 @@ def _reason(error: Exception) -> str:
 class _Machine:
     """The stack, the marks and the memo of one pickle."""
 
-    def __init__(self, builders: Mapping[str, Builder], persistent: Builder | None, names: set[str]) -> None:
+    def __init__(self, builders: Mapping[str, Builder], persistent: Builder | None, reading: Reading) -> None:
         self.stack: list[Any] = []
         self._below: list[list[Any]] = []
         self._memo: dict[int, Any] = {}
         self._builders = builders
         self._persistent = persistent
-        self._names = names
+        self._reading = reading
 
     def step(self, name: str, argument: Any) -> None:
         """Do one opcode; one that is not in the table ends the reading."""
@@ -121,6 +154,7 @@ class _Machine:
     def update(self, pairs: list[Any]) -> None:
         """Set the items of the dictionary or the object on the stack."""
         target = self.stack[-1]
+        self._reading.build(ENTRY * len(pairs) // 2)
         _fill(target.entries if isinstance(target, Opaque) else target, pairs)
 
     def name_from_stack(self) -> None:
@@ -128,18 +162,19 @@ class _Machine:
         attribute, module = self.stack.pop(), self.stack.pop()
         if not isinstance(module, str) or not isinstance(attribute, str):
             raise ValueError("it names something by what is no text")  # noqa: TRY004 - a damaged file, not a mistake of ours
-        self.push(self.named(f"{module}.{attribute}"))
+        self.push(Name(self._reading.note(module, attribute)))
 
-    def named(self, full: str) -> Name:
-        """A name, which is noted: it would be imported if the file were loaded for real."""
-        self._names.add(full)
-        return Name(full)
+    def named(self, pair: str) -> Name:
+        """The name of module and attribute, which is noted: it would be imported if the file were loaded for real."""
+        module, _, attribute = pair.partition(" ")
+        return Name(self._reading.note(module, attribute))
 
     def call(self, function: Any, arguments: Any) -> None:
         """Push what a call would make: by our own table, or an object that remembers what was asked for."""
         full = function.full if isinstance(function, Name) else "an unnamed object"
         builder = self._builders.get(full)
         given = arguments if isinstance(arguments, tuple) else (arguments,)
+        self._reading.build(OBJECT + sum(map(_size, given)))
         self.push(Opaque(full, given) if builder is None else builder(*given))
 
     def reduce(self) -> None:
@@ -150,12 +185,13 @@ class _Machine:
     def reduce_with_keywords(self) -> None:
         """The same for a call with keywords, which no builder wants."""
         keywords, arguments, function = self.stack.pop(), self.stack.pop(), self.stack.pop()
-        self.push(Opaque(getattr(function, "full", "an unnamed object"), (arguments, keywords)))
+        self._reading.build(OBJECT)
+        self.push(Opaque(function.full if isinstance(function, Name) else "an unnamed object", (arguments, keywords)))
 
     def object_from_mark(self, name: str | None) -> None:
         """The two oldest ways to make an object."""
         given = self.marked()
-        function = self.named(name.replace(" ", ".")) if name is not None else given.pop(0)
+        function = self.named(name) if name is not None else given.pop(0)
         self.call(function, tuple(given))
 
     def build(self) -> None:
@@ -163,6 +199,7 @@ class _Machine:
         state = self.stack.pop()
         target = self.stack[-1]
         if isinstance(target, Opaque):
+            self._reading.build(sum(map(_size, state)) if isinstance(state, tuple) else POINTER)
             target.state = _flat(state)
             builder = self._builders.get(f"{target.name}.__setstate__")
             target.meaning = None if builder is None else builder(target.state)
@@ -172,6 +209,12 @@ class _Machine:
         if self._persistent is None:
             raise ValueError("it refers to something outside of itself")
         self.push(self._persistent(identity))
+
+
+def _size(given: Any) -> int:
+    """The memory that a copy of it takes."""
+    per_element = ENTRY if isinstance(given, dict) else POINTER if isinstance(given, list | tuple) else 1
+    return POINTER + (per_element * len(given) if isinstance(given, dict | list | tuple | str) else 0)
 
 
 def _flat(state: Any) -> Any:
@@ -188,9 +231,11 @@ def _fill(target: dict[Any, Any], pairs: list[Any]) -> None:
 
 def _key(key: Any) -> Any:
     """The key, if hashing it is cheap; a tuple of tuples of tuples is how a few bytes keep a machine busy for years."""
-    if isinstance(key, _HASHABLE):
+    if isinstance(key, str | float | bytes | None | Name | Opaque) or (
+        isinstance(key, int) and abs(key) < _LARGEST_KEY
+    ):
         return key
-    if isinstance(key, tuple) and len(key) < 100 and all(isinstance(part, _HASHABLE) for part in key):
+    if isinstance(key, tuple) and len(key) < 10 and all(isinstance(part, str) for part in key):
         return key
     return Opaque(type(key).__name__, (key,))
 
@@ -235,7 +280,7 @@ _STEPS: dict[str, Callable[[_Machine, Any], None]] = {
     "BINPUT": lambda machine, index: machine.memoize(index),
     "LONG_BINPUT": lambda machine, index: machine.memoize(index),
     "MEMOIZE": lambda machine, _: machine.memoize(None),
-    "GLOBAL": lambda machine, name: machine.push(machine.named(name.replace(" ", "."))),
+    "GLOBAL": lambda machine, name: machine.push(machine.named(name)),
     "STACK_GLOBAL": lambda machine, _: machine.name_from_stack(),
     "EXT1": lambda machine, code: machine.push(Name(f"extension {code}")),
     "EXT2": lambda machine, code: machine.push(Name(f"extension {code}")),
