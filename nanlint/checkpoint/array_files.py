@@ -12,7 +12,7 @@ from nanlint.checkpoint.reading import ENTRY, OBJECT, Reading, UnreadableCheckpo
 from nanlint.checkpoint.rebuild import numpy_dtype
 from nanlint.checkpoint.region import Region
 from nanlint.checkpoint.saved import ITEM_BYTES, SavedTensor, Storage, contiguous, is_count, plain, sizes
-from nanlint.checkpoint.zips import Once, directory, is_stored, place, stored, unpacked
+from nanlint.checkpoint.zips import Member, directory, is_stored, place, unpacked
 
 if TYPE_CHECKING:
     import zipfile
@@ -193,8 +193,7 @@ def _plain_member(region: Region, members: Directory, name: str) -> SavedTensor:
     whole = place(region, members, name)
     start, header = _header(whole)
     length = len(whole) - start
-    found = Once(lambda: stored(region, members, name).part(start, length, name))
-    return _array(header, whole.part(start, length, name), length, found)
+    return _array(header, whole.part(start, length, name), length, Member(region, members, name, start))
 
 
 def _compressed(region: Region, info: zipfile.ZipInfo) -> SavedTensor:

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nanlint.checkpoint.reading import ENTRY, OBJECT, Reading
+from nanlint.checkpoint.reading import ENTRY, Reading
 from nanlint.checkpoint.saved import LARGEST, Opaque, SavedTensor, is_inexact
 from nanlint.checkpoint.walk import shown, walk
 
@@ -115,7 +115,7 @@ def sort_out(tree: Any, file: str, into: Contents) -> None:
     groups: set[int] = set()
     for path, value in walk(tree):
         if isinstance(value, SavedTensor):
-            into.reading.build(OBJECT)
+            into.reading.build(4 * ENTRY)
             into.entries.append(_entry(path, value, file, optimizers))
         elif isinstance(value, float):
             if math.isnan(value):

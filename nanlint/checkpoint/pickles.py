@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from nanlint.checkpoint.reading import ENTRY, OBJECT, POINTER, Reading, UnreadableCheckpoint, damaged
+from nanlint.checkpoint.rebuild import COPYING
 from nanlint.checkpoint.region import PickleFile, Region, ShortReads, pickle_file
 from nanlint.checkpoint.saved import Name, Opaque
 
@@ -25,17 +26,15 @@ if TYPE_CHECKING:
 _LARGEST_KEY = 1 << 60
 """Python takes the hash of larger integers modulo 2**61 - 1, so that a file could give all of them the same one."""
 
-_OPCODES = {opcode.code.encode("latin1"): opcode for opcode in pickletools.opcodes}
-
 _BYTES = frozenset({"BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"})
 """The opcodes whose argument may be long: it stays where it is, in the file."""
 
 _COSTS = {
-    **dict.fromkeys(("MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT"), 2 * ENTRY),
-    **dict.fromkeys(("MARK", "EMPTY_LIST", "EMPTY_DICT", "EMPTY_SET", "TUPLE1", "TUPLE2", "TUPLE3"), 2 * ENTRY),
+    **dict.fromkeys(("MARK", "EMPTY_LIST", "EMPTY_DICT", "EMPTY_SET", "TUPLE1", "TUPLE2", "TUPLE3"), 8 * POINTER),
+    **dict.fromkeys(("BININT", "BININT2", "INT"), 6 * POINTER),
     **dict.fromkeys(("GLOBAL", "STACK_GLOBAL", "INST"), OBJECT),
 }
-"""Memory that an opcode fills beside its argument; two pointers for all others."""
+"""Memory that an opcode fills beside an argument that is no integer; two pointers for all others."""
 
 _PUSHED = frozenset({
     "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT",
@@ -74,16 +73,15 @@ def _run(machine: _Machine, file: PickleFile | io.BytesIO, reading: Reading) -> 
     short = ShortReads(file)
     while True:
         code = bytes(file.read(1))
-        opcode = _OPCODES.get(code)
-        if opcode is None:
+        if code not in _OPCODES:
             raise ValueError(f"{code!r} is no operation" if code else "its end is missing")
-        argument, cost = None, _COSTS.get(opcode.name, 2 * POINTER)
-        if opcode.arg is not None:
-            argument = opcode.arg.reader(file if opcode.name in _BYTES else short)  # type: ignore[arg-type]  # they read
+        name, read, is_long, cost = _OPCODES[code]
+        argument = None if read is None else read(file if is_long else short)
+        if argument is not None and argument.__class__ is not int:
             cost += sys.getsizeof(argument)
         reading.operate(cost)
-        machine.step(opcode.name, argument)
-        if opcode.name == "STOP":
+        machine.step(name, argument)
+        if name == "STOP":
             return
 
 
@@ -97,7 +95,8 @@ class _Machine:
     def __init__(self, builders: Mapping[str, Builder], persistent: Builder | None, reading: Reading) -> None:
         self.stack: list[Any] = []
         self._below: list[list[Any]] = []
-        self._memo: dict[int, Any] = {}
+        self._memo: list[Any] = []
+        self._scattered: dict[int, Any] = {}
         self._builders = builders
         self._persistent = persistent
         self._reading = reading
@@ -131,12 +130,16 @@ class _Machine:
         self.marked()
 
     def memoize(self, index: int | None) -> None:
-        """Remember the top of the stack."""
-        self._memo[len(self._memo) if index is None else index] = self.stack[-1]
+        """Remember the top of the stack, one place after the other as every pickler does it, or at a place of its own."""
+        if index is None or index == len(self._memo):
+            self._memo.append(self.stack[-1])
+        else:
+            self._reading.build(OBJECT)
+            self._scattered[index] = self.stack[-1]
 
     def recall(self, index: int) -> None:
         """Push what was remembered."""
-        self.stack.append(self._memo[index])
+        self.stack.append(self._scattered[index] if index in self._scattered else self._memo[index])
 
     def push(self, value: Any) -> None:
         """Push a value."""
@@ -174,7 +177,7 @@ class _Machine:
         full = function.full if isinstance(function, Name) else "an unnamed object"
         builder = self._builders.get(full)
         given = arguments if isinstance(arguments, tuple) else (arguments,)
-        self._reading.build(OBJECT + sum(map(_size, given)))
+        self._reading.build(OBJECT + (sum(map(_size, given)) if full in COPYING else 0))
         self.push(Opaque(full, given) if builder is None else builder(*given))
 
     def reduce(self) -> None:
@@ -294,3 +297,14 @@ _STEPS: dict[str, Callable[[_Machine, Any], None]] = {
     "PERSID": lambda machine, identity: machine.load_persistent(identity),
     "BINPERSID": lambda machine, _: machine.load_persistent(machine.stack.pop()),
 }
+
+_OPCODES: dict[bytes, tuple[str, Callable[[Any], Any] | None, bool, int]] = {
+    opcode.code.encode("latin1"): (
+        opcode.name,
+        None if opcode.arg is None else opcode.arg.reader,
+        opcode.name in _BYTES,
+        _COSTS.get(opcode.name, 2 * POINTER),
+    )
+    for opcode in pickletools.opcodes
+}
+"""Name, reader of the argument, whether that stays in the file, and cost."""

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 MEGABYTE = 1 << 20
 
-MOST_BUILT = 128 * MEGABYTE
-"""Memory for what is built from small files; 100,000 tensors take about 100 MB. Large files get a 64th of their size on top."""
+MOST_BUILT = 208 * MEGABYTE
+"""Memory for what is built from small files; 100,000 tensors take about 120 MB. Large files get a 64th of their size on top."""
 
 MOST_LOOKED_AT = 64 * MEGABYTE
 """Bytes of values that are looked at however small the files are; on top comes eight times what they hold."""
@@ -35,7 +35,7 @@ MOST_INSIDE = 4
 
 LONGEST_NAME = 300
 
-OBJECT, ENTRY, POINTER = 400, 40, 8
+OBJECT, ENTRY, POINTER = 250, 40, 8
 """What an object, an entry of a dictionary and an element of a list take in memory, about."""
 
 
@@ -90,9 +90,11 @@ class Reading:
     def operate(self, amount: int) -> None:
         """Add one operation of a pickle, and the memory that it fills."""
         self._operations += 1
+        self._built += amount
         if self._operations > MOST_OPERATIONS:
             raise hostile(f"has pickles of more than {MOST_OPERATIONS:,} operations")
-        self.build(amount)
+        if self._built > MOST_BUILT:
+            self.build(0)
 
     @contextmanager
     def inside(self) -> Iterator[None]:

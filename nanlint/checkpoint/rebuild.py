@@ -204,3 +204,14 @@ BUILDERS: dict[str, Callable[..., Any]] = {
     "torch.multiprocessing.reductions.rebuild_tensor": _refused,
 }
 """By full name; everything else stays an `Opaque` object."""
+
+COPYING = frozenset(
+    {
+        "_codecs.encode",
+        "collections.OrderedDict",
+        "collections.defaultdict",
+        "collections.Counter",
+        *(name for name in BUILDERS if name.startswith(("builtins.", "__builtin__.")) or name.endswith("_frombuffer")),
+    }
+)
+"""Those that copy what they are given, however large it is."""

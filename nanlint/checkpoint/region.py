@@ -158,7 +158,7 @@ class ShortReads:
         return self._file.readline(self.LONGEST)
 
 
-SMALL_PICKLE = 32 << 20
+SMALL_PICKLE = 16 << 20
 """Bytes up to which a pickle is copied into memory, where the standard library reads it four times faster."""
 
 

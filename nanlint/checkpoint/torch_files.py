@@ -12,11 +12,11 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 from nanlint.checkpoint.pickles import note_imports, read_pickle
-from nanlint.checkpoint.reading import OBJECT, UnreadableCheckpoint, damaged
+from nanlint.checkpoint.reading import ENTRY, UnreadableCheckpoint, damaged
 from nanlint.checkpoint.rebuild import BUILDERS, dtype_name
 from nanlint.checkpoint.region import Region
 from nanlint.checkpoint.saved import ITEM_BYTES, Storage, is_count, plain
-from nanlint.checkpoint.zips import MAGIC, Once, directory, packed, stored, unpacked
+from nanlint.checkpoint.zips import MAGIC, Member, directory, packed, stored, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,9 +54,7 @@ def read_zip(region: Region) -> Any:
         _, kind, key, _, items = identity[:5]
         name, dtype = plain(key), dtype_name(kind)
         if (name, dtype) not in known:
-            known[name, dtype] = _storage(
-                region, dtype, name, items, Once(lambda: stored(region, archive, f"{folder}data/{name}"))
-            )
+            known[name, dtype] = _storage(region, dtype, name, items, Member(region, archive, f"{folder}data/{name}"))
         return known[name, dtype]
 
     return read_pickle(state, 0, _builders(region), storage)[0]
@@ -81,7 +79,7 @@ def _refuse_big_endian(region: Region, archive: Directory, folder: str) -> None:
 def _storage(region: Region, dtype: str, key: str, items: Any, locate: Callable[[], Region]) -> Storage:
     if not is_count(items):
         raise damaged(f"storage {key} has {plain(items)} elements")
-    region.reading.build(OBJECT)
+    region.reading.build(3 * ENTRY)
     return Storage(dtype, items, key, locate)
 
 

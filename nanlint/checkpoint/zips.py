@@ -14,7 +14,7 @@ from nanlint.checkpoint.reading import UnreadableCheckpoint, damaged, hostile
 from nanlint.checkpoint.region import Region, RegionFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     Directory = Mapping[str, zipfile.ZipInfo]
 
@@ -24,7 +24,7 @@ _SUMMED = 16 << 20
 
 _LONGEST_DIRECTORY = 16 << 20
 """100,000 storages need about 10 MB."""
-_MEMBER = 250
+_MEMBER = 400
 """Bytes of memory that a member of the directory takes, about."""
 
 _ENCRYPTED = 1
@@ -141,20 +141,21 @@ def unpacked(region: Region, info: zipfile.ZipInfo, step: int = 1 << 20) -> Iter
     compare(info, checksum)
 
 
-class Once:
-    """A place in a file that is looked for, and compared with its checksum, once."""
+class Member:
+    """The bytes of a member from `start` on: looked for, and compared with the checksum, once."""
 
-    __slots__ = ("_found", "_locate")
+    __slots__ = ("_found", "_members", "_name", "_region", "_start")
 
-    def __init__(self, locate: Callable[[], Region]) -> None:
-        self._locate = locate
+    def __init__(self, region: Region, members: Directory, name: str, start: int = 0) -> None:
+        self._region, self._members, self._name, self._start = region, members, name, start
         self._found: Region | UnreadableCheckpoint | None = None
 
     def __call__(self) -> Region:
-        """The place, or the complaint about it."""
+        """The bytes, or the complaint about them."""
         if self._found is None:
             try:
-                self._found = self._locate()
+                whole = stored(self._region, self._members, self._name)
+                self._found = whole.part(self._start, len(whole) - self._start, f"the member {self._name:.200}")
             except UnreadableCheckpoint as error:
                 self._found = error.with_traceback(None)
         if isinstance(self._found, UnreadableCheckpoint):
