@@ -157,7 +157,7 @@ class _Machine:
     def update(self, pairs: list[Any]) -> None:
         """Set the items of the dictionary or the object on the stack."""
         target = self.stack[-1]
-        self._reading.build(ENTRY * len(pairs) // 2)
+        self._reading.build(sum(2 * ENTRY if _key(key) is key else 2 * OBJECT for key in pairs[::2]))
         _fill(target.entries if isinstance(target, Opaque) else target, pairs)
 
     def name_from_stack(self) -> None:

@@ -79,7 +79,7 @@ class Reading:
         """Add bytes that are about to be looked at."""
         self._looked_at += amount
         if self._looked_at > MOST_LOOKED_AT + 8 * self.size:
-            raise hostile(f"has {self.size:,} bytes and describes tensors of more than {self._looked_at:,} over them")
+            raise hostile(f"has {self.size:,} bytes and asks for more than {self._looked_at:,} to be read")
 
     def unpack(self, amount: int) -> None:
         """Add bytes that were compressed."""

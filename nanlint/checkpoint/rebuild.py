@@ -74,7 +74,7 @@ def _quantized(*given: Any) -> Any:
 def _sparse(layout: Any, data: tuple[Any, ...]) -> Opaque:
     kind = dtype_name(layout)
     values = data[1] if kind == "sparse_coo" else data[2]
-    return Opaque("sparse", (), {}, meaning=values) if isinstance(values, SavedTensor) else Opaque("sparse", data)
+    return Opaque("sparse", (), {}, meaning=values) if isinstance(values, SavedTensor) else Opaque("sparse", (data,))
 
 
 def _meta(dtype: Any, shape: Any, stride: Any, *_: Any) -> SavedTensor:
@@ -89,7 +89,7 @@ def _nested(buffer: Any, *rest: Any) -> Any:
 def _of_type(function: Name, kind: Any, arguments: tuple[Any, ...], state: Any) -> Any:
     """A tensor of a subclass: torch's own, or if it only wraps others, an object whose state they are in."""
     builder = BUILDERS.get(function.full) if function.full.startswith("torch._utils.") else None
-    made = Opaque(function.full, arguments) if builder is None else builder(*arguments)
+    made = Opaque(function.full, (arguments,)) if builder is None else builder(*arguments)
     if isinstance(made, SavedTensor):
         return made
     return Opaque(kind.full if isinstance(kind, Name) else "tensor", (made,), state)

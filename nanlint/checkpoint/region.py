@@ -37,7 +37,7 @@ class Region:
         if start < 0 or length < 0 or start + length > len(self):
             raise UnreadableCheckpoint(
                 f"is truncated or damaged: {what} should end at byte {start + length:,} of {len(self):,}; "
-                "copy the file again, or resume from an earlier one"
+                "copy it again, or resume from an earlier one"
             )
         return Region(self.view[start : start + length], self.mapping, self.reading)
 

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from nanlint.checkpoint.reading import hostile
+from nanlint.checkpoint.reading import Reading, hostile
 from nanlint.checkpoint.saved import ITEM_BYTES, is_inexact, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from nanlint.checkpoint.reading import Reading
     from nanlint.checkpoint.region import Region
     from nanlint.checkpoint.saved import SavedTensor
 
@@ -163,10 +162,12 @@ def _sampled(before: Statistics, values: torch.Tensor) -> Statistics:
 def _chunks(tensor: SavedTensor, region: Region, reading: Reading) -> Iterator[torch.Tensor]:
     """The values in stretches of one dimension; of complex numbers, both parts. A piece of compressed values is one."""
     part = _COMPLEX.get(tensor.dtype)
-    reader = _Reader(region, getattr(torch, tensor.dtype) if part is None else part, tensor.big_endian, reading)
+    dtype = getattr(torch, tensor.dtype) if part is None else part
     if tensor.storage is not None and tensor.storage.pieces is not None:
-        yield from reader.stretches([(len(region) // reader.dtype.itemsize, 1)], 0)
+        piece = _Reader(region, dtype, tensor.big_endian, Reading(len(region)))  # what is unpacked was counted there
+        yield from piece.stretches([(len(region) // dtype.itemsize, 1)], 0)
         return
+    reader = _Reader(region, dtype, tensor.big_endian, reading)
     dimensions = _without_repetition(tensor)
     if part is None:
         yield from reader.stretches(dimensions, tensor.offset)
