@@ -94,6 +94,17 @@ def many_compressed(count: int) -> bytes:
     return zipped({f"a{number}.npy": npy(header_of("(16,)")) for number in range(count)}, zipfile.ZIP_DEFLATED)
 
 
+def distributed(**place: bytes) -> bytes:
+    """An index of torch.distributed.checkpoint that names one shard."""
+
+    def item(state: dict[str, bytes]) -> bytes:
+        return named("m.C") + b")\x81}(" + b"".join(put(key) + value for key, value in state.items()) + b"ub"
+
+    shard = {"fqn": put("w"), "relative_path": put("x.distcp"), "offset": put(0), "length": put(8)} | place
+    key = item({"fqn": shard.pop("fqn")})
+    return pickled(named("m.C") + b")\x81}" + put("storage_data") + b"}" + key + item(shard) + b"ssb")
+
+
 def packed_wrongly() -> bytes:
     data = bytearray(zipped({"a.npy": npy(header_of("(50000,)"), bytes(range(200)) * 1000)}, zipfile.ZIP_DEFLATED))
     data[200] ^= 0xFF
@@ -188,6 +199,10 @@ def others() -> Iterator[Hostile]:
     yield Hostile("an index that points anywhere", "m.safetensors.index.json", lambda: b'{"weight_map": {"a": "/etc/passwd"}}', "names the file /etc/passwd, which is not in its own folder")
     yield Hostile("an index of shards that are not there", "m.safetensors.index.json", lambda: b'{"weight_map": {"a": "x.safetensors"}}', "names 1 of 1 shards that are not there (x.safetensors); copy them beside it")
     yield Hostile("a state in JSON that unfolds", "trainer_state.json", lambda: b"[" + b"{}," * 5_000_000 + b"{}]", FILLS)
+    yield Hostile("an index of torch.distributed that points upwards", ".metadata", lambda: distributed(relative_path=put("../x.distcp")), "names the file ../x.distcp, which is not in its own folder")
+    yield Hostile("an index of torch.distributed without its shards", ".metadata", distributed, "names the file x.distcp, which is not there; copy it beside the index")
+    yield Hostile("a shard whose name takes years to print", ".metadata", lambda: distributed(fqn=TOWER), "a shard is a tuple in x.distcp, 8 bytes from 0 on")
+    yield Hostile("a shard that begins at a float", ".metadata", lambda: distributed(offset=put(0.5)), "a shard is w in x.distcp, 8 bytes from 0.5 on")
     yield Hostile("an index of torch.distributed that is a number", ".metadata", lambda: pickle.dumps(1), "is no index of torch.distributed.checkpoint")
 
 # fmt: on

@@ -177,6 +177,7 @@ def floods() -> Iterator[Hostile]:
     yield Hostile("a million scattered memories", "x.pkl", lambda: pickled(b"N" + b"".join(b"r" + struct.pack("<I", 2 * number + 1) for number in range(1_000_000))), FILLS)
     yield Hostile("five million names of one tensor", "x.pt", lambda: torch_file(b"](" + tensor((1,), (1,), 1) + b"q\x00" + b"h\x00" * 3_000_000 + b"e"), FILLS)
     yield Hostile("a million keys that are large numbers", "x.pkl", lambda: pickled(b"}" + b"\x8b" + struct.pack("<i", 100_000) + b"\x01" * 100_000 + b"q\x000" + b"h\x00Ns" * 1_000_000), FILLS)
+    yield Hostile("two hundred numbers of a megabyte", "x.pkl", lambda: pickled((b"\x8b" + struct.pack("<i", 1_000_000) + b"\x01" * 1_000_000) * 210), FILLS)
     yield Hostile("a text of seventeen megabytes", "x.pkl", lambda: pickled(put("x" * 17_000_000)), "has a text of 17,000,000 bytes in its pickle")
     yield Hostile("a text whose letters take four bytes each", "x.pkl", lambda: pickled(put("x" * 15_000_000 + "\U0001f600") * 5), FILLS)
     yield Hostile("a line without an end", "x.pkl", lambda: b"\x80\x02c" + b"x" * 20_000_000, "its pickle breaks off at byte 16,777,219 (ValueError: no newline found")

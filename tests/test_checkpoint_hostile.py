@@ -85,9 +85,9 @@ def test_no_opcode_imports_anything(data: bytes) -> None:
 
 
 def test_every_opcode_of_the_protocol_is_known_or_refused() -> None:
-    from nanlint.checkpoint.pickles import _PUSHED, _STEPS  # noqa: PLC0415 - the table that is tested
+    from nanlint.checkpoint.pickle_machine import PUSHED, STEPS  # noqa: PLC0415 - the table that is tested
 
-    known = _STEPS.keys() | _PUSHED
+    known = STEPS.keys() | PUSHED
     assert {opcode.name for opcode in pickletools.opcodes} - known == {"NEXT_BUFFER", "READONLY_BUFFER"}
 
 
@@ -222,6 +222,30 @@ def test_a_dangerous_import_is_named_and_fails_the_run(
     path.write_bytes(data if data[:1] == b"\x80" else b"\x80\x02" + data)
     assert main(["checkpoint", str(path)]) == 1
     assert "can run commands with it; nanlint has not loaded it" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "os:system", "posix:system", "nt:system", "subprocess:Popen", "sys:modules", "commands:getoutput", "shutil:rmtree", "pty:spawn",
+        "builtins:eval", "builtins:exec", "builtins:compile", "builtins:getattr", "builtins:open", "builtins:breakpoint", "builtins:__import__",
+        "__builtin__:apply", "__builtin__:eval", "cloudpickle.cloudpickle:_make_function", "cloudpickle.cloudpickle:subimport", "types:CodeType",
+        "aiohttp:client", "asyncio:run", "bdb:Bdb", "ctypes:CDLL", "httplib:HTTPSConnection", "logging:FileHandler", "_io:FileIO",
+        "numpy.f2py.crackfortran:getlincoef", "numpy.testing._private.utils:runstring", "operator:attrgetter", "operator:itemgetter",
+        "_operator:methodcaller", "requests.api:get", "runpy:_run_code", "socket:create_connection", "ssl:get_server_certificate",
+        "code:InteractiveInterpreter.runcode", "cProfile:run", "distutils.file_util:write_file", "doctest:debug_script", "ensurepip:_run_pip",
+        "idlelib.pyshell:ModifiedInterpreter.runcode", "imaplib:IMAP4_stream", "lib2to3.pgen2.grammar:Grammar.loads", "pdb:run", "pickle:loads",
+        "_pickle:loads", "pip:main", "pkgutil:resolve_name", "profile:run", "pydoc:locate", "test.support.script_helper:assert_python_ok",
+        "timeit:timeit", "torch._dynamo.guards:GuardBuilder.get", "torch._inductor.codecache:compile_file",
+        "torch.fx.experimental.symbolic_shapes:ShapeEnv.evaluate_guards_expression", "torch.jit.unsupported_tensor_ops:execWrapper",
+        "torch.serialization:load", "torch.utils._config_module:ConfigModule.load_config", "torch.utils.bottleneck.__main__:run_cprofile",
+        "torch.utils.collect_env:run", "torch.utils.data.datapipes.utils.decoder:basichandlers", "trace:Trace.run", "urllib.request:urlopen",
+        "uuid:_get_command_stdout", "venv:create", "webbrowser:open", "_osx_support:_read_output", "_aix_support:_read_cmd_output",
+        "_pyrepl.pager:pipe_pager", "torch:serialization.os.system", "torch.nn:Module.__init__.__globals__", "some.module:f.__globals__.get",
+    ],
+)  # fmt: skip
+def test_what_picklescan_knows_is_dangerous(name: str) -> None:
+    assert is_dangerous(*name.split(":"))
 
 
 @pytest.mark.parametrize(

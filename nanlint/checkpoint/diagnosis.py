@@ -127,7 +127,7 @@ def _judged(checkpoint: Checkpoint, contents: Contents, request: Request, failur
     steps = [each.statistics for each in measured if each.entry.slot == "step" and not each.statistics.bad]
     step = contents.counters.get("step", _most_steps(contents, steps))
     formats = _formats(contents, request.config)
-    rate, about_rate = learning_rate(contents, request.config.numbers)
+    rate, about_rate = learning_rate(contents, request.config)
     trained = bool(step or contents.counters.get("epoch"))
     symptoms = [
         *symptoms_of(measured, formats, trained=trained),
