@@ -112,8 +112,10 @@ class PickleFile:
     LONG = 1 << 16
 
     def __init__(self, region: Region, start: int = 0) -> None:
+        self._region = region
         self._view = region.view
         self._at = start
+        self._forgotten = start
 
     def tell(self) -> int:
         """Where the next byte is read."""
@@ -123,6 +125,9 @@ class PickleFile:
         """The next bytes, fewer at the end of the file."""
         piece = self._view[self._at : self._at + count]
         self._at += len(piece)
+        if self._at > self._forgotten + SMALL_PICKLE:
+            self._region.forget()
+            self._forgotten = self._at
         return piece if len(piece) > self.LONG else bytes(piece)
 
     def readline(self, most: int) -> bytes:
