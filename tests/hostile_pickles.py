@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-FILLS = "of memory, as no checkpoint does; do not load it, and ask whoever made it"
+FILLS = "of memory, as no checkpoint does; do not load it unless you trust whoever made it"
 COMMAND = "loading this file for real imports it, and can run commands with it; nanlint has not loaded it"
 AGAIN = "; copy it again, or resume from an earlier one"
 
@@ -175,7 +175,7 @@ def floods() -> Iterator[Hostile]:
     yield Hostile("four million marks", "x.pkl", lambda: pickled(b"(" * 4_000_000), FILLS)
     yield Hostile("four million dictionaries", "x.pkl", lambda: pickled(b"}" * 4_000_000), FILLS)
     yield Hostile("a million scattered memories", "x.pkl", lambda: pickled(b"N" + b"".join(b"r" + struct.pack("<I", 2 * number + 1) for number in range(1_000_000))), FILLS)
-    yield Hostile("five million names of one tensor", "x.pt", lambda: torch_file(b"](" + tensor((1,), (1,), 1) + b"q\x00" + b"h\x00" * 3_000_000 + b"e"), FILLS)
+    yield Hostile("three million names of one tensor", "x.pt", lambda: torch_file(b"](" + tensor((1,), (1,), 1) + b"q\x00" + b"h\x00" * 3_000_000 + b"e"), FILLS)
     yield Hostile("a million keys that are large numbers", "x.pkl", lambda: pickled(b"}" + b"\x8b" + struct.pack("<i", 100_000) + b"\x01" * 100_000 + b"q\x000" + b"h\x00Ns" * 1_000_000), FILLS)
     yield Hostile("two hundred numbers of a megabyte", "x.pkl", lambda: pickled((b"\x8b" + struct.pack("<i", 1_000_000) + b"\x01" * 1_000_000) * 210), FILLS)
     yield Hostile("a text of seventeen megabytes", "x.pkl", lambda: pickled(put("x" * 17_000_000)), "has a text of 17,000,000 bytes in its pickle")

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nanlint.checkpoint.reading import ENTRY, Reading
+from nanlint.checkpoint.reading import ENTRY, OBJECT, Reading
 from nanlint.checkpoint.saved import LARGEST, Opaque, SavedTensor, is_inexact
 from nanlint.checkpoint.walk import shown, walk
 
@@ -113,9 +113,12 @@ def sort_out(tree: Any, file: str, into: Contents) -> None:
     """Add what is in one file to the contents of its checkpoint."""
     optimizers: dict[tuple[str, ...], Part] = {}
     groups: set[int] = set()
+    named: set[int] = set()
     for path, value in walk(tree):
         if isinstance(value, SavedTensor):
-            into.reading.build(4 * ENTRY)
+            # A few tensors have a second name; millions of names are a cheap way to keep us busy, so they cost more.
+            into.reading.build(4 * ENTRY if id(value) not in named else 4 * OBJECT)
+            named.add(id(value))
             into.entries.append(_entry(path, value, file, optimizers))
         elif isinstance(value, float):
             if math.isnan(value):

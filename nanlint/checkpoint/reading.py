@@ -50,7 +50,7 @@ def damaged(what: str) -> UnreadableCheckpoint:
 
 def hostile(what: str) -> UnreadableCheckpoint:
     """For a file that was made to waste time or memory."""
-    return UnreadableCheckpoint(f"{what}, as no checkpoint does; do not load it, and ask whoever made it")
+    return UnreadableCheckpoint(f"{what}, as no checkpoint does; do not load it unless you trust whoever made it")
 
 
 @dataclass
