@@ -5,7 +5,7 @@
     ├── SettingsError             a config file: names the file, the line, the key and the next step
     ├── RuleContractError         a rule file (often a user's own) breaks the contract of nanlint.rule
     ├── UnreadableSource          one file cannot be read as source (nanlint.source.read)
-    ├── UnreadableCheckpoint      one file cannot be read as a saved state (nanlint.checkpoint.region)
+    ├── UnreadableCheckpoint      one file cannot be read as a saved state (nanlint.checkpoint.reading)
     └── UnwritableSource          one file cannot be written (nanlint.source.read)
 
 What is wrong with one file among many does not end the run: the last two become a `FileError` in the report

@@ -100,6 +100,51 @@ def test_the_trap_is_told_where_one_would_resume(run: Any, runs: Path, tmp_path:
     assert "OneCycleLR resumes with total_steps 100, not with the 300 of config.py:2 total_steps" in out
 
 
+def test_strict_makes_the_trap_an_exit_code(run: Any, runs: Path, tmp_path: Path) -> None:
+    del runs
+    (tmp_path / "same.toml").write_text("lr = 5e-4\n")
+    (tmp_path / "other.toml").write_text("lr = 1e-4\n")
+    name = "runs/epoch_1.pt"
+    assert [run(name, "--config", config)[0] for config in ("same.toml", "other.toml")] == [0, 0]
+    assert [run(name, "--strict", "--config", config)[0] for config in ("same.toml", "other.toml")] == [0, 1]
+
+
+def test_strict_looks_only_where_one_would_resume(run: Any, tmp_path: Path) -> None:
+    for epoch, lr in enumerate((1e-3, 5e-4)):
+        saved(tmp_path, {**Run(lr).train(epoch + 1).state(), "epoch": epoch}, name=f"epoch_{epoch}.pt")
+    assert run(".", "--strict", "--lr", "5e-4")[0] == 0
+    assert run(".", "--strict", "--lr", "1e-3")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("config.json", '{"optim": {"lr": "${base}"}}', " (config.json optim.lr is '${base}')"),
+        ("config.toml", "lr = nan\n", " (config.toml lr is nan)"),
+        ("config.toml", "epochs = 3\n", ""),
+        ("config.py", "lr = compute()\n", ""),
+    ],
+)
+@pytest.mark.usefixtures("runs")
+def test_a_config_without_a_usable_lr_is_said(run: Any, tmp_path: Path, name: str, text: str, reason: str) -> None:
+    (tmp_path / name).write_text(text)
+    code, out, _ = run("runs/epoch_1.pt", "--config", name)
+    assert f"{name} states no learning rate as a number{reason}: nothing was compared" in out
+    assert "give the learning rate with --lr" in out
+    assert (code, run("runs/epoch_1.pt", "--strict", "--config", name)[0]) == (0, 1)
+    assert "nothing was compared" not in run("runs/epoch_1.pt", "--config", name, "--lr", "5e-4")[1]
+
+
+def test_many_failures_are_cut_short_unless_all_are_asked_for(run: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "checkpoint-1"
+    folder.mkdir()
+    for number in range(9):
+        (folder / f"rng_state_{number}.pth").write_bytes(b"")
+    assert run("checkpoint-1")[1].count("is empty") == 5
+    assert "and 4 more (--all shows them)" in run("checkpoint-1")[1]
+    assert run("checkpoint-1", "--all")[1].count("is empty") == 9
+
+
 def test_lr_is_heard_before_the_config(run: Any, runs: Path, tmp_path: Path) -> None:
     del runs
     (tmp_path / "config.toml").write_text("lr = 1e-4\n")

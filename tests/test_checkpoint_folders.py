@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from nanlint.checkpoint.diagnosis import BAD, CLEAN, UNREADABLE, Request, diagnose  # noqa: E402 - after the skip
 from nanlint.checkpoint.layout import checkpoints, number_in  # noqa: E402
-from nanlint.checkpoint.region import UnreadableCheckpoint  # noqa: E402
+from nanlint.checkpoint.reading import UnreadableCheckpoint  # noqa: E402
 from nanlint.checkpoint.series import Series, in_order  # noqa: E402
 from nanlint.errors import UsageError  # noqa: E402
 from tests.checkpoints import Run, diagnosis, saved, told, write_safetensors  # noqa: E402
@@ -168,7 +168,7 @@ class TestDistributed:
     def test_an_index_cannot_point_out_of_its_folder(self, tmp_path: Path) -> None:
         from nanlint.checkpoint.distributed import _inside  # noqa: PLC0415 - the guard itself
 
-        with pytest.raises(UnreadableCheckpoint, match="not in its folder"):
+        with pytest.raises(UnreadableCheckpoint, match="not in its own folder"):
             _inside(tmp_path, "../secret.pt")
 
 

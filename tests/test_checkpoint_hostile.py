@@ -19,8 +19,9 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from nanlint.checkpoint.diagnosis import BAD, UNREADABLE  # noqa: E402 - after the skip
 from nanlint.checkpoint.imports import is_dangerous  # noqa: E402
 from nanlint.checkpoint.pickles import read_pickle  # noqa: E402
+from nanlint.checkpoint.reading import UnreadableCheckpoint  # noqa: E402
 from nanlint.checkpoint.rebuild import BUILDERS  # noqa: E402
-from nanlint.checkpoint.region import Region, UnreadableCheckpoint  # noqa: E402
+from nanlint.checkpoint.region import Region  # noqa: E402
 from nanlint.checkpoint.saved import Opaque  # noqa: E402
 from nanlint.checkpoint.walk import walk  # noqa: E402
 from nanlint.cli.main import main  # noqa: E402
@@ -84,9 +85,9 @@ def test_no_opcode_imports_anything(data: bytes) -> None:
 
 
 def test_every_opcode_of_the_protocol_is_known_or_refused() -> None:
-    from nanlint.checkpoint.pickles import _PUSHED, _STEPS  # noqa: PLC0415 - the table that is tested
+    from nanlint.checkpoint.pickle_machine import PUSHED, STEPS  # noqa: PLC0415 - the table that is tested
 
-    known = _STEPS.keys() | _PUSHED
+    known = STEPS.keys() | PUSHED
     assert {opcode.name for opcode in pickletools.opcodes} - known == {"NEXT_BUFFER", "READONLY_BUFFER"}
 
 
@@ -116,7 +117,7 @@ def test_a_tower_of_references_as_a_key_is_not_hashed() -> None:
 def test_a_list_in_itself_is_walked_once() -> None:
     endless: list[Any] = []
     endless.append(endless)
-    assert sum(1 for _ in walk(unpickled(pickle.dumps(endless)))) == 2
+    assert sum(1 for _ in walk(unpickled(pickle.dumps(endless)))) == 1
 
 
 def test_a_very_deep_tree_is_walked_and_let_go() -> None:
@@ -144,27 +145,9 @@ def test_a_size_that_the_file_only_claims_costs_nothing(data: bytes) -> None:
 
 
 def test_a_pickle_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nanlint.checkpoint.pickles.MOST_OPCODES", 1000)
+    monkeypatch.setattr("nanlint.checkpoint.reading.MOST_OPERATIONS", 1000)
     with pytest.raises(UnreadableCheckpoint, match="more than 1,000 operations"):
         unpickled(b"\x80\x04" + b"N0" * 1000 + b"N.")
-
-
-def test_a_tensor_that_claims_a_large_storage_is_refused(tmp_path: Path) -> None:
-    path = saved(tmp_path, {"w": torch.ones(1000)})
-    data = path.read_bytes()
-    assert data.count(struct.pack("<H", 1000)) >= 2
-    # The shape and the number of elements grow; the member with the data does not.
-    path.write_bytes(data.replace(b"M" + struct.pack("<H", 1000), b"M" + struct.pack("<H", 60000)))
-    found = diagnosis(path)
-    assert (found.verdict, found.failures[0][0]) == (UNREADABLE, path)
-    assert "should end at byte 240,000 of 4,000" in str(found.failures[0][1])
-
-
-def test_a_tensor_outside_of_its_storage_is_refused(tmp_path: Path) -> None:
-    path = saved(tmp_path, {"w": torch.ones(70, 3)[5:]})
-    data = path.read_bytes()
-    path.write_bytes(data.replace(b"K\x0fK\x41", b"K\xffK\x41"))
-    assert "its storage 0 at 210" in str(diagnosis(path).failures[0][1])
 
 
 def bomb(folder: Path, name: str, size: int) -> Path:
@@ -184,16 +167,6 @@ def test_a_compressed_checkpoint_is_refused_and_not_unpacked(tmp_path: Path) -> 
     assert path.stat().st_size < 1 << 20
     assert peak(lambda: diagnosis(path)) < LITTLE
     assert "compressed member archive/data.pkl" in str(diagnosis(path).failures[0][1])
-
-
-@pytest.mark.slow
-def test_of_a_compressed_array_only_the_header_is_unpacked_before_its_size_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("nanlint.checkpoint.array_files.LARGEST_UNPACKED", 100 << 20)
-    path = bomb(tmp_path, "x.npy", 200 << 20).rename(tmp_path / "bomb.npz")
-    assert peak(lambda: diagnosis(path)) < LITTLE
-    assert "would unpack x.npy to 209,715,200 bytes in memory" in str(diagnosis(path).failures[0][1])
 
 
 def test_a_directory_that_points_outside_of_the_file_is_told(tmp_path: Path) -> None:
@@ -254,16 +227,42 @@ def test_a_dangerous_import_is_named_and_fails_the_run(
 @pytest.mark.parametrize(
     "name",
     [
+        "os:system", "posix:system", "nt:system", "subprocess:Popen", "sys:modules", "commands:getoutput", "shutil:rmtree", "pty:spawn",
+        "builtins:eval", "builtins:exec", "builtins:compile", "builtins:getattr", "builtins:open", "builtins:breakpoint", "builtins:__import__",
+        "__builtin__:apply", "__builtin__:eval", "cloudpickle.cloudpickle:_make_function", "cloudpickle.cloudpickle:subimport", "types:CodeType",
+        "aiohttp:client", "asyncio:run", "bdb:Bdb", "ctypes:CDLL", "httplib:HTTPSConnection", "logging:FileHandler", "_io:FileIO",
+        "numpy.f2py.crackfortran:getlincoef", "numpy.testing._private.utils:runstring", "operator:attrgetter", "operator:itemgetter",
+        "_operator:methodcaller", "requests.api:get", "runpy:_run_code", "socket:create_connection", "ssl:get_server_certificate",
+        "code:InteractiveInterpreter.runcode", "cProfile:run", "distutils.file_util:write_file", "doctest:debug_script", "ensurepip:_run_pip",
+        "idlelib.pyshell:ModifiedInterpreter.runcode", "imaplib:IMAP4_stream", "lib2to3.pgen2.grammar:Grammar.loads", "pdb:run", "pickle:loads",
+        "_pickle:loads", "pip:main", "pkgutil:resolve_name", "profile:run", "pydoc:locate", "test.support.script_helper:assert_python_ok",
+        "timeit:timeit", "torch._dynamo.guards:GuardBuilder.get", "torch._inductor.codecache:compile_file",
+        "torch.fx.experimental.symbolic_shapes:ShapeEnv.evaluate_guards_expression", "torch.jit.unsupported_tensor_ops:execWrapper",
+        "torch.serialization:load", "torch.utils._config_module:ConfigModule.load_config", "torch.utils.bottleneck.__main__:run_cprofile",
+        "torch.utils.collect_env:run", "torch.utils.data.datapipes.utils.decoder:basichandlers", "trace:Trace.run", "urllib.request:urlopen",
+        "uuid:_get_command_stdout", "venv:create", "webbrowser:open", "_osx_support:_read_output", "_aix_support:_read_cmd_output",
+        "_pyrepl.pager:pipe_pager", "torch:serialization.os.system", "torch.nn:Module.__init__.__globals__", "some.module:f.__globals__.get",
+    ],
+)  # fmt: skip
+def test_what_picklescan_knows_is_dangerous(name: str) -> None:
+    assert is_dangerous(*name.split(":"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
         "collections.OrderedDict",
         "torch._utils._rebuild_tensor_v2",
         "pathlib.PosixPath",
         "mylib.os.Thing",
         "osmium.read",
         "io.BytesIO",
+        "uuid.UUID",
     ],
 )
 def test_what_makes_data_only_is_not_called_dangerous(name: str) -> None:
-    assert not is_dangerous(name)
+    module, _, attribute = name.rpartition(".")
+    assert not is_dangerous(module, attribute)
 
 
 def test_a_name_that_would_take_years_to_write_is_refused_at_once() -> None:

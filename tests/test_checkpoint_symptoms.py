@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -111,6 +112,37 @@ def test_a_name_tells_the_role(tmp_path: Path, name: str, role: str) -> None:
 
 def test_the_steps_of_a_config_are_not_those_of_the_run(tmp_path: Path) -> None:
     assert diagnosis(saved(tmp_path, {"w": torch.ones(1), "args": {"steps": 100_000, "epochs": 300}})).step is None
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "first"),
+    [
+        ("x.json", b'{"embedding": [1.0, NaN, Infinity]}', "embedding.1"),
+        ("x.json", b"[[1.0], [-Infinity]]", "1.0"),
+        ("x.pkl", pickle.dumps({"weights": [[1.0, NAN], [INF]]}), "weights.0.1"),
+        ("x.pkl", pickle.dumps({"weights": [1.0, NAN]}, protocol=0), "weights.1"),
+        ("x.pkl", pickle.dumps({"weights": (1.0, NAN)}, protocol=1), "weights.1"),
+    ],
+)
+def test_where_lists_are_all_there_is_a_nan_in_them_is_an_error(
+    tmp_path: Path, name: str, data: bytes, first: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    found = diagnosis(tmp_path / name)
+    assert (found.verdict, told(found)) == (BAD, [("number", first)])
+
+
+def test_a_json_of_finite_numbers_is_clean(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_bytes(b'{"embedding": [1.0, 2.0], "loss": NaN}')
+    found = diagnosis(tmp_path / "x.json")
+    assert (found.verdict, told(found)) == (CLEAN, [("number", "loss")])
+
+
+def test_the_place_in_a_complex_tensor_is_that_of_the_number(tmp_path: Path) -> None:
+    values = torch.zeros(3, 50, dtype=torch.complex64)
+    values[1, 7] = complex(0, NAN)
+    found = diagnosis(saved(tmp_path, {"w": values}))
+    assert message(found, "nan").startswith("1 of 300 real and imaginary parts is NaN, first at [1, 7]")
 
 
 def test_a_number_that_is_nan_is_a_note(tmp_path: Path) -> None:

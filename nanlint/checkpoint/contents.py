@@ -12,7 +12,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nanlint.checkpoint.saved import Opaque, SavedTensor, is_inexact
+from nanlint.checkpoint.reading import ENTRY, OBJECT, Reading
+from nanlint.checkpoint.saved import LARGEST, Opaque, SavedTensor, is_inexact
 from nanlint.checkpoint.walk import shown, walk
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Role(str, enum.Enum):
     OTHER = "other"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     """A dictionary that was recognised, and the path to it."""
 
@@ -43,7 +44,7 @@ class Part:
         return shown(self.path) if self.path else self.file
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A tensor with its place and its role."""
 
@@ -63,6 +64,19 @@ class Entry:
 
 
 @dataclass
+class Counted:
+    """How many there are, and what the first one is called."""
+
+    first: str = ""
+    count: int = 0
+
+    def add(self, path: tuple[str, ...]) -> None:
+        """One more."""
+        self.first = self.first or shown(path)
+        self.count += 1
+
+
+@dataclass
 class Contents:
     """All of one checkpoint, from one file or several."""
 
@@ -70,11 +84,12 @@ class Contents:
     optimizers: list[Part] = field(default_factory=list)
     schedulers: list[Part] = field(default_factory=list)
     scalers: list[Part] = field(default_factory=list)
-    numbers: list[tuple[str, float]] = field(default_factory=list)
-    """Numbers beside the tensors that are not finite."""
+    nans: Counted = field(default_factory=Counted)
+    """Plain numbers that are NaN, such as a logged loss."""
+    in_lists: Counted = field(default_factory=Counted)
+    """Numbers in lists that are not finite."""
     counters: dict[str, int] = field(default_factory=dict)
-    imports: list[tuple[str, str]] = field(default_factory=list)
-    """What the pickles would import: pairs of file and name."""
+    reading: Reading = field(default_factory=Reading)
 
 
 SCALES = ("scale", "loss_scale", "cur_scale")
@@ -96,27 +111,42 @@ _COUNTERS = {
 
 def sort_out(tree: Any, file: str, into: Contents) -> None:
     """Add what is in one file to the contents of its checkpoint."""
-    optimizers: list[Part] = []
+    optimizers: dict[tuple[str, ...], Part] = {}
+    groups: set[int] = set()
+    named: set[int] = set()
     for path, value in walk(tree):
         if isinstance(value, SavedTensor):
+            # A few tensors have a second name; millions of names are a cheap way to keep us busy, so they cost more.
+            into.reading.build(4 * ENTRY if id(value) not in named else 4 * OBJECT)
+            named.add(id(value))
             into.entries.append(_entry(path, value, file, optimizers))
         elif isinstance(value, float):
-            if not math.isfinite(value):
-                into.numbers.append((shown(path), value))
+            if math.isnan(value):
+                into.nans.add(path)
+            if path and path[-1].isdigit():
+                into.in_lists.add(path)
         elif isinstance(state := value.state if isinstance(value, Opaque) else value, dict):
-            _recognise(Part(path, state, file), into, optimizers)
-    into.optimizers += optimizers
+            into.reading.build(ENTRY)
+            part = Part(path, state, file)
+            if not _is_optimizer(state):
+                _recognise(part, into)
+            elif id(state["param_groups"]) not in groups:
+                groups.add(id(state["param_groups"]))
+                optimizers[path] = part
+    into.optimizers += optimizers.values()
     _count(tree, into.counters)
 
 
-def _recognise(part: Part, into: Contents, optimizers: list[Part]) -> None:
+def _is_optimizer(state: Mapping[Any, Any]) -> bool:
+    return isinstance(state.get("param_groups"), list) and "state" in state
+
+
+def _recognise(part: Part, into: Contents) -> None:
     """Put a dictionary where it belongs, if it is one of those that we know."""
     keys = part.state.keys()
-    if isinstance(part.state.get("param_groups"), list) and "state" in keys:
-        optimizers.append(part)
-    elif any(key in keys for key in SCALES) and _SCALER_COMPANIONS & keys:
+    if any(key in keys for key in SCALES) and _SCALER_COMPANIONS & keys:
         into.scalers.append(part)
-    elif _SCHEDULER_KEYS & keys and not any(_is_below(part.path, other.path) for other in into.schedulers):
+    elif _SCHEDULER_KEYS & keys and not (into.schedulers and _is_below(part.path, into.schedulers[-1].path)):
         into.schedulers.append(part)
 
 
@@ -124,10 +154,10 @@ def _is_below(path: Sequence[str], other: Sequence[str]) -> bool:
     return len(path) > len(other) and tuple(path[: len(other)]) == tuple(other)
 
 
-def _entry(path: tuple[str, ...], tensor: SavedTensor, file: str, optimizers: Sequence[Part]) -> Entry:
-    for part in optimizers:
-        if _is_below(path, part.path):
-            rest = path[len(part.path) :]
+def _entry(path: tuple[str, ...], tensor: SavedTensor, file: str, optimizers: Mapping[tuple[str, ...], Part]) -> Entry:
+    for length in range(len(path)) if optimizers else ():
+        if path[:length] in optimizers:
+            rest = path[length:]
             parameter, slot = (rest[1], rest[2]) if len(rest) > 2 and rest[0] == "state" else ("", rest[-1])
             return Entry(path, tensor, Role.OPTIMIZER, file, parameter, slot)
     return Entry(path, tensor, _role(path, tensor), file)
@@ -154,11 +184,5 @@ def _count(tree: Any, counters: dict[str, int]) -> None:
     for level in levels:
         for key, value in level.items():
             kind = _COUNTERS.get(key) if isinstance(key, str) else None
-            if (
-                kind
-                and isinstance(value, int | float)
-                and not isinstance(value, bool)
-                and math.isfinite(value)
-                and value >= 0
-            ):
+            if kind and isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < LARGEST:
                 counters.setdefault(kind, int(value))

@@ -14,8 +14,9 @@ from nanlint.checkpoint.layout import INDEX
 from nanlint.checkpoint.learning_rate import LearningRate, learning_rate
 from nanlint.checkpoint.names import parameter_names
 from nanlint.checkpoint.read import UnknownFormat, read_file
-from nanlint.checkpoint.region import UnreadableCheckpoint
-from nanlint.checkpoint.saved import number_of
+from nanlint.checkpoint.reading import UnreadableCheckpoint
+from nanlint.checkpoint.region import map_file
+from nanlint.checkpoint.saved import is_count, number_of
 from nanlint.checkpoint.stated import Config
 from nanlint.checkpoint.statistics import can_be_scanned, scan
 from nanlint.checkpoint.symptoms import ERROR, NOTE, WARNING, Measured, Symptom, symptoms_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanlint.checkpoint.layout import Checkpoint
+    from nanlint.checkpoint.reading import Reading
     from nanlint.checkpoint.statistics import Statistics
 
 Failure = tuple["Path", UnreadableCheckpoint]
@@ -67,45 +69,57 @@ def diagnose(checkpoint: Checkpoint, request: Request) -> Diagnosis:
     """Read the checkpoint and judge it; a file that cannot be read is told and the others are read."""
     contents = Contents()
     failures = [failure for file in checkpoint.files if (failure := _failure(file, checkpoint, request, contents))]
+    symptoms = tuple(import_symptoms(contents.reading.imports))
     if (
         not checkpoint.is_named
         and all(isinstance(error, UnknownFormat) for _, error in failures)
         and not contents.entries
+        and not symptoms
     ):
         return Diagnosis(checkpoint, PASSED_OVER)
-    judged = _judged(checkpoint, contents, request, failures)
-    return replace(
-        judged, failures=tuple(failures), verdict=BAD if judged.errors else UNREADABLE if failures else CLEAN
-    )
+    try:
+        judged = _judged(checkpoint, contents, request, failures)
+    except UnreadableCheckpoint as error:
+        failures.append((checkpoint.path, error))
+        judged = Diagnosis(checkpoint, UNREADABLE)
+    except Exception as error:  # noqa: BLE001 - the same border as below
+        failures.append((checkpoint.path, _unforeseen(error)))
+        judged = Diagnosis(checkpoint, UNREADABLE)
+    judged = replace(judged, symptoms=(*symptoms, *judged.symptoms), failures=tuple(failures))
+    return replace(judged, verdict=BAD if judged.errors else UNREADABLE if failures else CLEAN)
 
 
 def _failure(file: Path, checkpoint: Checkpoint, request: Request, contents: Contents) -> Failure | None:
     """Add what is in the file to the contents; why not, if it cannot be read."""
-    names: set[str] = set()
-    shown = ""
     try:
-        for part in _parts(file):
-            shown = part.name if part != checkpoint.path else ""
-            sort_out(_read(part, request, names), shown, contents)
+        for part in _parts(file, contents.reading):
+            contents.reading.file = part.name if part != checkpoint.path else ""
+            sort_out(_read(part, request, contents.reading), contents.reading.file, contents)
     except UnreadableCheckpoint as error:
         return file, error
-    finally:
-        contents.imports += [(shown, name) for name in names]
+    except Exception as error:  # noqa: BLE001 - a border: whatever one file makes us stumble over, the others are read
+        return file, _unforeseen(error)
     return None
 
 
-def _parts(file: Path) -> list[Path]:
-    return shards_of(file) if file.name.endswith(INDEX) else [file]
+def _unforeseen(error: Exception) -> UnreadableCheckpoint:
+    return UnreadableCheckpoint(
+        f"cannot be read ({type(error).__name__}: {error!s:.120}); copy it again, and if that does not help, report it to nanlint"
+    )
 
 
-def _read(file: Path, request: Request, names: set[str]) -> Any:
+def _parts(file: Path, reading: Reading) -> list[Path]:
+    return shards_of(map_file(file, reading), file.parent) if file.name.endswith(INDEX) else [file]
+
+
+def _read(file: Path, request: Request, reading: Reading) -> Any:
     if file.name == INDEX_NAME:
-        return read_distributed(file, names)
+        return read_distributed(file, reading)
     if file.suffix == SHARD_SUFFIX:
         raise UnreadableCheckpoint(
             f"is a shard of torch.distributed.checkpoint; name its folder, with the index {INDEX_NAME} in it, which is written last"
         )
-    return read_file(file, trust=request.trust, names=names)
+    return read_file(file, reading, trust=request.trust)
 
 
 def _judged(checkpoint: Checkpoint, contents: Contents, request: Request, failures: list[Failure]) -> Diagnosis:
@@ -113,10 +127,9 @@ def _judged(checkpoint: Checkpoint, contents: Contents, request: Request, failur
     steps = [each.statistics for each in measured if each.entry.slot == "step" and not each.statistics.bad]
     step = contents.counters.get("step", _most_steps(contents, steps))
     formats = _formats(contents, request.config)
-    rate, about_rate = learning_rate(contents, request.config.numbers)
+    rate, about_rate = learning_rate(contents, request.config)
     trained = bool(step or contents.counters.get("epoch"))
     symptoms = [
-        *import_symptoms(contents.imports),
         *symptoms_of(measured, formats, trained=trained),
         *_without_gradient(measured, trained=trained),
         *_scaler_symptoms(contents),
@@ -142,13 +155,16 @@ def _measured(
     """The statistics of every tensor that can be NaN; values that have two names are read once."""
     names = _names(contents)
     seen: dict[tuple[object, ...], Statistics] = {}
+    missing: set[int] = set()
     for entry in contents.entries:
-        if not can_be_scanned(entry.tensor) or entry.tensor.identity in seen:
+        place = id(entry.tensor.storage.locate) if entry.tensor.storage is not None else 0
+        if not can_be_scanned(entry.tensor) or entry.tensor.identity in seen or place in missing:
             request.progress(0)
             continue
         try:
-            found = scan(entry.tensor, request.progress)
+            found = scan(entry.tensor, contents.reading, request.progress)
         except UnreadableCheckpoint as error:
+            missing.add(place)
             failures.append(
                 (
                     checkpoint.path / entry.file if entry.file else checkpoint.path,
@@ -186,11 +202,11 @@ def _name(entry: Entry, names: dict[tuple[object, ...], str]) -> str:
 
 def _most_steps(contents: Contents, steps: list[Statistics]) -> int | None:
     """The number of steps by the optimizer's own count."""
-    counted = [int(each.high) for each in steps]
-    for part in contents.optimizers:
-        state = part.state["state"]
+    counted = [int(each.high) for each in steps if each.items]
+    states = {id(part.state["state"]): part.state["state"] for part in contents.optimizers}
+    for state in states.values():
         values = state.values() if isinstance(state, dict) else ()
-        counted += [each["step"] for each in values if isinstance(each, dict) and isinstance(each.get("step"), int)]
+        counted += [each["step"] for each in values if isinstance(each, dict) and is_count(each.get("step"))]
     return max(counted, default=None)
 
 
@@ -231,10 +247,18 @@ def _scaler_symptoms(contents: Contents) -> Iterator[Symptom]:
 
 
 def _number_symptoms(contents: Contents) -> Iterator[Symptom]:
-    """A NaN among the plain numbers, such as a logged loss; inf is how a best loss starts, and is passed over."""
-    nans = [name for name, value in contents.numbers if math.isnan(value)]
-    if nans:
-        more = f", and {len(nans) - 1} more numbers are" if len(nans) > 1 else ""
+    """Numbers that are not tensors: where there are none but those, lists of them are what was saved.
+
+    Beside tensors a NaN is worth a note, such as a logged loss; inf is how a best loss starts, and is passed over.
+    """
+    lists, nans = contents.in_lists, contents.nans
+    if lists.count and not contents.entries:
+        more = f", as {'is' if lists.count == 2 else 'are'} {lists.count - 1:,} more" if lists.count > 1 else ""
         yield Symptom(
-            NOTE, "number", nans[0], f"is NaN{more}: a loss or a metric that was not finite when this was saved"
+            ERROR, "number", lists.first, f"is NaN or inf{more}: numbers in lists, and no tensors beside them"
+        )
+    elif nans.count:
+        more = f", as {'is' if nans.count == 2 else 'are'} {nans.count - 1:,} more" if nans.count > 1 else ""
+        yield Symptom(
+            NOTE, "number", nans.first, f"is NaN{more}: a loss or a metric that was not finite when this was saved"
         )

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanlint.checkpoint.region import Region, UnreadableCheckpoint, map_file
-from nanlint.checkpoint.saved import Opaque
+from nanlint.checkpoint.array_files import inside
+from nanlint.checkpoint.reading import Reading, UnreadableCheckpoint, damaged
+from nanlint.checkpoint.region import Region, map_file
+from nanlint.checkpoint.saved import Opaque, is_count, plain
 from nanlint.checkpoint.torch_files import is_legacy, read_legacy, read_plain, read_zip
+from nanlint.checkpoint.walk import DEEPEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,36 +23,52 @@ INDEX_NAME = ".metadata"
 SHARD_SUFFIX = ".distcp"
 
 
-def read_distributed(index: Path, names: set[str] | None = None) -> dict[Any, Any]:
+def read_distributed(index: Path, reading: Reading) -> dict[Any, Any]:
     """The nested state that the index at `index` describes."""
     try:
-        return _nested(index, set() if names is None else names)
+        return _nested(index, reading)
     except (TypeError, KeyError, AttributeError, ValueError) as error:
-        raise UnreadableCheckpoint(f"is damaged: {type(error).__name__}: {error}") from None
+        raise damaged(f"{type(error).__name__}: {error!s:.120}") from None
 
 
-def _nested(index: Path, names: set[str]) -> dict[Any, Any]:
-    content = read_plain(map_file(index, names))
+def _nested(index: Path, reading: Reading) -> dict[Any, Any]:
+    content = read_plain(map_file(index, reading))
     state = content.state if isinstance(content, Opaque) else None
     if not isinstance(state, dict) or not isinstance(state.get("storage_data"), dict):
         raise UnreadableCheckpoint("is no index of torch.distributed.checkpoint: it names no shards")
     nesting = state["planner_data"] if isinstance(state.get("planner_data"), dict) else {}
     tree: dict[Any, Any] = {}
-    for name, values in _collected(state["storage_data"], index.parent, names).items():
-        path = nesting.get(name)
-        _put(tree, path if isinstance(path, tuple) and path else (name,), values)
+    for name, values in _collected(state["storage_data"], index.parent, reading).items():
+        _put(tree, _path(nesting.get(name), name), values)
     return _with_lists(tree)
 
 
-def _collected(places: dict[Any, Any], folder: Path, names: set[str]) -> dict[str, list[Any]]:
+def _path(nested: Any, name: str) -> tuple[Any, ...]:
+    """The keys that lead to a value, if they are plain; else its flat name alone."""
+    if (
+        isinstance(nested, tuple)
+        and 0 < len(nested) <= DEEPEST
+        and all(isinstance(part, str) or is_count(part) for part in nested)
+    ):
+        return nested
+    return (name,)
+
+
+def _collected(places: dict[Any, Any], folder: Path, reading: Reading) -> dict[str, list[Any]]:
     """What is saved under each name, shard by shard."""
     files: dict[str, Region] = {}
+    left: dict[str, int] = {}
     found: dict[str, list[Any]] = {}
     for key, place in places.items():
         name, file, start, length = _told(key, place)
         if file not in files:
-            files[file] = map_file(_inside(folder, file), names)
-        found.setdefault(name, []).append(_shard(files[file].part(start, length, f"`{name}` in {file}")))
+            files[file] = map_file(_inside(folder, file), reading)
+            left[file] = len(files[file])
+        shard = files[file].part(start, length, f"`{plain(name)}` in {plain(file)}")
+        left[file] -= length
+        if left[file] < 0:
+            raise damaged(f"its shards in {plain(file)} overlap")
+        found.setdefault(name, []).append(_shard(shard))
     return found
 
 
@@ -59,16 +78,18 @@ def _told(key: Any, place: Any) -> tuple[str, str, int, int]:
         raise UnreadableCheckpoint(
             "has shards that are compressed or encrypted, or an index of a newer torch; load it with torch and save one file"
         )
-    return str(key.state["fqn"]), str(place.state["relative_path"]), place.state["offset"], place.state["length"]
+    name, file = key.state["fqn"], place.state["relative_path"]
+    start, length = place.state["offset"], place.state["length"]
+    if not isinstance(name, str) or not isinstance(file, str) or not is_count(start) or not is_count(length):
+        raise damaged(f"a shard is {plain(name)} in {plain(file)}, {plain(length)} bytes from {plain(start)} on")
+    return name, file, start, length
 
 
 def _inside(folder: Path, name: str) -> Path:
     """The file of that name in the folder, and nowhere else."""
-    path = folder / name
-    if not path.resolve().is_relative_to(folder.resolve()):
-        raise UnreadableCheckpoint(f"names the file {name}, which is not in its folder")
+    path = inside(folder, name)
     if not path.is_file():
-        raise UnreadableCheckpoint(f"names the file {name}, which is not there; copy it beside the index")
+        raise UnreadableCheckpoint(f"names the file {plain(name)}, which is not there; copy it beside the index")
     return path
 
 

@@ -117,7 +117,7 @@ def _layout_of(parts: list[Path]) -> str:
 
 def _natural(name: str) -> list[tuple[int, str]]:
     """`step_9` before `step_10`."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def number_in(path: Path) -> int | None:

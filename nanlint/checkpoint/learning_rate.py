@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nanlint.checkpoint.contents import Contents
-    from nanlint.checkpoint.stated import Stated
+    from nanlint.checkpoint.stated import Config, Stated
 
 # The settings of a scheduler that a config may state under the same name, in any spelling.
 _SHARED_SETTINGS = ("total_steps", "T_max", "gamma", "step_size", "eta_min", "total_iters", "T_0", "T_mult", "power")
@@ -36,17 +36,19 @@ class LearningRate:
     stated: Stated | None
 
 
-def learning_rate(contents: Contents, stated: Sequence[Stated]) -> tuple[LearningRate | None, list[Symptom]]:
+def learning_rate(contents: Contents, config: Config) -> tuple[LearningRate | None, list[Symptom]]:
     """The learning rate after a resume, and what is wrong with it; None when no optimizer is in the checkpoint."""
+    stated = config.numbers
     groups = [group for part in contents.optimizers for group in groups_of(part)]
     schedulers = [scheduler_of(part) for part in contents.schedulers]
     rates = tuple(group.lr for group in groups if group.lr is not None)
     if not rates:
-        return None, list(_without_optimizer(schedulers, stated))
+        return None, list(_without_optimizer(schedulers))
     found = LearningRate(
         rates, _peak(groups, schedulers), _reason(schedulers), _nearest(stated, _peak(groups, schedulers))
     )
     symptoms = [
+        *_unstated(config),
         *_against_config(found, groups, schedulers),
         *_against_each_other(groups, schedulers),
         *_lengths(schedulers, stated),
@@ -111,6 +113,19 @@ def _against_config(found: LearningRate, groups: Sequence[Group], schedulers: Se
     yield Symptom(
         WARNING, "lr-config", ABOUT_THE_RATE, message, hint=_remedy(stated.value, found.peak, schedulers, driven=driven)
     )
+
+
+def _unstated(config: Config) -> Iterator[Symptom]:
+    """A config was given to compare with, and there is nothing in it to compare."""
+    if config.lacks_a_rate:
+        reason = f" ({config.unusable[0]})" if config.unusable else ""
+        yield Symptom(
+            WARNING,
+            "lr-unstated",
+            ABOUT_THE_RATE,
+            f"{config.file} states no learning rate as a number{reason}: nothing was compared",
+            hint="give the learning rate with --lr",
+        )
 
 
 def _origin(found: LearningRate, schedulers: Sequence[Scheduler]) -> str:
@@ -187,8 +202,7 @@ def _lengths(schedulers: Sequence[Scheduler], stated: Sequence[Stated]) -> Itera
                     )
 
 
-def _without_optimizer(schedulers: Sequence[Scheduler], stated: Sequence[Stated]) -> Iterator[Symptom]:
-    del stated
+def _without_optimizer(schedulers: Sequence[Scheduler]) -> Iterator[Symptom]:
     for scheduler in schedulers[:1]:
         saved = f", not with the saved {told(scheduler.last_lr)}" if scheduler.last_lr else ""
         yield Symptom(

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from nanlint.checkpoint.contents import Contents, Entry, Role
+from nanlint.checkpoint.saved import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,17 +19,22 @@ if TYPE_CHECKING:
 
 _NORM = re.compile(r"norm|(^|\.)ln_?\w*\.|(^|\.)bn\w*\.", re.IGNORECASE)
 
+MOST = 5_000_000
+"""Tensors times optimizers, above which parameters are told by number: each optimizer is compared with all of them."""
+
 Shapes = dict[str, tuple[int, ...]]
 
 
 def parameter_names(contents: Contents, optimizer: Part) -> dict[str, str]:
     """The names by number (as text, as the paths have them); nothing when no naming fits every shape."""
     groups = [group for group in optimizer.state["param_groups"] if isinstance(group, dict)]
-    stated = [name for group in groups for name in group.get("param_names") or ()]
-    numbers = [[str(number) for number in _numbers(group)] for group in groups]
+    if len(contents.optimizers) * len(contents.entries) + sum(len(_listed(group, "params")) for group in groups) > MOST:
+        return {}
+    stated = [plain(name) for group in groups for name in _listed(group, "param_names")]
+    numbers = [[plain(number) for number in _listed(group, "params")] for group in groups]
     flat = [number for group in numbers for number in group]
     if len(stated) == len(flat):
-        return dict(zip(flat, map(str, stated), strict=True))
+        return dict(zip(flat, stated, strict=True))
     shapes = _state_shapes(contents, optimizer)
     for model in _models(contents):
         for order in _orders(model, [len(group) for group in numbers]):
@@ -38,9 +44,9 @@ def parameter_names(contents: Contents, optimizer: Part) -> dict[str, str]:
     return {}
 
 
-def _numbers(group: dict[Any, Any]) -> Sequence[Any]:
-    params = group.get("params")
-    return params if isinstance(params, list | tuple) else ()
+def _listed(group: dict[Any, Any], key: str) -> Sequence[Any]:
+    found = group.get(key)
+    return found if isinstance(found, list | tuple) else ()
 
 
 def _state_shapes(contents: Contents, optimizer: Part) -> Shapes:

@@ -1,34 +1,49 @@
 """A pickle as data: the stack machine of the pickle protocol, without its power to import and to call.
 
 A name stays a `Name`, a call of a name that is not in the caller's table becomes an `Opaque` with its arguments. The
-standard library's `pickletools` cuts the opcodes; what they do is here. Sizes are those of the file, never those that
-the file claims, so that a hostile pickle can waste no more memory than it has bytes and `MOST_OPCODES` allows.
+standard library's `pickletools` cuts the opcodes; what they do is in `pickle_machine`. Sizes are those of the file, never
+those that the file claims, and all that is built is added up in a `Reading`, so that a hostile pickle can waste little.
 """
 
 from __future__ import annotations
 
 import pickletools
+import sys
 from typing import TYPE_CHECKING, Any
 
-from nanlint.checkpoint.region import Region, UnreadableCheckpoint, pickle_file
-from nanlint.checkpoint.saved import Name, Opaque
+from nanlint.checkpoint.pickle_machine import Machine
+from nanlint.checkpoint.reading import OBJECT, POINTER, Reading, UnreadableCheckpoint, damaged
+from nanlint.checkpoint.region import PickleFile, Region, ShortReads, pickle_file
 
 if TYPE_CHECKING:
+    import io
     from collections.abc import Callable, Mapping
 
-    Builder = Callable[..., Any]
+    from nanlint.checkpoint.pickle_machine import Builder
 
-MOST_OPCODES = 10_000_000
-"""A checkpoint of 100,000 tensors has about 3 million; each can cost some hundred bytes of memory."""
+_SHORT = 60
+"""Bits of an integer whose memory is counted with its opcode."""
 
-_HASHABLE = (str, int, float, bytes, type(None), Name, Opaque)
+_BYTES = frozenset({"BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"})
+"""The opcodes whose argument may be long: it stays where it is, in the file."""
 
-_PUSHED = frozenset({
-    "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT",
-    "STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8",
-    "BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8",
-})  # fmt: skip
-"""The opcodes that push their argument and do nothing else."""
+_COSTS = {
+    **dict.fromkeys(("MARK", "EMPTY_LIST", "EMPTY_DICT", "EMPTY_SET", "TUPLE1", "TUPLE2", "TUPLE3"), 8 * POINTER),
+    **dict.fromkeys(("BININT", "BININT2", "INT"), 6 * POINTER),
+    **dict.fromkeys(("GLOBAL", "STACK_GLOBAL", "INST"), OBJECT),
+}
+"""Memory that an opcode fills beside an argument that is no integer; two pointers for all others."""
+
+_OPCODES: dict[bytes, tuple[str, Callable[[Any], Any] | None, bool, int]] = {
+    opcode.code.encode("latin1"): (
+        opcode.name,
+        None if opcode.arg is None else opcode.arg.reader,
+        opcode.name in _BYTES,
+        _COSTS.get(opcode.name, 2 * POINTER),
+    )
+    for opcode in pickletools.opcodes
+}
+"""Name, reader of the argument, whether that stays in the file, and cost."""
 
 
 def read_pickle(
@@ -39,213 +54,38 @@ def read_pickle(
     `builders` makes values of the few names it knows; `persistent` of the storages that a pickle refers to.
     """
     file = pickle_file(region, start)
-    machine = _Machine(builders, persistent, region.names)
-    try:
-        for count, (opcode, argument, _) in enumerate(pickletools.genops(file)):  # type: ignore[arg-type]  # it reads and tells
-            machine.step(opcode.name, argument)
-            if count > MOST_OPCODES:
-                raise UnreadableCheckpoint(
-                    f"has a pickle of more than {MOST_OPCODES:,} operations, which is no checkpoint's"
-                )
-    except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise UnreadableCheckpoint(
-            f"is damaged: its pickle breaks off at byte {file.tell():,} ({_reason(error)})"
-        ) from None
+    machine = Machine(builders, persistent, region.reading)
+    with region.reading.inside():
+        try:
+            _run(machine, file, region.reading)
+        except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            raise damaged(f"its pickle breaks off at byte {file.tell():,} ({_reason(error)})") from None
     return machine.stack[-1] if machine.stack else None, file.tell()
+
+
+def note_imports(region: Region, start: int = 0) -> int:
+    """Note what a pickle that nobody needs would import; where it ends, or the end of the region if it is damaged."""
+    try:
+        return read_pickle(region, start, {}, lambda _: None)[1]
+    except UnreadableCheckpoint:
+        return len(region)
+
+
+def _run(machine: Machine, file: PickleFile | io.BytesIO, reading: Reading) -> None:
+    short = ShortReads(file)
+    while True:
+        code = bytes(file.read(1))
+        if code not in _OPCODES:
+            raise ValueError(f"{code!r} is no operation" if code else "its end is missing")
+        name, read, is_long, cost = _OPCODES[code]
+        argument = None if read is None else read(file if is_long else short)
+        if argument is not None and (argument.__class__ is not int or argument.bit_length() > _SHORT):
+            cost += sys.getsizeof(argument)
+        reading.operate(cost)
+        machine.step(name, argument)
+        if name == "STOP":
+            return
 
 
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:120]
-
-
-class _Machine:
-    """The stack, the marks and the memo of one pickle."""
-
-    def __init__(self, builders: Mapping[str, Builder], persistent: Builder | None, names: set[str]) -> None:
-        self.stack: list[Any] = []
-        self._below: list[list[Any]] = []
-        self._memo: dict[int, Any] = {}
-        self._builders = builders
-        self._persistent = persistent
-        self._names = names
-
-    def step(self, name: str, argument: Any) -> None:
-        """Do one opcode; one that is not in the table ends the reading."""
-        if name in _PUSHED:
-            self.stack.append(argument)
-        else:
-            _STEPS[name](self, argument)
-
-    def marked(self) -> list[Any]:
-        """What was pushed since the last mark."""
-        above, self.stack = self.stack, self._below.pop()
-        return above
-
-    def mark(self) -> None:
-        """Begin a new stretch of the stack."""
-        self._below.append(self.stack)
-        self.stack = []
-
-    def pop(self) -> None:
-        """Drop the top, or the mark that lies there."""
-        if self.stack:
-            self.stack.pop()
-        else:
-            self.marked()
-
-    def drop(self) -> None:
-        """Forget what was pushed since the last mark."""
-        self.marked()
-
-    def memoize(self, index: int | None) -> None:
-        """Remember the top of the stack."""
-        self._memo[len(self._memo) if index is None else index] = self.stack[-1]
-
-    def recall(self, index: int) -> None:
-        """Push what was remembered."""
-        self.stack.append(self._memo[index])
-
-    def push(self, value: Any) -> None:
-        """Push a value."""
-        self.stack.append(value)
-
-    def tuple_of(self, count: int) -> None:
-        """Make a tuple of the topmost values."""
-        self.stack[-count:] = [tuple(self.stack[-count:])]
-
-    def extend(self, elements: list[Any]) -> None:
-        """Append to the list, the set or the object on the stack."""
-        target = self.stack[-1]
-        (target.elements if isinstance(target, Opaque) else target).extend(elements)
-
-    def update(self, pairs: list[Any]) -> None:
-        """Set the items of the dictionary or the object on the stack."""
-        target = self.stack[-1]
-        _fill(target.entries if isinstance(target, Opaque) else target, pairs)
-
-    def name_from_stack(self) -> None:
-        """Make a name of module and attribute."""
-        attribute, module = self.stack.pop(), self.stack.pop()
-        if not isinstance(module, str) or not isinstance(attribute, str):
-            raise ValueError("it names something by what is no text")  # noqa: TRY004 - a damaged file, not a mistake of ours
-        self.push(self.named(f"{module}.{attribute}"))
-
-    def named(self, full: str) -> Name:
-        """A name, which is noted: it would be imported if the file were loaded for real."""
-        self._names.add(full)
-        return Name(full)
-
-    def call(self, function: Any, arguments: Any) -> None:
-        """Push what a call would make: by our own table, or an object that remembers what was asked for."""
-        full = function.full if isinstance(function, Name) else "an unnamed object"
-        builder = self._builders.get(full)
-        given = arguments if isinstance(arguments, tuple) else (arguments,)
-        self.push(Opaque(full, given) if builder is None else builder(*given))
-
-    def reduce(self) -> None:
-        """Take arguments and function from the stack, and push the result."""
-        arguments, function = self.stack.pop(), self.stack.pop()
-        self.call(function, arguments)
-
-    def reduce_with_keywords(self) -> None:
-        """The same for a call with keywords, which no builder wants."""
-        keywords, arguments, function = self.stack.pop(), self.stack.pop(), self.stack.pop()
-        self.push(Opaque(getattr(function, "full", "an unnamed object"), (arguments, keywords)))
-
-    def object_from_mark(self, name: str | None) -> None:
-        """The two oldest ways to make an object."""
-        given = self.marked()
-        function = self.named(name.replace(" ", ".")) if name is not None else given.pop(0)
-        self.call(function, tuple(given))
-
-    def build(self) -> None:
-        """Give the object on the stack its state; a dictionary's, such as the _metadata of a state_dict, is of no interest."""
-        state = self.stack.pop()
-        target = self.stack[-1]
-        if isinstance(target, Opaque):
-            target.state = _flat(state)
-            builder = self._builders.get(f"{target.name}.__setstate__")
-            target.meaning = None if builder is None else builder(target.state)
-
-    def load_persistent(self, identity: Any) -> None:
-        """Push the storage that lies outside of the pickle."""
-        if self._persistent is None:
-            raise ValueError("it refers to something outside of itself")
-        self.push(self._persistent(identity))
-
-
-def _flat(state: Any) -> Any:
-    """A state of (dict, slots) as one dictionary."""
-    if isinstance(state, tuple) and len(state) == 2 and all(isinstance(part, dict | None) for part in state):
-        return {**(state[0] or {}), **(state[1] or {})}
-    return state
-
-
-def _fill(target: dict[Any, Any], pairs: list[Any]) -> None:
-    for key, value in zip(pairs[::2], pairs[1::2], strict=True):
-        target[_key(key)] = value
-
-
-def _key(key: Any) -> Any:
-    """The key, if hashing it is cheap; a tuple of tuples of tuples is how a few bytes keep a machine busy for years."""
-    if isinstance(key, _HASHABLE):
-        return key
-    if isinstance(key, tuple) and len(key) < 100 and all(isinstance(part, _HASHABLE) for part in key):
-        return key
-    return Opaque(type(key).__name__, (key,))
-
-
-def _dictionary(pairs: list[Any]) -> dict[Any, Any]:
-    made: dict[Any, Any] = {}
-    _fill(made, pairs)
-    return made
-
-
-_STEPS: dict[str, Callable[[_Machine, Any], None]] = {
-    "PROTO": lambda _machine, _: None,
-    "FRAME": lambda _machine, _: None,
-    "STOP": lambda _machine, _: None,
-    "MARK": lambda machine, _: machine.mark(),
-    "POP": lambda machine, _: machine.pop(),
-    "POP_MARK": lambda machine, _: machine.drop(),
-    "DUP": lambda machine, _: machine.push(machine.stack[-1]),
-    "NONE": lambda machine, _: machine.push(None),
-    "NEWTRUE": lambda machine, _: machine.push(True),  # noqa: FBT003 - the value itself
-    "NEWFALSE": lambda machine, _: machine.push(False),  # noqa: FBT003 - the value itself
-    "EMPTY_LIST": lambda machine, _: machine.push([]),
-    "EMPTY_TUPLE": lambda machine, _: machine.push(()),
-    "EMPTY_DICT": lambda machine, _: machine.push({}),
-    "EMPTY_SET": lambda machine, _: machine.push([]),
-    "LIST": lambda machine, _: machine.push(machine.marked()),
-    "TUPLE": lambda machine, _: machine.push(tuple(machine.marked())),
-    "FROZENSET": lambda machine, _: machine.push(machine.marked()),
-    "DICT": lambda machine, _: machine.push(_dictionary(machine.marked())),
-    "TUPLE1": lambda machine, _: machine.tuple_of(1),
-    "TUPLE2": lambda machine, _: machine.tuple_of(2),
-    "TUPLE3": lambda machine, _: machine.tuple_of(3),
-    "APPEND": lambda machine, _: machine.extend([machine.stack.pop()]),
-    "APPENDS": lambda machine, _: machine.extend(machine.marked()),
-    "ADDITEMS": lambda machine, _: machine.extend(machine.marked()),
-    "SETITEM": lambda machine, _: machine.update([machine.stack.pop(-2), machine.stack.pop()]),
-    "SETITEMS": lambda machine, _: machine.update(machine.marked()),
-    "GET": lambda machine, index: machine.recall(index),
-    "BINGET": lambda machine, index: machine.recall(index),
-    "LONG_BINGET": lambda machine, index: machine.recall(index),
-    "PUT": lambda machine, index: machine.memoize(index),
-    "BINPUT": lambda machine, index: machine.memoize(index),
-    "LONG_BINPUT": lambda machine, index: machine.memoize(index),
-    "MEMOIZE": lambda machine, _: machine.memoize(None),
-    "GLOBAL": lambda machine, name: machine.push(machine.named(name.replace(" ", "."))),
-    "STACK_GLOBAL": lambda machine, _: machine.name_from_stack(),
-    "EXT1": lambda machine, code: machine.push(Name(f"extension {code}")),
-    "EXT2": lambda machine, code: machine.push(Name(f"extension {code}")),
-    "EXT4": lambda machine, code: machine.push(Name(f"extension {code}")),
-    "REDUCE": lambda machine, _: machine.reduce(),
-    "NEWOBJ": lambda machine, _: machine.reduce(),
-    "NEWOBJ_EX": lambda machine, _: machine.reduce_with_keywords(),
-    "INST": lambda machine, name: machine.object_from_mark(name),
-    "OBJ": lambda machine, _: machine.object_from_mark(None),
-    "BUILD": lambda machine, _: machine.build(),
-    "PERSID": lambda machine, identity: machine.load_persistent(identity),
-    "BINPERSID": lambda machine, _: machine.load_persistent(machine.stack.pop()),
-}

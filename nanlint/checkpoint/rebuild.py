@@ -9,8 +9,9 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
-from nanlint.checkpoint.region import Region, UnreadableCheckpoint
-from nanlint.checkpoint.saved import ITEM_BYTES, Name, Opaque, SavedTensor, Storage, contiguous
+from nanlint.checkpoint.reading import UnreadableCheckpoint
+from nanlint.checkpoint.region import Region
+from nanlint.checkpoint.saved import ITEM_BYTES, Name, Opaque, SavedTensor, Storage, contiguous, is_count, plain, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,17 +38,18 @@ _STRUCTS = {
 
 def dtype_name(dtype: object) -> str:
     """`float32` for torch's name of it; the storage class of an old file is as good."""
-    short = str(dtype.full if isinstance(dtype, Name) else dtype).rpartition(".")[2]
+    full = dtype.full if isinstance(dtype, Name) else dtype
+    short = plain(full).rpartition(".")[2]
     return STORAGE_DTYPES.get(short, short)
 
 
 def numpy_dtype(code: str) -> tuple[str, bool]:
     """Our name of a numpy dtype such as `<f4`, and whether its bytes are in the other order; unknown ones stay as they are."""
-    return _NUMPY_DTYPES.get(code.lstrip("<>=|"), f"numpy {code}"), code.startswith(">")
+    return _NUMPY_DTYPES.get(code.lstrip("<>=|"), f"numpy {plain(code)}"), code.startswith(">")
 
 
-def _strided(storage: Storage, offset: int, shape: tuple[int, ...], stride: tuple[int, ...], *_: Any) -> SavedTensor:
-    return SavedTensor(storage.dtype, tuple(shape), tuple(stride), offset, storage).checked()
+def _strided(storage: Storage, offset: int, shape: Any, stride: Any, *_: Any) -> SavedTensor:
+    return SavedTensor(storage.dtype, sizes(shape), sizes(stride), offset, storage).checked()
 
 
 def _strided_of_dtype(*given: Any) -> SavedTensor:
@@ -56,7 +58,7 @@ def _strided_of_dtype(*given: Any) -> SavedTensor:
     name = dtype_name(dtype)
     items = storage.items * ITEM_BYTES.get(storage.dtype, 1) // ITEM_BYTES.get(name, 1)
     typed = Storage(name, items, storage.key, storage.locate)
-    return SavedTensor(name, tuple(shape), tuple(stride), offset, typed).checked()
+    return SavedTensor(name, sizes(shape), sizes(stride), offset, typed).checked()
 
 
 def _parameter(data: Any, *_: Any) -> Any:
@@ -70,13 +72,13 @@ def _quantized(*given: Any) -> Any:
 
 
 def _sparse(layout: Any, data: tuple[Any, ...]) -> Opaque:
-    kind = str(layout).rpartition(".")[2]
+    kind = dtype_name(layout)
     values = data[1] if kind == "sparse_coo" else data[2]
-    return Opaque("sparse", (), {}, meaning=values) if isinstance(values, SavedTensor) else Opaque("sparse", data)
+    return Opaque("sparse", (), {}, meaning=values) if isinstance(values, SavedTensor) else Opaque("sparse", (data,))
 
 
 def _meta(dtype: Any, shape: Any, stride: Any, *_: Any) -> SavedTensor:
-    return SavedTensor(dtype_name(dtype), tuple(shape), tuple(stride)).checked()
+    return SavedTensor(dtype_name(dtype), sizes(shape), sizes(stride)).checked()
 
 
 def _nested(buffer: Any, *rest: Any) -> Any:
@@ -86,11 +88,11 @@ def _nested(buffer: Any, *rest: Any) -> Any:
 
 def _of_type(function: Name, kind: Any, arguments: tuple[Any, ...], state: Any) -> Any:
     """A tensor of a subclass: torch's own, or if it only wraps others, an object whose state they are in."""
-    builder = BUILDERS.get(function.full)
-    made = Opaque(function.full, arguments) if builder is None else builder(*arguments)
+    builder = BUILDERS.get(function.full) if function.full.startswith("torch._utils.") else None
+    made = Opaque(function.full, (arguments,)) if builder is None else builder(*arguments)
     if isinstance(made, SavedTensor):
         return made
-    return Opaque(getattr(kind, "full", "tensor"), (made,), state)
+    return Opaque(kind.full if isinstance(kind, Name) else "tensor", (made,), state)
 
 
 def _from_numpy(array: Any, *_: Any) -> Any:
@@ -102,11 +104,12 @@ def _array(state: Any) -> SavedTensor | None:
     if not isinstance(state, tuple) or len(state) != 5 or isinstance(state[4], list):
         return None
     _, shape, dtype, fortran, data = state
-    return _array_over(data, dtype, tuple(shape), "F" if fortran else "C")
+    return _array_over(data, dtype, shape, "F" if fortran else "C")
 
 
-def _array_over(data: Any, dtype: Any, shape: tuple[int, ...], order: str = "C") -> SavedTensor:
+def _array_over(data: Any, dtype: Any, given: Any, order: str = "C") -> SavedTensor:
     name, big_endian = _dtype_of(dtype)
+    shape = sizes(given)
     raw = data.encode("latin1") if isinstance(data, str) else data
     view = memoryview(raw).cast("B")
     storage = Storage(name, len(view) // ITEM_BYTES.get(name, 1), "of the array", lambda: Region(view))
@@ -119,6 +122,8 @@ def _dtype_of(dtype: Any) -> tuple[str, bool]:
     if not isinstance(dtype, Opaque) or not dtype.arguments:
         return "numpy object", False
     order = dtype.state[1] if isinstance(dtype.state, tuple) else "<"
+    if not isinstance(order, str) or not isinstance(dtype.arguments[0], str):
+        return "numpy object", False
     return numpy_dtype(f"{order}{dtype.arguments[0]}".replace("<<", "<"))
 
 
@@ -140,7 +145,7 @@ def _mapping(*given: Any) -> dict[Any, Any]:
     if isinstance(source, dict):
         return dict(source)
     if isinstance(source, list):
-        return {pair[0]: pair[1] for pair in source if isinstance(pair[0], str | int)}
+        return {pair[0]: pair[1] for pair in source if isinstance(pair[0], str) or is_count(pair[0])}
     return {}
 
 
@@ -179,7 +184,7 @@ BUILDERS: dict[str, Callable[..., Any]] = {
     "torch.serialization._get_layout": lambda name: name,
     "torch.nn.parameter.Parameter": _parameter,
     "torch.Tensor": lambda *given: given[0] if given else None,
-    "torch.Size": lambda *given: tuple(given[0]) if given else (),
+    "torch.Size": lambda *given: sizes(given[0]) if given else (),
     "collections.OrderedDict": _mapping,
     "collections.defaultdict": _mapping,
     "collections.Counter": _mapping,
@@ -199,3 +204,14 @@ BUILDERS: dict[str, Callable[..., Any]] = {
     "torch.multiprocessing.reductions.rebuild_tensor": _refused,
 }
 """By full name; everything else stays an `Opaque` object."""
+
+COPYING = frozenset(
+    {
+        "_codecs.encode",
+        "collections.OrderedDict",
+        "collections.defaultdict",
+        "collections.Counter",
+        *(name for name in BUILDERS if name.startswith(("builtins.", "__builtin__.")) or name.endswith("_frombuffer")),
+    }
+)
+"""Those that copy what they are given, however large it is."""

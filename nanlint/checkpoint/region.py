@@ -10,17 +10,14 @@ from __future__ import annotations
 import contextlib
 import io
 import mmap
+import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nanlint.errors import NanlintError
+from nanlint.checkpoint.reading import Reading, UnreadableCheckpoint
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-class UnreadableCheckpoint(NanlintError):  # noqa: N818 - named like UnreadableSource, for what it is
-    """One file is no checkpoint that can be read; the message says why, and the other files are read all the same."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +26,8 @@ class Region:
 
     view: memoryview
     mapping: mmap.mmap | None = field(default=None, repr=False)
-    names: set[str] = field(default_factory=set, repr=False, compare=False)
-    """Every class and function that the pickles in the file name, as far as they were read."""
+    reading: Reading = field(default_factory=Reading, repr=False, compare=False)
+    """What reading it has cost so far, and which imports were seen."""
 
     def __len__(self) -> int:
         return len(self.view)
@@ -40,9 +37,9 @@ class Region:
         if start < 0 or length < 0 or start + length > len(self):
             raise UnreadableCheckpoint(
                 f"is truncated or damaged: {what} should end at byte {start + length:,} of {len(self):,}; "
-                "copy the file again, or resume from an earlier one"
+                "copy it again, or resume from an earlier one"
             )
-        return Region(self.view[start : start + length], self.mapping, self.names)
+        return Region(self.view[start : start + length], self.mapping, self.reading)
 
     def bytes_at(self, start: int, length: int, what: str) -> bytes:
         """The bytes themselves, for headers."""
@@ -54,20 +51,23 @@ class Region:
             self.mapping.madvise(mmap.MADV_DONTNEED)
 
 
-def map_file(path: Path, names: set[str] | None = None) -> Region:
-    """The whole file; what its pickles name is added to `names`. It is mapped copy-on-write: torch wants a writable buffer, and nothing reaches the disk."""
+def map_file(path: Path, reading: Reading) -> Region:
+    """The whole file, which `reading` is told of. It is mapped copy-on-write: torch wants a writable buffer, and nothing reaches the disk."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise UnreadableCheckpoint("is no file but a folder, a pipe or a device; name a file")
         with path.open("rb") as file:
             mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     except ValueError:
         raise UnreadableCheckpoint(
-            "is empty (0 bytes); the run that saved it was stopped or the disk was full"
+            "is empty (0 bytes): the run that saved it was stopped, or the disk was full; resume from an earlier one"
         ) from None
     except OSError as error:
         raise UnreadableCheckpoint(f"cannot be read: {error.strerror or error}") from None
     with contextlib.suppress(AttributeError, OSError):
         mapping.madvise(mmap.MADV_SEQUENTIAL)
-    return Region(memoryview(mapping), mapping, set() if names is None else names)
+    reading.size += len(mapping)
+    return Region(memoryview(mapping), mapping, reading)
 
 
 class RegionFile(io.RawIOBase):
@@ -112,8 +112,10 @@ class PickleFile:
     LONG = 1 << 16
 
     def __init__(self, region: Region, start: int = 0) -> None:
+        self._region = region
         self._view = region.view
         self._at = start
+        self._forgotten = start
 
     def tell(self) -> int:
         """Where the next byte is read."""
@@ -123,22 +125,45 @@ class PickleFile:
         """The next bytes, fewer at the end of the file."""
         piece = self._view[self._at : self._at + count]
         self._at += len(piece)
+        if self._at > self._forgotten + SMALL_PICKLE:
+            self._region.forget()
+            self._forgotten = self._at
         return piece if len(piece) > self.LONG else bytes(piece)
 
-    def readline(self) -> bytes:
-        """The bytes up to and with the next line feed."""
-        line = b""
-        while not line.endswith(b"\n"):
-            piece = bytes(self._view[self._at : self._at + 256])
-            if not piece:
-                break
+    def readline(self, most: int) -> bytes:
+        """The bytes up to and with the next line feed, `most` at most."""
+        pieces = []
+        while most > 0 and (piece := bytes(self._view[self._at : self._at + min(most, 4096)])):
             piece = piece[: piece.find(b"\n") + 1 or None]
-            line += piece
+            pieces.append(piece)
             self._at += len(piece)
-        return line
+            most = 0 if piece.endswith(b"\n") else most - len(piece)
+        return b"".join(pieces)
 
 
-SMALL_PICKLE = 32 << 20
+class ShortReads:
+    """The file of a pickle for everything that becomes text or a number in memory, which is short."""
+
+    LONGEST = 16 << 20
+
+    def __init__(self, file: PickleFile | io.BytesIO) -> None:
+        self._file = file
+
+    def read(self, count: int) -> bytes | memoryview:
+        """The next bytes."""
+        if count > self.LONGEST:
+            raise UnreadableCheckpoint(
+                f"has a text of {count:,} bytes in its pickle, and {self.LONGEST:,} are read; "
+                "save arrays with numpy.save, tensors with torch.save"
+            )
+        return self._file.read(count)
+
+    def readline(self) -> bytes:
+        """The next line; one that is too long has no end, and is refused by whoever reads it."""
+        return self._file.readline(self.LONGEST)
+
+
+SMALL_PICKLE = 16 << 20
 """Bytes up to which a pickle is copied into memory, where the standard library reads it four times faster."""
 
 

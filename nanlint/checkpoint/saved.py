@@ -10,10 +10,12 @@ import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nanlint.checkpoint.region import Region, UnreadableCheckpoint
+from nanlint.checkpoint.reading import UnreadableCheckpoint, damaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from nanlint.checkpoint.region import Region
 
 ITEM_BYTES = {
     "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2,
@@ -25,19 +27,61 @@ ITEM_BYTES = {
 """Bytes per element of every dtype we can look into."""
 
 
+MOST_DIMENSIONS = 64
+"""torch's own limit."""
+
+LARGEST = 1 << 62
+"""Sizes and counts stay below; torch's are of 63 bits."""
+
+LONGEST_KEY = 200
+
+
+def plain(value: object) -> str:
+    """A value of a file for people: short texts and numbers as they are, of all else the type.
+
+    Nothing that a file holds is made into text in another way: a tuple of a tuple twice, forty times over, takes years.
+    """
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST_KEY else f"{value[:LONGEST_KEY]}..."
+    if isinstance(value, float | bool | None) or (isinstance(value, int) and abs(value) < LARGEST):
+        return str(value)
+    if (
+        isinstance(value, tuple | list)
+        and len(value) <= MOST_DIMENSIONS
+        and not any(isinstance(each, tuple | list) for each in value)
+    ):
+        return f"({', '.join(map(plain, value))})"
+    return f"a very large {type(value).__name__}" if isinstance(value, int) else f"a {type(value).__name__}"
+
+
+def is_count(value: object) -> bool:
+    """Whether it is a whole number that a size, an offset or a step can be."""
+    return type(value) is int and 0 <= value < LARGEST
+
+
+def sizes(values: Any) -> tuple[int, ...]:
+    """A shape or strides as a file has them, if a tensor can have them."""
+    if not isinstance(values, tuple | list) or len(values) > MOST_DIMENSIONS or not all(map(is_count, values)):
+        many = (
+            f"{len(values):,} dimensions" if isinstance(values, tuple | list) and len(values) > MOST_DIMENSIONS else ""
+        )
+        raise damaged(f"a tensor has {many or f'the shape or strides {plain(values)}'}")
+    return tuple(values)
+
+
 def is_inexact(dtype: str) -> bool:
     """Whether values of this dtype can be NaN or infinite."""
     return dtype.startswith(("float", "bfloat", "complex"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Name:
     """A class or function that a pickle names. It is never looked up."""
 
     full: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Storage:
     """The values that one or several tensors share; `region` is found when somebody looks."""
 
@@ -45,6 +89,8 @@ class Storage:
     items: int
     key: str
     locate: Callable[[], Region]
+    pieces: Callable[[], Iterator[Region]] | None = None
+    """Of values that are compressed: all of them, piece by piece; `locate` then has the first one."""
 
     def region(self) -> Region:
         """The bytes, of which there are as many as the dtype needs."""
@@ -52,7 +98,7 @@ class Storage:
         return found.part(0, self.items * ITEM_BYTES.get(self.dtype, 1), f"the data of storage {self.key}")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class SavedTensor:
     """A tensor as its file describes it; without storage it is a meta tensor, which has no values."""
 
@@ -80,12 +126,14 @@ class SavedTensor:
 
     def checked(self) -> SavedTensor:
         """Itself, if it lies inside its storage."""
-        if len(self.shape) != len(self.stride) or min((*self.shape, *self.stride, self.offset), default=0) < 0:
-            raise UnreadableCheckpoint(f"is damaged: a tensor has shape {self.shape} and strides {self.stride}")
+        if len(self.shape) != len(self.stride) or not is_count(self.offset) or self.bytes >= LARGEST:
+            raise damaged(
+                f"a tensor has the shape {plain(self.shape)}, the strides {plain(self.stride)} and the offset {plain(self.offset)}"
+            )
         last = self.offset + sum((size - 1) * step for size, step in zip(self.shape, self.stride, strict=True))
         if self.storage is not None and self.items and last >= self.storage.items:
-            raise UnreadableCheckpoint(
-                f"is damaged: a tensor of shape {self.shape} ends at element {last:,}, its storage {self.storage.key} "
+            raise damaged(
+                f"a tensor of shape {plain(self.shape)} ends at element {last:,}, its storage {plain(self.storage.key)} "
                 f"at {self.storage.items:,}"
             )
         return self
@@ -100,7 +148,7 @@ def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False, slots=True)
 class Opaque:
     """An object of a class that we do not know and do not need: what it was made from, and what it holds.
 
@@ -133,7 +181,7 @@ def number_of(value: Any) -> float | None:
     if isinstance(value, Opaque):
         value = value.meaning
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        return float(value) if isinstance(value, float) or abs(value) < LARGEST else None
     if isinstance(value, SavedTensor) and value.storage is not None and value.items == 1 and value.dtype in _STRUCTS:
         return _read_number(value, value.storage)
     return None

@@ -5,10 +5,11 @@ A state names no class; which scheduler it is shows in its keys.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nanlint.checkpoint.saved import number_of
+from nanlint.checkpoint.saved import number_of, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +60,9 @@ class Scheduler:
     @property
     def length(self) -> tuple[str, int] | None:
         """After how many steps the schedule ends, and how the scheduler calls that."""
-        return next(((key, int(self.settings[key])) for key in LENGTHS if key in self.settings), None)
+        return next(
+            ((key, int(self.settings[key])) for key in LENGTHS if math.isfinite(self.settings.get(key, math.nan))), None
+        )
 
     @property
     def places_of_rates(self) -> str:
@@ -95,8 +98,8 @@ def scheduler_of(part: Part) -> Scheduler:
         _numbers(base),
         _numbers(state.get("max_lrs")),
         _numbers(state.get("_last_lr")),
-        None if done is None else int(done),
-        {str(key): number for key, value in state.items() if (number := number_of(value)) is not None},
+        int(done) if done is not None and math.isfinite(done) else None,
+        {plain(key): number for key, value in state.items() if (number := number_of(value)) is not None},
     )
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from nanlint.checkpoint.diagnosis import BAD, CLEAN, PASSED_OVER, Diagnosis
 from nanlint.checkpoint.layout import number_in
+from nanlint.checkpoint.learning_rate import ABOUT_THE_RATE
+from nanlint.checkpoint.symptoms import ERROR, WARNING, Symptom
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +30,20 @@ class Series:
     def last_clean(self) -> Diagnosis | None:
         """The latest clean one, wherever the bad ones lie."""
         return next((each for each in reversed(self.diagnoses) if each.verdict == CLEAN), None)
+
+    def concerns(self, symptom: Symptom, diagnosis: Diagnosis) -> bool:
+        """Whether it matters for what one does next: of the learning rate, only where one would resume; the others have the same."""
+        resumed = self.last_clean or self.diagnoses[-1]
+        return diagnosis is resumed or symptom.level == ERROR or symptom.name != ABOUT_THE_RATE
+
+    @property
+    def has_warnings(self) -> bool:
+        """Whether something that concerns the next run is likely to break it."""
+        return any(
+            symptom.level == WARNING and self.concerns(symptom, each)
+            for each in self.diagnoses
+            for symptom in each.symptoms
+        )
 
 
 def _saved_at(each: Diagnosis) -> float:

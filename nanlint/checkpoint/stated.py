@@ -53,6 +53,14 @@ class Config:
 
     numbers: tuple[Stated, ...] = ()
     formats: tuple[str, ...] = ()
+    file: str = ""
+    unusable: tuple[str, ...] = ()
+    """Learning rates that are no numbers, each with its place: `config.yaml optim.lr is '${base_lr}'`."""
+
+    @property
+    def lacks_a_rate(self) -> bool:
+        """Whether there is a config, and no learning rate in it that another could be compared with."""
+        return bool(self.file) and not any(each.is_learning_rate for each in self.numbers)
 
 
 def _folded(key: str) -> str:
@@ -70,7 +78,12 @@ def read_config(path: Path) -> Config:
         raise NanlintError(f"--config {path}: {error.strerror or error}") from None
     found = list(reader(data, path))
     numbers = tuple(each for key, value, where in found if (each := _stated(key, value, where)) is not None)
-    return Config(numbers, tuple(dict.fromkeys(_formats(found))))
+    unusable = tuple(
+        f"{where} is {value!r:.60}"
+        for key, value, where in found
+        if Stated(key, math.nan, where).is_learning_rate and _stated(key, value, where) is None
+    )
+    return Config(numbers, tuple(dict.fromkeys(_formats(found))), path.name, unusable)
 
 
 Found = tuple[str, Any, str]

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from nanlint.checkpoint.saved import ITEM_BYTES, is_inexact
+from nanlint.checkpoint.reading import Reading, hostile
+from nanlint.checkpoint.saved import ITEM_BYTES, is_inexact, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,16 +83,20 @@ def can_be_scanned(tensor: SavedTensor) -> bool:
     return tensor.storage is not None and is_inexact(tensor.dtype) and known
 
 
-def scan(tensor: SavedTensor, progress: Callable[[int], object]) -> Statistics:
-    """The statistics of all values; `progress` is told the bytes of each chunk."""
+def scan(tensor: SavedTensor, reading: Reading, progress: Callable[[int], object]) -> Statistics:
+    """The statistics of all values; `progress` is told the bytes of each chunk, `reading` sees that there are not too many."""
     found = Statistics()
-    region = tensor.storage.region() if tensor.storage is not None else None
-    for chunk in _chunks(tensor, region) if region is not None else ():
-        found = _added(found, chunk)
-        progress(chunk.numel() * chunk.element_size())
-        if region is not None and chunk.numel() > SAMPLE:
-            region.forget()
-    return found
+    if tensor.storage is None or not tensor.items:
+        return found
+    for region in [tensor.storage.region()] if tensor.storage.pieces is None else tensor.storage.pieces():
+        for chunk in _chunks(tensor, region, reading):
+            found = _added(found, chunk)
+            progress(chunk.numel() * chunk.element_size())
+            if chunk.numel() > SAMPLE:
+                region.forget()
+    if found.first_bad is None or tensor.dtype not in _COMPLEX:
+        return found
+    return replace(found, first_bad=found.first_bad // 2)
 
 
 def _added(before: Statistics, chunk: torch.Tensor) -> Statistics:
@@ -154,19 +159,38 @@ def _sampled(before: Statistics, values: torch.Tensor) -> Statistics:
     )
 
 
-def _chunks(tensor: SavedTensor, region: Region) -> Iterator[torch.Tensor]:
-    """The values in stretches of one dimension; of complex numbers, both parts."""
-    if not tensor.items:
-        return
-    # What repeats (stride 0) need not be read twice, and the order of the dimensions does not matter here.
-    dimensions = [(size, step) for size, step in zip(tensor.shape, tensor.stride, strict=True) if size != 1 and step]
-    dimensions.sort(key=lambda dimension: -dimension[1])
+def _chunks(tensor: SavedTensor, region: Region, reading: Reading) -> Iterator[torch.Tensor]:
+    """The values in stretches of one dimension; of complex numbers, both parts. A piece of compressed values is one."""
     part = _COMPLEX.get(tensor.dtype)
+    dtype = getattr(torch, tensor.dtype) if part is None else part
+    if tensor.storage is not None and tensor.storage.pieces is not None:
+        piece = _Reader(region, dtype, tensor.big_endian, Reading(len(region)))  # what is unpacked was counted there
+        yield from piece.stretches([(len(region) // dtype.itemsize, 1)], 0)
+        return
+    reader = _Reader(region, dtype, tensor.big_endian, reading)
+    dimensions = _without_repetition(tensor)
     if part is None:
-        yield from _Reader(region, getattr(torch, tensor.dtype), tensor.big_endian).stretches(dimensions, tensor.offset)
+        yield from reader.stretches(dimensions, tensor.offset)
     else:
-        twice = [*((size, 2 * step) for size, step in dimensions), (2, 1)]
-        yield from _Reader(region, part, tensor.big_endian).stretches(twice, 2 * tensor.offset)
+        yield from reader.stretches([*((size, 2 * step) for size, step in dimensions), (2, 1)], 2 * tensor.offset)
+
+
+def _without_repetition(tensor: SavedTensor) -> list[tuple[int, int]]:
+    """Size and step of the dimensions, largest step first, so that no value is read twice.
+
+    The order of the dimensions does not matter here. What repeats (stride 0) or steps inside of a stretch that is read
+    anyway, such as the rows of a sliding window, is part of that stretch.
+    """
+    stretch, outer = 1, []
+    for step, size in sorted(zip(tensor.stride, tensor.shape, strict=True)):
+        if step <= stretch:
+            stretch += (size - 1) * step
+        else:
+            outer.append((size, step))
+    dimensions = [*reversed(outer), (stretch, 1)]
+    if math.prod(size for size, _ in dimensions) > _span(dimensions):
+        raise hostile(f"has the shape {plain(tensor.shape)} and overlapping strides {plain(tensor.stride)}")
+    return [(size, step) for size, step in dimensions if size != 1]
 
 
 @dataclass(frozen=True)
@@ -176,6 +200,7 @@ class _Reader:
     region: Region
     dtype: torch.dtype
     big_endian: bool
+    reading: Reading
 
     def stretches(self, dimensions: list[tuple[int, int]], offset: int) -> Iterator[torch.Tensor]:
         """In order if the values lie side by side; with gaps between them, as many rows at a time as fit into a chunk."""
@@ -197,6 +222,7 @@ class _Reader:
     def values(self, start: int, count: int) -> torch.Tensor:
         """`count` values from `start` on, in place where the machine can read them there."""
         size = self.dtype.itemsize
+        self.reading.look(count * size)
         view = self.region.view[start * size : (start + count) * size]
         raw = torch.frombuffer(bytearray(view) if view.readonly else view, dtype=torch.uint8)
         if self.big_endian:

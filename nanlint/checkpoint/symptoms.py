@@ -138,7 +138,8 @@ def _told(each: Measured, count: int, what: str) -> str:
     found, tensor = each.statistics, each.entry.tensor
     if count >= found.items:
         return f"every value is {what} ({found.items:,} of {tensor.dtype})"
-    text = f"{count:,} of {found.items:,} values {'are' if count > 1 else 'is'} {what}"
+    values = "real and imaginary parts" if tensor.dtype.startswith("complex") else "values"
+    text = f"{count:,} of {found.items:,} {values} {'are' if count > 1 else 'is'} {what}"
     if found.first_bad is not None and tensor.stride == contiguous(tensor.shape) and tensor.shape:
         text += f", first at {_index(found.first_bad, tensor.shape)}"
     if found.low <= found.high:

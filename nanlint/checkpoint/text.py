@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from nanlint.checkpoint.diagnosis import Diagnosis
+    from nanlint.checkpoint.diagnosis import Diagnosis, Failure
     from nanlint.checkpoint.series import Series
 
 MOST_OF_A_KIND = 5
@@ -35,10 +35,17 @@ def report(series: Series, *, everything: bool = False) -> Iterator[Piece]:
     for diagnosis in series.diagnoses:
         yield from _heading(diagnosis)
         yield from _symptoms(list(_worth_telling(diagnosis, series, everything=everything)), everything=everything)
-        for path, message in diagnosis.failures:
-            yield "  unreadable  ", _STYLES[UNREADABLE]
-            yield f"{printable(str(path))} {printable(str(message))}\n", PLAIN
+        yield from _failures(diagnosis.failures, everything=everything)
     yield from _closing(series)
+
+
+def _failures(failures: Sequence[Failure], *, everything: bool) -> Iterator[Piece]:
+    shown = failures if everything or len(failures) <= MOST_OF_A_KIND + 1 else failures[:MOST_OF_A_KIND]
+    for path, message in shown:
+        yield "  unreadable  ", _STYLES[UNREADABLE]
+        yield f"{printable(str(path))} {printable(str(message))}\n", PLAIN
+    if len(shown) < len(failures):
+        yield f"           and {len(failures) - len(shown):,} more (--all shows them)\n", FAINT
 
 
 def _worth_telling(diagnosis: Diagnosis, series: Series, *, everything: bool) -> Iterator[Symptom]:
@@ -46,7 +53,7 @@ def _worth_telling(diagnosis: Diagnosis, series: Series, *, everything: bool) ->
     resumed = series.last_clean or series.diagnoses[-1]
     rate = diagnosis.learning_rate
     for symptom in diagnosis.symptoms:
-        if everything or diagnosis is resumed or symptom.level == ERROR or symptom.name != ABOUT_THE_RATE:
+        if everything or series.concerns(symptom, diagnosis):
             yield symptom
     told_already = any(symptom.kind == "lr-config" for symptom in diagnosis.symptoms)
     if rate is not None and not told_already and (everything or diagnosis is resumed):
@@ -99,9 +106,9 @@ def _some(symptoms: Sequence[Symptom], kind: str, *, everything: bool) -> Iterat
     for symptom in shown:
         file = f"{printable(symptom.file)}: " if symptom.file else ""
         yield f"  {symptom.level:<7}  ", _STYLES[symptom.level]
-        yield f"{file}{printable(symptom.name)}: {symptom.message}\n", PLAIN
+        yield f"{file}{printable(symptom.name)}: {printable(symptom.message)}\n", PLAIN
         if symptom.hint:
-            yield f"           {symptom.hint}\n", FAINT
+            yield f"           {printable(symptom.hint)}\n", FAINT
     if len(shown) < len(symptoms):
         yield f"           and {len(symptoms) - len(shown):,} more tensors ({kind}; --all shows them)\n", FAINT
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.checkpoint.region import Region, UnreadableCheckpoint
+from nanlint.checkpoint.reading import UnreadableCheckpoint
+from nanlint.checkpoint.region import Region
 from nanlint.checkpoint.saved import Opaque, SavedTensor, Storage, contiguous
 
 if TYPE_CHECKING:

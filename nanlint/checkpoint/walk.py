@@ -6,9 +6,10 @@ a container that was seen is not entered again, and nothing is looked for below 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nanlint.checkpoint.saved import Opaque, SavedTensor
+from nanlint.checkpoint.saved import Opaque, SavedTensor, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     Path = tuple[str, ...]
 
 DEEPEST = 60
+LONGEST_NAME = 400
 
 # How a pickled module keeps its parts, which is of no interest to whoever reads a parameter's name.
 _INSIDE_A_MODULE = frozenset({"_modules", "_parameters", "_buffers"})
@@ -29,26 +31,33 @@ class Node(NamedTuple):
 
 
 def walk(tree: Any) -> Iterator[Node]:
-    """The nodes in reading order; an object that stands for a tensor is that tensor."""
-    waiting: list[Node] = [Node((), tree)]
+    """The nodes that matter, in reading order; an object that stands for a tensor is that tensor."""
+    waiting: list[Iterator[Node]] = [iter([Node((), tree)])]
     seen: set[int] = set()
     while waiting:
-        path, value = waiting.pop()
+        node = next(waiting[-1], None)
+        if node is None:
+            waiting.pop()
+            continue
+        path, value = node
         meaning = value.meaning if isinstance(value, Opaque) else None
-        yield Node(path, value if meaning is None else meaning)
-        if (
-            meaning is None
-            and isinstance(value, dict | list | tuple | Opaque)
-            and len(path) < DEEPEST
-            and id(value) not in seen
-        ):
+        if meaning is not None or not isinstance(value, dict | list | tuple | Opaque):
+            yield Node(path, value if meaning is None else meaning)
+        elif id(value) not in seen:
             seen.add(id(value))
-            below = [Node((*path, str(key)), child) for key, child in _children(value) if _matters(child)]
-            waiting += reversed(below)
+            yield node
+            if len(path) < DEEPEST:
+                waiting.append(_below(path, value))
+
+
+def _below(path: tuple[str, ...], value: Any) -> Iterator[Node]:
+    return (Node((*path, plain(key)), child) for key, child in _children(value) if _matters(child))
 
 
 def _matters(value: Any) -> bool:
-    return isinstance(value, dict | list | tuple | Opaque | SavedTensor | float)
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    return isinstance(value, dict | list | tuple | Opaque | SavedTensor)
 
 
 def _children(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -60,4 +69,5 @@ def _children(value: Any) -> Iterator[tuple[Any, Any]]:
 
 def shown(path: tuple[str, ...]) -> str:
     """The path as a user knows it: `model.blocks.3.weight`."""
-    return ".".join(part for part in path if part not in _INSIDE_A_MODULE) or "the tensor"
+    name = ".".join(part for part in path if part not in _INSIDE_A_MODULE) or "the tensor"
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2]} ... {name[-LONGEST_NAME // 2 :]}"

@@ -23,7 +23,7 @@ examples:
   nanlint checkpoint embeddings.npy --json           for programs
 
 Nothing in a checkpoint is run: no class of yours is needed, and a file from elsewhere can do no harm.
-exit codes: 0 clean, 1 a value is not finite, 2 the run failed or a file could not be read
+exit codes: 0 clean, 1 an error was found (with --strict, a warning), 2 the run failed or a file could not be read
 """
 
 _MEGABYTE = 1_000_000
@@ -38,6 +38,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--config", metavar="FILE", help="compare the saved learning rate with this .yaml, .toml, .json or .py"
     )
     parser.add_argument("--lr", type=float, metavar="LR", help="compare it with this value")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit with 1 on warnings, too, such as a learning rate that is not the config's",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON (docs/checkpoint.md has the schema)")
     parser.add_argument("--all", action="store_true", help="show every tensor that something is wrong with")
     parser.add_argument(
@@ -67,7 +72,7 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
             f"none of the {len(found)} files is a checkpoint (torch, safetensors and numpy files are read)"
         )
     _print(series, options, out)
-    return _exit_code(series)
+    return _exit_code(series, strict=options.strict)
 
 
 def _need_torch() -> None:
@@ -87,7 +92,7 @@ def _config(options: argparse.Namespace) -> Config:
     if options.lr is None:
         return config
     others = tuple(each for each in config.numbers if not each.is_learning_rate)
-    return Config((Stated("lr", options.lr, "--lr"), *others), config.formats)
+    return Config((Stated("lr", options.lr, "--lr"), *others), config.formats, config.file)
 
 
 class _Progress:
@@ -122,8 +127,8 @@ def _print(series: Series, options: argparse.Namespace, out: TextIO) -> None:
     out.write(painter(colour=wants_colour(options.color, out))(report(series, everything=options.all)))
 
 
-def _exit_code(series: Series) -> ExitCode:
+def _exit_code(series: Series, *, strict: bool) -> ExitCode:
     """Bad values first: they are what one looks for. A file that could not be read is never a clean run."""
-    if series.first_bad is not None:
+    if series.first_bad is not None or (strict and series.has_warnings):
         return ExitCode.FINDINGS
     return ExitCode.FAILED if any(each.failures for each in series.diagnoses) else ExitCode.CLEAN
