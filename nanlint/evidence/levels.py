@@ -31,7 +31,6 @@ NAMED_PATTERNS = frozenset({"NAN101", "NAN102", "NAN110", "NAN204", "NAN401", "N
 LOWERS_A_NAMED_PATTERN = frozenset(
     item.name
     for item in (
-        table.NOTHING_KNOWN,
         table.NAME_ALONE,
         table.RARE,
         table.DECIDED_ELSEWHERE,
@@ -55,7 +54,9 @@ def matters(evidence: Iterable[str]) -> float:
 
 
 def level(code: str, evidence: frozenset[str]) -> Severity:
-    """The level of a finding of rule `code` with this evidence."""
+    """The level of a finding of rule `code` with this evidence; an operand of which nothing is known is info at most."""
+    if table.NOTHING_KNOWN.name in evidence:
+        return Severity.INFO
     sureness = matters(evidence) if can_happen(evidence) >= CAN_HAPPEN_FROM else 0.0
     if sureness >= ERROR_FROM:
         return Severity.ERROR
