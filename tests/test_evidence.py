@@ -1,0 +1,109 @@
+"""Levels are decided in one place, by numbers that the labels give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import calibrate
+from nanlint.api import check_paths, check_source
+from nanlint.cli.main import main
+from nanlint.evidence import levels, table
+from nanlint.model import Severity
+from nanlint.settings import Settings
+
+EVERYTHING = Settings(select=("ALL",), preview=True, severity="info")
+MEAN = """
+import torch
+def masked_mean(values, mask):
+    return (values * mask).sum() / mask.sum()
+"""
+NOT_A_TENTH = 1  # a fit on another machine may round one number the other way
+
+
+def test_the_table_is_what_the_labels_make_of_it() -> None:
+    labels = calibrate.read_labels()
+    for name in calibrate.COLUMNS:
+        fitted = calibrate.fit(labels, name)
+        stated = {item.name: getattr(item, name) for item in table.ITEMS.values()}
+        assert {
+            item: (stated[item], number)
+            for item, number in fitted.numbers.items()
+            if abs(stated[item] - number) > NOT_A_TENTH
+        } == {}
+
+
+def test_every_item_keeps_the_sign_it_states() -> None:
+    assert [
+        item.name for item in table.ITEMS.values() if item.can_happen * item.sign < 0 or item.matters * item.sign < 0
+    ] == []
+
+
+def test_the_scorecard_stays_small() -> None:
+    assert len(table.ITEMS) <= 22
+
+
+@pytest.mark.parametrize("code", sorted(levels.NAMED_PATTERNS))
+def test_a_pattern_that_was_asked_for_is_shown_unless_something_seen_speaks_against_it(code: str) -> None:
+    assert levels.level(code, frozenset()) is not Severity.INFO
+    assert levels.level(code, frozenset({table.NO_GRADIENT.name, table.DECIDED_ELSEWHERE.name})) is Severity.INFO
+
+
+def test_an_operand_of_which_nothing_is_known_is_info_at_most() -> None:
+    everything_for_it = frozenset(item.name for item in table.ITEMS.values() if item.sign > 0)
+    assert levels.level("NAN201", everything_for_it) is Severity.ERROR
+    assert levels.level("NAN201", everything_for_it | {table.NOTHING_KNOWN.name}) is Severity.INFO
+
+
+def test_a_finding_tells_its_evidence_and_both_confidences() -> None:
+    (finding,) = check_source(MEAN, settings=EVERYTHING)
+    assert "made-so" in finding.evidence
+    assert finding.can_happen == round(levels.can_happen(finding.evidence), 2)
+    assert finding.matters == round(levels.matters(finding.evidence), 2)
+
+
+def test_explain_level_prints_a_sentence_for_every_item(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "loss.py").write_text(MEAN, encoding="utf-8")
+    main(["check", "--isolated", "--no-cache", "--explain-level", "--output-format", "concise", str(tmp_path)])
+    printed = capsys.readouterr().out
+    assert table.MADE_SO.sentence in printed
+
+
+@pytest.mark.parametrize(("beside", "is_unused"), [("x = x.half()\n", False), ("x = half\n", True)])
+def test_a_half_format_counts_where_the_project_uses_it(tmp_path: Path, beside: str, *, is_unused: bool) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "train.py").write_text(beside, encoding="utf-8")
+    (tmp_path / "norm.py").write_text("import torch\nnorm = torch.nn.RMSNorm(8, eps=1e-10)\n", encoding="utf-8")
+    report = check_paths([tmp_path], select=["NAN204"], severity="info")
+    assert ["half-unused" in finding.evidence for finding in report.findings] == [is_unused]
+
+
+@pytest.mark.parametrize(
+    ("script", "is_called"),
+    [("loss.backward()\n", False), ("loss = masked_mean(a, b)\nloss.backward()\n", True), ("print()\n", True)],
+    ids=["a training script that does not name it", "a training script that calls it", "a library"],
+)
+def test_a_function_that_nothing_names_matters_less(tmp_path: Path, script: str, *, is_called: bool) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "train.py").write_text(script, encoding="utf-8")
+    (tmp_path / "loss.py").write_text(MEAN, encoding="utf-8")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_loss.py").write_text("masked_mean(1, 1)\n", encoding="utf-8")
+    report = check_paths([tmp_path / "loss.py"], severity="info")
+    assert ["nobody-calls" not in finding.evidence for finding in report.findings] == [is_called]
+
+
+def test_one_file_alone_gets_the_levels_that_it_gets_with_its_project(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "train.py").write_text("loss.backward()\n", encoding="utf-8")
+    (tmp_path / "loss.py").write_text(MEAN, encoding="utf-8")
+    alone, together = (check_paths([path], severity="info") for path in (tmp_path / "loss.py", tmp_path))
+    assert alone.findings == together.findings
+
+
+def test_a_rule_of_a_users_own_states_its_severity() -> None:
+    rules = Path(__file__).resolve().parent / "data" / "local_rules"
+    settings = Settings(select=("LOC",), local_rules=(str(rules),), severity="info")
+    found = check_source("import torch\ndef f(x):\n    return torch.log(x)\n", settings=settings)
+    assert [finding.matters for finding in found] == [None]
