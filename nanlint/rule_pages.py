@@ -25,8 +25,8 @@ _CODE = frozenset({"Flagged", "Instead"})
 def page(info: RuleInfo) -> str:
     """The page of one rule, in Markdown."""
     lines = [f"# {info.code} {info.name}", "", info.summary, ""]
-    state = "in preview: runs when selected, or with `preview = true`" if info.preview else "on by default"
-    lines += [f"Severity `{info.severity.value}`, {state}.", ""]
+    state = "In preview: runs when selected, or with `preview = true`" if info.preview else "On by default"
+    lines += [f"{state}.", ""]
     _, *sections = _HEADING.split(info.docs)
     for title, body in zip(sections[::2], sections[1::2], strict=True):
         text = body.strip("\n")
@@ -41,11 +41,11 @@ def _fenced(code: str) -> list[str]:
 
 def table(infos: Iterable[RuleInfo]) -> str:
     """The rules as the README lists them, one line each."""
-    lines = ["| code | name | severity | finds | fix |", "|---|---|---|---|---|"]
+    lines = ["| code | name | on | finds | fix |", "|---|---|---|---|---|"]
     for info in infos:
         link = f"[{info.code}](docs/rules/{info.code}.md)"
-        severity = f"{info.severity.value}, preview" if info.preview else info.severity.value
-        lines.append(f"| {link} | {info.name} | {severity} | {info.summary.rstrip('.')} | {_kind_of_fix(info)} |")
+        state = "preview" if info.preview else "yes"
+        lines.append(f"| {link} | {info.name} | {state} | {info.summary.rstrip('.')} | {_kind_of_fix(info)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -41,9 +41,7 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     elif wants_colour(options.color, out):
         _print_table(infos, out)
     else:
-        out.writelines(
-            f"{info.code}  {info.severity.value:<7}  {info.name}{_mark(info)}: {info.summary}\n" for info in infos
-        )
+        out.writelines(f"{info.code}  {info.name}{_mark(info)}: {info.summary}\n" for info in infos)
     return ExitCode.CLEAN
 
 
@@ -56,8 +54,8 @@ def _print_table(infos: list[RuleInfo], out: TextIO) -> None:
     from rich.table import Table  # noqa: PLC0415 - as above
 
     table = Table(box=None, header_style="bold")
-    for heading in ("code", "severity", "name", "what it finds"):
-        table.add_column(heading, no_wrap=heading in {"code", "severity"})
+    for heading in ("code", "name", "what it finds"):
+        table.add_column(heading, no_wrap=heading == "code")
     for info in infos:
-        table.add_row(info.code, info.severity.value, info.name + _mark(info), info.summary)
+        table.add_row(info.code, info.name + _mark(info), info.summary)
     Console(file=out, force_terminal=True).print(table)
