@@ -5,6 +5,7 @@ from __future__ import annotations
 from nanlint.rule import (
     LOST_AT_ONCE,
     MADE_SO,
+    NAME_ALONE,
     NOTHING_KNOWN,
     RANGE_REACHES,
     RARE,
@@ -26,11 +27,8 @@ from nanlint.rule import (
 LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": -1}
 TOLD_ELSEWHERE = frozenset({"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod", "torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"})  # fmt: skip
 DIFFERENCE, RELU, QUOTED = "torch.sub", "torch.relu", 50
-UNKEPT, PROBABILITY, LIKELIHOOD = (
-    "is kept above 0 by nothing here",
-    "is a probability by name",
-    "torch.nn.functional.nll_loss",
-)
+UNKEPT, PROBABILITY = "is kept above 0 by nothing here", "is a probability by name"
+LIKELIHOOD = "torch.nn.functional.nll_loss"
 
 
 class LogOfZero(Rule):
@@ -111,7 +109,11 @@ def _certain(inner: Expression, facts: Facts) -> str:
 def _evidence(call: Call, inner: Expression, edge: int, reason: str, facts: Facts) -> tuple[Item, ...]:
     if not edge and facts.is_log_of_probability(call, inner, told=PROBABILITY):
         return (RANGE_REACHES,)
-    return (NOTHING_KNOWN,) if reason.startswith(UNKEPT) else (RARE,)
+    if reason.startswith(UNKEPT):
+        return (NOTHING_KNOWN,)
+    if reason.startswith("can be"):
+        return (RANGE_REACHES,)
+    return (RARE,) if facts.is_difference(inner) or facts.is_read_off(call.node) else (NAME_ALONE,)
 
 
 def _is_ordinary(call: Call, inner: Expression, edge: int, facts: Facts) -> bool:

@@ -56,13 +56,13 @@ class SchedulerStateOverridesConfig(Rule):
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one load of a scheduler's or an optimizer's state."""
         receiver = call.receiver
-        if receiver is None or facts.is_test() or facts.mentions(*AGAIN):
+        if receiver is None or facts.is_test() or facts.mentions_on_the_way(*AGAIN):
             return
         role = facts.training_role(receiver)
-        rate = facts.configured_rate() if role == "optimizer" or facts.is_known_scheduler(receiver) else None
-        if rate is None or facts.is_plateau(receiver) or (role == "optimizer" and facts.has_own_schedule()):
+        rate = facts.configured_rate(receiver) if role == "optimizer" or facts.is_known_scheduler(receiver) else ""
+        if not rate or facts.is_plateau(receiver) or (role == "optimizer" and facts.has_own_schedule()):
             return
-        message = f"`{facts.quote(call.node, 36)}` brings back the old rate; `{facts.quote(rate, 20)}` no longer counts"
+        message = f"`{facts.quote(call.node, 36)}` brings back the old rate; `{rate[:20]}` no longer counts"
         hazard = Hazard("load_state_dict", facts.quote(receiver), "a checkpoint with another learning rate")
         edit = facts.rate_put_in_again(call)
         fix = unsafe("Put the rate of the config in again", edit) if edit is not None else None

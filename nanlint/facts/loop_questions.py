@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nanlint.facts.context import Compared
+    from nanlint.facts.flow import Flow
     from nanlint.facts.loop_events import Event
     from nanlint.facts.loop_paths import Decision
     from nanlint.facts.values import Call
@@ -187,7 +188,8 @@ class LoopQuestions(CodeQuestions):
 
     def is_known_scheduler(self, node: cst.BaseExpression) -> bool:
         """Whether the file makes `node` as a scheduler of torch or transformers, whose state holds the rate."""
-        return self.here is not None and resuming.is_known_scheduler(node, self.here)
+        here = self.here is not None and resuming.is_known_scheduler(node, self.here)
+        return here or any(resuming.is_known_scheduler(node, flow) for flow in self._other_methods(node))
 
     def is_of_torch(self, schedule: Event) -> bool:
         """Whether the step of a scheduler is that of torch's or transformers' own, as far as the file tells."""
@@ -202,9 +204,28 @@ class LoopQuestions(CodeQuestions):
             for call in calls
         )
 
-    def configured_rate(self) -> cst.BaseExpression | None:
-        """The learning rate that the function at hand reads from a config to make an optimizer or a scheduler; None for none."""
-        return resuming.configured_rate(self.here) if self.here is not None else None
+    def configured_rate(self, node: cst.BaseExpression) -> str:
+        """The learning rate that a config says for an optimizer or scheduler, where it is made; "" if none is read there."""
+        here = resuming.configured_rate(node, self.here) if self.here is not None else ""
+        others = (resuming.configured_rate(node, flow, of_parameters=True) for flow in self._other_methods(node))
+        return here or next(filter(None, others), "")
+
+    def mentions_on_the_way(self, *words: str) -> bool:
+        """Whether one of these names or attributes occurs in the chunk at hand, or in a function of the file that it calls."""
+        here = self.outline.chunks[self._current]
+        called = (chunk for chunk in self.outline.chunks.values() if chunk.name in here.words)
+        return self.mentions(*words) or any(chunk.mentions(words) for chunk in called)
+
+    def _other_methods(self, node: cst.BaseExpression) -> Iterator[Flow]:
+        """The methods of the class at hand that name an attribute of `self`, where it may be made."""
+        owner = self.outline.chunks[self._current].owner
+        if not owner or not isinstance(node, cst.Attribute):
+            return
+        for name, chunk in self.outline.chunks.items():
+            if chunk.owner == owner and name != self._current and chunk.mentions((node.attr.value,)):
+                flow = self.flow(name)
+                if flow is not None:
+                    yield flow
 
     def rate_put_in_again(self, load: Call) -> Edit | None:
         """The lines that make the configured rate count again after a state was loaded; None where there are none."""
@@ -231,7 +252,8 @@ class LoopQuestions(CodeQuestions):
 
     def is_plateau(self, node: cst.BaseExpression) -> bool:
         """Whether `node` is a scheduler that lowers the rate on a plateau: its own state holds no rate."""
-        return self.here is not None and resuming.is_plateau(node, self.here)
+        here = self.here is not None and resuming.is_plateau(node, self.here)
+        return here or any(resuming.is_plateau(node, flow) for flow in self._other_methods(node))
 
     def is_told_where(self, event: Event, node: cst.BaseExpression | None) -> bool:
         """Whether an argument of an event comes from a parameter of the function around it: the caller tells where."""

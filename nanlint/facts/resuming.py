@@ -91,16 +91,38 @@ def loads_of(flow: Flow) -> list[Call]:
     return [call for call in flow.calls.values() if call.function == LOADING and call.receiver is not None]
 
 
-def configured_rate(flow: Flow) -> cst.BaseExpression | None:
-    """The learning rate, or the horizon of a schedule, that a chunk reads from a config or an argument; None for none."""
-    for call in flow.calls.values():
-        node = call.node
-        if not isinstance(node, cst.Call) or not _MAKERS.search(dotted_text(node.func) or ""):
-            continue
-        for arg in node.args:
-            if arg.keyword is not None and arg.keyword.value in RATES and is_configured(arg.value):
-                return arg.value
-    return None
+def configured_rate(node: cst.BaseExpression, flow: Flow, *, of_parameters: bool = False) -> str:
+    """The learning rate, or the horizon of a schedule, that a chunk reads from a config for `node`, or for what it drives; "" for none.
+
+    With `of_parameters`, what the chunk was given counts as well: a constructor gets its rate from a config.
+    """
+    makers = [
+        call
+        for call in flow.calls.values()
+        if isinstance(call.node, cst.Call) and _MAKERS.search(dotted_text(call.node.func) or "")
+    ]
+    own = [call for call in makers if isinstance(node, cst.Attribute) and _is_assigned_to(call, node, flow)]
+    rates = (
+        _rate_of(call, flow, of_parameters=of_parameters) for call in (*own, *(() if _states_rate(own) else makers))
+    )
+    return next(filter(None, rates), "")
+
+
+def _states_rate(calls: list[Call]) -> bool:
+    """Whether one of the calls that make an object is given a rate; a scheduler has that of its optimizer."""
+    return any(_rates_in(call) for call in calls)
+
+
+def _rates_in(call: Call) -> list[cst.BaseExpression]:
+    args = call.node.args if isinstance(call.node, cst.Call) else ()
+    return [arg.value for arg in args if arg.keyword is not None and arg.keyword.value in RATES]
+
+
+def _rate_of(call: Call, flow: Flow, *, of_parameters: bool) -> str:
+    for rate in _rates_in(call):
+        if is_configured(rate) or (of_parameters and reads_parameter(rate, flow)):
+            return " ".join(flow.parsed.source_of(rate).split())
+    return ""
 
 
 def has_own_schedule(flow: Flow) -> bool:
