@@ -11,7 +11,7 @@ pytest.importorskip("torch", reason="torch is not installed, so no code can be r
 from nanlint.confirm.harness import Harness, why_no_child
 from nanlint.confirm.options import Options
 from nanlint.confirm.target import target_of
-from nanlint.confirm.worker import landlock
+from nanlint.confirm.worker.walls import landlock
 from tests.confirm_projects import MEAN, answer_about, finding_at, written
 
 if TYPE_CHECKING:
