@@ -46,13 +46,23 @@ def mount_processes(most: int) -> None:
 
 def furnish(scratch: str, devices: tuple[str, ...]) -> None:
     """An empty scratch folder, the devices that are named, and nothing to see where secrets are."""
-    _mount("scratch", scratch, "tmpfs", _PLAIN, f"size={SCRATCH_SIZE},nr_inodes=65536,mode=700")
+    lay_over(scratch, f"size={SCRATCH_SIZE},nr_inodes=65536,mode=700")
     _few_devices((*DEVICES, *devices))
     for path in (*secrets(), *SERVICES):
         if path.is_dir():
-            _mount("nothing", str(path), "tmpfs", _PLAIN | _READ_ONLY, "size=4k,mode=555")
+            lay_over(str(path), "ro,size=4k,mode=555")
         elif path.exists():
             _mount("/dev/null", str(path), "", _BIND)
+
+
+def lay_over(path: str, options: str) -> None:
+    """An empty folder in memory over a folder."""
+    _mount("nothing", path, "tmpfs", _PLAIN, options)
+
+
+def show(opened: int, path: str) -> None:
+    """Show at `path` what a descriptor holds, with all that is mounted below."""
+    _mount(f"/proc/self/fd/{opened}", path, "", _BIND | _RECURSIVE)
 
 
 def _few_devices(paths: tuple[str, ...]) -> None:
@@ -62,9 +72,8 @@ def _few_devices(paths: tuple[str, ...]) -> None:
     for path, source in opened.items():
         place = Path(path)
         place.parent.mkdir(parents=True, exist_ok=True)
-        is_folder = stat.S_ISDIR(os.fstat(source).st_mode)
-        place.mkdir() if is_folder else place.touch()
-        _mount(f"/proc/self/fd/{source}", path, "", _BIND | (_RECURSIVE if is_folder else 0))
+        place.mkdir() if stat.S_ISDIR(os.fstat(source).st_mode) else place.touch()
+        show(source, path)
         os.close(source)
     for name, target in _LINKS.items():
         Path("/dev", name).symlink_to(target)
