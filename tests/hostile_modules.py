@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-TOOLS = '''
+TOOLS = """
 import ctypes, errno, gc, mmap, os, platform, signal, socket, struct, sys, threading, time
 
 WORLD = {world!r}
@@ -20,7 +20,7 @@ is_arm = platform.machine() == "aarch64"
 
 
 def call(name, *arguments):
-    numbers = {{"io_uring_setup": (425, 425), "add_key": (248, 217), "pidfd_open": (434, 434), "tgkill": (234, 131),
+    numbers = {{"io_uring_setup": (425, 425), "add_key": (248, 217), "keyctl": (250, 219), "pidfd_open": (434, 434), "tgkill": (234, 131),
         "pidfd_send_signal": (424, 424), "bpf": (321, 280), "userfaultfd": (323, 282), "perf_event_open": (298, 241),
         "process_vm_readv": (310, 270), "mount_setattr": (442, 442), "fchmodat2": (452, 452)}}
     ctypes.set_errno(0)
@@ -45,7 +45,7 @@ def send_to_all(data):
             os.write(number, data)
         except OSError:
             pass
-'''
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,6 @@ class Hostile:
     timeout: float = 10.0
     at_import: bool = False
     """It does not wait to be called."""
-    is_slow: bool = False
     depends: bool = False
     """Whether it succeeds without a wall depends on how the machine is set up."""
 
@@ -89,7 +88,10 @@ NETWORK = (
     ),
     Hostile("a connection by TCP, through ctypes", 'lib.connect(lib.socket(2, 1, 0), internet(WORLD["tcp"]), 16)'),
     Hostile("a connection by TCP", 'socket.create_connection(("127.0.0.1", WORLD["tcp"]), 1).send(b"secret")'),
-    Hostile("an address that is fetched", 'import urllib.request; urllib.request.urlopen(f"http://127.0.0.1:{WORLD[\'tcp\']}", timeout=1)'),
+    Hostile(
+        "an address that is fetched",
+        "import urllib.request; urllib.request.urlopen(f\"http://127.0.0.1:{WORLD['tcp']}\", timeout=1)",
+    ),
     Hostile(
         "a Unix socket, through ctypes",
         """
@@ -101,7 +103,7 @@ NETWORK = (
     Hostile(
         "an abstract Unix socket",
         """
-        address = struct.pack("=H", 1) + b"\\0" + WORLD["abstract"].encode()
+        address = struct.pack("=H", 1) + b"\\0" + WORLD["mark"].encode()
         lib.sendto(lib.socket(1, 2, 0), b"secret", 6, 0, address, len(address))
         """,
     ),
@@ -158,8 +160,13 @@ FILES = (
         lib.write(lib.open(b"link", 1), b"changed", 7)
         """,
     ),
-    Hostile("a folder moved out of the scratch folder", 'os.mkdir("own"); lib.rename(b"own", (OUTSIDE + "/own").encode())'),
-    Hostile("a file written through /proc/self/root", 'lib.open(("/proc/self/root" + OUTSIDE + "/new").encode(), 0o101, 0o600)'),
+    Hostile(
+        "a folder moved out of the scratch folder", 'os.mkdir("own"); lib.rename(b"own", (OUTSIDE + "/own").encode())'
+    ),
+    Hostile(
+        "a file written through /proc/self/root",
+        'lib.open(("/proc/self/root" + OUTSIDE + "/new").encode(), 0o101, 0o600)',
+    ),
     Hostile("a database outside", 'import sqlite3; sqlite3.connect(OUTSIDE + "/new.db").execute("create table t (x)")'),
     Hostile("a checkpoint outside, written in C++", 'import torch; torch._C.PyTorchFileWriter(OUTSIDE + "/new.pt")'),
     Hostile("a private key read", 'return "SECRET" in open(WORLD["key"]).read()'),
@@ -194,9 +201,9 @@ FILES = (
     ),
     Hostile(
         "shared memory that is left behind",
-        'lib.ftruncate(ctypes.CDLL("librt.so.1").shm_open(b"/nanlint-hostile", 0o102, 0o600), 4096)',
+        "lib.open(f\"/dev/shm/{WORLD['mark']}\".encode(), 0o102, 0o600)",
     ),
-    Hostile("a System V segment that is left behind", "lib.shmget(0x6e616e, 4096, 0o1600)"),
+    Hostile("a System V segment that is left behind", 'lib.shmget(WORLD["number"], 4096, 0o1600)'),
     Hostile(
         "folders in each other without end",
         """
@@ -253,10 +260,15 @@ PROCESSES = (
         lib.fexecve(number, (ctypes.c_char_p * 2)(b"program", None), (ctypes.c_char_p * 1)(None))
         """,
     ),
-    Hostile("a spawned interpreter", 'import multiprocessing as mp; mp.get_context("spawn").Process(target=print).start()'),
+    Hostile(
+        "a spawned interpreter", 'import multiprocessing as mp; mp.get_context("spawn").Process(target=print).start()'
+    ),
     Hostile("the end of another process", "lib.kill(VICTIM, 9)"),
     Hostile("the end of another process, by a signal to a thread", 'call("tgkill", VICTIM, VICTIM, 9)'),
-    Hostile("the end of another process, by its descriptor", 'call("pidfd_send_signal", call("pidfd_open", VICTIM, 0), 9, None, 0)'),
+    Hostile(
+        "the end of another process, by its descriptor",
+        'call("pidfd_send_signal", call("pidfd_open", VICTIM, 0), 9, None, 0)',
+    ),
     Hostile("the end of the server", "lib.kill(lib.getppid(), 9)"),
     Hostile("a debugger on another process", "return lib.ptrace(16, VICTIM, None, None) == 0"),
     Hostile(
@@ -281,13 +293,31 @@ PROCESSES = (
 
 KERNEL = (
     Hostile("io_uring, which a filter does not see", 'return call("io_uring_setup", 8, bytes(120)) >= 0', depends=True),
-    Hostile("a key in the user's keyring", 'return call("add_key", b"user", b"nanlint", b"x", 1, -4) > 0'),
-    Hostile("a program in the kernel", 'return call("bpf", 0, struct.pack("=IIII", 1, 4, 4, 1) + bytes(112), 128) >= 0', depends=True),
+    Hostile(
+        "a key in the user's keyring",
+        """
+        key = call("add_key", b"user", b"nanlint", b"x", 1, -4)
+        call("keyctl", 9, key, -4)
+        return key > 0
+        """,
+    ),
+    Hostile(
+        "a program in the kernel",
+        'return call("bpf", 0, struct.pack("=IIII", 1, 4, 4, 1) + bytes(112), 128) >= 0',
+        depends=True,
+    ),
     Hostile("page faults of its own", 'return call("userfaultfd", 1) >= 0', depends=True),
-    Hostile("counters of the processor", 'return call("perf_event_open", struct.pack("=IIQ", 1, 112, 0) + bytes(96), 0, -1, -1, 0) >= 0', depends=True),
+    Hostile(
+        "counters of the processor",
+        'return call("perf_event_open", struct.pack("=IIQ", 1, 112, 0) + bytes(96), 0, -1, -1, 0) >= 0',
+        depends=True,
+    ),
     Hostile("a user namespace of its own", "return lib.unshare(0x10000000) == 0", depends=True),
     Hostile("a mount", 'return lib.mount(b"x", OUTSIDE.encode(), b"tmpfs", 0, None) == 0'),
-    Hostile("a mount that may be written again", 'return call("mount_setattr", -100, b"/", 0x8000, struct.pack("=QQQQ", 0, 1, 0, 0), 32) == 0'),
+    Hostile(
+        "a mount that may be written again",
+        'return call("mount_setattr", -100, b"/", 0x8000, struct.pack("=QQQQ", 0, 1, 0, 0), 32) == 0',
+    ),
     Hostile("another name for the machine", 'lib.sethostname(b"hostile", 7)'),
     Hostile(
         "system calls in the manner of 32 bit",
@@ -381,7 +411,9 @@ ENDS = (
     Hostile("a crash in native code", "ctypes.string_at(0)", "SIGSEGV: a crash in native code"),
     Hostile("a crash when it is imported", "ctypes.string_at(0)", "SIGSEGV: a crash in native code", at_import=True),
     Hostile("abort", "lib.abort()", "SIGABRT: native code gave up"),
-    Hostile("recursion without end", "sys.setrecursionlimit(10**9); (lambda f: f(f))(lambda f: [*map(f, [f])])", "SIGSEGV"),
+    Hostile(
+        "recursion without end", "sys.setrecursionlimit(10**9); (lambda f: f(f))(lambda f: [*map(f, [f])])", "SIGSEGV"
+    ),
     Hostile(
         "a loop without end",
         """
@@ -404,8 +436,15 @@ ENDS = (
         "stopped after 0.5 s (--timeout)",
         timeout=0.5,
     ),
-    Hostile("a process that stops itself", "lib.kill(lib.getpid(), 19)", "stopped after 0.5 s (--timeout)", timeout=0.5),
-    Hostile("a lock that nobody opens", "lock = threading.Lock(); lock.acquire(); lock.acquire()", "stopped after 0.5 s", timeout=0.5),
+    Hostile(
+        "a process that stops itself", "lib.kill(lib.getpid(), 19)", "stopped after 0.5 s (--timeout)", timeout=0.5
+    ),
+    Hostile(
+        "a lock that nobody opens",
+        "lock = threading.Lock(); lock.acquire(); lock.acquire()",
+        "stopped after 0.5 s",
+        timeout=0.5,
+    ),
     Hostile(
         "output without end",
         """
@@ -425,9 +464,14 @@ ENDS = (
         """,
         "SIGXFSZ",
     ),
-    Hostile("six gigabytes of memory", "mmap.mmap(-1, 6 << 30); return True"),
+    Hostile(
+        "six gigabytes of memory", "mmap.mmap(-1, 6 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS); return True"
+    ),
     Hostile("a hundred gigabytes of memory, through torch", "import torch; torch.empty(25_000_000_000); return True"),
-    Hostile("an end that is put off", "import atexit; atexit.register(time.sleep, 60); threading.Thread(target=time.sleep, args=(60,)).start()"),
+    Hostile(
+        "an end that is put off",
+        "import atexit; atexit.register(time.sleep, 60); threading.Thread(target=time.sleep, args=(60,)).start()",
+    ),
 )
 
 HOSTILE = (*NETWORK, *FILES, *PROCESSES, *KERNEL, *GUARD, *PROTOCOL, *ENDS)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 ORDINARY = 65534
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = Path("/dev/shm")  # noqa: S108 - where shared memory is
 
 # As root: show the interpreter where an ordinary user may look, then become one, then run it.
 _AS_ORDINARY = """#!{python}
@@ -80,9 +79,9 @@ class World:
         if self.victim.poll() is not None:
             self.victim = _victim(self.user)
         self.places["victim"] = self.victim.pid
-        with contextlib.suppress(OSError):
-            (SHARED / "nanlint-hostile").unlink()
-        subprocess.run(["ipcrm", "-M", "0x6e616e"], check=False, stderr=subprocess.DEVNULL)
+        self.shared().unlink(missing_ok=True)
+        if self.has_segment():
+            subprocess.run(["ipcrm", "-M", str(self.places["number"])], check=True)
         self.heard()
         self.seen = self.look()
 
@@ -93,11 +92,25 @@ class World:
             "a file outside": sorted(path.name for path in outside.iterdir()),
             "a file's content, mode, owner or time": _known(outside / "canary.txt"),
             "another process": self.victim.poll(),
-            "a process left over": _processes(),
-            "shared memory left over": sorted(os.listdir(SHARED)),
-            "a segment left over": Path("/proc/sysvipc/shm").read_text().count("\n"),
+            "a process left over": len(processes_with(str(self.folder))),
+            "shared memory left over": self.shared().exists(),
+            "a segment left over": self.has_segment(),
+            "a scratch folder left over": list(self.folder.glob("scratch/*/job-*")),
             "the name of the machine": socket.gethostname(),
         }
+
+    def shared(self) -> Path:
+        """The shared memory that an attempt may leave."""
+        return Path("/dev/shm", self.places["mark"])  # noqa: S108 - where it is
+
+    def has_segment(self) -> bool:
+        """Whether the System V segment that an attempt may leave is there."""
+        lines = Path("/proc/sysvipc/shm").read_text(encoding="ascii").splitlines()[1:]
+        return str(self.places["number"]) in [line.split()[0] for line in lines]
+
+    def environment(self) -> dict[str, str]:
+        """What a harness must be started with."""
+        return {"HOME": str(self.folder / "home"), "TMPDIR": str(self.folder / "scratch")}
 
     def heard(self) -> list[str]:
         """What arrived at the sockets and on the terminal."""
@@ -122,13 +135,15 @@ def world(user: int) -> Iterator[World]:
     master, slave = pty.openpty()
     os.chown(os.ttyname(slave), user, -1)
     os.set_blocking(master, False)
-    abstract = f"nanlint-hostile-{os.getpid()}"
-    sockets = _sockets(str(folder / "socket"), abstract)
+    sockets = _sockets(str(folder / "socket"), folder.name)
+    (folder / "scratch").mkdir()
+    os.chown(folder / "scratch", user, -1)
     places = {
         "udp": sockets[0].getsockname()[1],
         "tcp": sockets[1].getsockname()[1],
         "unix": str(folder / "socket"),
-        "abstract": abstract,
+        "mark": folder.name,
+        "number": os.getpid() * 2 + bool(user),
         "key": str(keys / "id_rsa"),
         "terminal": os.ttyname(slave),
     }
@@ -145,19 +160,25 @@ def world(user: int) -> Iterator[World]:
         shutil.rmtree(folder)
 
 
-def attempted(harness: Harness, around: World, module: Hostile, without: Sequence[str] = ()) -> tuple[Json, list[str]]:
+def attempted(
+    harness: Harness, around: World, module: Hostile, *, without: Sequence[str] = (), device: str = "cpu"
+) -> tuple[Json, list[str]]:
     """The answer to a job that runs the module, and what got out."""
     around.restore()
     path = around.folder / "hostile.py"
     path.write_text(module.text(around.places))
-    job = {"do": "proof", "path": str(path), "device": "cpu", "timeout": module.timeout, "without": list(without)}
+    job = {"do": "proof", "path": str(path), "device": device, "timeout": module.timeout, "without": list(without)}
     answer = harness.ask(job)
     return answer, around.effects(answer)
 
 
-def scratch_folders() -> list[Path]:
-    """The scratch folders of jobs that are on the disk."""
-    return list(Path(tempfile.gettempdir()).glob("nanlint-confirm-*/job-*"))
+def processes_with(text: str) -> list[int]:
+    """The other processes that began with an environment that holds a text."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            found += [int(path.parent.name)] if text.encode() in path.read_bytes() else []
+    return [number for number in found if number != os.getpid()]
 
 
 def _sockets(path: str, abstract: str) -> list[socket.socket]:
@@ -171,13 +192,17 @@ def _sockets(path: str, abstract: str) -> list[socket.socket]:
     by_name.bind("\0" + abstract)
     Path(path).chmod(0o777)
     for one in (udp, tcp, by_path, by_name):
-        one.setblocking(False)
+        one.setblocking(False)  # noqa: FBT003 - it takes no keyword
     return [udp, tcp, by_path, by_name]
 
 
 def _arrivals(sockets: Sequence[socket.socket], terminal: int) -> Iterator[tuple[str, bool]]:
     udp, tcp, by_path, by_name = sockets
-    for name, one in (("a packet", udp), ("a message to a Unix socket", by_path), ("a message to a Unix socket", by_name)):
+    for name, one in (
+        ("a packet", udp),
+        ("a message to a Unix socket", by_path),
+        ("a message to a Unix socket", by_name),
+    ):
         with contextlib.suppress(BlockingIOError):
             yield name, bool(one.recv(100))
     with contextlib.suppress(BlockingIOError):
@@ -193,15 +218,6 @@ def _known(path: Path) -> object:
     status = path.stat()
     attributes = os.listxattr(path) if hasattr(os, "listxattr") else []
     return path.read_text(), stat.S_IMODE(status.st_mode), status.st_uid, int(status.st_mtime) > 1000, attributes
-
-
-def _processes() -> int:
-    """How many processes of a harness there are, as the kernel sees it."""
-    count = 0
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            count += b"nanlint.confirm.worker" in path.read_bytes()
-    return count
 
 
 def _victim(user: int) -> subprocess.Popen[bytes]:

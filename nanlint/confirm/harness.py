@@ -34,6 +34,7 @@ GRACE = 20.0
 """Seconds beyond a job's own limit after which the server itself is taken for dead."""
 _STOP = 5.0
 """Seconds that the server gets to end its children and itself."""
+_ENDED: Json = {"died": "the child process ended"}
 _THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 
 
@@ -91,7 +92,7 @@ class _Server:
         with self.lock:
             left, self.waiting = self.waiting, {}
         for waiting in left.values():
-            waiting.set_result({"died": "the child process ended"})
+            waiting.set_result(_ENDED)
 
     def send(self, job: Json) -> Future[Json]:
         """The answer to come; raises OSError if the server has ended."""
@@ -152,6 +153,11 @@ class Harness:
         job = {"without": self._without, **job}
         if not self._forks:
             return self._ask_alone(job)
+        answer = self._asked(job)
+        # The server may have died before it saw the job; one that it dies of twice is told as such.
+        return self._asked(job) if answer == _ENDED and not self._is_stopped else answer
+
+    def _asked(self, job: Json) -> Json:
         with self._lock:
             if self._is_stopped:
                 return {"died": "the run was stopped"}

@@ -47,9 +47,8 @@ def close_the_doors(job: Json, scratch: str, *, has_processes: bool = False, can
     names: list[str] = []
     if can_unshare and kernel.IS_LINUX and NAMESPACES not in without:
         names += namespaces.enter(scratch, devices=devices, has_processes=has_processes)
-    # On a GPU the driver maps far more than it uses, so its own limit holds there.
-    memory = 0 if on_gpu else job.get("memory", MEMORY)
-    limited = LIMITS not in without and limits.limit(seconds=job["timeout"], memory=memory)
+    memory = job.get("memory", MEMORY)
+    limited = LIMITS not in without and limits.limit(seconds=job["timeout"], memory=memory, on_gpu=on_gpu)
     if kernel.IS_LINUX:
         with contextlib.suppress(OSError):
             kernel.give_up_capabilities()

@@ -32,9 +32,11 @@ def serve() -> int:
     out = os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
-    _warm_up()
     base = tempfile.mkdtemp(prefix="nanlint-confirm-")
+    # Where torch makes a folder for what it compiles.
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = base
     try:
+        _warm_up()
         os.write(out, json.dumps({"ready": True, "scratch": base}).encode() + b"\n")
         _Server(out, base, processes).run()
     finally:

@@ -11,8 +11,8 @@ LARGEST_FILE = 64 * MEGABYTE
 """No file in the scratch folder may grow beyond this, nor may what the code prints."""
 
 
-def limit(*, seconds: float, memory: int) -> bool:
-    """Bound this process from now on (0: memory is not bounded); False if the system knows no such limits."""
+def limit(*, seconds: float, memory: int, on_gpu: bool = False) -> bool:
+    """Bound this process from now on; False if the system knows no such limits."""
     try:
         import resource  # noqa: PLC0415 - not on Windows, where the parent's clock is the only limit
     except ImportError:
@@ -23,9 +23,9 @@ def limit(*, seconds: float, memory: int) -> bool:
     _set(resource.RLIMIT_FSIZE, LARGEST_FILE, LARGEST_FILE)
     # Python ignores it, and would print without end.
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    if memory:
-        ceiling = _mapped() + memory
-        _set(resource.RLIMIT_AS, ceiling, ceiling)
+    # The driver of a GPU maps far more than it uses, so that only what can be written is counted there.
+    kind, used = (resource.RLIMIT_DATA, _pages(5)) if on_gpu else (resource.RLIMIT_AS, _pages(0))
+    _set(kind, used + memory, used + memory)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123 - a pseudo file
         # If the machine runs out of memory, this process ends first.
         file.write("1000")
@@ -42,10 +42,10 @@ def _set(kind: int, soft: int, hard: int) -> None:
         resource.setrlimit(kind, (soft, hard))
 
 
-def _mapped() -> int:
-    """The address space that is in use already, mostly by torch's libraries."""
+def _pages(column: int) -> int:
+    """The address space that is in use already, mostly by torch's libraries: all of it (0), or what can be written (5)."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - a pseudo file
-            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+            return int(file.read().split()[column]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):
         return 8 << 30
