@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-SERVICES = (Path("/run"), Path("/tmp/.X11-unix"), Path("/tmp/.ICE-unix"))  # noqa: S108 - where their sockets are
+SERVICES = ("/run", "/tmp/.X11-unix", "/tmp/.ICE-unix")  # noqa: S108 - where their sockets are
 """Folders with the sockets of the system's services, which a network namespace does not cut off."""
 _GPU_NAMES = ("nvidia*", "dri", "kfd", "dxg")
 _IN_HOME = (
@@ -46,11 +46,12 @@ _IN_HOME = (
 _OF_THE_SYSTEM = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh", "/etc/ssl/private", "/root/.ssh")
 
 
-def secrets() -> list[Path]:
+def secrets() -> list[str]:
     """The files and folders with keys and tokens that are there, links followed."""
-    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.expanduser raises where there is no home
-    named = [*(home / name for name in _IN_HOME), *map(Path, _OF_THE_SYSTEM)]
-    return [Path(os.path.realpath(path)) for path in named if os.path.lexists(path)]
+    # Strings: this is done for each job.
+    home = os.path.expanduser("~")  # noqa: PTH111 - Path.expanduser raises where there is no home
+    named = [*(f"{home}/{name}" for name in _IN_HOME), *_OF_THE_SYSTEM]
+    return [os.path.realpath(path) for path in named if os.path.lexists(path)]
 
 
 def gpu_devices() -> tuple[str, ...]:

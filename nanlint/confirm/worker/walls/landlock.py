@@ -78,22 +78,21 @@ def confine(scratch: str, *, devices: tuple[str, ...] = ()) -> bool:
 
 def _readable() -> Iterator[str]:
     """The largest folders that hold none of the secrets, and the files beside them; no devices."""
-    closed = {*secrets(), Path("/dev")}
-    return _beside(Path("/"), closed, {parent for path in closed for parent in path.parents})
+    closed = {*secrets(), "/dev"}
+    return _beside("/", closed, {str(parent) for path in closed for parent in Path(path).parents})
 
 
-def _beside(folder: Path, closed: set[Path], above: set[Path]) -> Iterator[str]:
+def _beside(folder: str, closed: set[str], above: set[str]) -> Iterator[str]:
     try:
         entries = list(os.scandir(folder))
     except OSError:
         # What cannot be listed may still hold the project.
-        yield str(folder)
+        yield folder
         return
     for entry in entries:
-        path = Path(entry.path)
-        if path in above:
-            yield from _beside(path, closed, above)
-        elif path not in closed and not entry.is_symlink():
+        if entry.path in above:
+            yield from _beside(entry.path, closed, above)
+        elif entry.path not in closed and not entry.is_symlink():
             yield entry.path
 
 

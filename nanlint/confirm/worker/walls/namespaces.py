@@ -12,6 +12,7 @@ import contextlib
 import os
 import signal
 import sys
+import tempfile
 from dataclasses import dataclass
 
 from nanlint.confirm.worker.walls import kernel, mounts
@@ -49,6 +50,8 @@ def _is_allowed() -> bool:
         _unshare_processes()
         kernel.checked("unshare", _MOUNT)
         mounts.make_private()
+        mounts.make_read_only()
+        mounts.furnish(tempfile.gettempdir(), ())
         code = 0
     os._exit(code)
 

@@ -11,8 +11,7 @@ import errno
 import os
 import platform
 import struct
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.confirm.worker.walls import kernel
 from nanlint.confirm.worker.walls.system_calls import ASKED, NEWEST, PRETENDED, REFUSED, Numbers
@@ -38,8 +37,7 @@ _WAITING = ("bind", "listen")
 _REFUSED_CONTROLS = (0x5412, 0x541C, 0x40086602, 0x401C5820)
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(NamedTuple):
     """One instruction; jumps count the steps to leave out."""
 
     code: int
