@@ -67,7 +67,8 @@ class _Server:
         """Wait until torch is imported; tell what to do if it cannot be."""
         assert self.process.stdout is not None  # noqa: S101 - for mypy: the pipe was asked for
         assert self.process.stderr is not None  # noqa: S101 - same
-        line = self.process.stdout.readline()
+        # Python may be set up to print something when it starts.
+        line = next((line for line in self.process.stdout if line.startswith(b'{"ready"')), b"")
         if not line:
             raise NanlintError(why_no_child(self.process.stderr.read().decode("utf-8", "replace")))
         self.scratch = json.loads(line)["scratch"]

@@ -103,14 +103,21 @@ def _live(  # noqa: PLR0913 - what the server has at hand
         os.setsid()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         _capture(output)
-        # Among the rest are the ways to the parent and to other jobs.
-        os.closerange(3, pipe)
-        os.closerange(pipe + 1, os.sysconf("SC_OPEN_MAX"))
+        _close_all_but(pipe)
         for line in answers(job, scratch, can_unshare=in_namespaces, has_processes=has_processes):
             _write(pipe, line)
         code = 0
     finally:
         os._exit(code)
+
+
+def _close_all_but(pipe: int) -> None:
+    """Close the ways to the parent and to other jobs, and all else that the server has open."""
+    # The largest possible number would be a thousand million in some containers.
+    for number in map(int, os.listdir("/dev/fd")):  # noqa: PTH208 - numbers
+        if number > 2 and number != pipe:
+            with contextlib.suppress(OSError):
+                os.close(number)
 
 
 def _write(pipe: int, line: Json) -> None:

@@ -47,11 +47,12 @@ def _is_allowed() -> bool:
         return os.waitpid(child, 0)[1] == 0
     code = 1
     with contextlib.suppress(OSError):
+        folder = tempfile.gettempdir()
         _unshare_processes()
         kernel.checked("unshare", _MOUNT)
         mounts.make_private()
         mounts.make_read_only()
-        mounts.furnish(tempfile.gettempdir(), ())
+        mounts.furnish(folder, ())
         code = 0
     os._exit(code)
 
