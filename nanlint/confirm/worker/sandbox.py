@@ -52,10 +52,10 @@ def close_the_doors(job: Json, scratch: str, *, has_processes: bool = False, can
     if kernel.IS_LINUX:
         with contextlib.suppress(OSError):
             kernel.give_up_capabilities()
+    if SECCOMP not in without and seccomp.restrict(on_gpu=on_gpu):
+        names.append(SECCOMP)
     if LANDLOCK not in without and landlock.confine(scratch, devices=devices):
         names.append(LANDLOCK)
-    if SECCOMP not in without and seccomp.restrict(on_gpu=on_gpu):
-        names.insert(len(names) - (LANDLOCK in names), SECCOMP)
     names += [LIMITS] if limited else []
     _settle_in(scratch)
     if AUDIT_HOOK in without:
