@@ -78,9 +78,11 @@ def test_one_line_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("project")
 def test_json_carries_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = ran(capsys, "confirm", "model.py:5", "--device", "cpu", "-f", "json")
+    _, out, err = ran(capsys, "confirm", "model.py:5", "--device", "cpu", "-f", "json", "--verbose")
     verdict = json.loads(out)["findings"][0]["verdict"]
     assert (verdict["kind"], verdict["dtype"], verdict["fix_verified"]) == ("confirmed", "float32", True)
+    assert verdict["walls"][-2:] == ["limits", "audit hook"]
+    assert f"walls: {', '.join(verdict['walls'])}\n" in err
 
 
 @pytest.mark.usefixtures("project")

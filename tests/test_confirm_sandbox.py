@@ -11,7 +11,7 @@ pytest.importorskip("torch", reason="torch is not installed, so no code can be r
 from nanlint.confirm.harness import Harness, why_no_child
 from nanlint.confirm.options import Options
 from nanlint.confirm.target import target_of
-from nanlint.confirm.worker import landlock
+from nanlint.confirm.worker.walls import landlock
 from tests.confirm_projects import MEAN, answer_about, finding_at, written
 
 if TYPE_CHECKING:
@@ -96,6 +96,32 @@ def test_temporary_files_are_made_in_the_scratch_folder(tmp_path: Path) -> None:
 
 def test_shared_memory_is_no_file_of_the_user(tmp_path: Path) -> None:
     assert answer_about(project(tmp_path, "torch.ones(4).share_memory_()"))["kind"] == "confirmed"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(
+            "torch.set_num_threads(2); torch.ones(400, 400) @ torch.ones(400, 400); x = x + 0", id="threads of OpenMP"
+        ),
+        pytest.param(
+            "import threading; t = threading.Thread(target=torch.ones, args=(3,)); t.start(); t.join()", id="a thread"
+        ),
+        pytest.param("import asyncio; asyncio.run(asyncio.sleep(0))", id="an event loop"),
+        pytest.param(
+            "import shutil; open('a', 'w').write('x'); shutil.copy2('a', 'b'); os.rename('b', 'c')", id="copies"
+        ),
+        pytest.param("import platform, getpass; platform.machine(); getpass.getuser()", id="who and where"),
+        pytest.param(
+            "assert os.cpu_count() and open('/proc/meminfo').read() and os.listdir('/proc/self/fd')", id="/proc"
+        ),
+        pytest.param("import numpy; numpy.linalg.svd(numpy.ones((50, 50)))", id="numpy"),
+        pytest.param("import multiprocessing as mp; mp.Queue().put(1); mp.Lock().acquire()", id="a queue"),
+    ],
+)
+def test_what_ordinary_code_does_still_works(tmp_path: Path, body: str) -> None:
+    answer = answer_about(project(tmp_path, body))
+    assert (answer["kind"], answer["blocked"], answer["level"]) == ("confirmed", [], "function"), answer
 
 
 def test_a_hundred_gigabytes_are_refused(tmp_path: Path) -> None:

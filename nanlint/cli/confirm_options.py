@@ -20,7 +20,7 @@ examples:
 
 exit codes: 0 nothing confirmed, 1 something was seen to fail, 2 the run itself failed.
 The code runs in a child process with limits of time and memory, without network, without writing outside a scratch
-folder, and with its output captured. Verdicts: confirmed (the whole function or module failed), reachable (a slice of it
+folder, and with its output captured; --verbose says which walls stood. Verdicts: confirmed (the whole function or module failed), reachable (a slice of it
 fails for the named values), not-reproduced, flaky, not-runnable. There is no verdict "safe".
 """
 

@@ -15,6 +15,7 @@ from nanlint.settings.paths import shown_path
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from rich.progress import Progress
 
@@ -41,6 +42,8 @@ def with_verdicts(report: Report, session: Run, options: argparse.Namespace, err
         done = confirmer.confirm(runnable, bar.note)
     finally:
         bar.stop()
+    if options.verbose:
+        err.writelines(f"{line}\n" for line in walls_told(done))
     verdicts = dict(zip(map(id, runnable), done, strict=True))
     findings = tuple(verdicts.get(id(finding), finding) for finding in report.findings)
     if not options.confirmed_only:
@@ -48,6 +51,12 @@ def with_verdicts(report: Report, session: Run, options: argparse.Namespace, err
     confirmed = tuple(finding for finding in findings if is_confirmed(finding))
     summary = report.summary._replace(unconfirmed=len(findings) - len(confirmed))
     return report._replace(findings=confirmed, summary=summary)
+
+
+def walls_told(findings: Sequence[Finding]) -> list[str]:
+    """What --verbose tells of the walls around the code that was run."""
+    stood = {finding.verdict.walls for finding in findings if finding.verdict is not None and finding.verdict.walls}
+    return [f"walls: {', '.join(walls)}" for walls in sorted(stood)]
 
 
 def _absolute(path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -125,7 +126,11 @@ class Confirmer:
         except NothingToRun as error:
             return not_runnable(str(error))
         options = replace(self.options, device=self.devices[place % len(self.devices)])
-        return source.told(_Case(self, harness, finding, source, options).verdict())
+        try:
+            return source.told(_Case(self, harness, finding, source, options).verdict())
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            # The border to the child: the user's code can write an answer itself.
+            return not_runnable(f"the child's answer makes no sense: {type(error).__name__}: {error}")
 
 
 @dataclass
@@ -159,7 +164,7 @@ class _Case:
             died = answer
             answer = self.harness.ask({**job, "level": "slice"})
             answer = {**answer, "whole": died["died"]} if answer.get("kind") == "reachable" else died
-        verdict = of_answer(answer, self.options, self.target)
+        verdict = replace(of_answer(answer, self.options, self.target), walls=tuple(answer.get("walls", ())))
         if verdict.kind not in {VerdictKind.CONFIRMED, VerdictKind.REACHABLE}:
             return verdict
         again = self._replay(answer)
@@ -169,8 +174,17 @@ class _Case:
         if verdict.kind is VerdictKind.CONFIRMED:
             verdict = self._with_fix(verdict, answer)
             if self.confirmer.save_to:
-                verdict = replace(verdict, repro=self._saved({**answer, "guessed": again.get("adapted", False)}))
+                verdict = self._with_proof(verdict, {**answer, "guessed": again.get("adapted", False)})
         return verdict
+
+    def _with_proof(self, verdict: Verdict, answer: Json) -> Verdict:
+        """The verdict with the path of its proof; a disk that is full costs the proof, not the run."""
+        try:
+            return replace(verdict, repro=self._saved(answer))
+        except OSError as error:
+            if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+                raise
+            return replace(verdict, reason=f"{verdict.reason}; the proof was not saved: {error.strerror}")
 
     def _saved(self, answer: Json) -> str:
         """The path of the saved proof, which was seen to fail: if the plain form does not, the case is replayed."""

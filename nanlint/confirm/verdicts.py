@@ -20,6 +20,12 @@ _SUMS = frozenset(
     {"mm", "bmm", "addmm", "baddbmm", "addbmm", "mv", "dot", "convolution", "sum", "mean", "cumsum", "prod"}
 )
 """Operations whose result depends on the order and the format in which they add up."""
+_PLAIN_VALUES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("level", "dtype", "device", "reason"), (str,)),
+    "seconds": (int, float),
+    "evaluations": (int,),
+}
+"""What a report prints as it is; the answer may have been written by the user's code."""
 _RESULTS = {"nan": "NaN", "inf": "Inf"}
 
 
@@ -32,6 +38,9 @@ def of_answer(answer: Json, options: Options, target: Target) -> Verdict:  # noq
     """The verdict that an answer to a search gives; a confirmed one is still to be replayed."""
     if "died" in answer:
         return not_runnable(_with_output(answer))
+    for key, kinds in _PLAIN_VALUES.items():
+        if not isinstance(answer.get(key), (*kinds, type(None))):
+            raise TypeError(f"{key} is a {type(answer[key]).__name__}")
     kind = VerdictKind(answer["kind"])
     common: Json = {
         "level": answer.get("level"),

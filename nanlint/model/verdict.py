@@ -53,6 +53,8 @@ class Verdict:
     repro: str | None = None
     reason: str | None = None
     fix_verified: bool | None = None
+    walls: tuple[str, ...] | None = None
+    """What stood around the code while it ran, strongest first."""
 
     @property
     def is_confirmed(self) -> bool:
@@ -75,16 +77,18 @@ class Verdict:
             "repro": self.repro,
             "reason": self.reason,
             "fix_verified": self.fix_verified,
+            "walls": None if self.walls is None else list(self.walls),
         }
 
     @classmethod
     def from_json(cls, entry: Json) -> Verdict:
         """The inverse of `to_json`."""
-        rest = {key: value for key, value in entry.items() if key not in {"kind", "plausibility", "class"}}
+        rest = {key: value for key, value in entry.items() if key not in {"kind", "plausibility", "class", "walls"}}
         plausibility = entry["plausibility"]
         return cls(
             kind=VerdictKind(entry["kind"]),
             plausibility=Plausibility(plausibility) if plausibility else None,
             how=entry["class"],
+            walls=None if entry.get("walls") is None else tuple(entry["walls"]),
             **rest,
         )

@@ -19,8 +19,8 @@ from nanlint.confirm.evidence import Uses
 from nanlint.confirm.worker.guards import demands_on, inner_switches, switched
 from nanlint.confirm.worker.guesses import alternatives, mentioned, required, starts
 from nanlint.confirm.worker.moves import aligned, anyway, by_complaint, is_about_shapes, others, with_spec
-from nanlint.confirm.worker.sandbox import Blocked
 from nanlint.confirm.worker.upto import fails_behind
+from nanlint.confirm.worker.walls.audit_hook import Blocked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
