@@ -142,8 +142,8 @@ class Rule:
     loops: ClassVar[frozenset[str]] = frozenset()
     """Words for which a function is looked at; `check_loop` is then shown the training loops of the file. Empty for none at all."""
     yields_to: ClassVar[frozenset[str]] = frozenset()
-    """Codes of rules that tell of the same defect more precisely: where one of them fires, this one is silent. At `info` they hide
-    nothing that is shown by default."""
+    """Codes of rules that tell of the same defect more precisely: where one of them fires, this one is silent, and the other has the
+    level of the stronger evidence."""
     options: ClassVar[Mapping[str, Option]] = {}
     """Names and defaults of what `[tool.nanlint.rules.CODE]` may set."""
 

@@ -144,8 +144,8 @@ def test_a_crash_ends_in_exit_code_2_and_asks_for_a_report(project: Project, mon
 
 def test_rules_lists_local_and_shipped_rules(project: Project) -> None:
     lines = project.run("rules").out.splitlines()
-    assert "LOC101  warning  bare-log: A logarithm is taken." in lines
-    assert "LOC202  warning  bare-tanh (preview): A hyperbolic tangent is taken." in lines
+    assert "LOC101  bare-log: A logarithm is taken." in lines
+    assert "LOC202  bare-tanh (preview): A hyperbolic tangent is taken." in lines
     assert any(line.startswith("NAN110  ") for line in lines)
     assert lines == sorted(lines)
 

@@ -134,7 +134,7 @@ def test_an_announced_finding_that_is_not_there_is_a_problem(tmp_path: Path) -> 
 
 def test_a_finding_with_another_message_is_a_problem(tmp_path: Path) -> None:
     problems = announced(tmp_path, bad='return torch.log2(x.softmax(-1))  # expect: NAN110 "purple"')
-    assert "found is NAN110(error) `x.softmax(-1)` is a softmax" in problems[0]
+    assert "found is NAN110(warning) `x.softmax(-1)` is a softmax" in problems[0]
 
 
 def test_a_fix_without_its_twin_is_a_problem(tmp_path: Path) -> None:

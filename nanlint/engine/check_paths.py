@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint import model
@@ -112,10 +113,12 @@ class Run:
         from nanlint.source.project_words import ProjectWords  # noqa: PLC0415 - same
 
         words = self._words.get(root) or self._words.setdefault(root, ProjectWords(root))
-        ruleset = self.checker.ruleset(file.settings)
-        judged = ruleset.stamped((with_project(finding, words) for finding in found), file.path)
-        result.findings, result.hidden = ruleset.divided(judged)
-        return result
+        judged, known = [with_project(finding, words) for finding in found], copy(result)
+        known.findings, known.hidden = judged[: len(result.findings)], judged[len(result.findings) :]
+        if any(new.severity is not old.severity for new, old in zip(judged, found, strict=True)):
+            ruleset = self.checker.ruleset(file.settings)
+            known.findings, known.hidden = ruleset.divided(ruleset.stamped(judged, file.path))
+        return known
 
     def _answers(self, files: Sequence[FoundFile]) -> Iterator[tuple[FoundFile, FileResult]]:
         left: list[FoundFile] = []

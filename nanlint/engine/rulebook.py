@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanlint import model
 from nanlint.engine.rule_cards import cards_of, ready_cards
 from nanlint.errors import RuleContractError, SettingsError, UsageError
-from nanlint.evidence.levels import level
 from nanlint.nearest import did_you_mean
 from nanlint.settings.paths import shown_path
 
@@ -106,6 +105,8 @@ class Rulebook:
     def info(self, code: str) -> RuleInfo:
         """A rule as its readers know it."""
         from inspect import cleandoc  # noqa: PLC0415 - costs 10 ms, and a clean run asks for no docs
+
+        from nanlint.evidence.levels import level  # noqa: PLC0415 - as above
 
         rule = self.rules[code]
         docs = cleandoc(rule.__doc__ or "")

@@ -12,7 +12,7 @@ from nanlint.engine.rule_border import findings_of
 from nanlint.evidence import collect
 from nanlint.evidence.levels import graded
 from nanlint.facts.values import Call
-from nanlint.model import FileError, Finding, Severity
+from nanlint.model import FileError, Finding
 from nanlint.source.outline import MODULE
 from nanlint.source.sketched_chunk import Sketch
 
@@ -124,41 +124,25 @@ class _Run:
         return [replace(finding, function=function_at(plan, finding.span.line)) for finding in kept]
 
     def _without_yielding(self, found: Sequence[Finding]) -> list[Finding]:
-        """The findings less those that yield to another one; thousands are not compared with each other."""
+        """One defect, one finding: those that yield to another are left out; thousands are not compared with each other."""
         rules, placed = self.ruleset.rules, dict[tuple[str, int], list[Finding]]()
         for finding in found:
             for line in _lines_of(finding):
                 placed.setdefault((finding.code, line), []).append(finding)
-        codes = {code for code, _ in placed}
-        rivals = {
-            code: [other for other in codes if other in rules[code].yields_to or code in rules[other].yields_to]
-            for code in codes
-        }
-        return [
-            finding
-            for finding in found
-            if not any(
-                self._yields(finding, placed.get((code, line), ()))
-                for code in rivals[finding.code]
-                for line in _lines_of(finding)
+        kept, told_by = list[Finding](), dict[int, list[Finding]]()
+        for finding in found:
+            winner = next(
+                (
+                    other
+                    for code in rules[finding.code].yields_to
+                    for line in _lines_of(finding)
+                    for other in placed.get((code, line), ())
+                    if other.span.overlaps(finding.span)
+                ),
+                None,
             )
-        ]
-
-    def _yields(self, finding: Finding, found: Sequence[Finding]) -> bool:
-        """Whether another rule tells of the same expression and wins: one defect, one finding.
-
-        A rule wins over those that yield to it, unless it has less to say: what is shown is not hidden by what is not.
-        """
-        rules, is_mild = self.ruleset.rules, finding.severity is Severity.INFO
-        for other in found:
-            is_milder = other.severity is Severity.INFO and not is_mild
-            is_stronger = is_mild and other.severity is not Severity.INFO
-            wins = other.code in rules[finding.code].yields_to and not is_milder
-            if (wins or (is_stronger and finding.code in rules[other.code].yields_to)) and other.span.overlaps(
-                finding.span
-            ):
-                return True
-        return False
+            (kept if winner is None else told_by.setdefault(id(winner), [])).append(finding)
+        return [_with_the_evidence_of(finding, told_by.get(id(finding), ())) for finding in kept]
 
     def _guarded(
         self,
@@ -184,6 +168,15 @@ class _Run:
             return self.facts.span_of(node).line
         except (RecursionError, KeyError):  # the node of a loop may stand in another function than the one at hand
             return self.facts.current_line
+
+
+def _with_the_evidence_of(finding: Finding, others: Sequence[Finding]) -> Finding:
+    """The finding with the strongest evidence that some rule has of the same defect."""
+    strongest = max((finding, *others), key=lambda each: each.severity.rank)
+    if strongest is finding:
+        return finding
+    told = strongest.severity, strongest.evidence, strongest.can_happen, strongest.matters
+    return replace(finding, **dict(zip(("severity", "evidence", "can_happen", "matters"), told, strict=True)))  # type: ignore[arg-type]
 
 
 def _lines_of(finding: Finding) -> range:

@@ -28,8 +28,6 @@ from nanlint.facts.tensor_proof import are_surely_tensors
 from nanlint.facts.training_code import (
     could_train,
     is_inference,
-    is_loss,
-    is_surely_trained,
     is_test,
     is_test_file,
     is_trained,
@@ -154,14 +152,6 @@ class CodeQuestions(Reach):
         """Whether the function at hand is a test or a part of one, or draws something."""
         return self._is_test_file or is_test(self.outline.chunks[self._current])
 
-    def is_loss(self) -> bool:
-        """Whether the function at hand or its class is called a loss."""
-        return is_loss(self.outline.chunks[self._current])
-
-    def speaks_of_loss(self) -> bool:
-        """Whether the code at hand names a loss."""
-        return any("loss" in word for word in self.outline.chunks[self._current].words)
-
     def is_done_once(self, node: cst.CSTNode) -> bool:
         """Whether `node` stands in a script outside of any loop: what fails there fails at once."""
         loops = (around for around in self.parents_of(node) if isinstance(around, (cst.For, cst.While)))
@@ -192,10 +182,6 @@ class CodeQuestions(Reach):
     def serves_a_forward(self) -> bool:
         """Whether the code at hand is a function that a forward of this file calls."""
         return serves_a_forward(self.outline.chunks[self._current], self.outline)
-
-    def is_surely_trained(self) -> bool:
-        """As `is_trained`, but for what is called a distance and no more."""
-        return not self.is_test() and is_surely_trained(self.outline.chunks[self._current], self.outline)
 
     def class_mentions(self, *words: str) -> bool:
         """Whether one of these names or attributes occurs in a method of the class at hand, or here outside of one."""

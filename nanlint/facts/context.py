@@ -54,11 +54,6 @@ class Condition:
     """The `if`, `while`, `assert`, conditional expression or `case` that it belongs to."""
 
     @property
-    def is_assert(self) -> bool:
-        """Whether it stops the program where it fails."""
-        return isinstance(self.decides, cst.Assert)
-
-    @property
     def leaves(self) -> bool:
         """Whether its body leaves the normal course: raise, break, continue, return or exit, at its own level."""
         if not isinstance(self.decides, (cst.If, cst.While)):

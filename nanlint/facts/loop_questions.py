@@ -16,7 +16,7 @@ from nanlint.facts.finite_checks import Check, check_of, subject_of
 from nanlint.facts.loop_calls import is_logging
 from nanlint.facts.naming import words_of
 from nanlint.facts.rate_edits import rate_put_in_again
-from nanlint.facts.training_code import is_one_step
+from nanlint.facts.training_code import is_loss, is_one_step
 from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
 from nanlint.facts.values import UNKNOWN
 from nanlint.source.walk import walk
@@ -137,6 +137,14 @@ class LoopQuestions(CodeQuestions):
         asked = [around.test for around in self.parents_of(node) if isinstance(around, cst.If)]
         words = [set(words_of(test)) for test in asked if isinstance(test, (cst.Name, cst.Attribute))]
         return any(thing in each and not verbs.isdisjoint(each) for each in words)
+
+    def is_loss(self) -> bool:
+        """Whether the function at hand or its class is called a loss."""
+        return is_loss(self.outline.chunks[self._current])
+
+    def speaks_of_loss(self) -> bool:
+        """Whether the code at hand names a loss."""
+        return any("loss" in word for word in self.outline.chunks[self._current].words)
 
     def is_logged(self, node: cst.CSTNode) -> bool:
         """Whether `node` is written out for somebody to read, there where it stands: `logger.info(a / b)`, `f"{a / b}"`."""

@@ -156,13 +156,6 @@ def is_trained(chunk: Chunk, outline: Outline) -> bool:
     )
 
 
-def is_surely_trained(chunk: Chunk, outline: Outline) -> bool:
-    """As `is_trained`, without what is called a distance and no more, which others than losses compute as well."""
-    function, owner = _words(chunk.name), _words(chunk.owner.rpartition(".")[2])
-    is_named = not (function.isdisjoint(_TRAINED_FUNCTIONS) and owner.isdisjoint(_LOSSES))
-    return is_trained(chunk, outline) and (is_named or function.isdisjoint(_DISTANCES))
-
-
 def serves_a_forward(chunk: Chunk, outline: Outline) -> bool:
     """Whether the chunk is a function that the forward of a model of the same file calls; it may as well be one of a metric."""
     return not chunk.owner and any(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from nanlint.model import Applicability, Direction
 from nanlint.report.closing import unchecked_files
-from nanlint.report.evidence import level_reasons
 from nanlint.report.frame import Row, change_rows, frame_rows
 from nanlint.report.hunks import Hunk, hunks
 from nanlint.report.paint import ADDED, FAINT, GUTTER, PLAIN, REMOVED, SEVERITY_STYLES, STRONG, Piece
@@ -49,8 +48,11 @@ def finding_block(finding: Finding, report: Report) -> Iterator[Line]:
     yield from _note(width, "why", _reason(finding, report))
     yield from _note(width, "breaks", _circumstances(finding))
     yield from _verdict(finding, width)
-    for line in level_reasons(finding) if report.explains_levels else ():
-        yield from _note(width, "level", line)
+    if report.explains_levels:
+        from nanlint.report.evidence import level_reasons  # noqa: PLC0415 - few ask
+
+        for line in level_reasons(finding):
+            yield from _note(width, "level", line)
     if finding.fix:
         yield from _note(width, f"fix ({_FIX_WORDS[finding.fix.applicability]})", one_line(finding.fix.title))
         yield from (_laid_out(row, width) for row in changes)
