@@ -134,7 +134,7 @@ class TinyNormEps(Rule):
         **changes: object,
     ) -> Finding:
         hazard, fix = Hazard(call.function, facts.source_of(call.subject or call.node), "0"), _fix(call, eps, facts)
-        return self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, evidence=evidence, **changes)
+        return self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, evidence=evidence, **changes)  # type: ignore[arg-type]
 
 
 def _harm(eps: float, norm: str, *, by_rsqrt: bool) -> str:
