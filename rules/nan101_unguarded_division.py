@@ -20,12 +20,11 @@ from nanlint.rule import (
     unsafe,
 )
 
-DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
+DIV, RECIPROCAL, POWER, NORMALIZE = "torch.div", "torch.reciprocal", "torch.pow", "torch.nn.functional.normalize"
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
-NORMALIZE = "torch.nn.functional.normalize"
 # What is built or initialised is the same in every run: what fails there fails at once.
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
-COUNT, DATUM, QUOTED = "count", "datum", 34
+COUNT, DATUM, QUOTED = "count", "datum", 31
 
 
 class UnguardedDivision(Rule):
@@ -70,13 +69,14 @@ class UnguardedDivision(Rule):
         found = facts.vanishes_as(below, call.arguments.get("input"))
         if _is_building(facts.function_name()) and found.kind != COUNT:
             return
-        known = f" (range {facts.range_of(below)})" if facts.is_known(below) else ""
+        made_by = facts.origin_of(below)
         yield self.finding(
             facts.span_of(below),
-            f"`{facts.quote(below, QUOTED)}` can be 0{known}, so the quotient can be NaN or inf",
+            f"`{facts.quote(below, QUOTED)}` can be 0{facts.when_zero(below, found)}: the quotient is NaN or inf",
             fix=_fix(list(_divisions_by(below, facts)), found.kind, facts),
             hazard=Hazard(call.function, facts.source_of(below), "0"),
             evidence=_evidence(call, below, found, facts) if shown is not None else (RARE,),
+            labels=facts.labels_at(made_by.node if made_by else None, "it is made here", apart_from=call.node),
         )
 
 

@@ -26,11 +26,9 @@ from nanlint.rule import (
 LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": -1}
 TOLD_ELSEWHERE = frozenset({"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod", "torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"})  # fmt: skip
 DIFFERENCE, RELU, QUOTED = "torch.sub", "torch.relu", 50
-UNKEPT, PROBABILITY, LIKELIHOOD = (
-    "is kept above 0 by nothing here",
-    "is a probability by name",
-    "torch.nn.functional.nll_loss",
-)
+PROBABILITY, LIKELIHOOD = "is a probability by name", "torch.nn.functional.nll_loss"
+# In a sentence, {} stands for the argument.
+UNKEPT, BY_NAME = "nothing keeps {} above 0", "{} may contain zeros (judged by its name only)"
 
 
 class LogOfZero(Rule):
@@ -86,7 +84,7 @@ class LogOfZero(Rule):
         is_forward = is_relu or facts.is_read_off(call.node) or bool(facts.stretched_in(inner))
         yield self.finding(
             facts.span_of(call.node),
-            f"`{facts.quote(inner, QUOTED)}` {certain or reason}",
+            (certain or reason).replace("{}", f"`{facts.quote(inner, QUOTED)}`", 1),
             fix=_fix(call, inner, edge, facts) if certain or not reason.startswith(UNKEPT) else None,
             hazard=Hazard(call.function, facts.source_of(inner), str(edge)),
             # relu's own backward is 0 at 0, whatever comes in; that of a logarithm below 0 is a number.
@@ -96,16 +94,16 @@ class LogOfZero(Rule):
 
 
 def _certain(inner: Expression, facts: Facts) -> str:
-    """Why the argument is 0 or below somewhere, whatever is known of the rest of it."""
+    """The sentence that says why the argument is 0 or below somewhere, whatever is known of the rest of it."""
     stretched, mask = facts.stretched_in(inner), facts.masked_by(inner)
     if stretched:
-        return f"is negative where `{facts.quote(stretched, QUOTED // 2)}` is above 1, where its log is NaN"
+        return f"{{}} is negative where `{facts.quote(stretched, QUOTED // 2)}` is above 1: its log is NaN"
     kind = facts.saturated(inner) if facts.range_of(inner).contains(0) else ""
     if not (kind or mask) or not facts.may_train() or facts.is_tested(inner):
         return ""
     if kind or mask is None:
-        return f"can be 0 where the {kind} rounds, so its logarithm can be -inf"
-    return f"is 0 where `{facts.quote(mask, QUOTED // 2)}` is, so its logarithm can be -inf"
+        return f"{{}} can be 0 where the {kind} rounds: log(0) is -inf"
+    return f"{{}} is 0 where `{facts.quote(mask, QUOTED // 2)}` is: log(0) is -inf"
 
 
 def _evidence(call: Call, inner: Expression, edge: int, reason: str, facts: Facts) -> tuple[Item, ...]:
@@ -121,21 +119,26 @@ def _is_ordinary(call: Call, inner: Expression, edge: int, facts: Facts) -> bool
 
 
 def _reason(call: Call, inner: Expression, edge: int, facts: Facts) -> str:
-    """Why the argument can be at the edge, or below; empty if nothing says so."""
+    """The sentence that says why the argument can be at the edge, or below; empty if nothing says so."""
     reach, origin = facts.range_of(inner), facts.origin_of(inner)
     if not edge and reach.has_zero and (facts.is_rest_of_exp(inner) or facts.is_odds(call)):
-        return "is 0 where x is 0" if facts.is_rest_of_exp(inner) else "ends in the log of 0 where x is 0 or 1"
+        odds = "{} can be 0 at one end of its range, and these log-odds are -inf or inf at the ends"
+        return "{} is 0 where the exponent is 0: log(0) is -inf" if facts.is_rest_of_exp(inner) else odds
     if facts.is_known(inner):
         # Squares, norms and shares are known not to be negative; what may be so is not, as a rule, but for differences.
         is_below = origin is not None and origin.function == DIFFERENCE and not facts.is_tested(inner)
         if (reach.low == edge or (reach.low < edge and is_below)) and reach.contains(edge):
-            return f"can be {edge} (range {reach}), so its logarithm can be -inf"
+            if edge:
+                return f"log1p(-1) is -inf: {{}} can reach -1 (range {reach})"
+            is_lower = reach.low < 0
+            return f"{{}} can be 0{is_lower * ' or negative'} (range {reach}): log gives -inf{is_lower * ' or NaN'}"
     if edge or facts.is_tested(inner):
         return ""
     if facts.is_difference(inner):
-        return "is a difference and can round to 0 or below"
-    told = facts.told_by_making(inner) or (UNKEPT if facts.is_unkept(inner) else "")
-    return told and f"{told}, and log(0) is -inf"
+        return "{} is a difference and can round to 0 or below: log gives -inf or NaN"
+    told = facts.told_by_making(inner)
+    sentence = (BY_NAME if told.endswith("by name") else f"{{}} {told}") if told else UNKEPT
+    return f"{sentence}: log(0) is -inf" if told or facts.is_unkept(inner) else ""
 
 
 def _fix(call: Call, inner: Expression, edge: int, facts: Facts) -> Fix | None:

@@ -99,7 +99,7 @@ class RiskyConfigValue(Rule):
         if bound >= most:
             # Methods of reinforcement learning publish bounds of a thousand, against explosions alone.
             evidence = (MILD,) if bound < 10 * most else ()
-            yield self._risky(setting, "lets every smaller gradient pass unclipped", "1.0", *evidence)
+            yield self._risky(setting, "effectively disables clipping; typical values are 0.1-10", "1.0", *evidence)
         elif bound <= 0:
             reason = "turns gradients uphill" if bound < 0 else "makes every gradient 0"
             yield self._risky(setting, f"{reason} where it is not taken for off", "1.0", DECIDED_ELSEWHERE)
@@ -144,5 +144,5 @@ class RiskyConfigValue(Rule):
     def _risky(self, setting: Setting, harm: str, usual: str, *evidence: Item) -> Finding:
         fix = show(f"A usual value is {usual}")
         hazard = Hazard("setting", setting.name, harm)
-        message = f"`{setting.text[:32]}` {harm}"
+        message = f"`{setting.quote(32)}` {harm}"
         return self.finding(setting.span, message, fix=fix, hazard=hazard, evidence=evidence)

@@ -30,7 +30,7 @@ def test_the_readme_lists_the_rules_of_today() -> None:
 def test_a_page_has_title_severity_and_all_sections() -> None:
     text = page(rulebook().info("NAN110"))
     assert text.startswith("# NAN110 log-of-softmax\n\nThe logarithm of a softmax")
-    assert "Severity `error`, on by default." in text
+    assert "Severity `warning`, on by default." in text
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ["Why it hurts", "Flagged", "Instead", "Silent when", "Fix"]
 
 
