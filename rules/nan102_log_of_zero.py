@@ -122,7 +122,7 @@ def _reason(call: Call, inner: Expression, edge: int, facts: Facts) -> str:
     """The sentence that says why the argument can be at the edge, or below; empty if nothing says so."""
     reach, origin = facts.range_of(inner), facts.origin_of(inner)
     if not edge and reach.has_zero and (facts.is_rest_of_exp(inner) or facts.is_odds(call)):
-        odds = "{} can be 0 at one end of its range, and these log-odds are -inf or inf at the ends"
+        odds = "{} can be 0: these are log-odds, -inf at one end of the range and inf at the other"
         return "{} is 0 where the exponent is 0: log(0) is -inf" if facts.is_rest_of_exp(inner) else odds
     if facts.is_known(inner):
         # Squares, norms and shares are known not to be negative; what may be so is not, as a rule, but for differences.

@@ -104,13 +104,9 @@ class LogOfSoftmax(Rule):
             text = facts.text_as(call, f"{ENTROPY}_with_logits", input=facts.source_of(logits))
         edits = facts.with_leftovers(Edit(facts.span_of(call.node), text)) if text else ()
         fix = safe("Use binary_cross_entropy_with_logits", *edits) if edits else None
+        span, halves = facts.span_of(call.node), ("float16", "bfloat16")
         yield self.finding(
-            facts.span_of(call.node),
-            message,
-            fix=fix,
-            direction=Direction.FORWARD,
-            dtypes=("float16", "bfloat16"),
-            evidence=(RANGE_REACHES,),
+            span, message, fix=fix, direction=Direction.FORWARD, dtypes=halves, evidence=(RANGE_REACHES,)
         )
 
 

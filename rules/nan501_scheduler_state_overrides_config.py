@@ -62,7 +62,7 @@ class SchedulerStateOverridesConfig(Rule):
         rate = facts.configured_rate() if role == "optimizer" or facts.is_known_scheduler(receiver) else None
         if rate is None or facts.is_plateau(receiver) or (role == "optimizer" and facts.has_own_schedule()):
             return
-        restored = "learning rate" if role == "optimizer" else "learning rate and schedule"
+        restored = "learning rate" if role == "optimizer" else "rate and schedule"
         message = f"resuming restores the saved {restored}; changing `{facts.quote(rate, 20)}` has no effect"
         labels = facts.labels_at(rate, "the saved state overrides this setting", apart_from=call.node)
         hazard = Hazard("load_state_dict", facts.quote(receiver), "a checkpoint with another learning rate")
