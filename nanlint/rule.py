@@ -8,26 +8,17 @@ cheap: libcst comes in when a chunk is walked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
+from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
-from nanlint.evidence.table import (
-    DECIDED_ELSEWHERE,
-    LOST_AT_ONCE,
-    MADE_SO,
-    MILD,
-    NAME_ALONE,
-    NOTHING_KNOWN,
-    ONLY_LOGGED,
-    RANGE_REACHES,
-    RARE,
-    Item,
-)
-from nanlint.model import Applicability, Direction, Edit, Finding, Fix, Hazard, Severity, Span
+from nanlint.evidence.table import Item
+from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 from nanlint.source.telling_names import DATA, RATES, VANISHING
 
 if TYPE_CHECKING:
     import libcst as cst
+    from typing_extensions import Unpack
 
     from nanlint.facts.by_hand import ByHand
     from nanlint.facts.config import Config, Setting
@@ -51,15 +42,6 @@ else:
 __all__ = [
     "COMPARISONS",
     "DATA",
-    "DECIDED_ELSEWHERE",
-    "LOST_AT_ONCE",
-    "MADE_SO",
-    "MILD",
-    "NAME_ALONE",
-    "NOTHING_KNOWN",
-    "ONLY_LOGGED",
-    "RANGE_REACHES",
-    "RARE",
     "RATES",
     "VANISHING",
     "Applicability",
@@ -80,6 +62,7 @@ __all__ = [
     "Hazard",
     "Item",
     "Iterator",
+    "Label",
     "Node",
     "Option",
     "Path",
@@ -91,6 +74,7 @@ __all__ = [
     "TrainingLoop",
     "Value",
     "Vanishing",
+    "items",
     "safe",
     "show",
     "unsafe",
@@ -99,7 +83,6 @@ __all__ = [
 Option = int | float | str | bool
 COMPARISONS = frozenset(f"torch.{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
 """The operations that make a mask of values."""
-FORMATS: tuple[str, ...] = ("float16", "bfloat16", "float32", "float64")
 
 
 def safe(title: str, *edits: Edit) -> Fix:
@@ -115,6 +98,16 @@ def unsafe(title: str, *edits: Edit) -> Fix:
 def show(title: str, *edits: Edit) -> Fix:
     """A sketch of a fix, which is never applied."""
     return Fix(title, Applicability.SHOW, edits)
+
+
+class Parts(TypedDict, total=False):
+    """What a finding may have beside its message: other places, a reason and code of its own, or what differs from its rule."""
+
+    labels: tuple[Label, ...]
+    why: str
+    help: str
+    direction: Direction
+    dtypes: tuple[str, ...]
 
 
 class Rule:
@@ -182,17 +175,13 @@ class Rule:
         fix: Fix | None = None,
         hazard: Hazard | None = None,
         evidence: tuple[Item, ...] = (),
-        **changes: object,
+        **parts: Unpack[Parts],
     ) -> Finding:
-        """A finding of this rule; `evidence` is what the rule knows of this one, `changes` may set its direction or dtypes."""
+        """A finding of this rule; `evidence` is what the rule knows of this one."""
         items = tuple(item.name for item in (*self.evidence, *evidence))
-        fields: dict[str, object] = {
-            "severity": self.severity or level(self.code, frozenset(items)),
-            "direction": self.direction,
-            "dtypes": self.dtypes,
-            **changes,
-        }
-        return Finding(self.code, self.name, span, message, fix=fix, hazard=hazard, evidence=items, **fields)  # type: ignore[arg-type]
+        severity = self.severity or level(self.code, frozenset(items))
+        told: Parts = {"direction": self.direction, "dtypes": self.dtypes, **parts}
+        return Finding(self.code, self.name, span, message, severity, fix=fix, hazard=hazard, evidence=items, **told)
 
     @classmethod
     def section(cls, title: Literal["Why it hurts", "Flagged", "Instead", "Silent when", "Fix"]) -> str:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    MADE_SO,
-    NAME_ALONE,
-    RARE,
     Call,
     Edit,
     Expression,
@@ -17,15 +14,15 @@ from nanlint.rule import (
     Iterator,
     Rule,
     Vanishing,
+    items,
     unsafe,
 )
 
-DIV, RECIPROCAL, POWER = "torch.div", "torch.reciprocal", "torch.pow"
+DIV, RECIPROCAL, POWER, NORMALIZE = "torch.div", "torch.reciprocal", "torch.pow", "torch.nn.functional.normalize"
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
-NORMALIZE = "torch.nn.functional.normalize"
 # What is built or initialised is the same in every run: what fails there fails at once.
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
-COUNT, DATUM, QUOTED = "count", "datum", 34
+COUNT, DATUM, QUOTED = "count", "datum", 31
 
 
 class UnguardedDivision(Rule):
@@ -70,13 +67,14 @@ class UnguardedDivision(Rule):
         found = facts.vanishes_as(below, call.arguments.get("input"))
         if _is_building(facts.function_name()) and found.kind != COUNT:
             return
-        known = f" (range {facts.range_of(below)})" if facts.is_known(below) else ""
+        made_by = facts.origin_of(below)
         yield self.finding(
             facts.span_of(below),
-            f"`{facts.quote(below, QUOTED)}` can be 0{known}, so the quotient can be NaN or inf",
+            f"`{facts.quote(below, QUOTED)}` can be 0{facts.when_zero(below, found)}: the quotient is NaN or inf",
             fix=_fix(list(_divisions_by(below, facts)), found.kind, facts),
             hazard=Hazard(call.function, facts.source_of(below), "0"),
-            evidence=_evidence(call, below, found, facts) if shown is not None else (RARE,),
+            evidence=_evidence(call, below, found, facts) if shown is not None else (items.RARE,),
+            labels=facts.labels_at(made_by.node if made_by else None, "it is made here", apart_from=call.node),
         )
 
 
@@ -102,8 +100,8 @@ def _denominator(call: Call, facts: Facts) -> Expression | None:
 def _evidence(call: Call, below: Expression, found: Vanishing, facts: Facts) -> tuple[Item, ...]:
     is_sure = facts.is_tensor(call.node) or facts.is_tensor_on_a_path(below)
     if not is_sure or facts.is_share(call.arguments.get("input"), below):
-        return (RARE,)
-    return (MADE_SO,) if found.is_ordinary or facts.is_measured(below) else (NAME_ALONE,)
+        return (items.RARE,)
+    return (items.MADE_SO,) if found.is_ordinary or facts.is_measured(below) else (items.NAME_ALONE,)
 
 
 def _is_unguarded(call: Call, below: Expression, facts: Facts) -> bool:

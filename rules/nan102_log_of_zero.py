@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    LOST_AT_ONCE,
-    MADE_SO,
-    NAME_ALONE,
-    NOTHING_KNOWN,
-    RANGE_REACHES,
-    RARE,
     Call,
     Direction,
     Edit,
@@ -20,6 +14,7 @@ from nanlint.rule import (
     Item,
     Iterator,
     Rule,
+    items,
     unsafe,
 )
 
@@ -27,8 +22,9 @@ from nanlint.rule import (
 LOGARITHMS = {"torch.log": 0, "torch.log2": 0, "torch.log10": 0, "torch.log1p": -1}
 TOLD_ELSEWHERE = frozenset({"torch.softmax", "torch.sigmoid", "torch.nn.functional.softmin", "torch.det", "torch.prod", "torch.cumprod", "torch.exp", "torch.exp2", "torch.nn.functional.softplus", "torch.erfc", "torch.special.erfcx"})  # fmt: skip
 DIFFERENCE, RELU, QUOTED = "torch.sub", "torch.relu", 50
-UNKEPT, PROBABILITY = "is kept above 0 by nothing here", "is a probability by name"
-LIKELIHOOD = "torch.nn.functional.nll_loss"
+PROBABILITY, LIKELIHOOD = "is a probability by name", "torch.nn.functional.nll_loss"
+# In a sentence, {} stands for the argument.
+UNKEPT, BY_NAME = "nothing keeps {} above 0", "{} may contain zeros (judged by its name only)"
 
 
 class LogOfZero(Rule):
@@ -57,7 +53,7 @@ class LogOfZero(Rule):
 
     code = "NAN102"
     name = "log-of-zero"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.BOTH
     calls = frozenset(LOGARITHMS)
     yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN211", "NAN302"})
@@ -84,36 +80,36 @@ class LogOfZero(Rule):
         is_forward = is_relu or facts.is_read_off(call.node) or bool(facts.stretched_in(inner))
         yield self.finding(
             facts.span_of(call.node),
-            f"`{facts.quote(inner, QUOTED)}` {certain or reason}",
+            (certain or reason).replace("{}", f"`{facts.quote(inner, QUOTED)}`", 1),
             fix=_fix(call, inner, edge, facts) if certain or not reason.startswith(UNKEPT) else None,
             hazard=Hazard(call.function, facts.source_of(inner), str(edge)),
             # relu's own backward is 0 at 0, whatever comes in; that of a logarithm below 0 is a number.
             direction=Direction.FORWARD if is_forward else self.direction,
-            evidence=(MADE_SO,) if certain or is_ordinary else _evidence(call, inner, edge, reason, facts),
+            evidence=(items.MADE_SO,) if certain or is_ordinary else _evidence(call, inner, edge, reason, facts),
         )
 
 
 def _certain(inner: Expression, facts: Facts) -> str:
-    """Why the argument is 0 or below somewhere, whatever is known of the rest of it."""
+    """The sentence that says why the argument is 0 or below somewhere, whatever is known of the rest of it."""
     stretched, mask = facts.stretched_in(inner), facts.masked_by(inner)
     if stretched:
-        return f"is negative where `{facts.quote(stretched, QUOTED // 2)}` is above 1, where its log is NaN"
+        return f"{{}} is negative where `{facts.quote(stretched, QUOTED // 2)}` is above 1: its log is NaN"
     kind = facts.saturated(inner) if facts.range_of(inner).contains(0) else ""
     if not (kind or mask) or not facts.may_train() or facts.is_tested(inner):
         return ""
     if kind or mask is None:
-        return f"can be 0 where the {kind} rounds, so its logarithm can be -inf"
-    return f"is 0 where `{facts.quote(mask, QUOTED // 2)}` is, so its logarithm can be -inf"
+        return f"{{}} can be 0 where the {kind} rounds: log(0) is -inf"
+    return f"{{}} is 0 where `{facts.quote(mask, QUOTED // 2)}` is: log(0) is -inf"
 
 
 def _evidence(call: Call, inner: Expression, edge: int, reason: str, facts: Facts) -> tuple[Item, ...]:
     if not edge and facts.is_log_of_probability(call, inner, told=PROBABILITY):
-        return (RANGE_REACHES,)
+        return (items.RANGE_REACHES,)
     if reason.startswith(UNKEPT):
-        return (NOTHING_KNOWN,)
-    if reason.startswith("can be"):
-        return (RANGE_REACHES,)
-    return (RARE,) if facts.is_difference(inner) or facts.is_read_off(call.node) else (NAME_ALONE,)
+        return (items.NOTHING_KNOWN,)
+    if "(range" in reason:
+        return (items.RANGE_REACHES,)
+    return (items.RARE,) if facts.is_difference(inner) or facts.is_read_off(call.node) else (items.NAME_ALONE,)
 
 
 def _is_ordinary(call: Call, inner: Expression, edge: int, facts: Facts) -> bool:
@@ -123,21 +119,26 @@ def _is_ordinary(call: Call, inner: Expression, edge: int, facts: Facts) -> bool
 
 
 def _reason(call: Call, inner: Expression, edge: int, facts: Facts) -> str:
-    """Why the argument can be at the edge, or below; empty if nothing says so."""
+    """The sentence that says why the argument can be at the edge, or below; empty if nothing says so."""
     reach, origin = facts.range_of(inner), facts.origin_of(inner)
     if not edge and reach.has_zero and (facts.is_rest_of_exp(inner) or facts.is_odds(call)):
-        return "is 0 where x is 0" if facts.is_rest_of_exp(inner) else "ends in the log of 0 where x is 0 or 1"
+        odds = "{} can be 0: these are log-odds, -inf at one end of the range and inf at the other"
+        return "{} is 0 where the exponent is 0: log(0) is -inf" if facts.is_rest_of_exp(inner) else odds
     if facts.is_known(inner):
         # Squares, norms and shares are known not to be negative; what may be so is not, as a rule, but for differences.
         is_below = origin is not None and origin.function == DIFFERENCE and not facts.is_tested(inner)
         if (reach.low == edge or (reach.low < edge and is_below)) and reach.contains(edge):
-            return f"can be {edge} (range {reach}), so its logarithm can be -inf"
+            if edge:
+                return f"log1p(-1) is -inf: {{}} can reach -1 (range {reach})"
+            is_lower = reach.low < 0
+            return f"{{}} can be 0{is_lower * ' or negative'} (range {reach}): log gives -inf{is_lower * ' or NaN'}"
     if edge or facts.is_tested(inner):
         return ""
     if facts.is_difference(inner):
-        return "is a difference and can round to 0 or below"
-    told = facts.told_by_making(inner) or (UNKEPT if facts.is_unkept(inner) else "")
-    return told and f"{told}, and log(0) is -inf"
+        return "{} is a difference and can round to 0 or below: log gives -inf or NaN"
+    told = facts.told_by_making(inner)
+    sentence = (BY_NAME if told.endswith("by name") else f"{{}} {told}") if told else UNKEPT
+    return f"{sentence}: log(0) is -inf" if told or facts.is_unkept(inner) else ""
 
 
 def _fix(call: Call, inner: Expression, edge: int, facts: Facts) -> Fix | None:

@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    LOST_AT_ONCE,
-    NOTHING_KNOWN,
-    RANGE_REACHES,
-    Call,
-    Direction,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Hazard,
-    Iterator,
-    Rule,
-    unsafe,
-)
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, items, unsafe
 
 SQRT, RSQRT, POWER, DIFFERENCE, PRODUCT = "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.sub", "torch.mul"
 INF, EINSUM = float("inf"), "torch.einsum"
@@ -61,7 +47,7 @@ class RootOfNegative(Rule):
 
     code = "NAN103"
     name = "root-of-negative"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.BOTH
     calls = frozenset({SQRT, RSQRT, POWER})
     yields_to = frozenset({"NAN210", "NAN302"})
@@ -81,7 +67,7 @@ class RootOfNegative(Rule):
                 fix = unsafe("Keep the value under the root above 0", Edit(facts.span_of(inner), text))
             hazard = Hazard(call.function, facts.source_of(inner), "below 0")
             is_sure = is_quadratic or (facts.may_train() and reason != IN_NO_ORDER)
-            evidence = (RANGE_REACHES,) if is_sure else (NOTHING_KNOWN,)
+            evidence = (items.RANGE_REACHES,) if is_sure else (items.NOTHING_KNOWN,)
             yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, evidence=evidence)
 
 

@@ -2,22 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    LOST_AT_ONCE,
-    NOTHING_KNOWN,
-    RANGE_REACHES,
-    RARE,
-    Call,
-    Direction,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Hazard,
-    Iterator,
-    Rule,
-    unsafe,
-)
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, items, unsafe
 
 ACOSH, LOGIT = "torch.acosh", "torch.logit"
 INF = float("inf")
@@ -54,7 +39,7 @@ class InverseFunctionDomain(Rule):
 
     code = "NAN104"
     name = "inverse-function-domain"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.BOTH
     calls = frozenset(DOMAINS)
     yields_to = frozenset({"NAN203"})
@@ -84,11 +69,11 @@ class InverseFunctionDomain(Rule):
             direction=direction,
             fix=unsafe("Clamp inside the open interval", edit) if edit is not None else None,
             dtypes=_dtypes(call, inner, facts) or self.dtypes,
-            evidence=(NOTHING_KNOWN,)
+            evidence=(items.NOTHING_KNOWN,)
             if reason == UNKEPT
-            else (RARE,)
+            else (items.RARE,)
             if direction is Direction.BACKWARD and is_rare
-            else (RANGE_REACHES,),
+            else (items.RANGE_REACHES,),
         )
 
 

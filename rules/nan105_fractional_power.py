@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    DECIDED_ELSEWHERE,
-    LOST_AT_ONCE,
-    NOTHING_KNOWN,
-    RANGE_REACHES,
-    Call,
-    Direction,
-    Expression,
-    Facts,
-    Finding,
-    Hazard,
-    Iterator,
-    Rule,
-    show,
-)
+from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, items, show
 
 POWER = "torch.pow"
 PRODUCT = "torch.mul"
@@ -53,7 +39,7 @@ class FractionalPower(Rule):
 
     code = "NAN105"
     name = "fractional-power"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.BOTH
     calls = frozenset({POWER})
     yields_to = frozenset({"NAN302"})
@@ -82,7 +68,7 @@ class FractionalPower(Rule):
         yield self.finding(
             facts.span_of(call.node),
             f"`{facts.quote(base, QUOTED)}` {reason}, and its power {shown} is NaN {'below' if is_open else 'there'}",
-            evidence=(NOTHING_KNOWN,) if is_open else (RANGE_REACHES,),
+            evidence=(items.NOTHING_KNOWN,) if is_open else (items.RANGE_REACHES,),
             fix=show("clamp_min(0) on the base, or its sign times the power of its size"),
             hazard=Hazard(POWER, facts.source_of(base), "below 0"),
             direction=Direction.BACKWARD if learned else Direction.BOTH,
@@ -102,7 +88,7 @@ class FractionalPower(Rule):
                 fix=show("clamp_min with a small number on the base, or an exponent that is 1 at least"),
                 hazard=Hazard(POWER, facts.source_of(base), "0"),
                 direction=Direction.BACKWARD,
-                evidence=(DECIDED_ELSEWHERE,),
+                evidence=(items.DECIDED_ELSEWHERE,),
             )
 
 

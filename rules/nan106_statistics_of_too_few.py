@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    MADE_SO,
-    RARE,
-    Call,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Item,
-    Iterator,
-    Rule,
-    unsafe,
-)
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Item, Iterator, Rule, items, unsafe
 
 SPREADS = frozenset({"torch.std", "torch.var"})
 AVERAGES = frozenset({"torch.mean", "torch.median"})
@@ -86,19 +72,23 @@ class StatisticsOfTooFew(Rule):
             f"`{text}` {reason}",
             fix=_fix(call, facts) if is_spread and not selection else None,
             hazard=Hazard(call.function, facts.source_of(subject), "one element" if is_spread else "no elements"),
-            evidence=_evidence(call, subject, facts) if is_batch and not selection else (MADE_SO,) if sure else (RARE,),
+            evidence=_evidence(call, subject, facts)
+            if is_batch and not selection
+            else (items.MADE_SO,)
+            if sure
+            else (items.RARE,),
         )
 
 
 def _evidence(call: Call, subject: Expression, facts: Facts) -> tuple[Item, ...]:
     """A minibatch that was handed in can hold one element; what was computed here is all of a rollout, and breaks without an eps."""
     if any(facts.origin_of(quotient.arguments.get("other")) is call for quotient in facts.calls_of("torch.div")):
-        return (MADE_SO,)
+        return (items.MADE_SO,)
     node, made_by = subject, facts.value_of(subject).made_by
     while made_by is not None and made_by.function in MOVES and made_by.subject is not None:
         node, made_by = made_by.subject, facts.value_of(made_by.subject).made_by
     is_part = made_by.function == "subscript" if made_by is not None else facts.source_of(node).endswith("]")
-    return (MADE_SO,) if is_part or facts.is_given(subject) else (RARE,)
+    return (items.MADE_SO,) if is_part or facts.is_given(subject) else (items.RARE,)
 
 
 def _is_batch(call: Call, subject: Expression, facts: Facts) -> bool:

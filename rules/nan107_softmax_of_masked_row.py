@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    DECIDED_ELSEWHERE,
-    MADE_SO,
     Call,
     Direction,
     Edit,
@@ -16,6 +14,7 @@ from nanlint.rule import (
     Hazard,
     Iterator,
     Rule,
+    items,
     unsafe,
 )
 
@@ -29,7 +28,7 @@ RESULTS = {
 SAMPLERS = ("sampl", "filter", "top_k", "top_p", "topk", "warp", "generate", "decode")
 SCALING = frozenset({"torch.div", "torch.mul"})
 ORDINARY = 100
-QUOTED = 18
+QUOTED = 30
 
 
 class SoftmaxOfMaskedRow(Rule):
@@ -76,16 +75,17 @@ class SoftmaxOfMaskedRow(Rule):
         is_taken = call.function == LOGSUMEXP and _is_taken_from_scores(call, facts)
         if call.function == LOGSUMEXP and not is_taken and not (found.is_added and facts.has_gradient(call.node)):
             return
-        scores = facts.quote(call.subject, QUOTED) if call.subject is not None else ""
-        mask = facts.quote(found.mask, QUOTED)
+        result = RESULTS[LOG_SOFTMAX if is_taken else call.function]
+        # The softmax breaks, but the mistake is the -inf.
+        place = found.call.node if facts.is_here(found.call.node) else call.node
         yield self.finding(
-            # The softmax breaks, but the mistake is the -inf.
-            facts.span_of(found.call.node if facts.is_here(found.call.node) else call.node),
-            f"`{scores}` is -inf under `{mask}`, and of an all -inf row {RESULTS[LOG_SOFTMAX if is_taken else call.function]}",
+            facts.span_of(place),
+            f"{result} for any row that `{facts.quote(found.mask, QUOTED)}` fills completely with -inf",
             fix=_fix(found, facts, is_log=is_taken or call.function == LOG_SOFTMAX),
-            hazard=Hazard(call.function, scores, "-inf"),
-            evidence=(MADE_SO,) if _is_ordinary(found, call, facts) else (DECIDED_ELSEWHERE,),
+            hazard=Hazard(call.function, facts.quote(call.subject, QUOTED) if call.subject is not None else "", "-inf"),
+            evidence=(items.MADE_SO,) if _is_ordinary(found, call, facts) else (items.DECIDED_ELSEWHERE,),
             direction=Direction.BOTH if found.is_added else Direction.FORWARD,
+            labels=facts.labels_at(call.node, f"the {call.function[6:]} is taken here", apart_from=place),
         )
 
 

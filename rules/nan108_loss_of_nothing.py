@@ -5,21 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from nanlint.rule import (
-    MADE_SO,
-    RARE,
-    Call,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Item,
-    Iterator,
-    Rule,
-    unsafe,
-)
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Item, Iterator, Rule, items, unsafe
 
 F = "torch.nn.functional."
 IGNORING = {f"{F}cross_entropy": "torch.nn.CrossEntropyLoss", f"{F}nll_loss": "torch.nn.NLLLoss"}
@@ -84,7 +70,9 @@ class LossOfNothing(Rule):
         is_rare = _mark(call, facts) == RARE_MARK
         if selected is not None:
             reason = f"`{facts.quote(selected, QUOTED)}` can be empty"
-            for finding in self._report(call, selected, reason, facts, MADE_SO if sure is not None else RARE):
+            for finding in self._report(
+                call, selected, reason, facts, items.MADE_SO if sure is not None else items.RARE
+            ):
                 yield finding
         elif call.module is None and (is_rare or _ignores(call, facts)):
             target = call.arguments.get("target")
@@ -92,7 +80,7 @@ class LossOfNothing(Rule):
                 return
             subject = f"`{facts.quote(target, QUOTED)}`" if target is not None else "the targets"
             reason = f"every one of {subject} can be ignored"
-            for finding in self._report(call, target, reason, facts, RARE if is_rare else MADE_SO):
+            for finding in self._report(call, target, reason, facts, items.RARE if is_rare else items.MADE_SO):
                 yield replace(finding, fix=_fix(call, facts))
 
     def _report(

@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nanlint.rule import (
-    LOST_AT_ONCE,
-    MADE_SO,
-    RANGE_REACHES,
-    Call,
-    Direction,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Hazard,
-    Iterator,
-    Rule,
-    safe,
-)
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, items, safe
 
 LOGS = frozenset({"torch.log", "torch.log1p", "torch.log2", "torch.log10"})
 SOFTMAX, SIGMOID = "torch.softmax", "torch.sigmoid"
@@ -66,7 +52,7 @@ class LogOfSoftmax(Rule):
 
     code = "NAN110"
     name = "log-of-softmax"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.BOTH
     calls = LOGS | {ENTROPY}
 
@@ -83,10 +69,13 @@ class LogOfSoftmax(Rule):
         if logs[0].call is call:
             zone = "-1" if call.function == "torch.log1p" else "0"
             hazard = Hazard(call.function, facts.source_of(call.subject or log.of), zone)
-            message, edits = _message(logs, zone, facts), _edits(logs, facts)
+            message, edits = _message(logs, facts), _edits(logs, facts)
             better = "log_softmax" if log.made_by.function == SOFTMAX else "logsigmoid"
             fix = safe(f"Use {better}", *edits) if edits else None
-            yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, evidence=(MADE_SO,))
+            origin = f"the {KINDS[log.made_by.function]} is made here"
+            labels = facts.labels_at(log.made_by.node, origin, apart_from=call.node)
+            span = facts.span_of(call.node)
+            yield self.finding(span, message, fix=fix, hazard=hazard, evidence=(items.MADE_SO,), labels=labels)
 
     def _check_entropy(self, call: Call, facts: Facts) -> Iterator[Finding]:
         made_by = facts.origins_of(call.subject)
@@ -101,13 +90,9 @@ class LogOfSoftmax(Rule):
             text = facts.text_as(call, f"{ENTROPY}_with_logits", input=facts.source_of(logits))
         edits = facts.with_leftovers(Edit(facts.span_of(call.node), text)) if text else ()
         fix = safe("Use binary_cross_entropy_with_logits", *edits) if edits else None
+        span, halves = facts.span_of(call.node), ("float16", "bfloat16")
         yield self.finding(
-            facts.span_of(call.node),
-            message,
-            fix=fix,
-            direction=Direction.FORWARD,
-            dtypes=("float16", "bfloat16"),
-            evidence=(RANGE_REACHES,),
+            span, message, fix=fix, direction=Direction.FORWARD, dtypes=halves, evidence=(items.RANGE_REACHES,)
         )
 
 
@@ -134,13 +119,12 @@ def _is_same(first: Call, second: Call, facts: Facts) -> bool:
     )
 
 
-def _message(logs: list[Log], zone: str, facts: Facts) -> str:
+def _message(logs: list[Log], facts: Facts) -> str:
     log, kind = logs[0], KINDS[logs[0].made_by.function]
     if len({each.is_of_rest for each in logs}) == 2:
-        return f"`{facts.quote(log.of, QUOTED)}` is a {kind} and can be exactly 0 or 1, so its logs can be -inf"
-    operand = facts.quote(log.call.subject or log.of, QUOTED)
-    reason = f"is {zone} where the {kind} rounds to 1" if log.is_of_rest else f"is a {kind} and can be exactly 0"
-    return f"`{operand}` {reason}, so its log can be -inf"
+        return f"`{facts.quote(log.of, QUOTED)}` is a {kind} and rounds to exactly 0 and 1: its logs can be -inf"
+    word, operand = log.call.function.rpartition(".")[2], facts.quote(log.call.subject or log.of, QUOTED)
+    return f"{word} of `{operand}` is -inf once the {kind} rounds to {1 if log.is_of_rest else 0}"
 
 
 def _edits(logs: list[Log], facts: Facts) -> tuple[Edit, ...]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    LOST_AT_ONCE,
-    MADE_SO,
-    RARE,
     Call,
     Direction,
     Edit,
@@ -16,6 +13,7 @@ from nanlint.rule import (
     Hazard,
     Iterator,
     Rule,
+    items,
     safe,
     show,
     unsafe,
@@ -55,7 +53,7 @@ class EntropyByHand(Rule):
 
     code = "NAN111"
     name = "entropy-by-hand"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     calls = frozenset({PRODUCT, DIVERGENCE})
     yields_to = frozenset({"NAN110", "NAN303"})
 
@@ -82,7 +80,7 @@ class EntropyByHand(Rule):
                 message,
                 fix=_fix(call, signed, log, facts),
                 hazard=Hazard(log.function, facts.source_of(argument), "0"),
-                evidence=(MADE_SO,) if is_trained else (RARE,),
+                evidence=(items.MADE_SO,) if is_trained else (items.RARE,),
             )
             return
 
@@ -99,7 +97,7 @@ class EntropyByHand(Rule):
                 facts.span_of(call.node),
                 message,
                 fix=show("the log_softmax as its target, with log_target=True"),
-                evidence=(RARE,),
+                evidence=(items.RARE,),
                 direction=Direction.BACKWARD,
                 hazard=Hazard(DIVERGENCE, facts.source_of(target), "0"),
             )

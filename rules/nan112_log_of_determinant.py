@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    LOST_AT_ONCE,
-    RANGE_REACHES,
-    RARE,
-    Call,
-    Direction,
-    Edit,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Iterator,
-    Rule,
-    unsafe,
-)
+from nanlint.rule import Call, Direction, Edit, Facts, Finding, Fix, Hazard, Iterator, Rule, items, unsafe
 
 DETERMINANT, PRODUCT, RUNNING_PRODUCT, ABS = "torch.det", "torch.prod", "torch.cumprod", "torch.abs"
 KINDS = {DETERMINANT: "a determinant", PRODUCT: "a product", RUNNING_PRODUCT: "a product"}
@@ -52,7 +38,7 @@ class LogOfDeterminant(Rule):
 
     code = "NAN112"
     name = "log-of-determinant"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.BOTH
     calls = frozenset({LOG, "torch.log2", "torch.log10"})
 
@@ -76,7 +62,7 @@ class LogOfDeterminant(Rule):
             hazard=Hazard(call.function, facts.source_of(inner), "0"),
             dtypes=DETERMINANT_DTYPES if made_by.function == DETERMINANT else self.dtypes,
             # Products are taken of other things than probabilities, too.
-            evidence=(RANGE_REACHES,) if made_by.function == DETERMINANT or facts.is_trained() else (RARE,),
+            evidence=(items.RANGE_REACHES,) if made_by.function == DETERMINANT or facts.is_trained() else (items.RARE,),
         )
 
 

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    DECIDED_ELSEWHERE,
-    MADE_SO,
-    NAME_ALONE,
-    NOTHING_KNOWN,
     Call,
     Direction,
     Edit,
@@ -17,6 +13,7 @@ from nanlint.rule import (
     Item,
     Iterator,
     Rule,
+    items,
     show,
     unsafe,
 )
@@ -27,7 +24,7 @@ LOG_PROBABILITIES = frozenset(["logp", "logps", "logprob", "logprobs", "logpi", 
 PRODUCTS = frozenset({"torch.matmul", "torch.mv", "torch.mm", "torch.bmm"})
 TINY, SMALLEST, LARGEST_EPS = frozenset({"eps", "epsilon", "reg"}), 0.05, 0.2
 SAMPLING, SAMPLED = ("torch.multinomial", "torch.isinf", "torch.isfinite"), "are weights to sample by"
-WIDE, AMPLIFIED = frozenset({"bfloat16", "float32", "float64"}), "is amplified without bound"
+WIDE, AMPLIFIED = frozenset({"bfloat16", "float32", "float64"}), "is amplified, and nothing bounds it"
 SKETCHES = {"torch.cosh": "log(cosh(x)) is x.abs() + F.softplus(-2 * x.abs()) - math.log(2), without the detour"}
 LOG_SPACE = "stay in log space: logsumexp for the sum of products, and a difference for the quotient"
 QUOTED = 26
@@ -70,7 +67,7 @@ class ExpOverflow(Rule):
             yield from self._check_kernel(call, inner, facts)
             return
         large = _why_large(call, inner, edge, facts)
-        evidence, reason = (MADE_SO, large) if large else _why_at_all(inner, facts)
+        evidence, reason = (items.MADE_SO, large) if large else _why_at_all(inner, facts)
         is_told = bool(reason) and (reason == SAMPLED or facts.has_gradient(call.node))
         if not is_told or facts.is_shifted(inner) or facts.is_by_hand(call):
             return
@@ -79,7 +76,7 @@ class ExpOverflow(Rule):
         is_fixed = reason != AMPLIFIED and call.function not in SKETCHES and not facts.changes_its_operand(call)
         yield self.finding(
             facts.span_of(call.node),
-            f"`{facts.quote(inner, QUOTED)}` {reason} (range {facts.range_of(inner)}): its {word} can be inf",
+            f"`{facts.quote(inner, QUOTED)}` {reason}: {word} overflows above {edge:.3g}",
             evidence=(evidence,),
             fix=unsafe("Bound the exponent", clamped) if is_fixed else show(SKETCHES.get(call.function, LOG_SPACE)),
             hazard=Hazard(call.function, facts.source_of(inner), f"[{edge}, inf)"),
@@ -107,12 +104,12 @@ def _why_large(call: Call, inner: Expression, edge: float, facts: Facts) -> str:
         is_tempered = any({"temperature", "temp"} & set(facts.words_of(each)) for each in given)
         return SAMPLED if uses == {SAMPLING[0]} and not is_tempered else ""
     if call.function in SKETCHES and any(facts.origin_of(log.subject) is call for log in facts.calls_of("torch.log")):
-        return "has no bound"
+        return "has no known bound"
     if edge <= reach.greatest < float("inf") and facts.is_tensor(inner) and facts.constant_of(inner) is None:
-        return "can be too large"
+        return f"can be {reach.greatest:g}"
     sides = (made_by.subject, made_by.arguments.get("other")) if made_by is not None else (None, None)
     if made_by is not None and made_by.function == "torch.sub" and not facts.is_same(*sides):
-        return "is a log-ratio without bound" if all(_is_log_probability(side, facts) for side in sides) else ""
+        return "is a log-ratio that nothing bounds" if all(_is_log_probability(side, facts) for side in sides) else ""
     return AMPLIFIED if made_by is not None and _amplifies(made_by, facts) else ""
 
 
@@ -121,11 +118,13 @@ def _why_at_all(inner: Expression, facts: Facts) -> tuple[Item, str]:
     scaled = facts.unscaled(inner)
     words = set(facts.words_of(scaled))
     if {"log", "ratio"} <= words and facts.origin_of(scaled) is None:
-        return DECIDED_ELSEWHERE if facts.is_parameter(scaled) else MADE_SO, "is a log-ratio without bound"
+        return items.DECIDED_ELSEWHERE if facts.is_parameter(
+            scaled
+        ) else items.MADE_SO, "is a log-ratio that nothing bounds"
     unbounded = facts.unbounded(scaled)
     if unbounded:
-        return NAME_ALONE, unbounded
-    return NOTHING_KNOWN, "has no known bound" if facts.is_open_exponent(inner) else ""
+        return items.NAME_ALONE, unbounded
+    return items.NOTHING_KNOWN, "has no known bound" if facts.is_open_exponent(inner) else ""
 
 
 def _amplifies(call: Call, facts: Facts) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import MADE_SO, RARE, ByHand, Call, Direction, Edit, Facts, Finding, Fix, Hazard, Iterator, Rule, safe
+from nanlint.rule import ByHand, Call, Direction, Edit, Facts, Finding, Fix, Hazard, Iterator, Rule, items, safe
 
 EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
 LOGS, QUOTIENTS, WHERE = ("torch.log", "torch.log1p"), ("torch.div", "torch.reciprocal"), "torch.where"
@@ -69,7 +69,7 @@ class LogSumExpByHand(Rule):
                 fix=_fix(outer, found, facts),
                 hazard=Hazard(call.function, facts.source_of(call.subject), zone),
                 direction=Direction.BACKWARD if found.only_backward else Direction.BOTH,
-                evidence=(RARE,) if _is_mild(call, found, facts) else (MADE_SO,),
+                evidence=(items.RARE,) if _is_mild(call, found, facts) else (items.MADE_SO,),
             )
 
 

@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    DECIDED_ELSEWHERE,
-    LOST_AT_ONCE,
-    RANGE_REACHES,
-    Call,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Iterator,
-    Rule,
-    unsafe,
-)
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Iterator, Rule, items, unsafe
 
 # Operations that hold a value above an eps, with the parameter that holds it.
 FLOORS = dict.fromkeys(("torch.clamp", "torch.clamp_min"), "min")
@@ -62,7 +48,7 @@ class VanishingEps(Rule):
 
     code = "NAN203"
     name = "vanishing-eps"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     calls = frozenset(FLOORS) | frozenset(CEILINGS) | frozenset(DEFAULTS)
     yields_to = frozenset({"NAN204"})
 
@@ -106,7 +92,7 @@ class VanishingEps(Rule):
             fix=_fix(call, eps, limit, facts),
             hazard=Hazard(call.function, facts.source_of(subject or call.node), f"{limit:g}"),
             dtypes=tuple(lost),
-            evidence=(RANGE_REACHES,) if is_certain else (DECIDED_ELSEWHERE,),
+            evidence=(items.RANGE_REACHES,) if is_certain else (items.DECIDED_ELSEWHERE,),
         )
 
     def _check_default(self, call: Call, subject: Expression, facts: Facts) -> Iterator[Finding]:
@@ -126,7 +112,7 @@ class VanishingEps(Rule):
                 fix=fix,
                 hazard=hazard,
                 dtypes=("float16",),
-                evidence=(RANGE_REACHES if dtype else DECIDED_ELSEWHERE,),
+                evidence=(items.RANGE_REACHES if dtype else items.DECIDED_ELSEWHERE,),
             )
             yield found
 

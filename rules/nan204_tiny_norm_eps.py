@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from nanlint.rule import (
-    DECIDED_ELSEWHERE,
-    RANGE_REACHES,
-    Call,
-    Direction,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Item,
-    Rule,
-    unsafe,
-)
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Rule, items, unsafe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +82,7 @@ class TinyNormEps(Rule):
             harm = _harm(eps, f"`{word}`", by_rsqrt="rms" in word.lower())
             yield self._finding(call, stated, harm, facts, dtypes=FORMATS)
             return
-        where, likely = ("float16",), RANGE_REACHES if _is_half(call, facts) else DECIDED_ELSEWHERE
+        where, likely = ("float16",), items.RANGE_REACHES if _is_half(call, facts) else items.DECIDED_ELSEWHERE
         message = f"the gradient of `{word}` is multiplied by {eps**-0.5:.0e} in a row of zeros: inf in float16"
         yield self._finding(call, stated, message, facts, dtypes=where, evidence=(likely,))
 
@@ -114,27 +99,18 @@ class TinyNormEps(Rule):
         elif dtype not in {"", "float16"}:
             return
         elif is_lost:
-            likely = RANGE_REACHES if dtype == "float16" else DECIDED_ELSEWHERE
+            likely = items.RANGE_REACHES if dtype == "float16" else items.DECIDED_ELSEWHERE
             message = f"the eps `{text}` is 0 in float16: a row of zeros is 0 / 0"
-            found = self._finding(call, stated, message, facts, dtypes=("float16",), evidence=(likely,))
-            yield replace(found, direction=Direction.BOTH)
+            changes = {"direction": Direction.BOTH, "dtypes": ("float16",), "evidence": (likely,)}
+            yield self._finding(call, stated, message, facts, **changes)
         elif dtype == "float16" and call.function == INVERSE_ROOT and eps < SMALLEST_IN_HALF:
             slope = 0.5 * eps**-1.5
             message = f"with the eps `{text}` the slope of rsqrt is {slope:.0e} in a row of zeros: inf in float16"
             yield self._finding(call, stated, message, facts, dtypes=("float16",))
 
-    def _finding(
-        self,
-        call: Call,
-        eps: Expression,
-        message: str,
-        facts: Facts,
-        *,
-        evidence: tuple[Item, ...] = (),
-        **changes: object,
-    ) -> Finding:
+    def _finding(self, call: Call, eps: Expression, message: str, facts: Facts, **changes: Any) -> Finding:
         hazard, fix = Hazard(call.function, facts.source_of(call.subject or call.node), "0"), _fix(call, eps, facts)
-        return self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, evidence=evidence, **changes)
+        return self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, **changes)
 
 
 def _harm(eps: float, norm: str, *, by_rsqrt: bool) -> str:

@@ -6,22 +6,7 @@ import math
 import re
 from dataclasses import replace
 
-from nanlint.rule import (
-    DECIDED_ELSEWHERE,
-    MADE_SO,
-    RANGE_REACHES,
-    Call,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Fix,
-    Hazard,
-    Item,
-    Iterator,
-    Rule,
-    unsafe,
-)
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Item, Iterator, Rule, items, unsafe
 
 FILL, WHERE, PRODUCT, SUM = "torch.masked_fill", "torch.where", "torch.mul", "torch.add"
 # The first numbers that float16 rounds to an infinity; what is infinite already is NAN107's business.
@@ -90,7 +75,7 @@ class MaskOverflow(Rule):
             is_raising = call.function == FILL and not is_set and not is_cast_back
             result = "and masked_fill raises" if is_raising else f"so it is {math.copysign(math.inf, constant)}"
             text = f"where float16 ends at {math.copysign(65504, constant):g}, {result}"
-            likely = RANGE_REACHES if is_certain else DECIDED_ELSEWHERE
+            likely = items.RANGE_REACHES if is_certain else items.DECIDED_ELSEWHERE
             told = self._finding(call, found.scores, found.value, facts, result=text, likely=likely)
             yield told if is_certain else replace(told, fix=None)
 
@@ -107,7 +92,7 @@ class MaskOverflow(Rule):
             facts.span_of(call.node),
             f"`{facts.quote(call.node, QUOTED)}` adds finfo.min to finfo.min where both mask: that is -inf",
             hazard=Hazard(SUM, facts.source_of(call.node), "finfo.min"),
-            evidence=(MADE_SO,),
+            evidence=(items.MADE_SO,),
             dtypes=("float16", "bfloat16", "float32", "float64"),
         )
 
@@ -125,7 +110,7 @@ class MaskOverflow(Rule):
             if facts.dtype_of(mask) in {"", "float16"} and not facts.is_number(mask):
                 # A mask that is not cast to the dtype of scores is float32, and so is what it is added to.
                 is_cast = facts.origin_of(mask) is not None and CAST.search(facts.source_of(mask)) is not None
-                likely = RANGE_REACHES if is_cast and facts.mentions(*SOFTMAX) else DECIDED_ELSEWHERE
+                likely = items.RANGE_REACHES if is_cast and facts.mentions(*SOFTMAX) else items.DECIDED_ELSEWHERE
                 text = "where float16 ends at -65504, so it is -inf or NaN"
                 yield self._finding(call, mask, value, facts, result=text, likely=likely)
 

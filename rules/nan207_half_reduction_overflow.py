@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    DECIDED_ELSEWHERE,
-    RANGE_REACHES,
-    Call,
-    Expression,
-    Facts,
-    Finding,
-    Hazard,
-    Iterator,
-    Rule,
-    unsafe,
-)
+from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Rule, items, unsafe
 
 SUMS = frozenset({"torch.sum", "torch.nansum", "torch.cumsum"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.linalg.matrix_norm"})
@@ -76,7 +65,7 @@ class HalfReductionOverflow(Rule):
         elif facts.dtype_of(subject) == "" and _is_large(call, subject, facts) and not facts.is_widened():
             message = f"`{facts.quote(call.node, QUOTED)}` can be inf if it is float16, which ends at 65504"
             hazard = _hazard(call, subject, facts)
-            yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=(DECIDED_ELSEWHERE,))
+            yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=(items.DECIDED_ELSEWHERE,))
         elif call.function in AVERAGES | MATRIX_PRODUCTS:
             return
         elif facts.dtype_of(subject) == facts.dtype_of(call.node) == "float16" and _overflows(call, subject, facts):
@@ -89,7 +78,7 @@ class HalfReductionOverflow(Rule):
                 message,
                 fix=fix,
                 hazard=_hazard(call, subject, facts),
-                evidence=(RANGE_REACHES,),
+                evidence=(items.RANGE_REACHES,),
             )
 
     def _check_area(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -100,7 +89,7 @@ class HalfReductionOverflow(Rule):
             text = facts.quote(call.node, QUOTED)
             message = f"`{text}` is the area of boxes: inf in float16 from 256 by 256 pixels on"
             hazard = _hazard(call, call.node, facts)
-            yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=(DECIDED_ELSEWHERE,))
+            yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=(items.DECIDED_ELSEWHERE,))
 
     def _check_scores(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """`(q @ k) / sqrt(d)`: what is scaled down afterwards may be inf before."""
@@ -114,7 +103,7 @@ class HalfReductionOverflow(Rule):
             return
         message = f"`{facts.quote(scores, QUOTED)}` is scaled too late: in float16 the product itself can be inf"
         hazard = _hazard(made_by, scores, facts)
-        yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=(DECIDED_ELSEWHERE,))
+        yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=(items.DECIDED_ELSEWHERE,))
 
 
 def _is_large(call: Call, subject: Expression, facts: Facts) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import MADE_SO, RARE, Call, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, unsafe
+from nanlint.rule import Call, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, items, unsafe
 
 DIV = "torch.div"
 WORDS = frozenset({"temperature", "temp", "tau"})
@@ -80,7 +80,7 @@ class TinyTemperature(Rule):
         else:
             return
         # What is multiplied by 0.99 reaches 0 after tens of thousands of steps.
-        evidence = (RARE if how in {"multiplied", SETTING} else MADE_SO,)
+        evidence = (items.RARE if how in {"multiplied", SETTING} else items.MADE_SO,)
         hazard = Hazard(DIV, facts.source_of(below), "0")
         yield self.finding(facts.span_of(below), message, fix=fix, hazard=hazard, evidence=evidence)
 
@@ -94,6 +94,6 @@ class TinyTemperature(Rule):
             facts.span_of(call.node),
             message,
             hazard=Hazard(DIV, facts.source_of(above), "large values"),
-            evidence=(RARE,),
+            evidence=(items.RARE,),
             dtypes=("float16",),
         )

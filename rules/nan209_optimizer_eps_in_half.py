@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import LOST_AT_ONCE, Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, unsafe
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, items, unsafe
 
 # The eps that each takes unless it is told another; SGD has none to lose.
 DEFAULTS = {
@@ -46,7 +46,7 @@ class OptimizerEpsInHalf(Rule):
 
     code = "NAN209"
     name = "optimizer-eps-in-half"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.LOOP
     dtypes = ("float16",)
     calls = frozenset(DEFAULTS)

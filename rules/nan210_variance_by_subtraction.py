@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.rule import LOST_AT_ONCE, Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Rule, safe
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Fix, Hazard, Rule, items, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ class VarianceBySubtraction(Rule):
 
     code = "NAN210"
     name = "variance-by-subtraction"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.BOTH
     calls = ROOTS | {POWER, QUOTIENT}
 

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    MADE_SO,
-    RANGE_REACHES,
-    RARE,
-    Call,
-    Direction,
-    Edit,
-    Facts,
-    Finding,
-    Hazard,
-    Iterator,
-    Rule,
-    unsafe,
-)
+from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Rule, items, unsafe
 
 SUM, ROOT, INVERSE_ROOT, POWER, RELU = "torch.add", "torch.sqrt", "torch.rsqrt", "torch.pow", "torch.relu"
 SAME = "which is 0 all the same for values"
@@ -77,7 +64,7 @@ class MisplacedEps(Rule):
             fix=unsafe("Add the eps inside", edit) if edit is not None else None,
             hazard=Hazard(broken.function, facts.source_of(inner), "0"),
             direction=Direction.BACKWARD if is_root else Direction.BOTH,
-            evidence=(RARE,) if is_root and not is_trained else (RANGE_REACHES,),
+            evidence=(items.RARE,) if is_root and not is_trained else (items.RANGE_REACHES,),
         )
 
     def _check_swallowed(self, call: Call, facts: Facts) -> Iterator[Finding]:
@@ -89,7 +76,7 @@ class MisplacedEps(Rule):
         if relied_on or call.function == RELU:
             message = f"`{facts.quote(found.eps, QUOTED)}` is added inside {SWALLOWING[call.function]} 0"
             hazard = Hazard(call.function, facts.source_of(found.value), "below 0")
-            evidence = (MADE_SO if relied_on else RARE,)
+            evidence = (items.MADE_SO if relied_on else items.RARE,)
             yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=evidence)
 
     def _check_floor(self, call: Call, facts: Facts) -> Iterator[Finding]:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    LOST_AT_ONCE,
-    MADE_SO,
-    NOTHING_KNOWN,
-    RARE,
     Call,
     Direction,
     Edit,
@@ -18,6 +14,7 @@ from nanlint.rule import (
     Item,
     Iterator,
     Rule,
+    items,
     safe,
     unsafe,
 )
@@ -55,7 +52,7 @@ class RootGradientAtZero(Rule):
 
     code = "NAN301"
     name = "root-gradient-at-zero"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.BACKWARD
     calls = frozenset({SQRT, RSQRT, POWER, HYPOT})
     yields_to = frozenset({"NAN103", "NAN204", "NAN210", "NAN211"})
@@ -77,12 +74,12 @@ class RootGradientAtZero(Rule):
             fix=_fix(call, facts) if is_sure else None,
             hazard=Hazard(call.function, facts.source_of(inner), "0"),
             direction=Direction.BOTH if is_inverse or facts.is_size_of_row(call) else Direction.BACKWARD,
-            evidence=_evidence(call, facts) if is_sure else (NOTHING_KNOWN,),
+            evidence=_evidence(call, facts) if is_sure else (items.NOTHING_KNOWN,),
         )
 
 
 def _evidence(call: Call, facts: Facts) -> tuple[Item, ...]:
-    return (MADE_SO,) if _is_expected(call, facts) and facts.is_trained() else (RARE,)
+    return (items.MADE_SO,) if _is_expected(call, facts) and facts.is_trained() else (items.RARE,)
 
 
 def _is_root(call: Call, facts: Facts) -> bool:

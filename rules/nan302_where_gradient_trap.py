@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from nanlint.rule import (
-    LOST_AT_ONCE,
-    MADE_SO,
-    RARE,
-    Call,
-    Direction,
-    Edit,
-    Facts,
-    Finding,
-    Hazard,
-    Iterator,
-    Rule,
-    Selection,
-    safe,
-)
+from nanlint.rule import Call, Direction, Edit, Facts, Finding, Hazard, Iterator, Rule, Selection, items, safe
 
 WHERE, FILL, CLEAN, PRODUCT, PART = "torch.where", "torch.masked_fill", "torch.nan_to_num", "torch.mul", "subscript"
 SELECTING = frozenset({WHERE, FILL, CLEAN, "torch.clamp", "torch.clamp_min"})
@@ -66,7 +52,7 @@ class WhereGradientTrap(Rule):
 
     code = "NAN302"
     name = "where-gradient-trap"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.BACKWARD
     calls = SELECTING | STEEP | {DIV}
     yields_to = frozenset({"NAN303"})
@@ -93,7 +79,9 @@ class WhereGradientTrap(Rule):
             f"{where} hides where `{facts.quote(inner.node, QUOTED)}` breaks, but its gradient there is 0 * inf: NaN",
             fix=safe("Make the operand harmless first", edit) if edit is not None else None,
             hazard=Hazard(inner.function, facts.source_of(operand), "outside its domain"),
-            evidence=(MADE_SO,) if facts.has_gradient_behind(inner, BREAKING[inner.function][0]) else (RARE,),
+            evidence=(items.MADE_SO,)
+            if facts.has_gradient_behind(inner, BREAKING[inner.function][0])
+            else (items.RARE,),
             direction=Direction.BOTH if spreads else Direction.BACKWARD,
         )
 

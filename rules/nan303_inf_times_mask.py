@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    MADE_SO,
-    NAME_ALONE,
-    Call,
-    Direction,
-    Edit,
-    Expression,
-    Facts,
-    Finding,
-    Hazard,
-    Iterator,
-    Rule,
-    safe,
-)
+from nanlint.rule import Call, Direction, Edit, Expression, Facts, Finding, Hazard, Iterator, Rule, items, safe
 
 PRODUCT, DIFFERENCE = "torch.mul", "torch.sub"
 TESTS = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
@@ -71,7 +58,7 @@ class InfTimesMask(Rule):
                     f"`{facts.quote(value, QUOTED)}` {reason} where `{facts.quote(mask, QUOTED)}` is 0: the product is NaN",
                     fix=safe("Pick instead of multiplying", edit) if edit is not None else None,
                     hazard=Hazard(call.function, facts.source_of(value), "inf"),
-                    evidence=(MADE_SO,),
+                    evidence=(items.MADE_SO,),
                 )
                 return
 
@@ -85,14 +72,14 @@ class InfTimesMask(Rule):
         text, hazard = facts.quote(one, QUOTED), Hazard(call.function, facts.source_of(one), "-inf")
         if found is None and facts.sums_logarithms():
             message = f"`{text}` of nothing but -inf, the log of 0, gives -inf - -inf here, which is NaN"
-            yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=(NAME_ALONE,))
+            yield self.finding(facts.span_of(call.node), message, hazard=hazard, evidence=(items.NAME_ALONE,))
         if found is None or facts.leaves_something(found) or facts.is_mended(call.node):
             return
         yield self.finding(
             facts.span_of(call.node),
             f"`{text}` is -inf where `{facts.quote(found.mask, QUOTED)}` says so, and -inf - -inf is NaN",
             hazard=hazard,
-            evidence=(MADE_SO,),
+            evidence=(items.MADE_SO,),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import RANGE_REACHES, RARE, Call, Direction, Facts, Finding, Hazard, Iterator, Rule, show
+from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, items, show
 
 KINDS = {
     "torch.linalg.svd": "singular ",
@@ -62,7 +62,7 @@ class DegenerateDecomposition(Rule):
         kind = KINDS[call.function]
         message = f"`{facts.quote(inner, QUOTED)}` can have equal {kind}values: the gradient of its vectors is NaN"
         hazard = Hazard(call.function, facts.source_of(inner), "equal values")
-        evidence = (RANGE_REACHES if facts.is_trained() else RARE,)
+        evidence = (items.RANGE_REACHES if facts.is_trained() else items.RARE,)
         fix = show(
             "svdvals or eigvalsh where the values are enough; else a small diagonal of different values is added"
         )

@@ -6,7 +6,6 @@ import math
 import re
 
 from nanlint.rule import (
-    DECIDED_ELSEWHERE,
     Call,
     Direction,
     Edit,
@@ -18,6 +17,7 @@ from nanlint.rule import (
     Iterator,
     Rule,
     Value,
+    items,
     unsafe,
 )
 
@@ -78,8 +78,13 @@ class NoOpClip(Rule):
         evidence = self._evidence(call, bound, largest, facts)
         if evidence is None:
             return
-        fix = _fix(bound, largest, facts) if not evidence else None
-        yield self.finding(facts.span_of(bound), _message(bound, largest, facts), fix=fix, evidence=evidence)
+        yield self.finding(
+            facts.span_of(bound),
+            _message(BOUNDS[call.function][0], bound, largest, facts),
+            fix=_fix(bound, largest, facts) if not evidence else None,
+            evidence=evidence,
+            labels=facts.labels_at(largest.node, "the bound is set here", apart_from=bound),
+        )
 
     def _largest(self, bound: Expression | None, facts: Facts) -> Value | None:
         """The value of the bound that clips nothing, if it has one."""
@@ -97,7 +102,7 @@ class NoOpClip(Rule):
         if is_method and is_used and (_says_it_measures(call, facts) or largest.number == math.inf):
             return None
         unset = largest.assumed or len(facts.possible_values(bound)) > 1
-        return (DECIDED_ELSEWHERE,) if largest.number == math.inf and unset else ()
+        return (items.DECIDED_ELSEWHERE,) if largest.number == math.inf and unset else ()
 
 
 def _bound(call: Call, facts: Facts) -> Expression | None:
@@ -122,11 +127,12 @@ def _says_it_measures(call: Call, facts: Facts) -> bool:
     return ("norm" in name and "clip" not in name) or bool(MEASURING.search(facts.comments_at(call.node).lower()))
 
 
-def _message(bound: Expression, largest: Value, facts: Facts) -> str:
+def _message(name: str, bound: Expression, largest: Value, facts: Facts) -> str:
     certain = len(facts.possible_values(bound)) == 1 and not largest.assumed
-    passing = "every gradient" if largest.number == math.inf else "any smaller gradient"
-    known = "" if largest.node is bound else f" {'is' if certain else 'can be'} {largest.number:g} and"
-    return f"the bound `{facts.quote(bound, 30)}`{known} lets {passing} pass unclipped"
+    known = "" if largest.node is bound else f" {'is' if certain else 'can be'} {largest.number:g}, which"
+    reason = "no gradient is above it" if largest.number == math.inf else "it is far above what a run survives"
+    written = f"{name}={facts.quote(bound, 26)}" if largest.node is bound else facts.quote(bound, 26)
+    return f"`{written}`{known} never clips: {reason}"
 
 
 def _fix(bound: Expression, largest: Value, facts: Facts) -> Fix | None:

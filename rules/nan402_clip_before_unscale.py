@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    LOST_AT_ONCE,
     Call,
     Direction,
     Event,
@@ -15,6 +14,7 @@ from nanlint.rule import (
     Path,
     Rule,
     TrainingLoop,
+    items,
     safe,
 )
 
@@ -55,7 +55,7 @@ class ClipBeforeUnscale(Rule):
 
     code = "NAN402"
     name = "clip-before-unscale"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.LOOP
     loops = frozenset({"backward"})
     calls = CLIPS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    RARE,
     Decision,
     Direction,
     Event,
@@ -12,9 +11,11 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
+    Label,
     Path,
     Rule,
     TrainingLoop,
+    items,
     unsafe,
 )
 
@@ -75,11 +76,20 @@ class ClipAfterNanCheck(Rule):
             yield self._judged([clip for clip, _ in pairs], pairs[0][1])
 
     def _judged(self, clips: list[Event], check: Decision) -> Finding:
-        thing, subject = (check.check.thing, check.check.subject) if check.check is not None else ("", "")
-        message = f"`{clips[0].quote(38)}`: the norm is not checked; the check of `{thing[:20]}` came before"
-        hazard = Hazard("clip", clips[0].target, "a gradient of inf or NaN")
+        clip, is_of_loss = clips[0], check.check is not None and check.check.subject == "loss"
+        returned = f"and nobody checks the norm that {_function(clip)} returns"
+        passed = (
+            "a finite loss can still have NaN gradients" if is_of_loss else "finite gradients can have a norm of inf"
+        )
+        checked = "only the loss is checked here" if is_of_loss else "the gradients are checked here, not their norm"
         return self.finding(
-            clips[0].span, message, fix=_fix(clips), hazard=hazard, evidence=() if subject == "loss" else (RARE,)
+            clip.span,
+            f"{passed}, {returned}",
+            fix=_fix(clips),
+            hazard=Hazard("clip", clip.target, "a gradient of inf or NaN"),
+            evidence=() if is_of_loss else (items.RARE,),
+            labels=(Label(check.span, checked),),
+            help=f"make the step only if torch.isfinite({clip.stored_as or 'norm'}), the norm that the clip returns",
         )
 
 
@@ -101,9 +111,12 @@ def _asks(decision: Decision, clip: Event) -> bool:
     return decision.check is not None or bool(clip.stored_as and clip.stored_as in decision.text)
 
 
+def _function(clip: Event) -> str:
+    return clip.call.function.rpartition(".")[2] if clip.call is not None else ""
+
+
 def _raises(clip: Event) -> bool:
-    call = clip.call
-    if call is None or call.function.rpartition(".")[2] not in RETURNS_A_NORM:
+    if _function(clip) not in RETURNS_A_NORM:
         return True
     return clip.argument("error_if_nonfinite") is not None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.rule import ONLY_LOGGED, RARE, Call, Comparison, Direction, Edit, Expression, Facts, Finding, Rule, safe
+from nanlint.rule import Call, Comparison, Direction, Edit, Expression, Facts, Finding, Rule, items, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +87,7 @@ class NanCheckMissesInf(Rule):
         if not any(facts.is_nan(part) for part in parts) and (facts.is_test() or not measured):
             return
         message = f"`{facts.quote(call.node, 36)}` drops a NaN that does not come first: comparing it is False"
-        yield self.finding(facts.span_of(call.node), message, evidence=(RARE,) if measured else ())
+        yield self.finding(facts.span_of(call.node), message, evidence=(items.RARE,) if measured else ())
 
     def check_comparison(self, node: Comparison, facts: Facts) -> Iterator[Finding]:
         """Judge `x == nan`, `x != x` and `x > 1e6`."""
@@ -113,7 +113,7 @@ class NanCheckMissesInf(Rule):
         message = f"`{facts.quote(node, 40)}` is False for {missed}, so a `{thing}` of {missed} passes this check"
         informs = facts.only_informs(node)
         fix = safe("Ask whether it is finite", edit) if edit is not None and not informs else None
-        evidence = (ONLY_LOGGED,) if informs else (RARE,) if facts.is_aside(subject) else ()
+        evidence = (items.ONLY_LOGGED,) if informs else (items.RARE,) if facts.is_aside(subject) else ()
         return self.finding(facts.span_of(node), message, fix=fix, evidence=evidence)
 
 

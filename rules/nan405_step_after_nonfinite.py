@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    LOST_AT_ONCE,
     Decision,
     Direction,
     Event,
@@ -12,13 +11,19 @@ from nanlint.rule import (
     Fix,
     Hazard,
     Iterator,
+    Label,
     Path,
     Rule,
     TrainingLoop,
+    items,
     unsafe,
 )
 
-SUBJECTS = frozenset({"loss", "gradients", "norm"})
+SUBJECTS = {
+    "loss": "a loss that is not finite is",
+    "gradients": "gradients that are not finite are",
+    "norm": "a norm that is not finite is",
+}
 
 
 class StepAfterNonfinite(Rule):
@@ -57,7 +62,7 @@ class StepAfterNonfinite(Rule):
 
     code = "NAN405"
     name = "step-after-nonfinite"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 
@@ -73,9 +78,14 @@ class StepAfterNonfinite(Rule):
                 if step is None or decision.test in told or _is_of_another(step, path, place, decision, starts):
                     continue
                 told.add(decision.test)
-                message = f"`{decision.quote(40)}` finds it, and `{step.quote(30)}` still runs"
-                hazard = Hazard("step", decision.check.thing if decision.check else "", "inf or NaN")
-                yield self.finding(decision.span, message, fix=_fix(path, decision, step, facts), hazard=hazard)
+                found, thing = (decision.check.subject, decision.check.thing) if decision.check else ("", "")
+                yield self.finding(
+                    decision.span,
+                    f"{SUBJECTS[found]} detected here, but `{step.quote(40)}` still runs",
+                    fix=_fix(path, decision, step, facts),
+                    hazard=Hazard("step", thing, "inf or NaN"),
+                    labels=(Label(step.span, "the step is made all the same"),),
+                )
 
 
 def _step_behind(path: Path, place: int, decision: Decision) -> Event | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import LOST_AT_ONCE, Direction, Facts, Finding, Fix, Hazard, Iterator, Path, Rule, TrainingLoop, safe
+from nanlint.rule import Direction, Facts, Finding, Fix, Hazard, Iterator, Path, Rule, TrainingLoop, items, safe
 
 CLEARING = ("zero_grad", "clear")
 
@@ -44,7 +44,7 @@ class SkipKeepsBadGradients(Rule):
 
     code = "NAN406"
     name = "skip-keeps-bad-gradients"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 

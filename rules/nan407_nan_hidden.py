@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from nanlint.rule import RARE, Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, show
+from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, items, show
 
 REPLACING = frozenset({"torch.nan_to_num", "numpy.nan_to_num", ".nan_to_num_"})
 AVERAGING = frozenset({"torch.nanmean", "torch.nansum", "numpy.nanmean"})
@@ -74,7 +74,7 @@ class NanHidden(Rule):
         if told and not facts.is_option(call.node, VERBS, "nan"):
             hazard = Hazard(call.function, facts.quote(subject), "NaN")
             fix = show("raise where it is not finite, and let `nanlint trace` tell where it comes from")
-            evidence = (RARE,) if _is_masked(call, subject, facts) else ()
+            evidence = (items.RARE,) if _is_masked(call, subject, facts) else ()
             place = call.node if number is None else number
             yield self.finding(facts.span_of(place), told, fix=fix, hazard=hazard, evidence=evidence)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    LOST_AT_ONCE,
-    MILD,
     Direction,
     Event,
     Facts,
@@ -15,6 +13,7 @@ from nanlint.rule import (
     Path,
     Rule,
     TrainingLoop,
+    items,
     safe,
     unsafe,
 )
@@ -56,7 +55,7 @@ class ScalerMisuse(Rule):
 
     code = "NAN408"
     name = "scaler-misuse"
-    evidence = (LOST_AT_ONCE,)
+    evidence = (items.LOST_AT_ONCE,)
     direction = Direction.LOOP
     loops = frozenset({"backward"})
     beside = frozenset({"scale", "GradScaler", "autocast", "unscale_"})
@@ -69,11 +68,11 @@ class ScalerMisuse(Rule):
         for event in loop.of("backward"):
             if facts.is_autocast(event):
                 message = f"`{event.quote(50)}` runs under autocast, which is for the forward"
-                yield self.finding(event.span, message, fix=_moved_out(event), evidence=(MILD,))
+                yield self.finding(event.span, message, fix=_moved_out(event), evidence=(items.MILD,))
         for event in loop.of("scale"):
             if any(facts.autocast_dtype(other) == "bfloat16" for other in loop.of("forward", "loss")):
                 message = f"`{event.quote(40)}` scales gradients of bfloat16, which do not underflow"
-                yield self.finding(event.span, message, evidence=(MILD,))
+                yield self.finding(event.span, message, evidence=(items.MILD,))
 
 
 def _moved_out(event: Event) -> Fix | None:

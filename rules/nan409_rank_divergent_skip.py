@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
+from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Label, Path, Rule, TrainingLoop, show
+
+WHY = (
+    "Under DDP and FSDP every backward waits for the gradients of all ranks. This one never gets there, so the others hang "
+    "until the timeout, half an hour later, or pair their gradients with those of another batch."
+)
 
 
 class RankDivergentSkip(Rule):
@@ -55,10 +60,18 @@ class RankDivergentSkip(Rule):
             if decision is None or decision.test in told or loop.is_step_method:
                 continue
             told.add(decision.test)
-            message = f"`{decision.quote(40)}` skips the batch on this process alone; the others wait for it"
+            does = "leaves the loop" if path.end == "break" else "skips the batch"
+            waiting = next((each for each in loop.of("backward") if each.span > decision.span), None)
             hazard = Hazard("backward", decision.check.thing if decision.check else "", "not finite on one process")
             fix = show("torch.distributed.all_reduce on the flag, and every process asks what came of it")
-            yield self.finding(decision.span, message, fix=fix, hazard=hazard)
+            yield self.finding(
+                decision.span,
+                f"only this rank {does}: the others block in all-reduce and the job hangs",
+                fix=fix,
+                hazard=hazard,
+                labels=(Label(waiting.span, "the other ranks wait here"),) if waiting is not None else (),
+                why=WHY,
+            )
 
 
 def _lonely_skip(path: Path) -> Decision | None:

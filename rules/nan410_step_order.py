@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import MILD, Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
+from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, items, show
 
 PLACES = {
     "clip": "move it above the step",
@@ -56,7 +56,7 @@ class StepOrder(Rule):
                 ways = [judge(path, event, loop) for path in loop.paths if event in path.steps]
                 if ways and all(ways):
                     hazard = Hazard(event.kind.value, event.target, "out of order")
-                    evidence = (MILD,) if kind == "schedule" and not facts.is_of_torch(event) else ()
+                    evidence = (items.MILD,) if kind == "schedule" and not facts.is_of_torch(event) else ()
                     yield self.finding(event.span, ways[0], fix=show(PLACES[kind]), hazard=hazard, evidence=evidence)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import MILD, Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
+from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, items, show
 
 BY_SCALER = "skips a step that is not finite"
 
@@ -57,7 +57,9 @@ class SchedulerStepsOnSkip(Rule):
                 message = f"`{schedule.quote(30)}` runs although {(by_hand or reasons)[0]}"
                 fix = show("step it where the optimizer steps; a scale that has shrunk tells of a skipped step")
                 hazard = Hazard("schedule", schedule.target, "a skipped step")
-                yield self.finding(schedule.span, message, fix=fix, hazard=hazard, evidence=() if by_hand else (MILD,))
+                yield self.finding(
+                    schedule.span, message, fix=fix, hazard=hazard, evidence=() if by_hand else (items.MILD,)
+                )
 
 
 def _skipped(path: Path, schedule: Event) -> str:

@@ -59,11 +59,13 @@ class SchedulerStateOverridesConfig(Rule):
         if receiver is None or facts.is_test() or facts.mentions_on_the_way(*AGAIN):
             return
         role = facts.training_role(receiver)
-        rate = facts.configured_rate(receiver) if role == "optimizer" or facts.is_known_scheduler(receiver) else ""
-        if not rate or facts.is_plateau(receiver) or (role == "optimizer" and facts.has_own_schedule()):
+        rate = facts.configured_rate(receiver) if role == "optimizer" or facts.is_known_scheduler(receiver) else None
+        if rate is None or facts.is_plateau(receiver) or (role == "optimizer" and facts.has_own_schedule()):
             return
-        message = f"`{facts.quote(call.node, 36)}` brings back the old rate; `{rate[:20]}` no longer counts"
+        restored = "learning rate" if role == "optimizer" else "rate and schedule"
+        message = f"resuming restores the saved {restored}; changing `{rate.text[:20]}` has no effect"
+        labels = facts.labels_at(rate.node, "the saved state overrides this setting", apart_from=call.node)
         hazard = Hazard("load_state_dict", facts.quote(receiver), "a checkpoint with another learning rate")
         edit = facts.rate_put_in_again(call)
         fix = unsafe("Put the rate of the config in again", edit) if edit is not None else None
-        yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard)
+        yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, labels=labels)

@@ -51,7 +51,7 @@ class ScalerNotRestored(Rule):
             return
         if not facts.makes_scaler() or facts.restores_scaler() or not facts.has_call_on("other", ".load_state_dict"):
             return
-        message = f"`{facts.quote(call.node, 45)}` resumes a run whose GradScaler starts anew"
+        message = "GradScaler state is not restored: the scale restarts at 65536 and the first steps may be skipped"
         hazard = Hazard("load_state_dict", facts.quote(receiver), "a scale of 65536 again")
         fix = show("save scaler.state_dict() with the others, and load it here")
         yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import DECIDED_ELSEWHERE, RARE, Call, Facts, Finding, Hazard, Iterator, Rule, show
+from nanlint.rule import Call, Facts, Finding, Hazard, Iterator, Rule, items, show
 
 EMPTY = frozenset({"torch.empty", "torch.empty_like", "torch.empty_strided", ".new_empty"})
 # `torch.Tensor(4, 3)` is memory, `torch.Tensor(values)` is values.
@@ -76,7 +76,7 @@ class UninitialisedParameter(Rule):
                 fix=show(f"nn.init.xavier_uniform_(self.{name}), or nn.init.zeros_ for a bias"),
                 hazard=Hazard(memory.function, name, "memory that holds NaN"),
                 # Who writes `empty` knows what it is, and initialises somewhere.
-                evidence=(DECIDED_ELSEWHERE,)
+                evidence=(items.DECIDED_ELSEWHERE,)
                 if facts.may_be_filled_above(call) or (memory.function in EMPTY and facts.is_for_loading())
                 else (),
             )
@@ -105,7 +105,7 @@ class UninitialisedParameter(Rule):
             ):
                 message = f"`{facts.quote(memory.node, 40)}` is joined as memory holds it: nothing writes it"
                 yield self.finding(
-                    facts.span_of(memory.node), message, fix=show("torch.zeros in its place"), evidence=(RARE,)
+                    facts.span_of(memory.node), message, fix=show("torch.zeros in its place"), evidence=(items.RARE,)
                 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Config, Direction, Finding, Iterator, Rule, Setting, show
+from nanlint.rule import Config, Direction, Finding, Iterator, Label, Rule, Setting, show
 
 FORMATS = {
     **dict.fromkeys(("fp16", "float16", "half", "16", "16-mixed", "16-true", "fp16-mixed", "f16"), "float16"),
@@ -17,6 +17,7 @@ MIXED = frozenset({"mixed_precision", "precision", "amp_dtype", "autocast_dtype"
 WEIGHTS = frozenset({"dtype", "torch_dtype", "model_dtype", "param_dtype"})
 # Beside these it is a list of what a device can do, or `fp16` is short for mixed precision.
 CAPABILITIES = frozenset({"fp32", "fp64", "fp8", "fp4", "int8", "int4", "fp16_bfloat16"})
+HALVES = "float16 overflows above 65504 and needs a gradient scaler, bfloat16 does neither"
 SCALERS = frozenset({"grad_scaler", "use_grad_scaler", "enable_grad_scaler", "use_scaler", "grad_scaling"})
 
 
@@ -62,16 +63,23 @@ class PrecisionConfigConflict(Rule):
         elif setting.key in AMP and setting.is_on and not any(_says_more(each) for each in beside):
             off = next((each for each in beside if each.key in FP16 and each.is_off), None)
             if off is not None:
-                message = f"`{setting.text[:25]}` beside `{off.text[:25]}` ({off.place}) leaves the half format open"
-                yield self.finding(setting.span, message, fix=show("Name the format: fp16 or bf16"))
+                message = f"`{setting.quote(25)}` beside `{off.quote(25)}` on {off.place} leaves the half format open"
+                labels = (Label(off.span, "float16 is switched off here"),)
+                why = f"`{setting.name}` alone does not say which format is meant: {HALVES}."
+                fix = show("Name the format: fp16 or bf16")
+                yield self.finding(setting.span, message, fix=fix, labels=labels, why=why)
         elif setting.key == "mixed_precision" and (trainer := _disagreeing(setting, config)) is not None:
             yield self._conflict(setting, trainer)
 
     def _conflict(self, setting: Setting, other: Setting) -> Finding:
-        what = "bfloat16 needs no scaler" if _scales(setting) or _scales(other) else "a run has one format"
-        place = f"in {other.place[-40:]}" if other.file else f"({other.place}): {what}"
-        message = f"`{setting.text[:30]}` contradicts `{other.text[:25]}` {place}"
-        return self.finding(setting.span, message, fix=show("Keep one of the two"))
+        is_scaled = _scales(setting) or _scales(other)
+        what = ": bfloat16 needs no scaler" if is_scaled else ""
+        place = f"in {other.place[-35:]}" if other.file else f"on {other.place}{what}"
+        message = f"`{setting.quote(30)}` conflicts with `{other.quote(30)}` {place}"
+        labels = (Label(other.span, "the other setting"),) if not other.file else ()
+        why = f"One of the two wins without a word: {HALVES}, so a run that was tuned for one breaks with the other."
+        why = "bfloat16 has the range of float32, so there is nothing to scale." if is_scaled else why
+        return self.finding(setting.span, message, fix=show("Keep one of the two"), labels=labels, why=why)
 
 
 def _precedes(other: Setting, setting: Setting) -> bool:

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import (
-    DECIDED_ELSEWHERE,
-    MILD,
-    RARE,
-    Config,
-    Direction,
-    Finding,
-    Hazard,
-    Item,
-    Iterator,
-    Rule,
-    Setting,
-    show,
-)
+from nanlint.rule import Config, Direction, Finding, Hazard, Item, Iterator, Rule, Setting, items, show
 
 CLIPS = frozenset({
     "clip_grad", "clip_grad_norm", "clip_grad_value", "clip_gradient", "clip_gradients", "clip_norm", "grad_clip", "grad_clip_norm",
@@ -98,11 +85,11 @@ class RiskyConfigValue(Rule):
         most = float(self.option("max-norm"))
         if bound >= most:
             # Methods of reinforcement learning publish bounds of a thousand, against explosions alone.
-            evidence = (MILD,) if bound < 10 * most else ()
-            yield self._risky(setting, "lets every smaller gradient pass unclipped", "1.0", *evidence)
+            evidence = (items.MILD,) if bound < 10 * most else ()
+            yield self._risky(setting, "effectively disables clipping; typical values are 0.1-10", "1.0", *evidence)
         elif bound <= 0:
             reason = "turns gradients uphill" if bound < 0 else "makes every gradient 0"
-            yield self._risky(setting, f"{reason} where it is not taken for off", "1.0", DECIDED_ELSEWHERE)
+            yield self._risky(setting, f"{reason} where it is not taken for off", "1.0", items.DECIDED_ELSEWHERE)
 
     def _rate(self, setting: Setting, config: Config) -> Iterator[Finding]:
         rate = max(setting.numbers, default=setting.number)
@@ -126,7 +113,7 @@ class RiskyConfigValue(Rule):
             return
         if not any(word in section for word in SAMPLING_SECTION):
             harm = f"turns a cosine of 1 into a logit of {1 / temperature:.0f}"
-            yield self._risky(setting, harm, "0.07", RARE)
+            yield self._risky(setting, harm, "0.07", items.RARE)
 
     def _beta(self, setting: Setting) -> Iterator[Finding]:
         values = setting.numbers or (() if setting.number is None else (setting.number,))
@@ -139,10 +126,10 @@ class RiskyConfigValue(Rule):
             return
         if not config.beside(setting, *WARMUPS) and config.mentions(*TRANSFORMER):
             harm = f"takes a transformer to the full rate of {rate:g} in its first step"
-            yield self._risky(setting, harm, "2000 steps", RARE)
+            yield self._risky(setting, harm, "2000 steps", items.RARE)
 
     def _risky(self, setting: Setting, harm: str, usual: str, *evidence: Item) -> Finding:
         fix = show(f"A usual value is {usual}")
         hazard = Hazard("setting", setting.name, harm)
-        message = f"`{setting.text[:32]}` {harm}"
+        message = f"`{setting.quote(32)}` {harm}"
         return self.finding(setting.span, message, fix=fix, hazard=hazard, evidence=evidence)

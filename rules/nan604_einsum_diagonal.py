@@ -54,7 +54,7 @@ class EinsumDiagonal(Rule):
             return
         operand, letter = doubled
         fix = show(f'torch.einsum("{_mixing(operands, operand, letter, output)}", ...)')
-        message = f"`{operand}` has `{letter}` twice: the einsum takes its diagonal and mixes nothing"
+        message = f"repeated index `{letter}` in `{operand}` takes the diagonal, not a matrix product"
         yield self.finding(facts.span_of(equation), message, fix=fix)
 
 

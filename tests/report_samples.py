@@ -13,6 +13,7 @@ from nanlint.model import (
     Finding,
     Fix,
     Hazard,
+    Label,
     Report,
     RuleInfo,
     Severity,
@@ -76,6 +77,18 @@ WITH_FIX = Finding(
     hazard=Hazard("torch.log", "probs", "[0, 0]"),
 )
 
+WITH_PARTS = Finding(
+    code="NAN110",
+    name="log-of-softmax",
+    span=Span(6, 23, 6, 34),
+    message="log of a softmax is -inf once a probability rounds to 0",
+    severity=Severity.ERROR,
+    path="src/train.py",
+    labels=(Label(Span(1, 8, 1, 13), "no part of the frame"), Label(Span(5, 13, 5, 35), "the softmax is made here")),
+    why="a logit 104 below the largest has a probability of exactly 0",
+    help="logits.log_softmax(dim=-1)",
+)
+
 MULTI_LINE = Finding(
     code="NAN201",
     name="exp-overflow",
@@ -136,6 +149,7 @@ def report_of(*findings: Finding, errors: tuple[FileError, ...] = (), files: int
 SAMPLES = {
     "nothing found": report_of(),
     "a fix": report_of(WITH_FIX),
+    "labels": report_of(WITH_PARTS),
     "several lines": report_of(MULTI_LINE),
     "a notebook": report_of(IN_NOTEBOOK),
     "an odd path": report_of(ODD_PATH),

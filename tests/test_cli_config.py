@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 RISKY = "trainer:\n  lr: 3e-4\n  grad_clip: 1e6\n"
 CLEAN = RISKY.replace("1e6", "1.0")
-FOUND = "train.yaml:3:3: NAN603 `grad_clip: 1e6` lets every smaller gradient pass unclipped [risky-config-value]\n"
+FOUND = "train.yaml:3:3: NAN603 `grad_clip: 1e6` effectively disables clipping; typical values are 0.1-10 [risky-config-value]\n"
 BROKEN = "trainer:\n  lr: 3e-4\n  grad_clip: [1\n"
 LAUNCHER = "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nmixed_precision: bf16\n"
 TRAINER = "lr: 3e-4\nfp16: true\n"
@@ -187,7 +187,7 @@ def test_configs_go_to_several_processes_as_well(project: Project) -> None:
 def test_a_launcher_that_contradicts_its_trainer_is_told(project: Project) -> None:
     project.write("accelerate.yaml", LAUNCHER)
     project.write("configs/train.yaml", TRAINER)
-    message = "`mixed_precision: bf16` contradicts `fp16: true` in configs/train.yaml:2"
+    message = "`mixed_precision: bf16` conflicts with `fp16: true` in configs/train.yaml:2"
     assert found(project) == f"accelerate.yaml:3:1: NAN602 {message} [precision-config-conflict]\n"
 
 

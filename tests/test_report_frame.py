@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanlint.model import Span
+from nanlint.model import Label, Span
 from nanlint.report.frame import WIDEST, change_rows, frame_rows
 from nanlint.report.hunks import Hunk
 
@@ -21,8 +21,8 @@ def texts(rows: Iterable[Row]) -> list[str]:
     return [f"{row.number or '':>3} {row.sign} {''.join(text for text, _style in row.pieces)}".rstrip() for row in rows]
 
 
-def frame(lines: Sequence[str], span: Span) -> list[str]:
-    return texts(frame_rows(lines, span, "red"))
+def frame(lines: Sequence[str], span: Span, *labels: Label) -> list[str]:
+    return texts(frame_rows(lines, span, "red", labels))
 
 
 UNDERLINES = {
@@ -122,6 +122,80 @@ def test_a_long_span_is_shown_by_its_head_and_its_tail() -> None:
 def test_a_span_is_never_cut_to_hide_a_single_line() -> None:
     lines = ["x = (", *["    a +"] * 6, ")"]
     assert "    | | ..." not in frame(lines, Span(1, 5, 8, 2))
+
+
+def test_a_label_in_the_frame_is_underlined_there() -> None:
+    assert frame(CODE, Span(5, 13, 5, 14), Label(Span(4, 9, 4, 16), "made\nhere")) == [
+        "  3 | def f(x):",
+        "  4 |     n = x.sum()",
+        "    |         ------- made here",
+        "  5 |     y = x / n",
+        "    |             ^",
+    ]
+
+
+def test_a_label_on_the_line_itself_comes_below() -> None:
+    assert frame(["y = x / n"], Span(1, 9, 1, 10), Label(Span(1, 5, 1, 6), "of this")) == [
+        "  1 | y = x / n",
+        "    |         ^",
+        "    |     - of this",
+    ]
+
+
+def test_labels_elsewhere_come_in_the_order_of_the_file_with_dots_between() -> None:
+    lines = [f"x{number} = {number}" for number in range(1, 21)]
+    labels = [Label(Span(18, 1, 18, 4), "last"), Label(Span(6, 1, 6, 3), "close"), Label(Span(1, 1, 1, 3), "first")]
+    assert frame(lines, Span(10, 1, 10, 4), *labels) == [
+        "  1 | x1 = 1",
+        "    | -- first",
+        "    | ...",
+        "  6 | x6 = 6",
+        "    | -- close",
+        "  7 | x7 = 7",
+        "  8 | x8 = 8",
+        "  9 | x9 = 9",
+        " 10 | x10 = 10",
+        "    | ^^^",
+        " 11 | x11 = 11",
+        "    | ...",
+        " 18 | x18 = 18",
+        "    | --- last",
+    ]
+
+
+def test_a_label_of_several_lines_is_underlined_on_its_first() -> None:
+    assert frame(["f(", "    x", ")", "y"], Span(4, 1, 4, 2), Label(Span(1, 1, 3, 2), "the call"))[:2] == [
+        "  1 | f(",
+        "    | -- the call",
+    ]
+
+
+def test_a_label_outside_the_file_is_left_out() -> None:
+    assert frame(["y = x"], Span(1, 5, 1, 6), Label(Span(9, 1, 9, 2), "gone")) == ["  1 | y = x", "    |     ^"]
+
+
+def test_labels_keep_the_margin_of_a_bracket() -> None:
+    lines = ["x = (", *[f"    a{index} +" for index in range(10)], ")", "", "z", "b"]
+    labels = [Label(Span(8, 5, 8, 7), "inside"), Label(Span(12, 1, 12, 2), "end"), Label(Span(15, 1, 15, 2), "behind")]
+    assert frame(lines, Span(1, 5, 12, 2), *labels) == [
+        "  1 |   x = (",
+        "    |  _____^",
+        "  2 | |     a0 +",
+        "  3 | |     a1 +",
+        "  4 | |     a2 +",
+        "  5 | |     a3 +",
+        "    | | ...",
+        "  8 | |     a6 +",
+        "    | |     -- inside",
+        "    | | ...",
+        " 11 | |     a9 +",
+        " 12 | | )",
+        "    | |_^",
+        "    |   - end",
+        "    |   ...",
+        " 15 |   b",
+        "    |   - behind",
+    ]
 
 
 LONG = "a = [" + "1, " * 100 + "x / n" + ", 2" * 100 + "]"

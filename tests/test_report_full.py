@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanlint.model import Applicability, Direction, Edit, Fix, Report, Span
+from nanlint.model import FORMATS, Applicability, Direction, Edit, Fix, Label, Report, Span
 from tests.report_samples import (
     ERRORS,
     IN_NOTEBOOK,
@@ -18,6 +18,7 @@ from tests.report_samples import (
     ODD_MESSAGE,
     ODD_PATH,
     WITH_FIX,
+    WITH_PARTS,
     rendered,
     report_of,
 )
@@ -45,7 +46,7 @@ error NAN110 log-of-softmax: `probs` can be 0 (range [0, 1]), so its logarithm c
   |                       ^^^^^^^^^^^
   |
   = why: `log(0)` is -inf and its slope is inf: the whole gradient becomes NaN. One step is enough.
-  = breaks: in the forward and the backward pass, in float32 and float16
+  = breaks: in float32 and float16
   = fix (safe): use log_softmax
 6 -     return -(target * probs.log()).sum()
 6 +     return -(target * logits.log_softmax(dim=-1)).sum()
@@ -54,6 +55,34 @@ error NAN110 log-of-softmax: `probs` can be 0 (range [0, 1]), so its logarithm c
 Found 1 problem (1 error) in 1 of 41 files; 1 fixable with --fix.
 """
     )
+
+
+def test_labels_a_reason_and_help_of_its_own_come_with_the_finding() -> None:
+    assert (
+        block(report_of(WITH_PARTS))
+        == """\
+error NAN110 log-of-softmax: log of a softmax is -inf once a probability rounds to 0
+ --> src/train.py:6:23
+  |
+1 | import torch
+  |        ----- no part of the frame
+  | ...
+4 | def cross_entropy(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+5 |     probs = logits.softmax(dim=-1)
+  |             ---------------------- the softmax is made here
+6 |     return -(target * probs.log()).sum()
+  |                       ^^^^^^^^^^^
+  |
+  = why: a logit 104 below the largest has a probability of exactly 0
+  = help: logits.log_softmax(dim=-1)
+  = help: nanlint explain NAN110  https://nanlint.example/rules/NAN110"""
+    )
+
+
+def test_a_reason_of_its_own_is_never_cut() -> None:
+    reason = " ".join(f"Sentence {number} says more." for number in range(20))
+    text = block(report_of(dataclasses.replace(WITH_PARTS, why=reason)))
+    assert reason in " ".join(text.split())
 
 
 def test_a_span_of_several_lines_is_held_by_a_bracket() -> None:
@@ -91,7 +120,6 @@ info NAN404 nan-check-misses-inf: `torch.isnan(loss)` lets inf pass
 2 | if torch.isnan(loss): break
   |    ^^^^^^^^^^^^^^^^^
   |
-  = breaks: in the training loop
   = fix (safe): use isfinite
 2 - if torch.isnan(loss): break
 2 + if not torch.isfinite(loss): break
@@ -145,7 +173,7 @@ def test_without_source_and_rule_there_is_neither_frame_nor_reason() -> None:
         == """\
 error NAN110 log-of-softmax: `probs` can be 0 (range [0, 1]), so its logarithm can be -inf
  --> src/train.py:6:23
-  = breaks: in the forward and the backward pass, in float32 and float16
+  = breaks: in float32 and float16
   = fix (safe): use log_softmax
 6 + logits.log_softmax(dim=-1)
   = help: nanlint explain NAN110"""
@@ -191,14 +219,17 @@ def test_the_reason_is_the_beginning_of_why(case: str) -> None:
 
 CIRCUMSTANCES = {
     "the default": (Direction.FORWARD, (), []),
-    "a dtype": (Direction.FORWARD, ("float16",), ["  = breaks: in the forward pass, in float16"]),
-    "three dtypes": (Direction.LOOP, ("a", "b", "c"), ["  = breaks: in the training loop, in a, b and c"]),
+    "a dtype": (Direction.FORWARD, ("float16",), ["  = breaks: in float16"]),
+    "three dtypes": (Direction.LOOP, ("a", "b", "c"), ["  = breaks: in a, b and c"]),
+    "every dtype": (Direction.LOOP, FORMATS, []),
+    "forward and backward": (Direction.BOTH, (), []),
     "backward": (Direction.BACKWARD, (), ["  = breaks: in the backward pass"]),
+    "a dtype, backward": (Direction.BACKWARD, ("float16",), ["  = breaks: in the backward pass, in float16"]),
 }
 
 
 @pytest.mark.parametrize("case", CIRCUMSTANCES)
-def test_pass_and_dtypes_are_told_when_they_are_given(case: str) -> None:
+def test_pass_and_dtypes_are_told_when_they_matter(case: str) -> None:
     direction, dtypes, expected = CIRCUMSTANCES[case]
     finding = dataclasses.replace(WITH_FIX, direction=direction, dtypes=dtypes)
     assert [line for line in block(report_of(finding)).split("\n") if "breaks" in line] == expected
@@ -233,10 +264,10 @@ spans = st.builds(Span, numbers, numbers, numbers, numbers)
 
 
 @pytest.mark.slow
-@given(lines=st.lists(st.text(max_size=200), max_size=20), span=spans, edit=spans, text=st.text(max_size=30))
-def test_no_source_and_no_span_breaks_the_frame(lines: list[str], span: Span, edit: Span, text: str) -> None:
-    fix = Fix(text, Applicability.SAFE, (Edit(edit, text),))
-    finding = dataclasses.replace(WITH_FIX, span=span, fix=fix, message=text)
+@given(lines=st.lists(st.text(max_size=200), max_size=20), span=spans, other=spans, text=st.text(max_size=30))
+def test_no_source_and_no_span_breaks_the_frame(lines: list[str], span: Span, other: Span, text: str) -> None:
+    fix = Fix(text, Applicability.SAFE, (Edit(other, text),))
+    finding = dataclasses.replace(WITH_FIX, span=span, fix=fix, message=text, labels=(Label(other, text),))
     report = Report((finding,), source_lines=lambda _path, _cell: lines)
     assert block(report).startswith("error NAN110 log-of-softmax: ")
     assert re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", block(report)) == []

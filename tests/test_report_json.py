@@ -12,7 +12,7 @@ import pytest
 import nanlint
 from nanlint import report as report_package
 from nanlint.model import Finding
-from tests.report_samples import ERRORS, IN_NOTEBOOK, ODD_PATH, SAMPLES, WITH_FIX, rendered, report_of
+from tests.report_samples import ERRORS, IN_NOTEBOOK, ODD_PATH, SAMPLES, WITH_FIX, WITH_PARTS, rendered, report_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +65,9 @@ def test_a_finding_has_the_keys_of_the_contract() -> None:
             "end_line": 6,
             "end_column": 34,
             "message": "`probs` can be 0 (range [0, 1]), so its logarithm can be -inf",
+            "labels": [],
+            "why": "",
+            "help": "",
             "function": "cross_entropy",
             "dtypes": ["float32", "float16"],
             "direction": "both",
@@ -79,6 +82,19 @@ def test_a_finding_has_the_keys_of_the_contract() -> None:
             "verdict": None,
         }
     ]
+
+
+def test_the_parts_of_a_finding_are_told_one_by_one() -> None:
+    (entry,) = document("labels")["findings"]
+    assert {key: entry[key] for key in ("labels", "why", "help")} == {
+        "labels": [
+            {"line": 1, "column": 8, "end_line": 1, "end_column": 13, "text": "no part of the frame"},
+            {"line": 5, "column": 13, "end_line": 5, "end_column": 35, "text": "the softmax is made here"},
+        ],
+        "why": "a logit 104 below the largest has a probability of exactly 0",
+        "help": "logits.log_softmax(dim=-1)",
+    }
+    assert Finding.from_json(entry) == WITH_PARTS
 
 
 def test_errors_have_path_line_and_message() -> None:

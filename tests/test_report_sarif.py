@@ -20,6 +20,7 @@ from tests.report_samples import (
     ODD_PATH,
     SAMPLES,
     WITH_FIX,
+    WITH_PARTS,
     rendered,
     report_of,
 )
@@ -114,6 +115,19 @@ def test_a_result_has_place_message_and_fix() -> None:
             }
         ],
     }
+
+
+def test_a_label_is_a_related_location() -> None:
+    (result,) = run_of(report_of(WITH_PARTS))["results"]
+    assert result["relatedLocations"][1:] == [
+        {
+            "physicalLocation": {
+                "artifactLocation": {"uri": "src/train.py", "uriBaseId": "%SRCROOT%"},
+                "region": {"startLine": 5, "startColumn": 13, "endLine": 5, "endColumn": 35},
+            },
+            "message": {"text": "the softmax is made here"},
+        }
+    ]
 
 
 def test_columns_count_characters_and_paths_the_folder_of_the_run() -> None:

@@ -95,7 +95,7 @@ class TestWhatIsTold:
             "self: (16, 3) float32, [0, 1], mean 0.3333, 27 zeros\n",
             "step 5: loss 1.14, gradient norm 0.4199, lr 0.01\n    step 6: loss inf, gradient norm -, lr 0.01\n",
             "AdamW(lr=0.01, betas=(0.9, 0.999), eps=1e-08, weight_decay=0.01)",
-            "rule: NAN110 log-of-softmax: `probs` is a softmax and can be exactly 0, so its log can be -inf\n",
+            "rule: NAN110 log-of-softmax: log of `probs` is -inf once the softmax rounds to 0\n",
             "+    return -logits.log_softmax(-1)[torch.arange(16), labels].mean()  # origin: log\n",
         ],
     )

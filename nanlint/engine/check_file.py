@@ -75,14 +75,16 @@ def check_notebook(data: bytes, path: str, ruleset: Ruleset) -> FileResult:
 
 
 def in_cell(finding: Finding, notebook: Notebook) -> Finding:
-    """The finding with its place, and the places of its fix, told within the cell."""
+    """The finding with its places told within the cell; a label of another cell has none there and is left out."""
     from dataclasses import replace  # noqa: PLC0415 - a run that finds nothing needs no dataclasses
 
     cell, span = notebook.locate(finding.span)
     fix = finding.fix
     if fix is not None:
         fix = replace(fix, edits=tuple(replace(edit, span=notebook.locate(edit.span)[1]) for edit in fix.edits))
-    return replace(finding, span=span, cell=cell, fix=fix)
+    located = [(notebook.locate(label.span), label.text) for label in finding.labels]
+    labels = tuple(model.Label(place, text) for (number, place), text in located if number == cell)
+    return replace(finding, span=span, cell=cell, fix=fix, labels=labels)
 
 
 def _error_in_cell(error: FileError, notebook: Notebook) -> FileError:

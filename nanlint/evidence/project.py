@@ -19,7 +19,9 @@ _HALVES = frozenset({"float16", "bfloat16"})
 
 def breaks_in_half_alone(finding: Finding) -> bool:
     """Whether float16 or bfloat16 is needed, and the code at hand does not say that it computes in one of them."""
-    return bool(finding.dtypes) and _HALVES.issuperset(finding.dtypes) and table.RANGE_REACHES.name not in finding.evidence
+    return (
+        bool(finding.dtypes) and _HALVES.issuperset(finding.dtypes) and table.RANGE_REACHES.name not in finding.evidence
+    )
 
 
 def with_project(finding: Finding, words: ProjectWords) -> Finding:

@@ -65,6 +65,10 @@ class Setting:
         written = re.match(r"[\"']?([\w.-]+)", self.text)
         return written[1] if written else self.key
 
+    def quote(self, longest: int) -> str:
+        """The text, short enough for a message."""
+        return self.text if len(self.text) <= longest else f"{self.text[: longest - 1]}…"
+
     @property
     def number(self) -> float | None:
         """The number that it is set to, also if that is written in quotes; None for anything else."""

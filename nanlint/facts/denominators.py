@@ -22,7 +22,7 @@ from nanlint.facts.overlaps import (
 )
 from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Kind
-from nanlint.facts.vanishing import BY_FORM, COUNT, DATUM, NEVER, NORM, NORMS, SPREAD, Vanishing, vanishing
+from nanlint.facts.vanishing import BY_FORM, COUNT, DATUM, NEVER, NORM, NORMS, SPREAD, SUMS, Vanishing, vanishing
 from nanlint.source import telling_names as named
 
 if TYPE_CHECKING:
@@ -30,6 +30,21 @@ if TYPE_CHECKING:
 
     from nanlint.facts.evaluate import Evaluator
     from nanlint.facts.values import Value
+
+_WHEN = {
+    COUNT: " when nothing is counted",
+    NORM: " when its operand is all zeros",
+    SPREAD: " when the data is constant",
+}
+
+
+def when_zero(value: Value, found: Vanishing) -> str:
+    """When a denominator of the kind that was found is 0, as a message says it; empty if the kind does not tell."""
+    made_by = value.origin
+    # One less than a count is 0 when one is counted.
+    if found.kind == COUNT and (made_by is None or made_by.function not in SUMS):
+        return ""
+    return _WHEN.get(found.kind, "")
 
 
 def denominator(node: cst.BaseExpression, above: cst.BaseExpression | None, evaluator: Evaluator) -> Vanishing:

@@ -238,13 +238,13 @@ def unbounded(node: cst.BaseExpression, evaluator: Evaluator) -> str:
     """What `node` is, if it is known to have no bound: learned, made by a layer, a logarithm by name; else empty."""
     value, words = evaluator.values.get(node, UNKNOWN), set(words_of(node))
     if value.learnable:
-        return "is learnable and has no bound"
+        return "is learnable, and nothing bounds it"
     if value.made_by is not None and value.made_by.function in _LAYERS:
-        return "is what a layer makes, without bound"
+        return "is the output of a layer, and nothing bounds it"
     # A local log_alpha is one of a noise schedule, which is below 0; that of an object is a temperature.
     scales = _SCALES | {"alpha"} if isinstance(node, cst.Attribute) else _SCALES
     is_logarithm = bool(_CALLED_LOGARITHMS & words) or (bool({"log", "logit"} & words) and bool(scales & words))
-    return "is a logarithm without bound" if is_logarithm else ""
+    return "is a logarithm that nothing bounds" if is_logarithm else ""
 
 
 # Of these, and of what was a logarithm before, the negative is as large as the thing itself.

@@ -64,7 +64,7 @@ def told_by_making(node: cst.BaseExpression, evaluator: Evaluator) -> str:
     """What `node` is by its name, because it is learned or summed up, if that can be 0 and nothing else is known of it."""
     value = evaluator.values.get(node, UNKNOWN)
     if value.learnable:
-        return "is learned without a bound"
+        return "is learned, and nothing keeps it above 0"
     made = value.origin
     if made is not None and made.function in _PRODUCTS:
         return "is a sum of products, which underflow"

@@ -212,11 +212,11 @@ class LoopQuestions(CodeQuestions):
             for call in calls
         )
 
-    def configured_rate(self, node: cst.BaseExpression) -> str:
-        """The learning rate that a config says for an optimizer or scheduler, where it is made; "" if none is read there."""
-        here = resuming.configured_rate(node, self.here) if self.here is not None else ""
+    def configured_rate(self, node: cst.BaseExpression) -> resuming.Rate | None:
+        """The learning rate that a config says for an optimizer or scheduler, where it is made; None if none is read there."""
+        here = resuming.configured_rate(node, self.here) if self.here is not None else None
         others = (resuming.configured_rate(node, flow, of_parameters=True) for flow in self._other_methods(node))
-        return here or next(filter(None, others), "")
+        return here or next(filter(None, others), None)
 
     def mentions_on_the_way(self, *words: str) -> bool:
         """Whether one of these names or attributes occurs in the chunk at hand, or in a function of the file that it calls."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
@@ -91,8 +91,15 @@ def loads_of(flow: Flow) -> list[Call]:
     return [call for call in flow.calls.values() if call.function == LOADING and call.receiver is not None]
 
 
-def configured_rate(node: cst.BaseExpression, flow: Flow, *, of_parameters: bool = False) -> str:
-    """The learning rate, or the horizon of a schedule, that a chunk reads from a config for `node`, or for what it drives; "" for none.
+class Rate(NamedTuple):
+    """A learning rate as it is written, where an optimizer or scheduler is made."""
+
+    node: cst.BaseExpression
+    text: str
+
+
+def configured_rate(node: cst.BaseExpression, flow: Flow, *, of_parameters: bool = False) -> Rate | None:
+    """The learning rate, or the horizon of a schedule, that a chunk reads from a config for `node`, or for what it drives; None for none.
 
     With `of_parameters`, what the chunk was given counts as well: a constructor gets its rate from a config.
     """
@@ -105,7 +112,7 @@ def configured_rate(node: cst.BaseExpression, flow: Flow, *, of_parameters: bool
     rates = (
         _rate_of(call, flow, of_parameters=of_parameters) for call in (*own, *(() if _states_rate(own) else makers))
     )
-    return next(filter(None, rates), "")
+    return next(filter(None, rates), None)
 
 
 def _states_rate(calls: list[Call]) -> bool:
@@ -118,11 +125,11 @@ def _rates_in(call: Call) -> list[cst.BaseExpression]:
     return [arg.value for arg in args if arg.keyword is not None and arg.keyword.value in RATES]
 
 
-def _rate_of(call: Call, flow: Flow, *, of_parameters: bool) -> str:
+def _rate_of(call: Call, flow: Flow, *, of_parameters: bool) -> Rate | None:
     for rate in _rates_in(call):
         if is_configured(rate) or (of_parameters and reads_parameter(rate, flow)):
-            return " ".join(flow.parsed.source_of(rate).split())
-    return ""
+            return Rate(rate, " ".join(flow.parsed.source_of(rate).split()))
+    return None
 
 
 def has_own_schedule(flow: Flow) -> bool:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from nanlint.facts import makings
 from nanlint.facts.by_hand import ByHand, by_hand, exponentials_by_hand
+from nanlint.facts.denominators import when_zero
 from nanlint.facts.eps import Raised, raised
 from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted, unbounded, unscaled
 from nanlint.facts.half import (
@@ -43,10 +44,12 @@ from nanlint.facts.schedules import lowering
 from nanlint.facts.selections import Selection, selections
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.facts.written import text_of
+from nanlint.model import Label
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from nanlint.facts.flow import Flow
+    from nanlint.facts.vanishing import Vanishing
     from nanlint.source.outline import Chunk
 
 _MEASURES = frozenset(
@@ -357,8 +360,24 @@ class ShapeQuestions(RangeQuestions):
         """`logvar` of `0.5 * logvar` and of `-logvar`, as it is written."""
         return unscaled(node, self.here) if self.here is not None else node
 
+    def when_zero(self, node: cst.BaseExpression, found: Vanishing) -> str:
+        """When `node` is 0, as it is told in a message: " when nothing is counted"; its range if that is all there is to say."""
+        value = self.here.values.get(node, UNKNOWN) if self.here is not None else UNKNOWN
+        return when_zero(value, found) or (f" (range {value.range})" if value.is_known else "")
+
+    def labels_at(self, node: cst.CSTNode | None, text: str, *, apart_from: cst.CSTNode) -> tuple[Label, ...]:
+        """A label on `node`; none if it stands in another function, or one of the two is a part of the other."""
+        if (
+            node is None
+            or not self.is_here(node)
+            or self.is_within(node, apart_from)
+            or self.is_within(apart_from, node)
+        ):
+            return ()
+        return (Label(self.span_of(node), text),)
+
     def unbounded(self, node: cst.BaseExpression) -> str:
-        """What `node` is, if it is known to have no bound: "is learnable and has no bound"; else empty."""
+        """What `node` is, if it is known to have no bound: "is learnable, and nothing bounds it"; else empty."""
         return unbounded(node, self.here) if self.here is not None else ""
 
     def is_setting(self, node: cst.BaseExpression | None, *, but: frozenset[str]) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nanlint.model.finding import Edit, FileError, Finding, Fix, Hazard, Span
+    from nanlint.model.finding import Edit, FileError, Finding, Fix, Hazard, Label, Span
     from nanlint.model.report import Report, Summary
     from nanlint.model.rule_info import RuleInfo
-    from nanlint.model.words import Applicability, Direction, Severity
+    from nanlint.model.words import FORMATS, Applicability, Direction, Severity
 
 __all__ = [
+    "FORMATS",
     "Applicability",
     "Direction",
     "Edit",
@@ -22,6 +23,7 @@ __all__ = [
     "Finding",
     "Fix",
     "Hazard",
+    "Label",
     "Report",
     "RuleInfo",
     "Severity",
@@ -30,10 +32,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("Edit", "FileError", "Finding", "Fix", "Hazard", "Span"), "finding"),
+    **dict.fromkeys(("Edit", "FileError", "Finding", "Fix", "Hazard", "Label", "Span"), "finding"),
     **dict.fromkeys(("Report", "Summary"), "report"),
     "RuleInfo": "rule_info",
-    **dict.fromkeys(("Applicability", "Direction", "Severity"), "words"),
+    **dict.fromkeys(("FORMATS", "Applicability", "Direction", "Severity"), "words"),
 }
 
 

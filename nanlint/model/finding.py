@@ -1,4 +1,4 @@
-"""A finding and what it is made of: place, message, severity, fix, hazard.
+"""A finding and what it is made of: place, message, labels, reason, help, severity, fix, hazard.
 
 Text and numbers alone. `Finding.to_json` is one entry of the published output contract and `Finding.from_json` reads
 it back, so the cache, the worker processes and the reports share one form.
@@ -98,8 +98,29 @@ class Hazard:
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    """Another place of the same file (in a notebook, of the same cell) that matters, and what is to be said of it."""
+
+    span: Span
+    text: str
+
+    def to_json(self) -> Json:
+        """The label as the output contract has it."""
+        return {**self.span.to_json(), "text": self.text}
+
+    @classmethod
+    def from_json(cls, entry: Json) -> Label:
+        """The inverse of `to_json`."""
+        return cls(Span.from_json(entry), entry["text"])
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
-    """One defect at one place. `cell` counts from 1 in a notebook, where lines count within the cell."""
+    """One defect at one place. `cell` counts from 1 in a notebook, where lines count within the cell.
+
+    `message` is the header: what happens and when. `why` is the reason in the case at hand, empty where that of the rule
+    says it all; `help` is the code to write.
+    """
 
     code: str
     name: str
@@ -117,6 +138,9 @@ class Finding:
     evidence: tuple[str, ...] = ()
     can_happen: float | None = None
     matters: float | None = None
+    labels: tuple[Label, ...] = ()
+    why: str = ""
+    help: str = ""
 
     @property
     def sort_key(self) -> tuple[str, int, Span, str, str]:
@@ -140,6 +164,9 @@ class Finding:
             "cell": self.cell,
             **self.span.to_json(),
             "message": self.message,
+            "labels": [label.to_json() for label in self.labels],
+            "why": self.why,
+            "help": self.help,
             "function": self.function,
             "dtypes": list(self.dtypes),
             "direction": self.direction.value,
@@ -168,6 +195,9 @@ class Finding:
             evidence=tuple(entry.get("evidence", ())),
             can_happen=entry.get("can_happen"),
             matters=entry.get("matters"),
+            labels=tuple(map(Label.from_json, entry.get("labels", ()))),
+            why=entry.get("why", ""),
+            help=entry.get("help", ""),
         )
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import enum
 
+FORMATS: tuple[str, ...] = ("float16", "bfloat16", "float32", "float64")
+"""The formats that a finding can be about; one that breaks in all of them is about none."""
+
 
 class Severity(enum.Enum):
     """How ordinary the failing input is."""

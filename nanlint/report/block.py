@@ -1,4 +1,4 @@
-"""One finding as a block: message, place, code frame, the reason, the offered fix, and where to read on."""
+"""One finding as a block: message, place, code frame with labels, the reason, the code to write, the offered fix, and where to read on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from nanlint.model import Applicability, Direction
+from nanlint.model import FORMATS, Applicability, Direction
 from nanlint.report.closing import unchecked_files
 from nanlint.report.frame import Row, change_rows, frame_rows
 from nanlint.report.hunks import Hunk, hunks
@@ -25,19 +25,13 @@ SHORT_REASON = 160  # beyond this many characters, further sentences are left to
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
 _FIX_WORDS = {Applicability.SAFE: "safe", Applicability.UNSAFE: "unsafe", Applicability.SHOW: "sketch"}
-_DIRECTION_WORDS = {
-    Direction.FORWARD: "in the forward pass",
-    Direction.BACKWARD: "in the backward pass",
-    Direction.BOTH: "in the forward and the backward pass",
-    Direction.LOOP: "in the training loop",
-}
 _SIGN_STYLES = {"|": GUTTER, "-": REMOVED, "+": ADDED}
 
 
 def finding_block(finding: Finding, report: Report) -> Iterator[Line]:
     """The lines of the block; what is not known (source, rule, fix) is left out."""
     source = report.source_lines(finding.path, finding.cell)
-    frame = frame_rows(source, finding.span, SEVERITY_STYLES[finding.severity])
+    frame = frame_rows(source, finding.span, SEVERITY_STYLES[finding.severity], finding.labels)
     changes = _fix_rows(finding.fix, source) if finding.fix else []
     width = max(len(str(row.number or finding.span.line)) for row in [*frame, *changes, Row(None, "|", ())])
     yield _header(finding)
@@ -47,6 +41,7 @@ def finding_block(finding: Finding, report: Report) -> Iterator[Line]:
         yield from (_laid_out(row, width) for row in rows)
     yield from _note(width, "why", _reason(finding, report))
     yield from _note(width, "breaks", _circumstances(finding))
+    yield from _note(width, "help", one_line(finding.help))
     yield from _verdict(finding, width)
     if report.explains_levels:
         from nanlint.report.evidence import level_reasons  # noqa: PLC0415 - few ask
@@ -56,7 +51,7 @@ def finding_block(finding: Finding, report: Report) -> Iterator[Line]:
     if finding.fix:
         yield from _note(width, f"fix ({_FIX_WORDS[finding.fix.applicability]})", one_line(finding.fix.title))
         yield from (_laid_out(row, width) for row in changes)
-    yield _help(finding, report, width)
+    yield _read_on(finding, report, width)
 
 
 def error_block(report: Report) -> Iterator[Line]:
@@ -108,7 +103,9 @@ def _verdict(finding: Finding, width: int) -> Iterator[Line]:
 
 
 def _reason(finding: Finding, report: Report) -> str:
-    """The first sentences of the rule's reason: always one, more while they are short."""
+    """The finding's own reason, else the first sentences of the rule's: always one, more while they are short."""
+    if finding.why:
+        return one_line(finding.why)
     info = report.rules.get(finding.code)
     paragraph = one_line(info.why.strip().split("\n\n")[0]) if info else ""
     first, *others = _SENTENCE_END.split(paragraph)
@@ -120,11 +117,10 @@ def _reason(finding: Finding, report: Report) -> str:
 
 
 def _circumstances(finding: Finding) -> str:
-    """Pass and dtypes, when either says more than the default."""
-    if not finding.dtypes and finding.direction is Direction.FORWARD:
-        return ""
-    words = _DIRECTION_WORDS[finding.direction]
-    return f"{words}, in {_listed(finding.dtypes)}" if finding.dtypes else words
+    """The pass if it is the backward alone, and the formats if it does not break in all of them."""
+    backward = "in the backward pass" if finding.direction is Direction.BACKWARD else ""
+    formats = f"in {_listed(finding.dtypes)}" if finding.dtypes and not {*finding.dtypes} >= {*FORMATS} else ""
+    return ", ".join(filter(None, (backward, formats)))
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -137,7 +133,7 @@ def _fix_rows(fix: Fix, source: Sequence[str]) -> list[Row]:
     return list(change_rows(hunks(fix, source) or new_text))
 
 
-def _help(finding: Finding, report: Report, width: int) -> Line:
+def _read_on(finding: Finding, report: Report, width: int) -> Line:
     info = report.rules.get(finding.code)
     line: Line = [(f"{'':{width}} = ", GUTTER), ("help: ", STRONG), (f"nanlint explain {finding.code}", PLAIN)]
     return [*line, (f"  {info.url}", FAINT)] if info and info.url else line

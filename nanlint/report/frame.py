@@ -1,4 +1,4 @@
-"""Code frames: the lines around a place with the place underlined, and the lines a fix takes and gives.
+"""Code frames: the lines around a place with the place underlined, labelled lines elsewhere, and the lines a fix takes and gives.
 
 Rows know their line number and their sign; the gutter is laid out by whoever prints them. Columns of the source are
 characters, columns of the screen are cells: a tab is four, a wide character two, a combining one none.
@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanlint.model import Span
-from nanlint.report.paint import ADDED, FAINT, PLAIN, REMOVED, Piece
-from nanlint.report.wording import printable
+from nanlint.report.paint import ADDED, FAINT, GUTTER, PLAIN, REMOVED, Piece
+from nanlint.report.wording import one_line, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from nanlint.model import Label
     from nanlint.report.hunks import Hunk
 
 LINES_BEFORE, LINES_AFTER = 2, 1
@@ -64,8 +65,11 @@ class _View:
         return _cells(self.text(line)[: max(0, index)])
 
 
-def frame_rows(lines: Sequence[str], span: Span, style: str) -> list[Row]:
-    """The code around `span`, which is underlined in `style`; no rows when `lines` does not reach that far."""
+def frame_rows(lines: Sequence[str], span: Span, style: str, labels: Sequence[Label] = ()) -> list[Row]:
+    """The code around `span`, which is underlined in `style`, and the line of each label with its text, in the order of the file.
+
+    No rows when `lines` does not reach that far; a label outside of them is left out.
+    """
     if not 1 <= span.line <= len(lines):
         return []
     span = _fitted(span, lines)
@@ -79,9 +83,24 @@ def frame_rows(lines: Sequence[str], span: Span, style: str) -> list[Row]:
     marked = (
         _underlined(lines, span, view, style) if span.line == span.end_line else _bracketed(lines, span, view, style)
     )
-    margin = "" if span.line == span.end_line else "  "
-    context = {number: _row(number, margin, view.text(lines[number - 1])) for number in before + after}
-    return [*(context[number] for number in before), *marked, *(context[number] for number in after)]
+    shown = {number: [_line(number, lines, span, view, style)] for number in before + after} | marked
+    for label in sorted(labels, key=lambda label: label.span):
+        if 1 <= (number := label.span.line) <= len(lines):
+            rows = shown.setdefault(number, [_line(number, lines, span, view, style)])
+            rows.append(_labelled(lines, label, view, _margin(number + 1, span, style)))
+    return list(_joined(shown, lines, span, view, style))
+
+
+def _joined(shown: Mapping[int, list[Row]], lines: Sequence[str], span: Span, view: _View, style: str) -> Iterator[Row]:
+    """The rows in the order of the file; dots stand for two lines or more in between."""
+    last = min(shown) - 1
+    for number in sorted(shown):
+        if number - last == 2:
+            yield _line(last + 1, lines, span, view, style)
+        elif number - last > 2:
+            yield Row(None, "|", (*_margin(number, span, style), (CUT, FAINT)))
+        yield from shown[number]
+        last = number
 
 
 def change_rows(hunks: Sequence[Hunk]) -> Iterator[Row]:
@@ -123,37 +142,54 @@ def _view_of_change(hunk: Hunk) -> _View:
     return _View(0) if longest <= WIDEST else _View.around(same, same + LEAD)
 
 
-def _underlined(lines: Sequence[str], span: Span, view: _View, style: str) -> list[Row]:
+def _underlined(lines: Sequence[str], span: Span, view: _View, style: str) -> dict[int, list[Row]]:
     line = lines[span.line - 1]
     start, end = view.cell(line, span.column), view.cell(line, span.end_column)
     carets = "^" * max(1, end - start)
-    return [
-        _row(span.line, "", view.text(line)),
-        Row(None, "|", ((" " * start, PLAIN), (carets, style))),
-    ]
+    return {
+        span.line: [
+            _line(span.line, lines, span, view, style),
+            Row(None, "|", ((" " * start, PLAIN), (carets, style))),
+        ]
+    }
 
 
-def _bracketed(lines: Sequence[str], span: Span, view: _View, style: str) -> list[Row]:
+def _labelled(lines: Sequence[str], label: Label, view: _View, margin: tuple[Piece, ...]) -> Row:
+    """The row under the line of a label; of several lines the first is underlined to its end."""
+    line, span = lines[label.span.line - 1], label.span
+    last = span.end_column if span.line == span.end_line else len(line) + 1
+    start, end = view.cell(line, span.column), view.cell(line, last)
+    text = f"{'-' * max(1, end - start)} {one_line(label.text)}"
+    return Row(None, "|", (*margin, (" " * start, PLAIN), (text, GUTTER)))
+
+
+def _bracketed(lines: Sequence[str], span: Span, view: _View, style: str) -> dict[int, list[Row]]:
     """A span of several lines, held by a bracket that begins and ends at its first and last character."""
     start = view.cell(lines[span.line - 1], span.column)
     end = view.cell(lines[span.end_line - 1], span.end_column)
-    rows = [
-        _row(span.line, "  ", view.text(lines[span.line - 1])),
-        Row(None, "|", ((" " + "_" * (start + 1) + "^", style),)),
-    ]
     inner = range(span.line + 1, span.end_line + 1)
-    skipped = inner[SPAN_HEAD:-SPAN_TAIL] if len(inner) > SPAN_HEAD + SPAN_TAIL + 1 else range(0)
-    for number in inner:
-        if number not in skipped:
-            rows.append(Row(number, "|", (("| ", style), (view.text(lines[number - 1]), PLAIN))))
-        elif number == skipped[0]:
-            rows.append(Row(None, "|", (("| ", style), (CUT, FAINT))))
-    rows.append(Row(None, "|", (("|" + "_" * max(1, end) + "^", style),)))
-    return rows
+    shown = {
+        number: [_line(number, lines, span, view, style)]
+        for number in (span.line, *inner[:SPAN_HEAD], *inner[-SPAN_TAIL:])
+    }
+    shown[span.line].append(Row(None, "|", ((" " + "_" * (start + 1) + "^", style),)))
+    shown[span.end_line].append(Row(None, "|", (("|" + "_" * max(1, end) + "^", style),)))
+    return shown
 
 
-def _row(number: int, margin: str, text: str) -> Row:
-    return Row(number, "|", ((margin + text if text else "", PLAIN),))
+def _line(number: int, lines: Sequence[str], span: Span, view: _View, style: str) -> Row:
+    """A line of the file behind the margin that the bracket of a long `span` needs."""
+    text = view.text(lines[number - 1])
+    margin = _margin(number, span, style)
+    is_held = span.line < number <= span.end_line
+    return Row(number, "|", (*margin, (text, PLAIN)) if text or is_held else ())
+
+
+def _margin(number: int, span: Span, style: str) -> tuple[Piece, ...]:
+    """What stands before a line, or before a row that is followed by it."""
+    if span.line == span.end_line:
+        return ()
+    return (("| ", style),) if span.line < number <= span.end_line else (("  ", PLAIN),)
 
 
 def _cells(text: str) -> int:

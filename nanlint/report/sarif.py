@@ -19,7 +19,7 @@ from nanlint.report.fingerprint import fingerprints
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from nanlint.model import FileError, Finding, Fix, Report, RuleInfo, Span
+    from nanlint.model import FileError, Finding, Fix, Label, Report, RuleInfo, Span
 
 Json = dict[str, Any]
 
@@ -95,6 +95,8 @@ def _result(finding: Finding, rule_index: int, fingerprint: str) -> Json:
         "locations": [_location(finding)],
         "partialFingerprints": {"nanlintContent/v1": fingerprint},
     }
+    if finding.labels:
+        result["relatedLocations"] = [_related(label, finding.path) for label in finding.labels]
     if finding.verdict is not None:
         result["properties"] = {"verdict": finding.verdict.to_json()}
     fix = finding.fix
@@ -110,6 +112,11 @@ def _location(finding: Finding) -> Json:
     if finding.function:
         location["logicalLocations"] = [{"fullyQualifiedName": finding.function, "kind": "function"}]
     return location
+
+
+def _related(label: Label, path: str) -> Json:
+    place = {"artifactLocation": _artifact(path), "region": _region(label.span)}
+    return {"physicalLocation": place, "message": {"text": label.text}}
 
 
 def _fix(fix: Fix, path: str) -> Json:
