@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
     from types import FrameType
 
     from nanlint.trace.marks import Mark
@@ -50,7 +50,13 @@ class Turn:
     mark: Mark | None
     activity: int
     """How much had happened when it began."""
+    batch: dict[str, Any] = field(default_factory=dict)
+    """What the loop gave it, by name."""
     again: bool = False
+    drawn: list[tuple[int, Any]] = field(default_factory=list)
+    """What it took from iterators by `next`, with the identity of each iterator."""
+    waiting: list[tuple[int, Any]] = field(default_factory=list)
+    """What is to be handed out once more, because the turn is run again."""
 
 
 class Loops:
@@ -62,25 +68,36 @@ class Loops:
         self._thread = threading.get_ident()
         self._idle: dict[int, int] = {}
 
-    @staticmethod
-    def keep(names: Mapping[str, Any], wanted: Sequence[str]) -> dict[str, Any]:
-        """The present values of the names that a turn is about to change."""
-        return {name: names[name] for name in wanted if name in names}
+    def next_of(self, iterator: Iterator[Any], *default: Any) -> Any:
+        """`next(iterator)`; in a turn that is run again, what it was then."""
+        if threading.get_ident() != self._thread or not self.turns:
+            return next(iterator, *default)
+        waiting = self.turns[-1].waiting
+        place = next((place for place, (owner, _) in enumerate(waiting) if owner == id(iterator)), None)
+        if place is not None:
+            again = waiting.pop(place)
+            self.turns[-1].drawn.append(again)
+            return again[1]
+        value = next(iterator, *default)
+        for turn in self.turns:
+            turn.drawn.append((id(iterator), value))
+        return value
 
-    def attempts(self) -> Iterator[bool]:
-        """False for the turn itself, then True for each time that it is to be run again."""
+    def attempts(self, batch: dict[str, Any] | None = None) -> Iterator[bool]:
+        """False for the turn itself, then True for each time that it is to be run again; `batch` is what the loop gave it."""
         if threading.get_ident() != self._thread:
             yield False
             return
         loop = id(sys._getframe(1).f_code)  # noqa: SLF001 - to know the loops in which nothing happens
         watcher = self._watcher
         is_idle = self._idle.get(loop, 0) > 3
-        turn = Turn(None if is_idle else watcher.take_mark(), watcher.activity)
+        turn = Turn(None if is_idle else watcher.take_mark(), watcher.activity, batch or {})
         self.turns.append(turn)
         try:
             yield False
             while turn.again or (not is_idle and watcher.is_lost(turn, sys._getframe(1))):  # noqa: SLF001 - the frame of the loop
                 turn.again = False
+                turn.waiting, turn.drawn = turn.drawn, []
                 yield True
         finally:
             self._leave(turn)

@@ -53,6 +53,8 @@ class Diagnosis:
     module: str = ""
     places: tuple[Place, ...] = ()
     reason: str = ""
+    cause: str = ""
+    """What kind of breaking it is, as `nanlint.trace.reasons` names them; decides which rule is about it."""
     inputs: tuple[Stats, ...] = ()
     output: Stats | None = None
     chain: tuple[Link, ...] = ()
@@ -65,6 +67,8 @@ class Diagnosis:
     code: str = ""
     """The rule of the static finding at that line."""
     message: str = ""
+    advice: str = ""
+    """What to write instead, from the rule, where the linter has no fix of its own for the line."""
     finding_line: int = 0
     diff: str = ""
     repro: str = ""

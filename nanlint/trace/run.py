@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nanlint.trace.events import Event
 
 INTERRUPTED = 130
+NOTHING_SEEN = "no training step was observed: this process ran no backward pass (processes that a script starts itself are not traced)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,9 @@ def trace(plan: Plan, err: TextIO) -> int:
     finally:
         session.remove()
     if left is not None:
-        teller.tell(left, None)
+        teller.tell(left, session.origin)
+    if not session.activity and code == 0 and ranks.rank() == 0:
+        err.write(f"nanlint: {NOTHING_SEEN}\n")
     if plan.strict:
         err.writelines(f"nanlint: {line}\n" for line in sightings.lines)
     return ExitCode.FINDINGS if teller.is_done or sightings.lines else code
@@ -79,6 +82,7 @@ def _run(plan: Plan, session: Session, err: TextIO) -> int:
         return INTERRUPTED
     except BaseException as error:  # noqa: BLE001 - the script's own; printed as Python prints it
         _print(error, err)
+        session.explain(error)
         return 1
     return 0
 

@@ -151,10 +151,13 @@ def _reading(reading: Reading) -> str:
 def _static(diagnosis: Diagnosis) -> Iterator[str]:
     if not diagnosis.code:
         return
-    same = diagnosis.place is not None and diagnosis.place.line == diagnosis.finding_line
+    same = diagnosis.finding_line in {0, diagnosis.place.line if diagnosis.place else 0}
     where = "" if same else f" (line {diagnosis.finding_line})"
     yield f"  rule: {diagnosis.code}{where}: {diagnosis.message}"
     yield f"        nanlint explain {diagnosis.code.split()[0]}"
     if diagnosis.diff:
         yield "  fix:"
         yield textwrap.indent(diagnosis.diff.rstrip("\n"), "    ")
+    elif diagnosis.advice:
+        yield "  instead, for example:"
+        yield textwrap.indent(diagnosis.advice, "    ")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from nanlint.trace.clipping import Clipping
 from nanlint.trace.measure import flaws_of, is_checkable, local_part
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Vitals:
     """The losses since the last step, and the readings of the last steps."""
 
     def __init__(self) -> None:
+        self.clipping = Clipping()
         self.losses: list[torch.Tensor] = []
         self.history: deque[Reading] = deque(maxlen=REMEMBERED)
 
@@ -50,13 +52,21 @@ class Vitals:
 
     def read(self, optimizer: torch.optim.Optimizer, step: int, scale: float | None) -> Reading:
         """Loss and gradient norm, with one transfer from each device that has any."""
-        norms = [_total_norm(group) for group in _by_kind(gradients(optimizer))]
-        values = _values([*norms, *(loss for loss in self.losses if loss.numel() == 1)])
+        return self.read_gradients(gradients(optimizer), step, _rate(optimizer), scale)
+
+    def read_gradients(
+        self, present: list[torch.Tensor], step: int, rate: float | None, scale: float | None
+    ) -> Reading:
+        """The same for gradients that no optimizer is known to apply. Clipped ones count as they were before."""
+        norms = [_total_norm(group) for group in _by_kind(present)]
+        clipped, self.clipping.norms = self.clipping.norms, []
+        values = _values([*norms, *clipped, *(loss for loss in self.losses if loss.numel() == 1)])
         norm = math.hypot(*values[: len(norms)]) if norms else None
-        losses = values[len(norms) :]
-        return Reading(
-            step, math.fsum(losses) if _are_finite(losses) else _worst(losses), norm, _rate(optimizer), scale
-        )
+        losses = values[len(norms) + len(clipped) :]
+        if norm is not None and clipped:
+            before = math.hypot(*values[len(norms) : len(norms) + len(clipped)])
+            norm = max(norm, before) if math.isfinite(norm) else norm
+        return Reading(step, math.fsum(losses) if _are_finite(losses) else _worst(losses), norm, rate, scale)
 
     def bad_losses(self) -> list[torch.Tensor]:
         """Those that are not finite."""

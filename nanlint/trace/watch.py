@@ -10,7 +10,6 @@ in the loss code behind the model is told as such.
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,8 +21,8 @@ from nanlint.nearest import did_you_mean
 from nanlint.trace import ranks
 from nanlint.trace.diagnose import gradient_symptom, loss_symptom
 from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis, NonFiniteError
-from nanlint.trace.marks import Mark, Marks
-from nanlint.trace.measure import is_checkable, stats_of
+from nanlint.trace.marks import Marks
+from nanlint.trace.model_calls import ModelCall
 from nanlint.trace.names import Names
 from nanlint.trace.optimizers import described, spoiled
 from nanlint.trace.places import calling_places
@@ -31,7 +30,6 @@ from nanlint.trace.repro import write_repro
 from nanlint.trace.scaling import Scaling
 from nanlint.trace.static import add_finding
 from nanlint.trace.text import report_text
-from nanlint.trace.tracing import TracedStep
 from nanlint.trace.vitals import Vitals, bad_gradients, bad_parameters, drop_gradients, parameters
 
 if TYPE_CHECKING:
@@ -62,21 +60,24 @@ class Watch:
         self._vitals, self._marks = Vitals(), Marks()
         self._scaling = Scaling(self._vitals.note_loss, self._on_skip)
         self._steps: dict[int, int] = {}
-        self._call: _ModelCall | None = None
+        self._call: ModelCall | None = None
         self._hooks: list[Any] = []
         self._is_busy = False
+        self._has_let_pass = False
+        """Whether a bad step was told of and made all the same."""
         self._is_spread: bool | None = None
         """Not known before the first step: models are wrapped late."""
         self._backward = torch.autograd.backward
 
     def __enter__(self) -> Watch:  # noqa: PYI034 - typing.Self is not in Python 3.10
-        self._marks.learn_buffers()
+        self._marks.learn()
         self._scaling.install()
         self._hooks = [
             register_optimizer_step_pre_hook(self._before_step),
             self._model.register_forward_pre_hook(self._before_model, with_kwargs=True),
             self._model.register_forward_hook(self._after_model),
         ]
+        self._vitals.clipping.install()
         torch.autograd.backward = self._watched_backward
         return self
 
@@ -84,6 +85,7 @@ class Watch:
         for hook in self._hooks:
             hook.remove()
         torch.autograd.backward = self._backward
+        self._vitals.clipping.remove()
         self._scaling.remove()
 
     # -- what torch tells ------------------------------------------------------------------------------------------
@@ -96,7 +98,7 @@ class Watch:
 
     def _before_model(self, _model: torch.nn.Module, args: Any, options: Any) -> None:
         if not self._is_busy and torch.is_grad_enabled():
-            self._call = _ModelCall(args, options, self._marks.take(0))
+            self._call = ModelCall(self._model, args, options, self._marks.take(0))
 
     def _after_model(self, _model: torch.nn.Module, _args: Any, result: Any) -> None:
         if not self._is_busy and self._call is not None:
@@ -128,6 +130,9 @@ class Watch:
     # -- what is done ----------------------------------------------------------------------------------------------
 
     def _act(self, optimizer: torch.optim.Optimizer, losses: Sequence[torch.Tensor], step: int) -> None:
+        if self._has_let_pass and bad_parameters(optimizer):
+            return  # what was told already has spoiled them
+        self._has_let_pass = self._action == "report"
         diagnosis, origin = self._diagnose(optimizer, losses, step)
         if self._is_new(diagnosis):
             repro = write_repro(diagnosis, origin, self._folder)
@@ -169,85 +174,11 @@ class Watch:
         if self._call is None:
             blank.notes.append("the model was not called since the watch began, so there is nothing to run again")
             return blank, None
-        now = self._marks.take(0)
-        kept = [(parameter, parameter.grad) for parameter in self._model.parameters()]
-        for parameter, _ in kept:
-            parameter.grad = None
-        self._marks.return_to(self._call.mark)
         self._is_busy = True
         try:
-            return self._call.replay(self._model, blank)
+            return self._call.replay(self._marks, blank)
         finally:
             self._is_busy = False
-            self._marks.return_to(now)
-            for parameter, gradient in kept:
-                parameter.grad = gradient
-
-
-class _ModelCall:
-    """One call of the model, with all that is needed to make it again."""
-
-    def __init__(self, args: tuple[Any, ...], options: dict[str, Any], mark: Mark) -> None:
-        self.mark = mark
-        self._args, self._options = args, options
-        self._gradients: dict[int, torch.Tensor] = {}
-        device = "cuda" if torch.is_autocast_enabled("cuda") else "cpu"
-        self._autocast = (device, torch.get_autocast_dtype(device), torch.is_autocast_enabled(device))
-
-    def note(self, result: Any) -> None:
-        """Keep the gradients that will come back to its outputs."""
-        for index, output in enumerate(_outputs(result)):
-            if output.requires_grad:
-                output.register_hook(lambda gradient, index=index: self._keep(index, gradient))
-
-    def _keep(self, index: int, gradient: torch.Tensor) -> None:
-        self._gradients[index] = gradient.detach()
-
-    def replay(self, model: torch.nn.Module, blank: Diagnosis) -> tuple[Diagnosis, Event | None]:
-        """Forward and backward under the tracer, and what is to be said of it."""
-        device, dtype, enabled = self._autocast
-        tracer = TracedStep()
-        tracer.start()
-        try:
-            with torch.enable_grad(), torch.autocast(device, dtype, enabled=enabled):
-                outputs = _outputs(model(*self._args, **self._options))
-            bad = [output for output in outputs if tracer.maker_of(output) is not None]
-            if not bad:
-                self._run_backward(outputs)
-        finally:
-            tracer.stop()
-        gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
-        targets = bad or [gradient for gradient in gradients if tracer.maker_of(gradient) is not None]
-        if targets or tracer.events:
-            found, origin = tracer.conclude(targets, replace(blank))
-            if found.kind != ELSEWHERE and not self._comes_from_behind(found):
-                return found, origin
-        blank.kind = ELSEWHERE
-        blank.inputs = tuple(stats_of(f"output[{index}]", output) for index, output in enumerate(outputs))
-        blank.notes.append(
-            "the model itself stays finite: it breaks in the loss code behind the model (nanlint trace names the line)"
-        )
-        return blank, None
-
-    def _run_backward(self, outputs: Sequence[torch.Tensor]) -> None:
-        pairs = [(output, self._gradients[index]) for index, output in enumerate(outputs) if index in self._gradients]
-        if pairs:
-            torch.autograd.backward([output for output, _ in pairs], [gradient for _, gradient in pairs])
-
-    def _comes_from_behind(self, found: Diagnosis) -> bool:
-        """Whether the gradients that came back to the model were bad already."""
-        return found.is_backward and any(
-            is_checkable(gradient) and not bool(torch.isfinite(gradient).all()) for gradient in self._gradients.values()
-        )
-
-
-def _outputs(result: Any) -> list[torch.Tensor]:
-    from torch.utils._pytree import tree_flatten  # noqa: PLC0415 - at a failure only
-
-    leaves = tree_flatten(result)[0]
-    if not any(isinstance(leaf, torch.Tensor) for leaf in leaves) and hasattr(result, "values"):
-        leaves = tree_flatten(list(result.values()))[0]
-    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and is_checkable(leaf)]
 
 
 def _print(diagnosis: Diagnosis) -> None:
