@@ -18,10 +18,11 @@ from nanlint.trace.loops import RUNTIME, compiled, repeatable  # noqa: E402 - sa
 from nanlint.trace.marks import Marks  # noqa: E402 - same
 from nanlint.trace.measure import FINITE, Flaws, flaws_of, is_finite, stats_of  # noqa: E402 - same
 from nanlint.trace.places import Place  # noqa: E402 - same
+from nanlint.trace.readings import Reading  # noqa: E402 - same
 from nanlint.trace.reasons import Broken, reason_for  # noqa: E402 - same
 from nanlint.trace.repro import literal, shrink  # noqa: E402 - same
 from nanlint.trace.tracer import Tracer  # noqa: E402 - same
-from nanlint.trace.vitals import Reading, Vitals  # noqa: E402 - same
+from nanlint.trace.vitals import Vitals  # noqa: E402 - same
 from nanlint.trace.walk_back import Trail, walk_back  # noqa: E402 - same
 
 if TYPE_CHECKING:

@@ -88,6 +88,11 @@ def bad_tensors_behind(error: BaseException) -> list[torch.Tensor]:
     return found
 
 
+def first_line(error: BaseException) -> str:
+    """The exception as the last line of a traceback has it, cut where it is long."""
+    return f"{type(error).__name__.lstrip('_')}: {str(error).partition(chr(10))[0][:200]}"
+
+
 def is_ours(error: BaseException) -> bool:
     """Whether it was raised by the tracer itself, in which case it says nothing about the script."""
     last = error.__traceback__

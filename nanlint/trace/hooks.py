@@ -10,7 +10,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from nanlint.trace.own_updates import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 class Listener(Protocol):
@@ -83,3 +83,10 @@ class Hooks:
         backward, grad, make = self._originals
         torch.autograd.backward, torch.autograd.grad = backward, grad
         torch.optim.Optimizer.__init__ = make  # type: ignore[method-assign] # as it was
+
+
+def with_closure(args: tuple[Any, ...], options: dict[str, Any], closure: Callable[[], Any]) -> tuple[Any, Any]:
+    """The arguments of a step with another closure."""
+    if "closure" in options:
+        return args, {**options, "closure": closure}
+    return (args[0], closure, *args[2:]), options

@@ -9,7 +9,6 @@ they are small. Nothing is copied.
 from __future__ import annotations
 
 import inspect
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from torch.utils._pytree import tree_flatten, tree_map_only
 
 from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis
 from nanlint.trace.measure import flaws_of, is_checkable, stats_of
-from nanlint.trace.names import is_wrapped, living_modules, roots
+from nanlint.trace.names import compiled_functions, is_wrapped, living_modules, roots
 from nanlint.trace.tracing import TracedStep
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ class ModelCalls:
         self._lost: list[ModelCall] = []
         self._hooks: list[Any] = []
         self._followed: set[int] = set()
-        self._compiled = _compiled_functions()
+        self._compiled = compiled_functions()
 
     def follow(self, parameters: Iterable[torch.Tensor]) -> None:
         """Note the calls of the outermost modules that own any of `parameters`; nothing is hooked into compiled code."""
@@ -139,7 +138,7 @@ class ModelCalls:
             if (
                 is_ours
                 and not is_wrapped(model)
-                and (type(model).__name__ == "OptimizedModule" or _compiled_functions() == self._compiled)
+                and (type(model).__name__ == "OptimizedModule" or compiled_functions() == self._compiled)
             ):
                 self._followed.add(id(model))
                 self._hooks += [
@@ -176,12 +175,6 @@ class ModelCalls:
     def _after(self, model: torch.nn.Module, _args: Any, result: Any) -> None:
         if not self.is_paused and torch.is_grad_enabled() and id(model) in self._last:
             self._last[id(model)].note(result)
-
-
-def _compiled_functions() -> int:
-    """How many functions this process has compiled: a hook would be compiled with the next."""
-    dynamo = sys.modules.get("torch._dynamo")
-    return 0 if dynamo is None else int(dynamo.utils.counters["frames"]["total"])
 
 
 def _without_history(tensor: torch.Tensor) -> torch.Tensor:

@@ -43,6 +43,12 @@ def is_compiled(module: torch.nn.Module) -> bool:
     return type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None
 
 
+def compiled_functions() -> int:
+    """How many functions this process has compiled: a hook would be compiled with the next."""
+    dynamo = sys.modules.get("torch._dynamo")
+    return 0 if dynamo is None else int(dynamo.utils.counters["frames"]["total"])
+
+
 def is_compiled_among(parameters: Iterable[torch.Tensor]) -> bool:
     """Whether one of them belongs to a module that went through torch.compile."""
     if "torch._dynamo" not in sys.modules:

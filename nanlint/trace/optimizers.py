@@ -11,12 +11,13 @@ from nanlint.trace.diagnose import from_the_start, parameter_state, what
 from nanlint.trace.diagnosis import ELSEWHERE, OPTIMIZER, PARAMETER, Diagnosis
 from nanlint.trace.measure import flaws_of, local_part, stats_of
 from nanlint.trace.names import Names
-from nanlint.trace.reasons import OPTIMIZER_EPS, number
+from nanlint.trace.reasons import OPTIMIZER_EPS
 from nanlint.trace.vitals import bad_parameters
+from nanlint.trace.words import number
 
 if TYPE_CHECKING:
     from nanlint.trace.places import Place
-    from nanlint.trace.vitals import Reading
+    from nanlint.trace.readings import Reading
 
 SHOWN = ("lr", "betas", "momentum", "eps", "weight_decay")
 UNDERSTOOD = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad")

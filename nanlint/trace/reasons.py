@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from nanlint.trace.words import number
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -91,11 +93,6 @@ def largest_of(dtype: str) -> float:
 def count(part: int, whole: int) -> str:
     """`3 of 12 values`, or `the value` where there is one."""
     return "the value" if whole == 1 else f"{part:,} of {whole:,} values"
-
-
-def number(value: float | None) -> str:
-    """Four digits are enough to recognise a value by."""
-    return "-" if value is None else f"{value:.4g}"
 
 
 def _zeros(stats: Stats, result: str) -> str:

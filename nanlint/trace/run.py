@@ -49,7 +49,8 @@ def trace(plan: Plan, err: TextIO) -> int:
     teller = _Teller(plan, err)
     sightings = Sightings()
     look = sightings.look if plan.strict else HookedStep if plan.mode == "hooks" else TracedStep
-    session = Session(teller.found, look=look, live=plan.strict or plan.mode in {"live", "hooks"})
+    live = plan.strict or plan.mode in {"live", "hooks"}
+    session = Session(teller.found, look=look, live=live, warn=teller.warn)
     session.install()
     try:
         code = _run(plan, session, err)
@@ -120,6 +121,12 @@ class _Teller:
     def __init__(self, plan: Plan, err: TextIO) -> None:
         self.is_done = False
         self._plan, self._err = plan, err
+
+    def warn(self, text: str) -> None:
+        """Say what may be going wrong; the run goes on."""
+        if ranks.rank() == 0:
+            self._err.write(f"nanlint: warning: {text}\n")
+            self._err.flush()
 
     def found(self, diagnosis: Diagnosis, origin: Event | None) -> None:
         """Tell it, and leave the script."""

@@ -22,11 +22,12 @@ from nanlint.trace.evidence import (
     bad_losses_behind,
     bad_losses_in,
     bad_tensors_behind,
+    first_line,
     has_nan_behind,
     is_ours,
     is_refusal,
 )
-from nanlint.trace.hooks import Hooks
+from nanlint.trace.hooks import Hooks, with_closure
 from nanlint.trace.measure import flaws_of, is_checkable
 from nanlint.trace.model_calls import ModelCalls
 from nanlint.trace.own_updates import leaves_behind, losses_and_leaves
@@ -60,11 +61,18 @@ class Phase(enum.Enum):
 class Session:
     """Installed for the time of a run."""
 
-    def __init__(self, on_found: OnFound, *, look: Callable[[], Looker] = TracedStep, live: bool = False) -> None:
+    def __init__(
+        self,
+        on_found: OnFound,
+        *,
+        look: Callable[[], Looker] = TracedStep,
+        live: bool = False,
+        warn: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self.loops = Loops(self)
         self.activity = 0
         self.tracer: Looker | None = None
-        self.vitals = Vitals()
+        self.vitals = Vitals(warn)
         self.pending: Diagnosis | None = None
         """A failure whose origin is not known yet."""
         self._phase = Phase.WATCHING
@@ -88,7 +96,7 @@ class Session:
         """Begin to watch every optimizer, loader and scaler of this process."""
         self._replay.batches.install()
         self._scaling.install()
-        self.vitals.clipping.install()
+        self.vitals.install()
         self._hooks.install()
         if self._starts_live:
             self._go_live()
@@ -98,7 +106,7 @@ class Session:
         self._stop_tracing()
         self._hooks.remove()
         self._calls.remove()
-        self.vitals.clipping.remove()
+        self.vitals.remove()
         self._replay.batches.remove()
         self._scaling.remove()
 
@@ -192,7 +200,7 @@ class Session:
         if self.tracer is not None:
             self.tracer.is_paused = True
         if closure is not None:
-            return _with_closure(args, options, lambda: self._run_closure(optimizer, closure))
+            return with_closure(args, options, lambda: self._run_closure(optimizer, closure))
         if getattr(optimizer, "found_inf", False):
             # A fused optimizer is handed scaled gradients and leaves the step out itself.
             self._on_skip(optimizer, self._scaling.scale or HOPELESS_SCALE)
@@ -203,6 +211,7 @@ class Session:
     def after_step(self, optimizer: Optimizer, args: Any, options: Any) -> None:
         """A step was made."""
         del args, options
+        self.vitals.after_step(self._steps.present(optimizer))
         self._steps.count(optimizer)
         self._close_window(optimizer)
         if self.tracer is not None:
@@ -216,7 +225,7 @@ class Session:
         with self._own_work():
             bad = self.vitals.bad_losses()
             reading = self.vitals.read(optimizer, self._steps.present(optimizer), scale)
-        self.vitals.history.append(reading)
+        self.vitals.remember(replace(reading, skipped=True))
         if bad or scale < HOPELESS_SCALE:
             self._fail(optimizer, bad)
         self._close_window(optimizer)
@@ -392,7 +401,7 @@ class Session:
             held = bad_tensors_behind(error) if is_refused and self.tracer is not None else []
         if not bad and not is_refused and not has_nan_behind(error):
             return False
-        return self._gave_up(turn, bad or held, refusal=_first_line(error) if is_refused else "")
+        return self._gave_up(turn, bad or held, refusal=first_line(error) if is_refused else "")
 
     def explain(self, error: BaseException) -> None:
         """The script is about to end by `error`, which no loop could repeat: find out whether it was given NaN."""
@@ -400,7 +409,7 @@ class Session:
             return
         if bad_losses_behind(error) or is_refusal(error):
             self._stop_tracing()
-            self.pending = self._blank(_first_line(error), None)
+            self.pending = self._blank(first_line(error), None)
             self._calls.keep()
             self.pending, self.origin = self._calls.locate(self.pending)
 
@@ -479,14 +488,3 @@ class Session:
 
     def _own_work(self) -> Paused:
         return Paused(self.tracer)
-
-
-def _with_closure(args: tuple[Any, ...], options: dict[str, Any], closure: Callable[[], Any]) -> tuple[Any, Any]:
-    """The arguments of a step with another closure."""
-    if "closure" in options:
-        return args, {**options, "closure": closure}
-    return (args[0], closure, *args[2:]), options
-
-
-def _first_line(error: BaseException) -> str:
-    return f"{type(error).__name__.lstrip('_')}: {str(error).partition(chr(10))[0][:200]}"

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from nanlint.trace.diagnose import gradient_symptom, loss_symptom
 from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis
+from nanlint.trace.explosion import growth
 from nanlint.trace.names import Names, is_compiled_among
 from nanlint.trace.optimizers import described, spoiled
 from nanlint.trace.own_updates import OwnUpdates
 from nanlint.trace.places import Place, calling_places
-from nanlint.trace.vitals import Reading, Vitals, bad_parameters, parameters
+from nanlint.trace.readings import Reading
+from nanlint.trace.vitals import Vitals, bad_parameters, parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,10 +59,7 @@ class Steps:
 
     def remember(self, reading: Reading, *, again: bool) -> None:
         """Put it into the history; with `again` in the place of the same step's."""
-        history = self._vitals.history
-        if history and history[-1].step == reading.step and (again or not self.optimizers):
-            history.pop()
-        history.append(reading)
+        self._vitals.remember(reading, again=again or not self.optimizers)
 
     def symptom(self, optimizer: Optimizer, losses: Sequence[torch.Tensor], bad: Sequence[torch.Tensor]) -> str:
         """What is wrong with a step: its loss, or the gradients of the parameters in `bad`."""
@@ -76,7 +75,8 @@ class Steps:
         known = optimizer or next(iter(self.optimizers.values()), None)
         if symptom.startswith("the loss") and (not history or history[-1].step != step):
             history = (*history, self._reading_of_bad_loss(step, scaling.scale))
-        return Diagnosis(ELSEWHERE, step, symptom, history=history, optimizer=described(known) if known else "")
+        made_by = described(known) if known else ""
+        return Diagnosis(ELSEWHERE, step, symptom, history=history, optimizer=made_by, explosion=growth(history))
 
     def _reading_of_bad_loss(self, step: int, scale: float | None) -> Reading:
         """The step of which only the loss is known."""

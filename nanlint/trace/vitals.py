@@ -8,43 +8,55 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
 
 from nanlint.trace.clipping import Clipping
+from nanlint.trace.explosion import Warnings
 from nanlint.trace.measure import flaws_of, is_checkable, local_part
+from nanlint.trace.readings import Reading
+from nanlint.trace.sampling import Sampler
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 REMEMBERED = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The numbers of one step; what is not known is None."""
-
-    step: int
-    loss: float | None
-    gradient_norm: float | None
-    learning_rate: float | None
-    scale: float | None = None
-
-    @property
-    def is_suspicious(self) -> bool:
-        """Whether loss or gradients are perhaps not finite."""
-        return not all(math.isfinite(value) for value in (self.loss, self.gradient_norm) if value is not None)
 
 
 class Vitals:
     """The losses since the last step, and the readings of the last steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, warn: Callable[[str], None] = lambda _: None) -> None:
         self.clipping = Clipping()
+        self._sampler = Sampler()
+        self._warnings, self._warn = Warnings(), warn
         self.losses: list[torch.Tensor] = []
         self.history: deque[Reading] = deque(maxlen=REMEMBERED)
+
+    def install(self) -> None:
+        """Stand by where gradients are clipped."""
+        self.clipping.install()
+
+    def remove(self) -> None:
+        """Leave nothing behind."""
+        self.clipping.remove()
+        self._sampler.remove()
+
+    def remember(self, reading: Reading, *, again: bool = False) -> None:
+        """Put it into the history, with `again` in the place of the same step's; warn if it leaves what was usual."""
+        if again and self.history and self.history[-1].step == reading.step:
+            self.history.pop()
+        self.history.append(reading)
+        if not reading.is_suspicious:
+            for text in self._warnings.of(self.history):
+                self._warn(text)
+
+    def after_step(self, step: int) -> None:
+        """The step that was read last has been made."""
+        if self._sampler.after_step(step) and self.history:
+            self.history[-1] = replace(self.history[-1], ratios=self._sampler.ratios)
 
     def note_loss(self, loss: torch.Tensor) -> None:
         """Remember it until the next step; nothing is read yet."""
@@ -52,7 +64,10 @@ class Vitals:
 
     def read(self, optimizer: torch.optim.Optimizer, step: int, scale: float | None) -> Reading:
         """Loss and gradient norm, with one transfer from each device that has any."""
-        return self.read_gradients(gradients(optimizer), step, _rate(optimizer), scale)
+        self._sampler.before_step(parameters(optimizer), step)
+        reading = self.read_gradients(gradients(optimizer), step, _rate(optimizer), scale)
+        activations, margin = self._sampler.taken()
+        return replace(reading, activations=activations, margin=margin) if activations else reading
 
     def read_gradients(
         self, present: list[torch.Tensor], step: int, rate: float | None, scale: float | None

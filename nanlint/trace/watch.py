@@ -10,6 +10,7 @@ in the loss code behind the model is told as such.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +22,7 @@ from nanlint.nearest import did_you_mean
 from nanlint.trace import ranks
 from nanlint.trace.diagnose import gradient_symptom, loss_symptom
 from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis, NonFiniteError
+from nanlint.trace.explosion import growth
 from nanlint.trace.marks import Marks
 from nanlint.trace.model_calls import ModelCall
 from nanlint.trace.names import Names
@@ -77,7 +79,7 @@ class Watch:
             self._model.register_forward_pre_hook(self._before_model, with_kwargs=True),
             self._model.register_forward_hook(self._after_model),
         ]
-        self._vitals.clipping.install()
+        self._vitals.install()
         torch.autograd.backward = self._watched_backward
         return self
 
@@ -85,7 +87,7 @@ class Watch:
         for hook in self._hooks:
             hook.remove()
         torch.autograd.backward = self._backward
-        self._vitals.clipping.remove()
+        self._vitals.remove()
         self._scaling.remove()
 
     # -- what torch tells ------------------------------------------------------------------------------------------
@@ -109,7 +111,7 @@ class Watch:
             return
         step = self._steps[id(optimizer)] = self._steps.get(id(optimizer), 0) + 1
         reading = self._vitals.read(optimizer, step, self._scaling.scale)
-        self._vitals.history.append(reading)
+        self._vitals.remember(reading)
         losses = self._vitals.bad_losses() if reading.is_suspicious else []
         is_bad = bool(losses or (reading.is_suspicious and bad_gradients(optimizer)))
         if self._is_spread is None:
@@ -121,7 +123,7 @@ class Watch:
     def _on_skip(self, optimizer: torch.optim.Optimizer, scale: float) -> None:
         """The scaler leaves the step out itself; only a bad loss is worth a word."""
         step = self._steps[id(optimizer)] = self._steps.get(id(optimizer), 0) + 1
-        self._vitals.history.append(self._vitals.read(optimizer, step, scale))
+        self._vitals.remember(replace(self._vitals.read(optimizer, step, scale), skipped=True))
         losses = self._vitals.bad_losses()
         if losses:
             self._act(optimizer, losses, step)
@@ -164,6 +166,7 @@ class Watch:
             )
         history = tuple(self._vitals.history)
         blank = Diagnosis(ELSEWHERE, step, symptom, history=history, optimizer=described(optimizer))
+        blank.explosion = growth(history)
         blank.rank, blank.world = ranks.rank(), ranks.world()
         if bad_parameters(optimizer):
             return spoiled(blank, optimizer, step, calling_places()), None
