@@ -17,9 +17,11 @@ from nanlint.trace.programs import run_module, run_script
 from nanlint.trace.repro import write_repro
 from nanlint.trace.session import Session
 from nanlint.trace.static import add_finding
+from nanlint.trace.step_log import StepLog
 from nanlint.trace.strict import Sightings
 from nanlint.trace.text import headline, report_text
 from nanlint.trace.tracing import HookedStep, TracedStep
+from nanlint.trace.vitals import Vitals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +44,7 @@ class Plan:
     strict: bool = False
     report: str = ""
     folder: str = "nanlint-trace"
+    log: str = ""
 
 
 def trace(plan: Plan, err: TextIO) -> int:
@@ -50,7 +53,8 @@ def trace(plan: Plan, err: TextIO) -> int:
     sightings = Sightings()
     look = sightings.look if plan.strict else HookedStep if plan.mode == "hooks" else TracedStep
     live = plan.strict or plan.mode in {"live", "hooks"}
-    session = Session(teller.found, look=look, live=live, warn=teller.warn)
+    vitals = Vitals(teller.warn, log=StepLog(plan.log) if plan.log and ranks.rank() == 0 else None)
+    session = Session(teller.found, look=look, live=live, vitals=vitals)
     session.install()
     try:
         code = _run(plan, session, err)

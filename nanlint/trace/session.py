@@ -67,12 +67,12 @@ class Session:
         *,
         look: Callable[[], Looker] = TracedStep,
         live: bool = False,
-        warn: Callable[[str], None] = lambda _: None,
+        vitals: Vitals | None = None,
     ) -> None:
         self.loops = Loops(self)
         self.activity = 0
         self.tracer: Looker | None = None
-        self.vitals = Vitals(warn)
+        self.vitals = vitals or Vitals()
         self.pending: Diagnosis | None = None
         """A failure whose origin is not known yet."""
         self._phase = Phase.WATCHING

@@ -18,9 +18,12 @@ from nanlint.trace.explosion import Warnings
 from nanlint.trace.measure import flaws_of, is_checkable, local_part
 from nanlint.trace.readings import Reading
 from nanlint.trace.sampling import Sampler
+from nanlint.trace.step_log import StepLog, read_scalars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
+
+    from nanlint.trace.step_log import Scalar
 
 REMEMBERED = 200
 
@@ -28,8 +31,17 @@ REMEMBERED = 200
 class Vitals:
     """The losses since the last step, and the readings of the last steps."""
 
-    def __init__(self, warn: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        warn: Callable[[str], None] = lambda _: None,
+        *,
+        log: StepLog | None = None,
+        scalars: Mapping[str, Scalar] | None = None,
+    ) -> None:
         self.clipping = Clipping()
+        self._log, self._scalars = log, scalars or {}
+        self._unwritten: Reading | None = None
+        """The last reading, until its step is over."""
         self._sampler = Sampler()
         self._warnings, self._warn = Warnings(), warn
         self.losses: list[torch.Tensor] = []
@@ -43,12 +55,21 @@ class Vitals:
         """Leave nothing behind."""
         self.clipping.remove()
         self._sampler.remove()
+        self._write()
+        if self._log is not None:
+            self._log.close()
+            self._log = None
 
     def remember(self, reading: Reading, *, again: bool = False) -> None:
         """Put it into the history, with `again` in the place of the same step's; warn if it leaves what was usual."""
         if again and self.history and self.history[-1].step == reading.step:
             self.history.pop()
+        else:
+            self._write()
+        if self._scalars:
+            reading = replace(reading, scalars=read_scalars(self._scalars))
         self.history.append(reading)
+        self._unwritten = reading
         if not reading.is_suspicious:
             for text in self._warnings.of(self.history):
                 self._warn(text)
@@ -56,7 +77,17 @@ class Vitals:
     def after_step(self, step: int) -> None:
         """The step that was read last has been made."""
         if self._sampler.after_step(step) and self.history:
-            self.history[-1] = replace(self.history[-1], ratios=self._sampler.ratios)
+            self.history[-1] = self._unwritten = replace(self.history[-1], ratios=self._sampler.ratios)
+        self._write()
+
+    def mark_skipped(self) -> None:
+        """The step that was read last is left out."""
+        self.history[-1] = self._unwritten = replace(self.history[-1], skipped=True)
+
+    def _write(self) -> None:
+        if self._log is not None and self._unwritten is not None:
+            self._log.write(self._unwritten)
+        self._unwritten = None
 
     def note_loss(self, loss: torch.Tensor) -> None:
         """Remember it until the next step; nothing is read yet."""

@@ -1,4 +1,4 @@
-"""`with watch(model, optimizer): ...`: no step with NaN or Inf is taken, and the origin is told.
+"""`with watch(model, optimizer): ...`: no step with NaN or Inf is taken, the origin is told, and training may go on.
 
 The loop is the user's own and cannot be run again, so what is replayed is the model: its last call with the same
 inputs, random states and autocast, and the backward pass from the gradients that came back to its outputs. What breaks
@@ -10,12 +10,12 @@ in the loss code behind the model is told as such.
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
-from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from nanlint.errors import UsageError
 from nanlint.nearest import did_you_mean
@@ -28,38 +28,48 @@ from nanlint.trace.model_calls import ModelCall
 from nanlint.trace.names import Names
 from nanlint.trace.optimizers import described, spoiled
 from nanlint.trace.places import calling_places
+from nanlint.trace.recovery import Recovery
 from nanlint.trace.repro import write_repro
 from nanlint.trace.scaling import Scaling
 from nanlint.trace.static import add_finding
+from nanlint.trace.step_log import StepLog, read_scalars
 from nanlint.trace.text import report_text
 from nanlint.trace.vitals import Vitals, bad_gradients, bad_parameters, drop_gradients, parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from nanlint.trace.events import Event
+    from nanlint.trace.step_log import Scalar
 
-CHOICES = ("raise", "skip", "report")
+CHOICES = ("raise", "stop", "skip", "rollback", "report")
+Action = Literal["raise", "stop", "skip", "rollback", "report"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user asked for."""
+
+    action: Action
+    tell: Callable[[Diagnosis], None]
+    folder: Path
+    max_skips: int | None
 
 
 class Watch:
     """In force from `with` to its end."""
 
     def __init__(
-        self,
-        model: torch.nn.Module,
-        optimizers: Sequence[torch.optim.Optimizer],
-        on_nonfinite: Literal["raise", "skip", "report"],
-        tell: Callable[[Diagnosis], None],
-        folder: str,
+        self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], wishes: Wishes, vitals: Vitals
     ) -> None:
         self.skipped = 0
         """Steps that were left out."""
         self.found: list[Diagnosis] = []
         """One for each origin that was met."""
-        self._model, self._optimizers, self._action = model, optimizers, on_nonfinite
-        self._tell, self._folder = tell, Path(folder)
-        self._vitals, self._marks = Vitals(), Marks()
+        self._model, self._optimizers, self._wishes = model, optimizers, wishes
+        self._vitals, self._marks = vitals, Marks()
+        self._recovery = Recovery(self._marks)
+        self._skipped_in_a_row = 0
         self._scaling = Scaling(self._vitals.note_loss, self._on_skip)
         self._steps: dict[int, int] = {}
         self._call: ModelCall | None = None
@@ -76,6 +86,7 @@ class Watch:
         self._scaling.install()
         self._hooks = [
             register_optimizer_step_pre_hook(self._before_step),
+            register_optimizer_step_post_hook(self._after_step),
             self._model.register_forward_pre_hook(self._before_model, with_kwargs=True),
             self._model.register_forward_hook(self._after_model),
         ]
@@ -84,6 +95,7 @@ class Watch:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._recovery.reset_settings()
         for hook in self._hooks:
             hook.remove()
         torch.autograd.backward = self._backward
@@ -101,6 +113,8 @@ class Watch:
     def _before_model(self, _model: torch.nn.Module, args: Any, options: Any) -> None:
         if not self._is_busy and torch.is_grad_enabled():
             self._call = ModelCall(self._model, args, options, self._marks.take(0))
+            if self._wishes.action == "rollback":
+                self._recovery.begin(self._call.mark)
 
     def _after_model(self, _model: torch.nn.Module, _args: Any, result: Any) -> None:
         if not self._is_busy and self._call is not None:
@@ -118,7 +132,15 @@ class Watch:
             self._is_spread = ranks.is_spread()
         if ranks.on_any_rank(is_bad) if self._is_spread else is_bad:
             self._act(optimizer, losses, step)
+        else:
+            self._skipped_in_a_row = 0
+            if self._wishes.action == "rollback":
+                self._recovery.before_good_step(optimizer)
         self._vitals.losses.clear()
+
+    def _after_step(self, optimizer: torch.optim.Optimizer, _args: Any, _options: Any) -> None:
+        if id(optimizer) in self._steps:
+            self._vitals.after_step(self._steps[id(optimizer)])
 
     def _on_skip(self, optimizer: torch.optim.Optimizer, scale: float) -> None:
         """The scaler leaves the step out itself; only a bad loss is worth a word."""
@@ -132,23 +154,35 @@ class Watch:
     # -- what is done ----------------------------------------------------------------------------------------------
 
     def _act(self, optimizer: torch.optim.Optimizer, losses: Sequence[torch.Tensor], step: int) -> None:
+        action = self._wishes.action
         if self._has_let_pass and bad_parameters(optimizer):
             return  # what was told already has spoiled them
-        self._has_let_pass = self._action == "report"
+        self._has_let_pass = action == "report"
         diagnosis, origin = self._diagnose(optimizer, losses, step)
+        self._skipped_in_a_row += 1
+        most = self._wishes.max_skips
+        is_end = action in {"raise", "stop"} or (most is not None and self._skipped_in_a_row > most)
         if self._is_new(diagnosis):
-            repro = write_repro(diagnosis, origin, self._folder)
+            repro = write_repro(diagnosis, origin, self._wishes.folder)
             diagnosis.repro = str(repro) if repro else ""
             add_finding(diagnosis)
             self.found.append(diagnosis)
-            if self._action != "raise":
-                self._tell(diagnosis)
-        if self._action == "raise":
+            if not is_end:
+                self._wishes.tell(diagnosis)
+        if is_end:
+            if action not in {"raise", "stop"}:
+                diagnosis.notes.append(f"more than {most} steps in a row were bad (max_skips)")
             raise NonFiniteError(diagnosis, report_text(diagnosis))
-        if self._action == "skip":
-            self.skipped += 1
-            drop_gradients(optimizer)
-            self._scaling.tell_skip()
+        if action != "report":
+            self._leave_out(optimizer)
+
+    def _leave_out(self, optimizer: torch.optim.Optimizer) -> None:
+        self.skipped += 1
+        self._vitals.mark_skipped()
+        if self._wishes.action == "rollback":
+            self._recovery.go_back(optimizer, self._scaling.scalers)
+        drop_gradients(optimizer)
+        self._scaling.tell_skip()
 
     def _is_new(self, diagnosis: Diagnosis) -> bool:
         known = {(each.kind, each.place, each.operation) for each in self.found}
@@ -188,19 +222,33 @@ def _print(diagnosis: Diagnosis) -> None:
     sys.stderr.write(report_text(diagnosis))
 
 
-def watch(
+def _print_warning(text: str) -> None:
+    sys.stderr.write(f"nanlint: warning: {text}\n")
+
+
+def watch(  # noqa: PLR0913 - options, each by name
     model: torch.nn.Module,
     *optimizers: torch.optim.Optimizer,
-    on_nonfinite: Literal["raise", "skip", "report"] = "raise",
+    on_nonfinite: Action = "raise",
+    max_skips: int | None = None,
     tell: Callable[[Diagnosis], None] = _print,
+    warn: Callable[[str], None] = _print_warning,
     folder: str = "nanlint-trace",
+    log: str = "",
+    scalars: Mapping[str, Scalar] | None = None,
 ) -> Watch:
     """Watch the steps of `optimizers` (of all, if none is named).
 
-    "raise" stops a bad step with NonFiniteError, which has the diagnosis. "skip" leaves it out, on all ranks alike, with
-    the gradients dropped and the GradScaler told. "report" changes nothing. Each origin is told once, through `tell`.
+    "raise", also called "stop", stops a bad step with NonFiniteError, which has the diagnosis. "skip" leaves it out, on all
+    ranks alike, with the gradients dropped and the GradScaler told. "rollback" also sets back what the batch has changed:
+    random states, buffers such as those of BatchNorm, schedulers and scalers, and weights and optimizer if the step before
+    has spoiled them; then training goes on as if the batch had never come. More than `max_skips` bad steps in a row are an
+    error. "report" changes nothing. Each origin is told once, through `tell`; what may go wrong soon, through `warn`.
+    `log` names a file that gets a line of JSON for every step, with the values of `scalars` in it.
     """
     if on_nonfinite not in CHOICES:
         hint = did_you_mean(on_nonfinite, CHOICES)
         raise UsageError(f"watch: on_nonfinite is one of {', '.join(CHOICES)}, not {on_nonfinite!r}{hint}")
-    return Watch(model, optimizers, on_nonfinite, tell, folder)
+    read_scalars(scalars or {})
+    vitals = Vitals(warn, log=StepLog(log) if log and ranks.rank() == 0 else None, scalars=scalars)
+    return Watch(model, optimizers, Wishes(on_nonfinite, tell, Path(folder), max_skips), vitals)
