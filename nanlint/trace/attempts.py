@@ -72,16 +72,20 @@ class Loops:
         """`next(iterator)`; in a turn that is run again, what it was then."""
         if threading.get_ident() != self._thread or not self.turns:
             return next(iterator, *default)
-        waiting = self.turns[-1].waiting
-        place = next((place for place, (owner, _) in enumerate(waiting) if owner == id(iterator)), None)
-        if place is not None:
-            again = waiting.pop(place)
-            self.turns[-1].drawn.append(again)
-            return again[1]
-        value = next(iterator, *default)
-        for turn in self.turns:
+        again = self._drawn_before(id(iterator))
+        value, inside = again or (next(iterator, *default), self.turns)
+        for turn in inside:
             turn.drawn.append((id(iterator), value))
         return value
+
+    def _drawn_before(self, owner: int) -> tuple[Any, list[Turn]] | None:
+        """What the outermost turn that is run again took from this iterator, and the turns that take it now."""
+        for depth, turn in enumerate(self.turns):
+            for place, (other, value) in enumerate(turn.waiting):
+                if other == owner:
+                    del turn.waiting[place]
+                    return value, self.turns[depth:]
+        return None
 
     def attempts(self, batch: dict[str, Any] | None = None) -> Iterator[bool]:
         """False for the turn itself, then True for each time that it is to be run again; `batch` is what the loop gave it."""

@@ -12,7 +12,7 @@
 
 Only loops that look like training are changed, and none in a generator, whose body is not left in order. Each loop has
 names of its own: loops in one function, inside each other or one after the other, know nothing of each other. `next(it)`
-in such a body asks `loops.next_of(it)`, which hands out the same again in a second run.
+asks `loops.next_of(it)`, which hands out the same again in a second run of a turn.
 This module knows no torch; what happens at run time is in `nanlint.trace.attempts`.
 """
 
@@ -47,8 +47,10 @@ def compiled(source: bytes, path: str) -> CodeType:
 def repeatable(source: str | bytes, path: str) -> ast.Module:
     """The module's tree with its training loops made repeatable; SyntaxError as Python itself raises it."""
     tree = ast.parse(source, path)
-    rewriter = _Rewriter(names_read_elsewhere(source, path), has_own_next=_binds_next(tree))
+    rewriter = _Rewriter(names_read_elsewhere(source, path))
     rewriter.visit(tree)
+    if not _binds_next(tree):
+        _Draws().visit(tree)
     return ast.fix_missing_locations(tree)
 
 
@@ -62,9 +64,9 @@ def _binds_next(tree: ast.AST) -> bool:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, read_elsewhere: set[str], *, has_own_next: bool) -> None:
+    def __init__(self, read_elsewhere: set[str]) -> None:
         self.loops = 0
-        self._read_elsewhere, self._has_own_next = read_elsewhere, has_own_next
+        self._read_elsewhere = read_elsewhere
 
     def visit_For(self, node: ast.For) -> ast.AST:
         return self._loop(node)
@@ -84,8 +86,6 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if _looks_like_training(node):
             self.loops += 1
-            if not self._has_own_next:
-                node.body = [_Draws().visit(statement) for statement in node.body]
             node.body = _repeatable_body(node, sorted(names), self.loops)
         return node
 
@@ -139,7 +139,7 @@ def _own(word: str, number: int) -> str:
 def _frame(names: list[str], given: list[str], number: int, *, breaks: bool) -> str:
     """The new body of a loop as text; the old one goes to where `pass` stands under `try`."""
     kept, again, broke, error = (_own(word, number) for word in ("kept", "again", "broke", "error"))
-    restore = [f"        if {name!r} in {kept}: {name} = {kept}[{name!r}]" for name in names] or ["        pass"]
+    restore = [line for name in names for line in _restoring(name, kept)] or ["        pass"]
     # Not `locals()`: its snapshot would hold every other tensor of the function as well.
     keep = [f"try: {kept}[{name!r}] = {name}\nexcept NameError: pass" for name in names]
     batch = ", ".join(f"{name!r}: {kept}.get({name!r})" for name in given)
@@ -159,8 +159,18 @@ def _frame(names: list[str], given: list[str], number: int, *, breaks: bool) -> 
     return "\n".join(lines)
 
 
+def _restoring(name: str, kept: str) -> list[str]:
+    """Give a name its value back, or none if it had none."""
+    return [
+        f"        if {name!r} in {kept}: {name} = {kept}[{name!r}]",
+        "        else:",
+        f"            try: del {name}",
+        "            except NameError: pass",
+    ]
+
+
 class _Draws(ast.NodeTransformer):
-    """`next(...)` asks us first."""
+    """`next(...)` asks us first, but in a generator: what is taken from that is handed out again itself."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -169,15 +179,12 @@ class _Draws(ast.NodeTransformer):
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return node
+        return node if _yields(node) else self.generic_visit(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
         return node
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
         return node
 
 

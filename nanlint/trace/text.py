@@ -150,14 +150,16 @@ def _history(diagnosis: Diagnosis) -> Iterator[str]:
     if not diagnosis.history:
         return
     yield f"  last steps ({diagnosis.optimizer}):" if diagnosis.optimizer else "  last steps:"
-    yield from (f"    {_reading(reading)}" for reading in diagnosis.history[-SHOWN_STEPS:])
+    shown = diagnosis.history[-SHOWN_STEPS:]
+    yield from (f"    {_reading(reading, updates=diagnosis.is_explosion)}" for reading in shown)
 
 
-def _reading(reading: Reading) -> str:
+def _reading(reading: Reading, *, updates: bool) -> str:
     parts = [f"step {reading.step}: loss {number(reading.loss)}", f"gradient norm {number(reading.gradient_norm)}"]
     parts += [f"lr {number(reading.learning_rate)}"] if reading.learning_rate is not None else []
     parts += [f"loss scale {number(reading.scale)}"] if reading.scale is not None else []
-    parts += [f"largest update {number(next(iter(reading.ratios.values())))} of the weight"] if reading.ratios else []
+    if updates and reading.ratios:
+        parts.append(f"largest update {number(next(iter(reading.ratios.values())))} of the weight")
     return ", ".join(parts)
 
 
