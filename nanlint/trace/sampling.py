@@ -54,7 +54,7 @@ class Sampler:
 
     def after_step(self, step: int) -> bool:
         """Whether updates were measured; and begin to look at modules, if the next step is one to do so."""
-        if ((step + 1) % FIFTIETH in {0, 2} and step < FIFTIETH) or (step + 1) % FIFTIETH == 0:
+        if step + 1 == 2 or (step + 1) % FIFTIETH == 0:
             self._watch_modules()
         if not self._before:
             return False
