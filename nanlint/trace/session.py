@@ -180,7 +180,8 @@ class Session:
         with self._own_work():
             made = self._steps.own.gradients() if gradients is None else gradients
             reading = self.vitals.read_gradients(made, self._steps.present(None), None, None)
-            bad = [gradient for gradient in made if is_checkable(gradient) and flaws_of(gradient)]
+            suspects = made if reading.is_suspicious else []
+            bad = [gradient for gradient in suspects if is_checkable(gradient) and flaws_of(gradient)]
             symptom = self._steps.own.symptom(bad, len(made)) if bad else ""
         self._steps.remember(reading, again=self._phase is Phase.REPLAYING)
         self.vitals.losses.clear()

@@ -42,6 +42,7 @@ class Steps:
         if id(optimizer) in self.optimizers:
             return False
         self.optimizers[id(optimizer)] = optimizer
+        self.has_optimizer = True
         self._places = self._places or calling_places()
         return True
 
