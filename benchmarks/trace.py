@@ -149,9 +149,9 @@ def light_check(training: Training, session: Session, count: int) -> float:
     started = time.process_time()
     for _ in range(count):
         for _again in session.loops.attempts():
-            session._before_backward([loss])  # noqa: SLF001 - what a step would call
-            session._before_step(training.optimizer, (training.optimizer,), {})  # noqa: SLF001 - same
-            session._after_step(training.optimizer, (), {})  # noqa: SLF001 - same
+            session.before_backward([loss])
+            session.before_step(training.optimizer, (training.optimizer,), {})
+            session.after_step(training.optimizer, (), {})
     return (time.process_time() - started) / count
 
 

@@ -29,6 +29,7 @@ DOORS: dict[str, frozenset[str]] = {
     "settings": frozenset(),
     "report": frozenset({"model", "evidence"}),
     "checkpoint": frozenset({"model", "settings", "report"}),
+    "plot": frozenset(),
     "confirm": frozenset({"model", "source", "ops", "facts"}),
     # The static finding at the line where a run broke.
     "trace": frozenset({*LEFT_TO_RIGHT, "api"}),
@@ -37,7 +38,7 @@ DOORS: dict[str, frozenset[str]] = {
     "rule_pages": frozenset({"model", "rule", "engine"}),
     "codemods": frozenset(LEFT_TO_RIGHT),
     "libcst_tool": frozenset({"codemods"}),
-    "cli": frozenset({*LEFT_TO_RIGHT, "report", "confirm", "checkpoint", "trace", "api", "rule_pages"}),
+    "cli": frozenset({*LEFT_TO_RIGHT, "report", "confirm", "checkpoint", "plot", "trace", "api", "rule_pages"}),
     "__main__": frozenset({"cli"}),
 }
 TORCH_ROOMS = ("confirm/worker/", "trace/", "checkpoint/")

@@ -139,6 +139,98 @@ class TestWhatIsTold:
         assert found is not None
         assert (found.kind, found.inputs[0].nan, found.inputs[0].shape) == ("input", 1, (8, 4))
 
+    def test_a_bad_batch_is_called_so_with_its_column(self, tmp_path: Path) -> None:
+        found = trace(tmp_path, str(SCRIPTS / "bad" / "bad_batch.py")).found
+        assert found is not None
+        assert found.reason == "the batch held NaN: `x` in column 1 (row 6 of 8)"
+
+    def test_the_gradient_norm_is_the_one_before_clipping(self, tmp_path: Path) -> None:
+        text = TRAINING.replace(
+            "    optimizer.step()", "    torch.nn.utils.clip_grad_norm_(model.parameters(), 1e-3)\n    optimizer.step()"
+        )
+        plain = trace(tmp_path, str(write(tmp_path, "plain.py", SETUP + TRAINING))).found
+        clipped = trace(tmp_path, str(write(tmp_path, "clipped.py", SETUP + text))).found
+        assert plain is not None
+        assert clipped is not None
+        assert clipped.history[0].gradient_norm == pytest.approx(plain.history[0].gradient_norm)
+
+    @pytest.mark.parametrize(
+        ("name", "step"),
+        [("own_update", 4), ("own_optimizer", 5), ("functional_step", 4), ("func_grad", 3), ("own_generator", 4)],
+    )
+    def test_the_step_is_right_without_an_optimizer_of_torch(self, name: str, step: int, tmp_path: Path) -> None:
+        found = trace(tmp_path, str(SCRIPTS / "bad" / f"{name}.py")).found
+        assert found is not None
+        assert found.step == step
+
+    def test_an_update_by_hand_that_spoils_a_weight_is_told_as_such(self, tmp_path: Path) -> None:
+        text = f"""{SETUP.rpartition("optimizer")[0]}
+for number in range(4):
+    model(torch.randn(8, 4)).pow(2).mean().backward()
+    for parameter in model.parameters():
+        parameter.data.sub_(parameter.grad / (0 if number == 2 else 10))
+        parameter.grad = None
+"""
+        found = trace(tmp_path, str(write(tmp_path, "by_hand.py", text))).found
+        assert found is not None
+        assert (found.kind, found.step, found.reason) == (
+            "optimizer",
+            3,
+            "the gradients of step 3 were finite, and the script's own update made inf and -inf of `weight`",
+        )
+
+    def test_what_an_optimizer_cannot_have_done_is_not_blamed_on_it(self, tmp_path: Path) -> None:
+        text = (
+            f"{SETUP}{TRAINING.replace('1e6', '1')}    if number == 1:\n        model.weight.data[0] = float('nan')\n"
+        )
+        found = trace(tmp_path, str(write(tmp_path, "overwritten.py", text))).found
+        assert found is not None
+        assert (found.kind, found.reason.endswith("are finite: something else wrote it")) == ("elsewhere", True)
+
+    @pytest.mark.parametrize(
+        ("name", "code"),
+        [
+            ("spoiling_optimizer", "NAN209"),
+            ("half_overflow", "NAN207"),
+            ("masked_row", "NAN107"),
+            ("where_trap", "NAN302"),
+            ("root_slope", "NAN301"),
+            ("raises_bce", "NAN103"),
+            ("raises_linalg", "NAN101"),
+            ("divergence", ""),
+            ("bad_batch", ""),
+        ],
+    )
+    def test_the_rule_is_about_the_operation_and_its_reason(self, name: str, code: str, tmp_path: Path) -> None:
+        found = trace(tmp_path, str(SCRIPTS / "bad" / f"{name}.py")).found
+        assert found is not None
+        assert found.code.partition(" ")[0] == code
+
+    def test_an_exception_that_no_loop_can_repeat_is_explained_too(self, tmp_path: Path) -> None:
+        text = f"""{SETUP}
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        return torch.distributions.Categorical(logits=self.model(x.sqrt()), validate_args=True)  # origin: sqrt
+
+net = Net()
+
+def once(inputs):
+    loss = -net(inputs).log_prob(torch.tensor(0)).mean()
+    loss.backward()
+    optimizer.step()
+
+once(torch.ones(2, 4))
+once(-torch.ones(2, 4))
+"""
+        script = write(tmp_path, "no_loop.py", text)
+        traced = trace(tmp_path, str(script))
+        assert traced.found is not None
+        assert (told_origin(traced.found), "ValueError" in traced.err) == (origin_in(script), True)
+
     def test_the_repro_fails_by_itself(self, tmp_path: Path) -> None:
         found = trace(tmp_path, str(SCRIPTS / "bad" / "root_slope.py")).found
         assert found is not None
@@ -225,6 +317,35 @@ class Trainer:
             sys.argv,
             sys.path,
         ) == before
+
+
+def test_no_training_is_said(tmp_path: Path) -> None:
+    traced = trace(tmp_path, str(write(tmp_path, "idle.py", "print('done')\n")))
+    assert (traced.code, traced.out) == (0, "done\n")
+    assert traced.err.startswith("nanlint: no training step was observed")
+
+
+def test_tensors_of_the_last_turn_are_let_go_as_in_a_plain_run(tmp_path: Path) -> None:
+    text = f"""{SETUP}
+import weakref
+
+def train():
+    before = []
+    for number in range(4):
+        hidden = model(torch.randn(8, 4)).sigmoid()
+        loss = hidden.mean()
+        optimizer.zero_grad()
+        alive = [reference() is not None for reference in before]
+        loss.backward()
+        print(number, alive)
+        before = [weakref.ref(hidden), weakref.ref(loss)]
+        optimizer.step()
+
+train()
+"""
+    script = write(tmp_path, "holding.py", text)
+    plain = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert trace(tmp_path, str(script)).out == plain.stdout
 
 
 class TestMistakes:

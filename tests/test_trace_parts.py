@@ -18,10 +18,11 @@ from nanlint.trace.loops import RUNTIME, compiled, repeatable  # noqa: E402 - sa
 from nanlint.trace.marks import Marks  # noqa: E402 - same
 from nanlint.trace.measure import FINITE, Flaws, flaws_of, is_finite, stats_of  # noqa: E402 - same
 from nanlint.trace.places import Place  # noqa: E402 - same
-from nanlint.trace.reasons import reason_for  # noqa: E402 - same
+from nanlint.trace.readings import Reading  # noqa: E402 - same
+from nanlint.trace.reasons import Broken, reason_for  # noqa: E402 - same
 from nanlint.trace.repro import literal, shrink  # noqa: E402 - same
 from nanlint.trace.tracer import Tracer  # noqa: E402 - same
-from nanlint.trace.vitals import Reading, Vitals  # noqa: E402 - same
+from nanlint.trace.vitals import Vitals  # noqa: E402 - same
 from nanlint.trace.walk_back import Trail, walk_back  # noqa: E402 - same
 
 if TYPE_CHECKING:
@@ -37,11 +38,7 @@ class Again:
         self.again = [True] * times
         self.swallowed: list[BaseException] = []
 
-    @staticmethod
-    def keep(names: dict[str, Any], wanted: list[str]) -> dict[str, Any]:
-        return {name: names[name] for name in wanted if name in names}
-
-    def attempts(self) -> Iterator[bool]:
+    def attempts(self, _batch: object = None) -> Iterator[bool]:
         yield False
         while self.again and self.again.pop(0):
             yield True
@@ -217,17 +214,53 @@ class TestMeasuring:
 @pytest.mark.parametrize(
     ("operation", "values", "reason"),
     [
-        ("log", [0.0, 1.0], "1 of 2 values of `self` are 0, whose logarithm is -inf"),
-        ("log", [-1.0, 1.0], "1 of 2 values of the argument < 0, whose logarithm is NaN"),
-        ("exp", [100.0], "the exponent reaches 100; float32 overflows above 88.72"),
-        ("sqrt", [-1.0], "the value of the argument < 0 (down to -1)"),
-        ("acos", [1.5], "the argument reaches [1.5, 1.5], past the end of the domain"),
-        ("mean", [], "there is nothing to take the mean of: the tensor is empty"),
-        ("some_op", [1e30], "`self` reaches 1e+30, and the result leaves float32"),
+        ("log", [0.0, 1.0], ("1 of 2 values of `self` are 0, whose logarithm is -inf", "log of zero")),
+        ("log", [-1.0, 1.0], ("1 of 2 values of the argument < 0, whose logarithm is NaN", "log of negative")),
+        ("exp", [100.0], ("the exponent reaches 100; float32 overflows above 88.72", "exp overflow")),
+        ("sqrt_", [-1.0], ("the value of the argument < 0 (down to -1)", "root of negative")),
+        ("acos", [1.5], ("the argument reaches [1.5, 1.5], past the end of the domain", "outside the domain")),
+        ("mean", [], ("there is nothing to take the mean of: the tensor is empty", "nothing")),
+        ("some_op", [1e30], ("`self` reaches 1e+30, and the result leaves float32 (largest 3.403e+38)", "overflow")),
     ],
 )
-def test_the_reason_is_in_the_values(operation: str, values: list[float], reason: str) -> None:
-    assert reason_for(operation, [stats_of("self", torch.tensor(values))]) == reason
+def test_the_reason_is_in_the_values(operation: str, values: list[float], reason: tuple[str, str]) -> None:
+    assert reason_for(Broken(operation, (stats_of("self", torch.tensor(values)),))) == reason
+
+
+def reason_of(function: Callable[[], Any]) -> tuple[str, str]:
+    """The reason of the first operation that broke."""
+    _, tracer = traced(function)
+    return reason_for(Broken.of(tracer.events[0]))
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (
+            lambda: torch.tensor([-300.0, 2.0]).half() ** 2,
+            ("`self` reaches 300, and its square leaves float16 (largest 6.55e+04)", "overflow"),
+        ),
+        (lambda: torch.tensor([-1.0]) ** 0.5, ("the value of the argument < 0 (down to -1)", "root of negative")),
+        (
+            lambda: torch.tensor([-1.0]) ** 0.4,
+            ("the value of the base < 0, and the power is a fraction", "negative base"),
+        ),
+        (lambda: torch.zeros(2) ** -1, ("2 of 2 values of `self` are 0, to a power that divides", "zero divisor")),
+        (lambda: torch.ones(2) / 0, ("the divisor is 0", "zero divisor")),
+        (lambda: torch.tensor([7e4]).half(), ("values up to 7e+04 do not fit float16 (largest 6.55e+04)", "overflow")),
+        (
+            lambda: torch.nn.functional.cross_entropy(torch.ones(2, 3), torch.tensor([-100, -100])),
+            ("every target is ignored, so the mean is taken of nothing: 0 / 0", "nothing"),
+        ),
+        (
+            lambda: torch.full((1, 4), 200.0).half() @ torch.full((4, 1), 100.0).half(),
+            ("`self` reaches 200 and `mat2` reaches 100, and the result leaves float16 (largest 6.55e+04)", "overflow"),
+        ),
+    ],
+    ids=["square", "root", "fraction", "inverse", "number", "cast", "ignored", "product"],
+)
+def test_the_reason_names_what_happened(function: Callable[[], Any], reason: tuple[str, str]) -> None:
+    assert reason_of(function) == reason
 
 
 class TestVitals:
@@ -268,7 +301,7 @@ class TestMarks:
     def test_buffers_that_move_come_back(self) -> None:
         norm = torch.nn.BatchNorm1d(2)
         marks = Marks()
-        marks.learn_buffers()
+        marks.learn()
         norm(torch.ones(4, 2))
         mark = marks.take(0)
         before = norm.running_mean.clone()
@@ -336,3 +369,29 @@ def test_a_diagnosis_survives_its_json() -> None:
     diagnosis.chain = (Link("log", is_backward=False, place=Place("a.py", 1, "f"), what="-inf"),)
     diagnosis.history = (Reading(1, 0.5, 1.0, 0.1),)
     assert Diagnosis.from_json(diagnosis.to_json()) == diagnosis
+
+
+def test_every_cause_has_rules_that_exist() -> None:
+    from nanlint.engine.rulebook import rulebook  # noqa: PLC0415 - for this test only
+    from nanlint.trace import advice, reasons  # noqa: PLC0415 - same
+
+    causes = {value for name, value in vars(reasons).items() if name.isupper() and isinstance(value, str)}
+    codes = {code for each in advice.OF_CAUSE.values() for code in each}
+    assert (causes, codes - set(rulebook().rules)) == (set(advice.OF_CAUSE), set())
+
+
+@pytest.mark.parametrize(
+    ("inner", "operation"),
+    [
+        ("log_", "torch.log"),
+        ("_softmax", "torch.softmax"),
+        ("addmm", "torch.matmul"),
+        ("linalg_vector_norm", "torch.linalg.vector_norm"),
+        ("nll_loss_forward", "torch.nn.functional.nll_loss"),
+        ("no_such_thing", ""),
+    ],
+)
+def test_torch_s_own_names_are_those_of_the_op_table(inner: str, operation: str) -> None:
+    from nanlint.trace.advice import operation_of  # noqa: PLC0415 - for this test only
+
+    assert operation_of(inner) == operation

@@ -81,7 +81,8 @@ def test_a_skipped_step_leaves_the_optimizer_as_it_was(training: Training) -> No
 def test_report_changes_nothing(training: Training) -> None:
     watch = training.run("report")
     assert (watch.skipped, training.is_finite) == (0, False)
-    assert [found.kind for found in training.told] == ["operation", "optimizer"]
+    # What the bad step did to the weights is not told again, and not blamed on the optimizer.
+    assert [found.kind for found in training.told] == ["operation"]
 
 
 def test_replaying_uses_up_no_random_numbers(training: Training) -> None:
@@ -125,3 +126,29 @@ def test_other_optimizers_are_left_alone(training: Training) -> None:
 def test_an_unknown_action_is_named_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="not 'rise'; did you mean raise"):
         nt.watch(torch.nn.Linear(1, 1), on_nonfinite="rise")  # type: ignore[arg-type] # that is the point
+
+
+def test_a_batch_that_held_nan_is_called_so_with_its_column(training: Training) -> None:
+    inputs = torch.randn(8, 4)
+    inputs[5, 1] = float("nan")
+    with nt.watch(training.model, training.optimizer, on_nonfinite="skip", tell=training.told.append):
+        training.model(inputs).mean().backward()
+        training.optimizer.step()
+    assert (training.told[0].kind, training.told[0].reason) == (
+        "input",
+        "the batch held NaN: `x` in column 1 (row 5 of 8)",
+    )
+
+
+def test_a_tied_weight_is_named(tmp_path: Path) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4))
+    model[1].weight = model[0].weight
+    optimizer = torch.optim.SGD([model[0].bias], lr=0.1)
+    told: list[Diagnosis] = []
+    with nt.watch(model, optimizer, on_nonfinite="skip", tell=told.append, folder=str(tmp_path)):
+        for number in range(2):
+            if number:
+                model[0].weight.data[0] = float("nan")
+            model(torch.randn(2, 4)).sum().backward()
+            optimizer.step()
+    assert told[0].reason == "the parameter `0.weight` (tied with `1.weight`) already held NaN when the step began"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _SUMMARIES = {
     "check": "find code that turns a training run into NaN or Inf",
     "trace": "run a training script and name the first operation that makes NaN or Inf",
+    "plot": "draw the curves of a run from its log",
     "checkpoint": "look for NaN and Inf in saved states, and at what a run would resume with",
     "confirm": "run the code that check finds, to see it fail",
     "explain": "print what a rule finds, why it hurts and what to write instead",

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
     from types import FrameType
 
     from nanlint.trace.marks import Mark
@@ -50,7 +50,13 @@ class Turn:
     mark: Mark | None
     activity: int
     """How much had happened when it began."""
+    batch: dict[str, Any] = field(default_factory=dict)
+    """What the loop gave it, by name."""
     again: bool = False
+    drawn: list[tuple[int, Any]] = field(default_factory=list)
+    """What it took from iterators by `next`, with the identity of each iterator."""
+    waiting: list[tuple[int, Any]] = field(default_factory=list)
+    """What is to be handed out once more, because the turn is run again."""
 
 
 class Loops:
@@ -62,25 +68,40 @@ class Loops:
         self._thread = threading.get_ident()
         self._idle: dict[int, int] = {}
 
-    @staticmethod
-    def keep(names: Mapping[str, Any], wanted: Sequence[str]) -> dict[str, Any]:
-        """The present values of the names that a turn is about to change."""
-        return {name: names[name] for name in wanted if name in names}
+    def next_of(self, iterator: Iterator[Any], *default: Any) -> Any:
+        """`next(iterator)`; in a turn that is run again, what it was then."""
+        if threading.get_ident() != self._thread or not self.turns:
+            return next(iterator, *default)
+        again = self._drawn_before(id(iterator))
+        value, inside = again or (next(iterator, *default), self.turns)
+        for turn in inside:
+            turn.drawn.append((id(iterator), value))
+        return value
 
-    def attempts(self) -> Iterator[bool]:
-        """False for the turn itself, then True for each time that it is to be run again."""
+    def _drawn_before(self, owner: int) -> tuple[Any, list[Turn]] | None:
+        """What the outermost turn that is run again took from this iterator, and the turns that take it now."""
+        for depth, turn in enumerate(self.turns):
+            for place, (other, value) in enumerate(turn.waiting):
+                if other == owner:
+                    del turn.waiting[place]
+                    return value, self.turns[depth:]
+        return None
+
+    def attempts(self, batch: dict[str, Any] | None = None) -> Iterator[bool]:
+        """False for the turn itself, then True for each time that it is to be run again; `batch` is what the loop gave it."""
         if threading.get_ident() != self._thread:
             yield False
             return
         loop = id(sys._getframe(1).f_code)  # noqa: SLF001 - to know the loops in which nothing happens
         watcher = self._watcher
         is_idle = self._idle.get(loop, 0) > 3
-        turn = Turn(None if is_idle else watcher.take_mark(), watcher.activity)
+        turn = Turn(None if is_idle else watcher.take_mark(), watcher.activity, batch or {})
         self.turns.append(turn)
         try:
             yield False
             while turn.again or (not is_idle and watcher.is_lost(turn, sys._getframe(1))):  # noqa: SLF001 - the frame of the loop
                 turn.again = False
+                turn.waiting, turn.drawn = turn.drawn, []
                 yield True
         finally:
             self._leave(turn)

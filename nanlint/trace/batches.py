@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+import torch
+from torch.utils._pytree import tree_flatten
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 REMEMBERED = 64
 """A window of accumulated gradients is rarely longer; older batches are let go."""
+SPARE_BYTES = 1 << 24
+"""Of batches from before the window; the last two are spared whatever their size."""
 
 
 class Batches:
@@ -45,10 +49,28 @@ class Batches:
         self._recent.append((owner, batch))
         return batch
 
+    def forget_before(self, position: int, *, spare: int) -> None:
+        """Let go of what was handed out before `position`, but for the last `spare` of it while they are small."""
+        window = min(max(self.position - position, 0), len(self._recent))
+        kept = list(self._recent)
+        earlier, current = kept[: len(kept) - window], kept[len(kept) - window :]
+        spared: list[tuple[int, Any]] = []
+        size = 0
+        for entry in reversed(earlier[-spare:] if spare else []):
+            size += _bytes_of(entry[1])
+            if len(spared) >= 2 and size > SPARE_BYTES:
+                break
+            spared.insert(0, entry)
+        self._recent = deque([*spared, *current], maxlen=REMEMBERED)
+
     def since(self, position: int) -> list[Any]:
         """What was handed out after `position`, as far as it is remembered."""
         wanted = min(self.position - position, len(self._recent))
         return [batch for _, batch in list(self._recent)[len(self._recent) - wanted :]]
+
+    def recent(self) -> list[Any]:
+        """What is remembered, the latest first."""
+        return [batch for _, batch in reversed(self._recent)]
 
     def hand_out_again(self, position: int, *, extra: int = 0) -> int:
         """Queue what came after `position`, and behind it up to `extra` from before, the latest first; how many these are.
@@ -64,3 +86,7 @@ class Batches:
     def stop_repeating(self) -> None:
         """Forget what is queued."""
         self._waiting.clear()
+
+
+def _bytes_of(batch: Any) -> int:
+    return sum(leaf.nbytes for leaf in tree_flatten(batch)[0] if isinstance(leaf, torch.Tensor))

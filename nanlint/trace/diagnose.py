@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from nanlint.trace.came_in import Batch, in_batch, variable_of, where_bad
 from nanlint.trace.diagnosis import ELSEWHERE, INPUT, OPERATION, PARAMETER, Diagnosis, Link, ParameterState
 from nanlint.trace.measure import Flaws, flaws_of, local_part, stats_of
 from nanlint.trace.names import Names
-from nanlint.trace.reasons import reason_for, slope_reason
+from nanlint.trace.reasons import Broken, reason_for, slope_reason
 from nanlint.trace.walk_back import Trail, earliest, walk_back
 
 if TYPE_CHECKING:
@@ -41,8 +42,13 @@ def gradient_symptom(bad: Sequence[torch.Tensor], names: Names, total: int) -> s
     return f"the gradient of {len(bad)} of {total} parameters is {what(kinds)}, first of `{first}`"
 
 
-def diagnose(tracer: Tracer, targets: Iterable[torch.Tensor], blank: Diagnosis) -> tuple[Diagnosis, Event | None]:
-    """`blank` completed by the origin of what is bad in `targets`, and the event of that origin."""
+def diagnose(
+    tracer: Tracer, targets: Iterable[torch.Tensor], blank: Diagnosis, batch: Batch
+) -> tuple[Diagnosis, Event | None]:
+    """`blank` completed by the origin of what is bad in `targets`, and the event of that origin.
+
+    Without targets, as after an exception, it is the origin of the last that went wrong.
+    """
     trail = _trail(tracer, list(targets))
     if trail is None:
         blank.kind = ELSEWHERE
@@ -50,7 +56,7 @@ def diagnose(tracer: Tracer, targets: Iterable[torch.Tensor], blank: Diagnosis) 
     names = Names.gather()
     blank.chain = tuple(_link(event) for event in trail.events)
     if trail.outside is not None:
-        return _from_outside(blank, trail, trail.outside, names), None
+        return _from_outside(blank, trail, trail.outside, names, batch), None
     return _from_operation(blank, trail.origin, names), trail.origin
 
 
@@ -61,7 +67,8 @@ def _trail(tracer: Tracer, targets: Sequence[torch.Tensor]) -> Trail | None:
     if found is not None:
         return found
     # The gradient was moved where the tracer does not look, as into the buckets of DDP.
-    last = (walk_back(event, tracer.events) for event in reversed(tracer.events) if event.is_backward)
+    events = [event for event in tracer.events if event.is_backward or not targets]
+    last = (walk_back(event, tracer.events) for event in reversed(events))
     return next((trail for trail in last if not trail.origin.is_literal and not _is_exchange(trail)), None)
 
 
@@ -87,10 +94,10 @@ def _from_operation(blank: Diagnosis, origin: Event, names: Names) -> Diagnosis:
     blank.inputs, blank.output = origin.inputs, origin.output
     forward = _forward_inputs(origin)
     if origin.is_backward:
-        blank.reason = slope_reason(origin.source.operation, origin.operation, origin.inputs)
+        blank.reason, blank.cause = slope_reason(Broken.of(origin), origin.source.operation, forward)
         blank.inputs = forward or origin.inputs
     else:
-        blank.reason = reason_for(origin.operation, origin.inputs)
+        blank.reason, blank.cause = reason_for(Broken.of(origin))
     blank.parameters = nearest_parameters(origin.source.module, names)
     return blank
 
@@ -105,25 +112,33 @@ def _forward_inputs(origin: Event) -> tuple[Any, ...]:
     return tuple(stats_of(argument.name, value) for argument, value in pairs if isinstance(value, torch.Tensor))
 
 
-def _from_outside(blank: Diagnosis, trail: Trail, operand: Operand, names: Names) -> Diagnosis:
+def _from_outside(blank: Diagnosis, trail: Trail, operand: Operand, names: Names, batch: Batch) -> Diagnosis:
     first, tensor = trail.origin, operand.tensor
     assert tensor is not None  # noqa: S101 - the tracer keeps what came from outside
     blank.kind = INPUT
     blank.operation, blank.is_backward = first.operation, first.is_backward
     blank.places, blank.module = first.source.places, names.of_module(first.source.module)
-    name = names.of_tensor(tensor)
-    owner = "the parameter" if isinstance(tensor, torch.nn.Parameter) else "the buffer"
-    blank.inputs = (stats_of(name or operand.name, tensor),)
-    whose = (
-        f"{owner} `{name}`"
-        if name
-        else f"a tensor of shape {tuple(tensor.shape)}, `{operand.name}` of {first.operation},"
-    )
-    blank.reason = f"{whose} already held {what(operand.flaws)} when the step began"
-    if isinstance(tensor, torch.nn.Parameter) and blank.step == 1:
-        blank.kind = PARAMETER
-        blank.reason = from_the_start(name, operand.flaws)
     blank.parameters = nearest_parameters(first.source.module, names)
+    name, held = names.of_tensor(tensor), what(operand.flaws)
+    if name:
+        owner = "the buffer" if names.is_buffer(tensor) else "the parameter"
+        blank.inputs = (stats_of(name, tensor),)
+        blank.reason = f"{owner} `{name}`{names.tie_of(tensor)} already held {held} when the step began"
+        if owner == "the parameter" and blank.step == 1:
+            blank.kind = PARAMETER
+            blank.reason = from_the_start(name, operand.flaws)
+        return blank
+    given = in_batch(tensor, batch)
+    name, whole = given or (variable_of(tensor), tensor)
+    place = where_bad(whole)
+    blank.inputs = (stats_of(name or operand.name, whole),)
+    if given is not None:
+        blank.reason = f"the batch held {held}: `{name}` {place}".rstrip()
+    elif name:
+        blank.reason = f"`{name}` held {held} when the step began {place}".rstrip()
+    else:
+        shape = tuple(tensor.shape)
+        blank.reason = f"a tensor of shape {shape}, `{operand.name}` of {first.operation}, held {held} when it came in {place}".rstrip()
     return blank
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from nanlint.trace.measure import Json, Stats
 from nanlint.trace.places import Place
-from nanlint.trace.vitals import Reading
+from nanlint.trace.readings import Reading
 
 OPERATION = "operation"
 """An operation made non-finite values of finite ones."""
@@ -21,6 +21,10 @@ MODULE = "module"
 """The mode `hooks` knows the module and no line."""
 ELSEWHERE = "elsewhere"
 """It was seen here, and came from another rank or could not be repeated."""
+
+
+GROWN = frozenset({"", "overflow", "exp overflow", "inf minus inf", "inf times zero"})
+"""Causes that values which grow without end lead to; `nanlint.trace.reasons` names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,8 @@ class Diagnosis:
     module: str = ""
     places: tuple[Place, ...] = ()
     reason: str = ""
+    cause: str = ""
+    """What kind of breaking it is, as `nanlint.trace.reasons` names them; decides which rule is about it."""
     inputs: tuple[Stats, ...] = ()
     output: Stats | None = None
     chain: tuple[Link, ...] = ()
@@ -62,9 +68,13 @@ class Diagnosis:
     notes: list[str] = field(default_factory=list)
     rank: int = 0
     world: int = 1
+    explosion: str = ""
+    """How loss and gradients grew before, with numbers; empty if they did not."""
     code: str = ""
     """The rule of the static finding at that line."""
     message: str = ""
+    advice: str = ""
+    """What to write instead, from the rule, where the linter has no fix of its own for the line."""
     finding_line: int = 0
     diff: str = ""
     repro: str = ""
@@ -73,6 +83,11 @@ class Diagnosis:
     def place(self) -> Place | None:
         """The line of the operation."""
         return self.places[0] if self.places else None
+
+    @property
+    def is_explosion(self) -> bool:
+        """Whether values grew until they passed the end of their format, and no single operation is to blame."""
+        return bool(self.explosion) and (self.kind in {OPTIMIZER, PARAMETER} or self.cause in GROWN)
 
     def to_json(self) -> Json:
         """Plain values."""

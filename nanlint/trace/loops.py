@@ -2,7 +2,7 @@
 
     for T in DATA:          for T in DATA:
         BODY          ->        broke = False
-                                kept = loops.keep(locals(), NAMES)
+                                kept = {NAME: value}                 what the turn may read before it writes
                                 for again in loops.attempts():       once, and once more after a bad step
                                     if again: NAMES = kept
                                     try: BODY                        `break` also sets `broke`
@@ -11,7 +11,8 @@
                                 if broke: break
 
 Only loops that look like training are changed, and none in a generator, whose body is not left in order. Each loop has
-names of its own: loops in one function, inside each other or one after the other, know nothing of each other.
+names of its own: loops in one function, inside each other or one after the other, know nothing of each other. `next(it)`
+asks `loops.next_of(it)`, which hands out the same again in a second run of a turn.
 This module knows no torch; what happens at run time is in `nanlint.trace.attempts`.
 """
 
@@ -21,13 +22,15 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nanlint.trace.live_names import names_read_elsewhere, names_to_keep
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType
 
 RUNTIME = "__nanlint_loops__"
 
-TRAINING_WORDS = re.compile(r"step|train|backward|update|optimi[sz]e|fit|learn", re.IGNORECASE)
+TRAINING_WORDS = re.compile(r"step|train|backward|update|optimi[sz]e|fit|learn|^grad$|grad_and_value", re.IGNORECASE)
 
 _Loop = (ast.For, ast.While)
 _Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -44,13 +47,26 @@ def compiled(source: bytes, path: str) -> CodeType:
 def repeatable(source: str | bytes, path: str) -> ast.Module:
     """The module's tree with its training loops made repeatable; SyntaxError as Python itself raises it."""
     tree = ast.parse(source, path)
-    _Rewriter().visit(tree)
+    rewriter = _Rewriter(names_read_elsewhere(source, path))
+    rewriter.visit(tree)
+    if not _binds_next(tree):
+        _Draws().visit(tree)
     return ast.fix_missing_locations(tree)
 
 
+def _binds_next(tree: ast.AST) -> bool:
+    """Whether `next` may be another function than Python's."""
+    return any(
+        (isinstance(node, ast.Name) and node.id == "next" and not isinstance(node.ctx, ast.Load))
+        or "next" in (getattr(node, "arg", ""), getattr(node, "asname", ""), getattr(node, "name", ""))
+        for node in ast.walk(tree)
+    )
+
+
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self) -> None:
+    def __init__(self, read_elsewhere: set[str]) -> None:
         self.loops = 0
+        self._read_elsewhere = read_elsewhere
 
     def visit_For(self, node: ast.For) -> ast.AST:
         return self._loop(node)
@@ -65,10 +81,12 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def _loop(self, node: ast.For | ast.While) -> ast.AST:
+        bound = _bound_names(node)
+        names = bound & (names_to_keep(node) | self._read_elsewhere)
         self.generic_visit(node)
         if _looks_like_training(node):
             self.loops += 1
-            node.body = _repeatable_body(node, self.loops)
+            node.body = _repeatable_body(node, sorted(names), self.loops)
         return node
 
 
@@ -98,15 +116,15 @@ def _last_name(function: ast.expr) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
-def _repeatable_body(loop: ast.For | ast.While, number: int) -> list[ast.stmt]:
-    names = sorted(_bound_names(loop))
+def _repeatable_body(loop: ast.For | ast.While, names: list[str], number: int) -> list[ast.stmt]:
     breaks = _Breaks(_own("broke", number))
     body = [part for statement in loop.body for part in breaks.rewritten(statement)]
-    frame = ast.parse(_frame(names, number, breaks=breaks.any)).body
+    given = sorted(_bound_in(loop.target)) if isinstance(loop, ast.For) else []
+    frame = ast.parse(_frame(names, given, number, breaks=breaks.any)).body
     for statement in frame:
         for node in ast.walk(statement):
             ast.copy_location(node, loop)
-    attempts = next(statement for statement in frame if isinstance(statement, ast.For))
+    attempts = next(statement for statement in reversed(frame) if isinstance(statement, ast.For))
     tried = attempts.body[1]
     assert isinstance(tried, ast.Try)  # noqa: S101 - as written above
     tried.body = body
@@ -118,13 +136,17 @@ def _own(word: str, number: int) -> str:
     return f"__nanlint_{word}_{number}__"
 
 
-def _frame(names: list[str], number: int, *, breaks: bool) -> str:
+def _frame(names: list[str], given: list[str], number: int, *, breaks: bool) -> str:
     """The new body of a loop as text; the old one goes to where `pass` stands under `try`."""
     kept, again, broke, error = (_own(word, number) for word in ("kept", "again", "broke", "error"))
-    restore = [f"        if {name!r} in {kept}: {name} = {kept}[{name!r}]" for name in names] or ["        pass"]
+    restore = [line for name in names for line in _restoring(name, kept)] or ["        pass"]
+    # Not `locals()`: its snapshot would hold every other tensor of the function as well.
+    keep = [f"try: {kept}[{name!r}] = {name}\nexcept NameError: pass" for name in names]
+    batch = ", ".join(f"{name!r}: {kept}.get({name!r})" for name in given)
     lines = [
-        f"{kept} = {RUNTIME}.keep(locals(), {names!r})",
-        f"for {again} in {RUNTIME}.attempts():",
+        f"{kept} = {{}}",
+        *keep,
+        f"for {again} in {RUNTIME}.attempts({{{batch}}}):",
         f"    if {again}:",
         *restore,
         "    try:",
@@ -135,6 +157,35 @@ def _frame(names: list[str], number: int, *, breaks: bool) -> str:
     if breaks:
         lines = [f"{broke} = False", *lines, f"if {broke}: break"]
     return "\n".join(lines)
+
+
+def _restoring(name: str, kept: str) -> list[str]:
+    """Give a name its value back, or none if it had none."""
+    return [
+        f"        if {name!r} in {kept}: {name} = {kept}[{name!r}]",
+        "        else:",
+        f"            try: del {name}",
+        "            except NameError: pass",
+    ]
+
+
+class _Draws(ast.NodeTransformer):
+    """`next(...)` asks us first, but in a generator: what is taken from that is handed out again itself."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "next" and not node.keywords:
+            node.func = ast.copy_location(ast.parse(f"{RUNTIME}.next_of", mode="eval").body, node.func)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node if _yields(node) else self.generic_visit(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return node
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        return node
 
 
 class _Breaks(ast.NodeTransformer):
@@ -180,8 +231,11 @@ class _Breaks(ast.NodeTransformer):
 def _bound_names(loop: ast.For | ast.While) -> set[str]:
     """The names that a turn of the loop gives new values."""
     nodes = list(_own_nodes(loop.body))
-    if isinstance(loop, ast.For):
-        nodes += ast.walk(loop.target)
     declared = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
     bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return {name for name in bound - declared if not name.startswith("__")}
+    given = _bound_in(loop.target) if isinstance(loop, ast.For) else set()
+    return {name for name in (bound | given) - declared if not name.startswith("__")}
+
+
+def _bound_in(target: ast.expr) -> set[str]:
+    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

@@ -1,5 +1,7 @@
 """A moment of the run that can be returned to: random states, moving buffers, and how many batches were handed out.
 
+Random states are those of torch, Python and numpy, and of every generator object that there is (`default_rng`).
+
 Parameters are not copied: between two optimizer steps they do not change, so at a bad step they still are what they
 were. Small buffers are copied, large ones once they have been seen to move, which causal masks do not.
 """
@@ -13,6 +15,7 @@ from typing import Any
 
 import torch
 
+from nanlint.trace.generators import Generator, living_generators
 from nanlint.trace.names import living_modules
 
 SMALL = 1 << 14
@@ -27,6 +30,7 @@ class Mark:
     python_state: Any
     numpy_state: Any
     cuda_states: Any
+    generators: list[Any]
     buffers: list[torch.Tensor]
     position: int
     """Batches that had been handed out."""
@@ -38,9 +42,13 @@ class Marks:
     def __init__(self) -> None:
         self._versions: list[tuple[torch.Tensor, int]] = []
         self._moving: list[torch.Tensor] = []
+        self._generators: list[Generator] = []
+        self._has_learned = False
 
-    def learn_buffers(self) -> None:
-        """Look for the buffers there are; of the large ones those are copied that have changed by the next mark."""
+    def learn(self) -> None:
+        """Look for the buffers and generators there are; of the large buffers those are copied that have changed by the next mark."""
+        self._has_learned = True
+        self._generators = living_generators()
         found = {id(buffer): buffer for module in living_modules() for buffer in module.buffers(recurse=False)}
         # Batch norm writes its statistics behind the back of the version counter.
         self._moving = [buffer for buffer in found.values() if buffer.numel() <= SMALL]
@@ -48,22 +56,36 @@ class Marks:
 
     def take(self, position: int) -> Mark:
         """The present moment."""
+        if not self._has_learned:
+            self.learn()
         if self._versions:
             self._moving += [buffer for buffer, version in self._versions if _version(buffer) != version]
             self._versions = []
         with torch.no_grad():
             copies = [buffer.clone() for buffer in self._moving]
-        return Mark(torch.get_rng_state(), random.getstate(), _numpy_state(), _cuda_states(), copies, position)
+        states = [generator.state() for generator in self._generators]
+        return Mark(torch.get_rng_state(), random.getstate(), _numpy_state(), _cuda_states(), states, copies, position)
+
+    @staticmethod
+    def take_torch_state() -> Mark:
+        """The random states of torch alone, which is all that most models draw from."""
+        return Mark(torch.get_rng_state(), None, None, _cuda_states(), [], [], 0)
 
     def return_to(self, mark: Mark) -> None:
         """Make it be that moment again, as far as random numbers and buffers go."""
         torch.set_rng_state(mark.torch_state)
-        random.setstate(mark.python_state)
+        if mark.python_state is not None:
+            random.setstate(mark.python_state)
         if mark.numpy_state is not None:
             sys.modules["numpy"].random.set_state(mark.numpy_state)
         if mark.cuda_states is not None:
             torch.cuda.set_rng_state_all(mark.cuda_states)
-        with torch.no_grad():
+        for generator, state in zip(self._generators, mark.generators, strict=False):
+            generator.set_state(state)
+        from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack  # noqa: PLC0415 - at a failure only
+
+        # Inside torch.func.grad nothing else may be written to.
+        with torch.no_grad(), temporarily_clear_interpreter_stack():
             for buffer, copy in zip(self._moving, mark.buffers, strict=False):
                 buffer.copy_(copy)
 

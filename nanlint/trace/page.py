@@ -6,8 +6,8 @@ import html
 from typing import TYPE_CHECKING
 
 from nanlint.trace.drawing import bars, curve
-from nanlint.trace.reasons import number
 from nanlint.trace.text import code_lines, headline, shown_stats
+from nanlint.trace.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -38,9 +38,13 @@ class Replay:
         self._window = (position, activity, first or mark)
         return mark
 
-    def close_window(self, optimizer: int, activity: int, *, mark: bool) -> None:
+    def close_window(self, optimizer: int, activity: int, turn: Turn | None, *, mark: bool) -> None:
         """A step was made or left out; with `mark`, no loop will take one before the next step."""
         self._window = (self.batches.position, activity, None)
+        if turn is not None:
+            self.batches.forget_before(turn.mark.position if turn.mark else self.batches.position, spare=0)
+        else:
+            self.batches.forget_before(self.batches.position, spare=EARLIER_BATCHES)
         if mark:
             self._step_marks[optimizer] = self.marks.take(self.batches.position)
 

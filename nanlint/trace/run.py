@@ -17,9 +17,11 @@ from nanlint.trace.programs import run_module, run_script
 from nanlint.trace.repro import write_repro
 from nanlint.trace.session import Session
 from nanlint.trace.static import add_finding
+from nanlint.trace.step_log import StepLog
 from nanlint.trace.strict import Sightings
 from nanlint.trace.text import headline, report_text
 from nanlint.trace.tracing import HookedStep, TracedStep
+from nanlint.trace.vitals import Vitals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from nanlint.trace.events import Event
 
 INTERRUPTED = 130
+NOTHING_SEEN = "no training step was observed: this process ran no backward pass (processes that a script starts itself are not traced)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class Plan:
     strict: bool = False
     report: str = ""
     folder: str = "nanlint-trace"
+    log: str = ""
 
 
 def trace(plan: Plan, err: TextIO) -> int:
@@ -48,7 +52,9 @@ def trace(plan: Plan, err: TextIO) -> int:
     teller = _Teller(plan, err)
     sightings = Sightings()
     look = sightings.look if plan.strict else HookedStep if plan.mode == "hooks" else TracedStep
-    session = Session(teller.found, look=look, live=plan.strict or plan.mode in {"live", "hooks"})
+    live = plan.strict or plan.mode in {"live", "hooks"}
+    vitals = Vitals(teller.warn, log=StepLog(plan.log) if plan.log and ranks.rank() == 0 else None)
+    session = Session(teller.found, look=look, live=live, vitals=vitals)
     session.install()
     try:
         code = _run(plan, session, err)
@@ -56,7 +62,9 @@ def trace(plan: Plan, err: TextIO) -> int:
     finally:
         session.remove()
     if left is not None:
-        teller.tell(left, None)
+        teller.tell(left, session.origin)
+    if not session.activity and code == 0 and ranks.rank() == 0:
+        err.write(f"nanlint: {NOTHING_SEEN}\n")
     if plan.strict:
         err.writelines(f"nanlint: {line}\n" for line in sightings.lines)
     return ExitCode.FINDINGS if teller.is_done or sightings.lines else code
@@ -79,6 +87,7 @@ def _run(plan: Plan, session: Session, err: TextIO) -> int:
         return INTERRUPTED
     except BaseException as error:  # noqa: BLE001 - the script's own; printed as Python prints it
         _print(error, err)
+        session.explain(error)
         return 1
     return 0
 
@@ -116,6 +125,12 @@ class _Teller:
     def __init__(self, plan: Plan, err: TextIO) -> None:
         self.is_done = False
         self._plan, self._err = plan, err
+
+    def warn(self, text: str) -> None:
+        """Say what may be going wrong; the run goes on."""
+        if ranks.rank() == 0:
+            self._err.write(f"nanlint: warning: {text}\n")
+            self._err.flush()
 
     def found(self, diagnosis: Diagnosis, origin: Event | None) -> None:
         """Tell it, and leave the script."""

@@ -66,6 +66,11 @@ class Scaling:
         self._note_loss(outputs)
         self._scaled = [*(known for known in self._scaled if known() is not None), weakref.ref(result)]
 
+    @property
+    def scalers(self) -> list[GradScaler]:
+        """Those that have scaled a loss."""
+        return list(self._scalers)
+
     def is_scaled(self, tensor: torch.Tensor) -> bool:
         """Whether a scaler made this loss, whose unscaled twin is known already."""
         return any(known() is tensor for known in self._scaled)

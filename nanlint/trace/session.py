@@ -10,29 +10,38 @@ How the user's loop is left and entered again is in `attempts`; what is found go
 from __future__ import annotations
 
 import enum
-import math
-import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-import torch
-from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from nanlint.trace import ranks
 from nanlint.trace.attempts import Loops, Rewind, Turn
-from nanlint.trace.diagnose import gradient_symptom, loss_symptom
+from nanlint.trace.came_in import Batch, named_tensors
+from nanlint.trace.diagnose import loss_symptom
 from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis, Found
-from nanlint.trace.evidence import bad_losses_behind, bad_losses_in, has_nan_behind, is_ours
-from nanlint.trace.names import Names, is_compiled, living_modules
-from nanlint.trace.optimizers import described, spoiled
-from nanlint.trace.places import Place, calling_places
+from nanlint.trace.evidence import (
+    bad_losses_behind,
+    bad_losses_in,
+    bad_tensors_behind,
+    first_line,
+    has_nan_behind,
+    is_ours,
+    is_refusal,
+)
+from nanlint.trace.hooks import Hooks, with_closure
+from nanlint.trace.measure import flaws_of, is_checkable
+from nanlint.trace.model_calls import ModelCalls
+from nanlint.trace.own_updates import leaves_behind, losses_and_leaves
 from nanlint.trace.replay import Replay
 from nanlint.trace.scaling import HOPELESS_SCALE, Scaling
-from nanlint.trace.tracing import Looker, TracedStep
-from nanlint.trace.vitals import Reading, Vitals, bad_gradients, bad_parameters, drop_gradients, parameters
+from nanlint.trace.steps import Steps
+from nanlint.trace.tracing import Looker, Paused, TracedStep
+from nanlint.trace.vitals import Vitals, bad_gradients, bad_parameters, drop_gradients, parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
+
+    import torch
 
     from nanlint.trace.events import Event
     from nanlint.trace.marks import Mark
@@ -52,11 +61,18 @@ class Phase(enum.Enum):
 class Session:
     """Installed for the time of a run."""
 
-    def __init__(self, on_found: OnFound, *, look: Callable[[], Looker] = TracedStep, live: bool = False) -> None:
+    def __init__(
+        self,
+        on_found: OnFound,
+        *,
+        look: Callable[[], Looker] = TracedStep,
+        live: bool = False,
+        vitals: Vitals | None = None,
+    ) -> None:
         self.loops = Loops(self)
         self.activity = 0
         self.tracer: Looker | None = None
-        self.vitals = Vitals()
+        self.vitals = vitals or Vitals()
         self.pending: Diagnosis | None = None
         """A failure whose origin is not known yet."""
         self._phase = Phase.WATCHING
@@ -65,14 +81,14 @@ class Session:
         self._look = look
         self._replay = Replay()
         self._scaling = Scaling(self.vitals.note_loss, self._on_skip)
-        self._steps: dict[int, int] = {}
-        self._optimizers: dict[int, Optimizer] = {}
-        self._step_places: tuple[Place, ...] = ()
+        self._steps = Steps(self.vitals)
+        self._calls = ModelCalls(self._replay.marks)
+        self.origin: Event | None = None
+        """The event behind what is left over."""
         self._is_spread = False
         self._is_in_closure = False
         self._is_telling = False
-        self._hooks: list[Any] = []
-        self._backward = torch.autograd.backward
+        self._hooks = Hooks(self)
 
     # -- coming and going ------------------------------------------------------------------------------------------
 
@@ -80,49 +96,55 @@ class Session:
         """Begin to watch every optimizer, loader and scaler of this process."""
         self._replay.batches.install()
         self._scaling.install()
-        self._hooks = [
-            register_optimizer_step_pre_hook(self._before_step),
-            register_optimizer_step_post_hook(self._after_step),
-        ]
-
-        def backward(tensors: Any, *args: Any, **options: Any) -> None:
-            if not self._is_telling:
-                self._before_backward([tensors] if isinstance(tensors, torch.Tensor) else list(tensors))
-            self._backward(tensors, *args, **options)
-
-        torch.autograd.backward = backward
+        self.vitals.install()
+        self._hooks.install()
         if self._starts_live:
             self._go_live()
 
     def remove(self) -> None:
         """Leave no trace; what is pending stays."""
         self._stop_tracing()
-        for hook in self._hooks:
-            hook.remove()
-        torch.autograd.backward = self._backward
+        self._hooks.remove()
+        self._calls.remove()
+        self.vitals.remove()
         self._replay.batches.remove()
         self._scaling.remove()
 
     def left_over(self) -> Diagnosis | None:
         """At the end of the run: a failure that was never located, or parameters that the last step spoiled."""
-        for optimizer in self._optimizers.values():
-            if self.pending is None and bad_parameters(optimizer):
-                return self._spoiled(optimizer, self._steps.get(id(optimizer), 0) + 1)
-        if self.pending is not None and not self.pending.notes:
+        if self.pending is None:
+            blank = self._blank("", None)
+            # An update of the script's own is counted at the next backward pass, which did not come.
+            blank.step += not self._steps.has_optimizer
+            return self._steps.spoiled(blank)
+        if not self.pending.notes:
             self.pending.notes.append("the run ended before the step could be run again; --mode live looks at once")
         return self.pending
 
     # -- what torch tells ------------------------------------------------------------------------------------------
 
-    def _before_backward(self, tensors: Sequence[torch.Tensor]) -> None:
+    def optimizer_made(self) -> None:
+        """The script has one, which will tell of its steps."""
+        self._steps.has_optimizer = True
+
+    def before_backward(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Look at the losses; whether the step will be one that no optimizer tells of."""
+        if self._is_telling or self._calls.is_paused:
+            return False
         self.activity += 1
-        if not self._optimizers:
+        if not self._steps.optimizers:
             self._is_spread = ranks.is_spread()
+        is_own = not self._steps.has_optimizer and not any(self._scaling.is_scaled(tensor) for tensor in tensors)
+        if is_own:
+            self._meet_leaves(leaves_behind(tensors))
         for tensor in tensors:
             if not self._scaling.is_scaled(tensor):
                 self.vitals.note_loss(tensor)
-        if self._is_spread or not self._may_look_now():
-            return
+        if not self._is_spread and self._may_look_now():
+            self._look_at_losses()
+        return is_own and not self._is_spread
+
+    def _look_at_losses(self) -> None:
         with self._own_work():
             bad = self.vitals.bad_losses()
         if bad and self.tracer is not None:
@@ -130,17 +152,56 @@ class Session:
         elif bad and self.loops.turns and not self._is_in_closure:
             self._trip(None, loss_symptom(bad))
 
+    def before_gradients(self, outputs: Any, inputs: Any, options: dict[str, Any]) -> bool:
+        """Whether gradients that are returned look like a step of the script's own; then look at the losses."""
+        if self._steps.has_optimizer or self._is_telling or self._is_spread or self._calls.is_paused:
+            return False
+        losses, leaves = losses_and_leaves(outputs, inputs, options)
+        if not losses:
+            return False
+        self.activity += 1
+        self._meet_leaves(leaves)
+        for loss in losses:
+            self.vitals.note_loss(loss)
+        self._look_at_losses()
+        return True
+
+    def _meet_leaves(self, leaves: Sequence[torch.Tensor]) -> None:
+        is_first = self._steps.own.steps == 0
+        with self._own_work():
+            is_updated = self._steps.own.meet(leaves)
+        if is_updated:
+            self._replay.close_window(0, self.activity, self._turn, mark=self._turn is None)
+        if is_updated and is_first:
+            self._calls.follow(leaves)
+
+    def after_backward(self, gradients: list[torch.Tensor] | None) -> None:
+        """The script will apply these gradients itself: nobody will ask us before it does."""
+        with self._own_work():
+            made = self._steps.own.gradients() if gradients is None else gradients
+            reading = self.vitals.read_gradients(made, self._steps.present(None), None, None)
+            suspects = made if reading.is_suspicious else []
+            bad = [gradient for gradient in suspects if is_checkable(gradient) and flaws_of(gradient)]
+            symptom = self._steps.own.symptom(bad, len(made)) if bad else ""
+        self._steps.remember(reading, again=self._phase is Phase.REPLAYING)
+        self.vitals.losses.clear()
+        if bad and self.tracer is not None:
+            self._conclude(bad, symptom, None)
+        elif bad:
+            self._trip(None, symptom)
+
     def _may_look_now(self) -> bool:
         """Reading a loss on the CPU waits for nobody; on a device it would wait for all the work before it."""
         return self.tracer is not None or all(loss.device.type == "cpu" for loss in self.vitals.losses[-1:])
 
-    def _before_step(self, optimizer: Optimizer, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def before_step(self, optimizer: Optimizer, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Check the step before it is made."""
         closure = options.get("closure") or (args[1] if len(args) > 1 and callable(args[1]) else None)
         self._meet(optimizer)
         if self.tracer is not None:
             self.tracer.is_paused = True
         if closure is not None:
-            return self._with_watched_closure(optimizer, closure, args, options)
+            return with_closure(args, options, lambda: self._run_closure(optimizer, closure))
         if getattr(optimizer, "found_inf", False):
             # A fused optimizer is handed scaled gradients and leaves the step out itself.
             self._on_skip(optimizer, self._scaling.scale or HOPELESS_SCALE)
@@ -148,8 +209,11 @@ class Session:
             self._check(optimizer)
         return None
 
-    def _after_step(self, optimizer: Optimizer, _args: Any, _options: Any) -> None:
-        self._steps[id(optimizer)] = self._steps.get(id(optimizer), 0) + 1
+    def after_step(self, optimizer: Optimizer, args: Any, options: Any) -> None:
+        """A step was made."""
+        del args, options
+        self.vitals.after_step(self._steps.present(optimizer))
+        self._steps.count(optimizer)
         self._close_window(optimizer)
         if self.tracer is not None:
             self.tracer.is_paused = False
@@ -161,51 +225,42 @@ class Session:
         self._meet(optimizer)
         with self._own_work():
             bad = self.vitals.bad_losses()
-            reading = self.vitals.read(optimizer, self._step(optimizer), scale)
-        self.vitals.history.append(reading)
+            reading = self.vitals.read(optimizer, self._steps.present(optimizer), scale)
+        self.vitals.remember(replace(reading, skipped=True))
         if bad or scale < HOPELESS_SCALE:
             self._fail(optimizer, bad)
         self._close_window(optimizer)
+
+    @property
+    def _turn(self) -> Turn | None:
+        return self.loops.turns[-1] if self.loops.turns else None
 
     def _close_window(self, optimizer: Optimizer) -> None:
         self.activity += 1
         self.vitals.losses.clear()
         is_unmarked = not self.loops.turns and self._phase is Phase.WATCHING
-        self._replay.close_window(id(optimizer), self.activity, mark=is_unmarked)
+        self._replay.close_window(id(optimizer), self.activity, self._turn, mark=is_unmarked)
 
     def _meet(self, optimizer: Optimizer) -> None:
-        if id(optimizer) not in self._optimizers:
-            self._optimizers[id(optimizer)] = optimizer
-            self._step_places = self._step_places or calling_places()
+        if self._steps.meet(optimizer):
             self._is_spread = ranks.is_spread()
-            self._replay.marks.learn_buffers()
-
-    def _step(self, optimizer: Optimizer | None) -> int:
-        """The step that is being made, counted from 1; with several optimizers that of the one that is behind."""
-        if optimizer is not None:
-            return self._steps.get(id(optimizer), 0) + 1
-        return min((self._steps.get(key, 0) for key in self._optimizers), default=0) + 1
+            self._replay.marks.learn()
+            self._calls.follow(parameters(optimizer))
 
     # -- one step --------------------------------------------------------------------------------------------------
 
     def _check(self, optimizer: Optimizer) -> None:
-        reading = self.vitals.read(optimizer, self._step(optimizer), self._scaling.scale)
+        reading = self.vitals.read(optimizer, self._steps.present(optimizer), self._scaling.scale)
         is_bad = reading.is_suspicious and self._is_really_bad(optimizer)
         if self._is_spread:
             is_bad = ranks.on_any_rank(is_bad)
-        self._remember(reading)
+        self._steps.remember(reading, again=self._phase is Phase.REPLAYING)
         if is_bad:
             with self._own_work():
                 bad = self.vitals.bad_losses()
             self._fail(optimizer, bad)
         elif self._phase is Phase.REPLAYING:
             self._after_clean_replay(optimizer)
-
-    def _remember(self, reading: Reading) -> None:
-        history = self.vitals.history
-        if history and history[-1].step == reading.step and self._phase is Phase.REPLAYING:
-            history.pop()
-        history.append(reading)
 
     def _is_really_bad(self, optimizer: Optimizer) -> bool:
         with self._own_work():
@@ -214,21 +269,12 @@ class Session:
     def _fail(self, optimizer: Optimizer, bad_losses: Sequence[torch.Tensor]) -> None:
         with self._own_work():
             spoiled_ones = bad_gradients(optimizer)
-            symptom = self._symptom(optimizer, bad_losses, spoiled_ones)
+            symptom = self._steps.symptom(optimizer, bad_losses, spoiled_ones)
         if self.tracer is not None:
             targets = bad_losses or [parameter.grad for parameter in spoiled_ones if parameter.grad is not None]
             self._conclude(targets, symptom, optimizer)
         else:
             self._trip(optimizer, symptom)
-
-    def _symptom(
-        self, optimizer: Optimizer, losses: Sequence[torch.Tensor], spoiled_ones: Sequence[torch.Tensor]
-    ) -> str:
-        if losses:
-            return loss_symptom(losses)
-        if not spoiled_ones:
-            return "loss and gradients are finite on this rank"
-        return gradient_symptom(spoiled_ones, Names.gather(), sum(1 for _ in parameters(optimizer)))
 
     def _after_clean_replay(self, optimizer: Optimizer) -> None:
         if self._replay.is_over():
@@ -237,35 +283,34 @@ class Session:
             drop_gradients(optimizer)
 
     def _give_up_replay(self) -> None:
-        self._note_clean_replay()
+        if self.pending is not None:
+            self.pending.notes.append(self._steps.note_of_clean_replay())
+        self._locate_by_model()
         self._go_live()
 
-    def _note_clean_replay(self) -> None:
-        if self.pending is None:
+    def _locate_by_model(self) -> None:
+        """Tell if the origin is in a model, which can be called again although the step around it cannot be repeated."""
+        if self.pending is None or self._is_spread:
             return
-        note = "run again under the tracer, the step stayed finite: it depends on something that is not repeated"
-        if self._is_compiled():
-            note = "run again without torch.compile, the step stayed finite: it happens only in the compiled code"
-        self.pending.notes.append(f"{note}; from here on every operation is looked at")
-
-    def _is_compiled(self) -> bool:
-        """Whether a module that is being trained went through torch.compile."""
-        if "torch._dynamo" not in sys.modules:
-            return False
-        trained = {id(parameter) for optimizer in self._optimizers.values() for parameter in parameters(optimizer)}
-        compiled = (module for module in living_modules() if is_compiled(module))
-        return any(id(parameter) in trained for module in compiled for parameter in module.parameters())
+        self._stop_tracing()
+        found, origin = self._calls.locate(self.pending)
+        if found.kind != ELSEWHERE:
+            self._tell(found, origin)
 
     # -- going back ------------------------------------------------------------------------------------------------
 
     def _trip(self, optimizer: Optimizer | None, symptom: str) -> None:
         """A step is lost and nobody knows why: arrange for it to be run again."""
-        lost = [each for each in self._optimizers.values() if bad_parameters(each)]
-        if self._agreed(bool(lost)):
-            self._tell(self._spoiled(lost[0], self._step(lost[0])) if lost else self._blank(symptom, optimizer))
+        blank = self._blank(symptom, optimizer)
+        lost = self._steps.spoiled(replace(blank))
+        if self._agreed(lost is not None):
+            self._tell(lost or blank)
             return
-        self.pending = self._blank(symptom, optimizer)
-        turn = self.loops.turns[-1] if self.loops.turns else None
+        self.pending = blank
+        self._calls.keep()
+        turn = self._turn
+        if turn is None:
+            self._locate_by_model()
         repeat = self._replay.begin(turn, id(optimizer))
         self._start_over()
         if turn is not None:
@@ -276,30 +321,21 @@ class Session:
 
     def _start_over(self) -> None:
         """No gradients, no losses, and from here on under the tracer."""
-        for each in self._optimizers.values():
+        for each in self._steps.optimizers.values():
             drop_gradients(each)
+        self._steps.own.clear_gradients()
         self.vitals.losses.clear()
         self._scaling.forget_step()
         self._phase = Phase.REPLAYING
         self._start_tracing()
 
-    def _with_watched_closure(
-        self, optimizer: Optimizer, closure: Callable[[], Any], args: tuple[Any, ...], options: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        def watched() -> Any:
-            return self._run_closure(optimizer, closure)
-
-        if "closure" in options:
-            return args, {**options, "closure": watched}
-        return (args[0], watched, *args[2:]), options
-
     def _run_closure(self, optimizer: Optimizer, closure: Callable[[], Any]) -> Any:
         """The closure; if its step is lost, the closure once more under the tracer, which is a replay by itself."""
         mark, activity = self._replay.take_mark(), self.activity
         result = self._evaluate(closure)
-        reading = self.vitals.read(optimizer, self._step(optimizer), self._scaling.scale)
+        reading = self.vitals.read(optimizer, self._steps.present(optimizer), self._scaling.scale)
         is_bad = self._agreed(reading.is_suspicious and self._is_really_bad(optimizer))
-        self._remember(reading)
+        self._steps.remember(reading, again=self._phase is Phase.REPLAYING)
         if is_bad and self.tracer is None:
             replayed = self._replay_closure(optimizer, closure, mark, did_learn=self.activity > activity)
             result = result if replayed is None else replayed
@@ -312,7 +348,7 @@ class Session:
 
     def _replay_closure(self, optimizer: Optimizer, closure: Callable[[], Any], mark: Mark, *, did_learn: bool) -> Any:
         """What the closure returned when it was run again; None if it was not, because it has no part in it."""
-        symptom = self._symptom(optimizer, self.vitals.bad_losses(), bad_gradients(optimizer))
+        symptom = self._steps.symptom(optimizer, self.vitals.bad_losses(), bad_gradients(optimizer))
         if self._agreed(bool(bad_parameters(optimizer))) or not did_learn:
             self._trip(optimizer, symptom)
             return None
@@ -362,22 +398,35 @@ class Session:
             return False
         with self._own_work():
             bad = bad_losses_behind(error)
-        if not bad and not has_nan_behind(error):
+            is_refused = not bad and is_refusal(error)
+            held = bad_tensors_behind(error) if is_refused and self.tracer is not None else []
+        if not bad and not is_refused and not has_nan_behind(error):
             return False
-        return self._gave_up(turn, bad)
+        return self._gave_up(turn, bad or held, refusal=first_line(error) if is_refused else "")
 
-    def _gave_up(self, turn: Turn, bad: Sequence[torch.Tensor]) -> bool:
-        """The script itself turned away from a bad loss: say why, or go back and look."""
-        symptom = loss_symptom(bad) if bad else "the loss is NaN"
+    def explain(self, error: BaseException) -> None:
+        """The script is about to end by `error`, which no loop could repeat: find out whether it was given NaN."""
+        if isinstance(error, (Found, KeyboardInterrupt)) or self._is_spread or self.pending is not None:
+            return
+        if bad_losses_behind(error) or is_refusal(error):
+            self._stop_tracing()
+            self.pending = self._blank(first_line(error), None)
+            self._calls.keep()
+            self.pending, self.origin = self._calls.locate(self.pending)
+
+    def _gave_up(self, turn: Turn, bad: Sequence[torch.Tensor], refusal: str = "") -> bool:
+        """The script or torch itself turned away from bad values: say why, or go back and look."""
+        symptom = refusal or (loss_symptom(bad) if bad else "the loss is NaN")
         if self.tracer is not None:
-            if bad:
+            if bad or refusal:
                 self._conclude(bad, symptom, None)
             return False
-        lost = [each for each in self._optimizers.values() if bad_parameters(each)]
-        if lost:
-            self._tell(self._spoiled(lost[0], self._step(lost[0])))
-            return False
         self.pending = self._blank(symptom, None)
+        lost = self._steps.spoiled(replace(self.pending))
+        if lost is not None:
+            self._tell(lost)
+            return False
+        self._calls.keep()
         if turn.mark is None or self._replay.turn is turn:
             self._go_live()
             return False
@@ -388,23 +437,7 @@ class Session:
     # -- telling ---------------------------------------------------------------------------------------------------
 
     def _blank(self, symptom: str, optimizer: Optimizer | None) -> Diagnosis:
-        history = tuple(self.vitals.history)
-        known = optimizer or next(iter(self._optimizers.values()), None)
-        step = self._step(optimizer)
-        if symptom.startswith("the loss") and (not history or history[-1].step != step):
-            history = (*history, self._reading_of_bad_loss(step))
-        return Diagnosis(ELSEWHERE, step, symptom, history=history, optimizer=described(known) if known else "")
-
-    def _reading_of_bad_loss(self, step: int) -> Reading:
-        """The step of which only the loss is known."""
-        bad = self.vitals.bad_losses()
-        last = self.vitals.history[-1] if self.vitals.history else None
-        loss = bad[0].sum().item() if bad else math.nan
-        return Reading(step, loss, None, last.learning_rate if last else None, self._scaling.scale)
-
-    def _spoiled(self, optimizer: Optimizer, step: int) -> Diagnosis:
-        blank = self._blank("", optimizer)
-        return spoiled(blank, optimizer, step, self._step_places)
+        return self._steps.blank(symptom, optimizer, self._scaling)
 
     def _conclude(self, targets: Sequence[torch.Tensor], symptom: str, optimizer: Optimizer | None) -> None:
         assert self.tracer is not None  # noqa: S101 - only a traced step is concluded from
@@ -414,11 +447,18 @@ class Session:
             blank.step, blank.history = self.pending.step, self.pending.history
         elif self.pending is not None:
             blank.notes += self.pending.notes
-        if self._is_compiled():
+        if self._steps.is_compiled():
             blank.notes.append("the step was run again without torch.compile, which shows the lines")
         with self._own_work():
-            found, origin = self.tracer.conclude(targets, blank)
+            found, origin = self.tracer.conclude(targets, blank, self._batch())
         self._tell(found, origin)
+
+    def _batch(self) -> Batch:
+        """What the step was given: by the loop, by `next`, by a loader."""
+        given = [("", batch) for batch in self._replay.batches.recent()]
+        if self._turn is not None:
+            given = [*self._turn.batch.items(), *(("", value) for _, value in self._turn.drawn), *given]
+        return named_tensors(given)
 
     def _tell(self, found: Diagnosis, origin: Event | None = None) -> None:
         self.pending = None
@@ -447,21 +487,5 @@ class Session:
         self._phase = Phase.LIVE
         self._start_tracing()
 
-    def _own_work(self) -> _Paused:
-        return _Paused(self.tracer)
-
-
-class _Paused:
-    """Our own arithmetic is none of the script's."""
-
-    def __init__(self, tracer: Looker | None) -> None:
-        self._tracer = tracer
-        self._before = False
-
-    def __enter__(self) -> None:
-        if self._tracer is not None:
-            self._before, self._tracer.is_paused = self._tracer.is_paused, True
-
-    def __exit__(self, *_: object) -> None:
-        if self._tracer is not None:
-            self._tracer.is_paused = self._before
+    def _own_work(self) -> Paused:
+        return Paused(self.tracer)

@@ -1,10 +1,11 @@
-"""What the linter says about the line where it happened: the finding, and its fix as a diff."""
+"""What the linter says about the operation that broke: the finding at its line with its fix as a diff, else its rule."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from nanlint.errors import NanlintError
+from nanlint.trace.advice import carried_codes, codes_for
 from nanlint.trace.places import Place, shown_path
 
 if TYPE_CHECKING:
@@ -15,23 +16,43 @@ if TYPE_CHECKING:
 
 
 def add_finding(diagnosis: Diagnosis) -> None:
-    """Complete `diagnosis` by the static finding at its line, or else at a line on the way to the loss."""
+    """Complete `diagnosis` by the static finding about its operation and cause, or else by the rule that is about them."""
     seen: dict[str, tuple[str, list[Finding]]] = {}
-    for place in _places(diagnosis):
+    for place, codes in _places(diagnosis):
         if place.path not in seen:
             seen[place.path] = _findings(place.path)
         text, findings = seen[place.path]
-        here = [finding for finding in findings if finding.span.line <= place.line <= finding.span.end_line]
+        here = [
+            finding
+            for finding in findings
+            if finding.code in codes and finding.span.line <= place.line <= finding.span.end_line
+        ]
         if here:
             _enter(diagnosis, max(here, key=_weight), text, place.path)
             return
+    _enter_rule(diagnosis)
 
 
-def _places(diagnosis: Diagnosis) -> Iterator[Place]:
-    """The line of the operation, the lines on the way, and the lines that called it."""
-    yield from diagnosis.places[:1]
-    yield from (link.place for link in diagnosis.chain if link.place is not None)
-    yield from diagnosis.places[1:]
+def _places(diagnosis: Diagnosis) -> Iterator[tuple[Place, frozenset[str]]]:
+    """The lines of the operation and of what became of its result, each with the rules that would be about it."""
+    codes = frozenset(codes_for(diagnosis))
+    yield from ((place, codes) for place in diagnosis.places[:1])
+    for link in diagnosis.chain:
+        if link.place is not None:
+            yield link.place, carried_codes(diagnosis, link)
+    # A module that is called, such as nn.CrossEntropyLoss, is told of where it is called.
+    yield from ((place, codes) for place in diagnosis.places[1:2])
+
+
+def _enter_rule(diagnosis: Diagnosis) -> None:
+    from inspect import cleandoc  # noqa: PLC0415 - at a failure only
+
+    from nanlint.engine.rulebook import rulebook  # noqa: PLC0415 - same
+
+    for code in codes_for(diagnosis)[:1]:
+        rule = rulebook().rules[code]
+        diagnosis.code, diagnosis.message = f"{code} {rule.name}", cleandoc(rule.__doc__ or "").partition("\n")[0]
+        diagnosis.advice = cleandoc(rule.section("Instead"))
 
 
 def _findings(path: str) -> tuple[str, list[Finding]]:
@@ -47,9 +68,9 @@ def _findings(path: str) -> tuple[str, list[Finding]]:
         return "", []
 
 
-def _weight(finding: Finding) -> tuple[bool, int, bool]:
-    """Findings about values come before those about the loop around them; then the graver; then those with a fix."""
-    return not finding.code.startswith("NAN4"), finding.severity.rank, finding.fix is not None
+def _weight(finding: Finding) -> tuple[int, bool]:
+    """The graver first, then those with a fix."""
+    return finding.severity.rank, finding.fix is not None
 
 
 def _enter(diagnosis: Diagnosis, finding: Finding, text: str, path: str) -> None:

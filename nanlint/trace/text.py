@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from nanlint.trace.diagnosis import ELSEWHERE, INPUT, MODULE, OPERATION, OPTIMIZER, PARAMETER, Diagnosis
 from nanlint.trace.places import is_installed, shown_path
-from nanlint.trace.reasons import number
+from nanlint.trace.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanlint.trace.measure import Stats
     from nanlint.trace.places import Place
-    from nanlint.trace.vitals import Reading
+    from nanlint.trace.readings import Reading
 
 AROUND = 2
 """Lines of code before and after."""
@@ -32,6 +32,12 @@ _HEADLINES = {
 
 def headline(diagnosis: Diagnosis) -> str:
     """The diagnosis in one line."""
+    if diagnosis.is_explosion:
+        return f"explosion: training diverged, and {_origin(diagnosis)}"
+    return _origin(diagnosis)
+
+
+def _origin(diagnosis: Diagnosis) -> str:
     if diagnosis.kind == OPERATION:
         way = "the backward pass of " if diagnosis.is_backward else ""
         made = f" made {_flaws(diagnosis.output)} of finite values" if diagnosis.output else " broke"
@@ -58,6 +64,12 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
     yield f"nanlint: step {diagnosis.step}{rank}: {headline(diagnosis)}"
     yield from _code(diagnosis)
     yield f"  seen: {diagnosis.symptom}"
+    if diagnosis.explosion:
+        yield f"  growth: {diagnosis.explosion}"
+    if diagnosis.is_explosion:
+        rate = next((each.learning_rate for each in reversed(diagnosis.history) if each.learning_rate), None)
+        than = f" than {number(rate)}" if rate else ""
+        yield f"  help: a smaller learning rate{than}, a warmup, or gradients clipped to the norm of ordinary steps"
     if diagnosis.reason:
         yield f"  why: {diagnosis.reason}"
     if diagnosis.module:
@@ -138,23 +150,29 @@ def _history(diagnosis: Diagnosis) -> Iterator[str]:
     if not diagnosis.history:
         return
     yield f"  last steps ({diagnosis.optimizer}):" if diagnosis.optimizer else "  last steps:"
-    yield from (f"    {_reading(reading)}" for reading in diagnosis.history[-SHOWN_STEPS:])
+    shown = diagnosis.history[-SHOWN_STEPS:]
+    yield from (f"    {_reading(reading, updates=diagnosis.is_explosion)}" for reading in shown)
 
 
-def _reading(reading: Reading) -> str:
+def _reading(reading: Reading, *, updates: bool) -> str:
     parts = [f"step {reading.step}: loss {number(reading.loss)}", f"gradient norm {number(reading.gradient_norm)}"]
     parts += [f"lr {number(reading.learning_rate)}"] if reading.learning_rate is not None else []
     parts += [f"loss scale {number(reading.scale)}"] if reading.scale is not None else []
+    if updates and reading.ratios:
+        parts.append(f"largest update {number(next(iter(reading.ratios.values())))} of the weight")
     return ", ".join(parts)
 
 
 def _static(diagnosis: Diagnosis) -> Iterator[str]:
     if not diagnosis.code:
         return
-    same = diagnosis.place is not None and diagnosis.place.line == diagnosis.finding_line
+    same = diagnosis.finding_line in {0, diagnosis.place.line if diagnosis.place else 0}
     where = "" if same else f" (line {diagnosis.finding_line})"
     yield f"  rule: {diagnosis.code}{where}: {diagnosis.message}"
     yield f"        nanlint explain {diagnosis.code.split()[0]}"
     if diagnosis.diff:
         yield "  fix:"
         yield textwrap.indent(diagnosis.diff.rstrip("\n"), "    ")
+    elif diagnosis.advice:
+        yield "  instead, for example:"
+        yield textwrap.indent(diagnosis.advice, "    ")

@@ -12,6 +12,7 @@ gets here, so its number is one below the next. Whether a non-finite value does 
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from torch.utils._pytree import tree_flatten, tree_map_only
 
 from nanlint.trace.events import Call, Event, Operand, Source
 from nanlint.trace.measure import FINITE, Flaws, flaws_of, is_checkable, is_finite, stats_of
+from nanlint.trace.names import storage_of
 from nanlint.trace.places import calling_places
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ class Tracer(TorchDispatchMode):
 
     def maker_of(self, tensor: torch.Tensor) -> Event | None:
         """The event that made the non-finite values in the memory of `tensor`."""
-        index = self._makers.get(_key(tensor)) if type(tensor) in _PLAIN else None
+        index = self._makers.get(storage_of(tensor)) if type(tensor) in _PLAIN else None
         return None if index is None else self.events[index]
 
     def __torch_dispatch__(
@@ -105,13 +107,16 @@ class Tracer(TorchDispatchMode):
         return result
 
     def _source(self, call: Call, node: Any, number: int) -> Source:
-        if node is None or torch.is_grad_enabled():
+        if node is None or (torch.is_grad_enabled() and not _is_called_by_engine()):
             kept = call if self._may_keep(call) else None
             source = Source(_name(call.function), calling_places(), self._modules[-1] if self._modules else None, kept)
             # detach() and the like come after the operation under the same number.
             self._sources.setdefault(number - 1, source)
             return source
         forward = self._sources.get(node._sequence_nr())
+        if forward is not None and torch.is_grad_enabled():
+            # A gradient that will be differentiated in turn belongs to the same line.
+            self._sources.setdefault(number - 1, forward)
         if forward is None or not node.name()[-1].isdigit():
             # A node without a number is a user's own autograd.Function, whose backward has lines of its own.
             live = calling_places()
@@ -142,11 +147,11 @@ class Tracer(TorchDispatchMode):
     def _clean(self, tensor: torch.Tensor) -> None:
         """Its memory holds no bad values any more, if it is all of that memory."""
         if self._makers and tensor.nbytes == tensor.untyped_storage().nbytes():
-            self._makers.pop(_key(tensor), None)
+            self._makers.pop(storage_of(tensor), None)
 
     def _note(self, flawed: Sequence[torch.Tensor], flaws: Flaws, before: _Before, origin: tuple[Any, Source]) -> None:
         node, source = origin
-        is_backward = node is not None and not torch.is_grad_enabled()
+        is_backward = node is not None and (not torch.is_grad_enabled() or _is_called_by_engine())
         operands = tuple(self._operands(before))
         event = Event(
             len(self.events), _name(before.call.function), source, node.name() if is_backward else "", operands, flaws
@@ -157,14 +162,14 @@ class Tracer(TorchDispatchMode):
             self._measure(event, before, flawed[0])
         self.events.append(event)
         for tensor in flawed:
-            self._makers[_key(tensor)] = event.index
+            self._makers[storage_of(tensor)] = event.index
 
     def _operands(self, before: _Before) -> Iterator[Operand]:
         for name, tensor in before.named_tensors():
             if not is_checkable(tensor):
                 continue
             flaws = _flaws(before.original(tensor))
-            maker = self._makers.get(_key(tensor)) if flaws else None
+            maker = self._makers.get(storage_of(tensor)) if flaws else None
             yield Operand(name, flaws, maker, tensor if flaws and maker is None else None)
 
     def _is_passed_on(self, event: Event) -> bool:
@@ -246,6 +251,16 @@ class _Before:
         return Call(self.call.function, arguments, options)
 
 
+def _is_called_by_engine() -> bool:
+    """Whether autograd itself runs the operation, and not a function that it runs again, as checkpointing does."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.endswith(_DISPATCHING):
+        frame = frame.f_back
+    return frame.f_code.co_name == "_engine_run_backward"
+
+
+_DISPATCHING = (__file__, "_python_dispatch.py", "_compile.py", "eval_frame.py")
+"""Files through which an operation comes to us, whoever called it."""
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
@@ -259,11 +274,6 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 def _flaws(tensor: torch.Tensor) -> Flaws:
     return FINITE if tensor.numel() == 0 or is_finite(tensor) else flaws_of(tensor)
-
-
-def _key(tensor: torch.Tensor) -> int:
-    """The identity of the memory that it looks at."""
-    return int(tensor.untyped_storage()._cdata)
 
 
 def _name(function: Any) -> str:

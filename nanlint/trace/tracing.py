@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import torch
 
+    from nanlint.trace.came_in import Batch
     from nanlint.trace.events import Event
 
 
@@ -39,17 +40,21 @@ class Looker(Protocol):
     def forget(self) -> None:
         """Begin a new step."""
 
-    def conclude(self, targets: Sequence[torch.Tensor], blank: Diagnosis) -> tuple[Diagnosis, Event | None]:
-        """Where what is bad in `targets` began."""
+    def conclude(
+        self, targets: Sequence[torch.Tensor], blank: Diagnosis, batch: Batch
+    ) -> tuple[Diagnosis, Event | None]:
+        """Where what is bad in `targets` began; `batch` is what the step was given."""
         ...
 
 
 class TracedStep(Tracer):
     """Every operation; names the line."""
 
-    def conclude(self, targets: Sequence[torch.Tensor], blank: Diagnosis) -> tuple[Diagnosis, Event | None]:
+    def conclude(
+        self, targets: Sequence[torch.Tensor], blank: Diagnosis, batch: Batch
+    ) -> tuple[Diagnosis, Event | None]:
         """Where what is bad in `targets` began."""
-        return diagnose(self, targets, blank)
+        return diagnose(self, targets, blank, batch)
 
 
 class HookedStep:
@@ -91,9 +96,11 @@ class HookedStep:
         if is_checkable(gradient):
             self._gradients.append((module, flaws_of(gradient)))
 
-    def conclude(self, targets: Sequence[torch.Tensor], blank: Diagnosis) -> tuple[Diagnosis, Event | None]:
+    def conclude(
+        self, targets: Sequence[torch.Tensor], blank: Diagnosis, batch: Batch
+    ) -> tuple[Diagnosis, Event | None]:
         """The first module that made bad values of good ones, or through which a gradient turned bad."""
-        del targets
+        del targets, batch
         names = Names.gather()
         if self._broken:
             module, result, inputs = self._broken[0]
@@ -134,3 +141,19 @@ def _definition(module: torch.nn.Module) -> tuple[Place, ...]:
     """Where its forward is written, if that is not in torch."""
     code = inspect.unwrap(type(module).forward).__code__
     return () if is_foreign(code.co_filename) else (Place(code.co_filename, code.co_firstlineno, code.co_name),)
+
+
+class Paused:
+    """Our own arithmetic is none of the script's."""
+
+    def __init__(self, looker: Looker | None) -> None:
+        self._looker = looker
+        self._before = False
+
+    def __enter__(self) -> None:
+        if self._looker is not None:
+            self._before, self._looker.is_paused = self._looker.is_paused, True
+
+    def __exit__(self, *_: object) -> None:
+        if self._looker is not None:
+            self._looker.is_paused = self._before

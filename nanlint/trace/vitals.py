@@ -8,41 +8,86 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
 
+from nanlint.trace.clipping import Clipping
+from nanlint.trace.explosion import Warnings
 from nanlint.trace.measure import flaws_of, is_checkable, local_part
+from nanlint.trace.readings import Reading
+from nanlint.trace.sampling import Sampler
+from nanlint.trace.step_log import StepLog, read_scalars
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
+
+    from nanlint.trace.step_log import Scalar
 
 REMEMBERED = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The numbers of one step; what is not known is None."""
-
-    step: int
-    loss: float | None
-    gradient_norm: float | None
-    learning_rate: float | None
-    scale: float | None = None
-
-    @property
-    def is_suspicious(self) -> bool:
-        """Whether loss or gradients are perhaps not finite."""
-        return not all(math.isfinite(value) for value in (self.loss, self.gradient_norm) if value is not None)
 
 
 class Vitals:
     """The losses since the last step, and the readings of the last steps."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        warn: Callable[[str], None] = lambda _: None,
+        *,
+        log: StepLog | None = None,
+        scalars: Mapping[str, Scalar] | None = None,
+    ) -> None:
+        self.clipping = Clipping()
+        self._log, self._scalars = log, scalars or {}
+        self._unwritten: Reading | None = None
+        """The last reading, until its step is over."""
+        self._sampler = Sampler()
+        self._warnings, self._warn = Warnings(), warn
         self.losses: list[torch.Tensor] = []
         self.history: deque[Reading] = deque(maxlen=REMEMBERED)
+
+    def install(self) -> None:
+        """Stand by where gradients are clipped."""
+        self.clipping.install()
+
+    def remove(self) -> None:
+        """Leave nothing behind."""
+        self.clipping.remove()
+        self._sampler.remove()
+        self._write()
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def remember(self, reading: Reading, *, again: bool = False) -> None:
+        """Put it into the history, with `again` in the place of the same step's; warn if it leaves what was usual."""
+        if again and self.history and self.history[-1].step == reading.step:
+            self.history.pop()
+        else:
+            self._write()
+        if self._scalars:
+            reading = replace(reading, scalars=read_scalars(self._scalars))
+        self.history.append(reading)
+        self._unwritten = reading
+        if not reading.is_suspicious:
+            for text in self._warnings.of(self.history):
+                self._warn(text)
+
+    def after_step(self, step: int) -> None:
+        """The step that was read last has been made."""
+        if self._sampler.after_step(step) and self.history:
+            self.history[-1] = self._unwritten = replace(self.history[-1], ratios=self._sampler.ratios)
+        self._write()
+
+    def mark_skipped(self) -> None:
+        """The step that was read last is left out."""
+        self.history[-1] = self._unwritten = replace(self.history[-1], skipped=True)
+
+    def _write(self) -> None:
+        if self._log is not None and self._unwritten is not None:
+            self._log.write(self._unwritten)
+        self._unwritten = None
 
     def note_loss(self, loss: torch.Tensor) -> None:
         """Remember it until the next step; nothing is read yet."""
@@ -50,13 +95,24 @@ class Vitals:
 
     def read(self, optimizer: torch.optim.Optimizer, step: int, scale: float | None) -> Reading:
         """Loss and gradient norm, with one transfer from each device that has any."""
-        norms = [_total_norm(group) for group in _by_kind(gradients(optimizer))]
-        values = _values([*norms, *(loss for loss in self.losses if loss.numel() == 1)])
+        self._sampler.before_step(parameters(optimizer), step)
+        reading = self.read_gradients(gradients(optimizer), step, _rate(optimizer), scale)
+        activations, margin = self._sampler.taken()
+        return replace(reading, activations=activations, margin=margin) if activations else reading
+
+    def read_gradients(
+        self, present: list[torch.Tensor], step: int, rate: float | None, scale: float | None
+    ) -> Reading:
+        """The same for gradients that no optimizer is known to apply. Clipped ones count as they were before."""
+        norms = [_total_norm(group) for group in _by_kind(present)]
+        clipped, self.clipping.norms = self.clipping.norms, []
+        values = _values([*norms, *clipped, *(loss for loss in self.losses if loss.numel() == 1)])
         norm = math.hypot(*values[: len(norms)]) if norms else None
-        losses = values[len(norms) :]
-        return Reading(
-            step, math.fsum(losses) if _are_finite(losses) else _worst(losses), norm, _rate(optimizer), scale
-        )
+        losses = values[len(norms) + len(clipped) :]
+        if norm is not None and clipped:
+            before = math.hypot(*values[len(norms) : len(norms) + len(clipped)])
+            norm = max(norm, before) if math.isfinite(norm) else norm
+        return Reading(step, math.fsum(losses) if _are_finite(losses) else _worst(losses), norm, rate, scale)
 
     def bad_losses(self) -> list[torch.Tensor]:
         """Those that are not finite."""

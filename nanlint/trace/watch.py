@@ -1,4 +1,4 @@
-"""`with watch(model, optimizer): ...`: no step with NaN or Inf is taken, and the origin is told.
+"""`with watch(model, optimizer): ...`: no step with NaN or Inf is taken, the origin is told, and training may go on.
 
 The loop is the user's own and cannot be run again, so what is replayed is the model: its last call with the same
 inputs, random states and autocast, and the backward pass from the gradients that came back to its outputs. What breaks
@@ -10,80 +10,96 @@ in the loss code behind the model is told as such.
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
-from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from nanlint.errors import UsageError
 from nanlint.nearest import did_you_mean
 from nanlint.trace import ranks
 from nanlint.trace.diagnose import gradient_symptom, loss_symptom
 from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis, NonFiniteError
-from nanlint.trace.marks import Mark, Marks
-from nanlint.trace.measure import is_checkable, stats_of
+from nanlint.trace.explosion import growth
+from nanlint.trace.marks import Marks
+from nanlint.trace.model_calls import ModelCall
 from nanlint.trace.names import Names
 from nanlint.trace.optimizers import described, spoiled
 from nanlint.trace.places import calling_places
+from nanlint.trace.recovery import Recovery
 from nanlint.trace.repro import write_repro
 from nanlint.trace.scaling import Scaling
 from nanlint.trace.static import add_finding
+from nanlint.trace.step_log import StepLog, read_scalars
 from nanlint.trace.text import report_text
-from nanlint.trace.tracing import TracedStep
 from nanlint.trace.vitals import Vitals, bad_gradients, bad_parameters, drop_gradients, parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from nanlint.trace.events import Event
+    from nanlint.trace.step_log import Scalar
 
-CHOICES = ("raise", "skip", "report")
+CHOICES = ("raise", "stop", "skip", "rollback", "report")
+Action = Literal["raise", "stop", "skip", "rollback", "report"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user asked for."""
+
+    action: Action
+    tell: Callable[[Diagnosis], None]
+    folder: Path
+    max_skips: int | None
 
 
 class Watch:
     """In force from `with` to its end."""
 
     def __init__(
-        self,
-        model: torch.nn.Module,
-        optimizers: Sequence[torch.optim.Optimizer],
-        on_nonfinite: Literal["raise", "skip", "report"],
-        tell: Callable[[Diagnosis], None],
-        folder: str,
+        self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], wishes: Wishes, vitals: Vitals
     ) -> None:
         self.skipped = 0
         """Steps that were left out."""
         self.found: list[Diagnosis] = []
         """One for each origin that was met."""
-        self._model, self._optimizers, self._action = model, optimizers, on_nonfinite
-        self._tell, self._folder = tell, Path(folder)
-        self._vitals, self._marks = Vitals(), Marks()
+        self._model, self._optimizers, self._wishes = model, optimizers, wishes
+        self._vitals, self._marks = vitals, Marks()
+        self._recovery = Recovery(self._marks)
+        self._skipped_in_a_row = 0
         self._scaling = Scaling(self._vitals.note_loss, self._on_skip)
         self._steps: dict[int, int] = {}
-        self._call: _ModelCall | None = None
+        self._call: ModelCall | None = None
         self._hooks: list[Any] = []
         self._is_busy = False
+        self._has_let_pass = False
+        """Whether a bad step was told of and made all the same."""
         self._is_spread: bool | None = None
         """Not known before the first step: models are wrapped late."""
         self._backward = torch.autograd.backward
 
     def __enter__(self) -> Watch:  # noqa: PYI034 - typing.Self is not in Python 3.10
-        self._marks.learn_buffers()
+        self._marks.learn()
         self._scaling.install()
         self._hooks = [
             register_optimizer_step_pre_hook(self._before_step),
+            register_optimizer_step_post_hook(self._after_step),
             self._model.register_forward_pre_hook(self._before_model, with_kwargs=True),
             self._model.register_forward_hook(self._after_model),
         ]
+        self._vitals.install()
         torch.autograd.backward = self._watched_backward
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._recovery.reset_settings()
         for hook in self._hooks:
             hook.remove()
         torch.autograd.backward = self._backward
+        self._vitals.remove()
         self._scaling.remove()
 
     # -- what torch tells ------------------------------------------------------------------------------------------
@@ -96,7 +112,9 @@ class Watch:
 
     def _before_model(self, _model: torch.nn.Module, args: Any, options: Any) -> None:
         if not self._is_busy and torch.is_grad_enabled():
-            self._call = _ModelCall(args, options, self._marks.take(0))
+            self._call = ModelCall(self._model, args, options, self._marks.take(0))
+            if self._wishes.action == "rollback":
+                self._recovery.begin(self._call.mark)
 
     def _after_model(self, _model: torch.nn.Module, _args: Any, result: Any) -> None:
         if not self._is_busy and self._call is not None:
@@ -107,19 +125,27 @@ class Watch:
             return
         step = self._steps[id(optimizer)] = self._steps.get(id(optimizer), 0) + 1
         reading = self._vitals.read(optimizer, step, self._scaling.scale)
-        self._vitals.history.append(reading)
+        self._vitals.remember(reading)
         losses = self._vitals.bad_losses() if reading.is_suspicious else []
         is_bad = bool(losses or (reading.is_suspicious and bad_gradients(optimizer)))
         if self._is_spread is None:
             self._is_spread = ranks.is_spread()
         if ranks.on_any_rank(is_bad) if self._is_spread else is_bad:
             self._act(optimizer, losses, step)
+        else:
+            self._skipped_in_a_row = 0
+            if self._wishes.action == "rollback":
+                self._recovery.before_good_step(optimizer)
         self._vitals.losses.clear()
+
+    def _after_step(self, optimizer: torch.optim.Optimizer, _args: Any, _options: Any) -> None:
+        if id(optimizer) in self._steps:
+            self._vitals.after_step(self._steps[id(optimizer)])
 
     def _on_skip(self, optimizer: torch.optim.Optimizer, scale: float) -> None:
         """The scaler leaves the step out itself; only a bad loss is worth a word."""
         step = self._steps[id(optimizer)] = self._steps.get(id(optimizer), 0) + 1
-        self._vitals.history.append(self._vitals.read(optimizer, step, scale))
+        self._vitals.remember(replace(self._vitals.read(optimizer, step, scale), skipped=True))
         losses = self._vitals.bad_losses()
         if losses:
             self._act(optimizer, losses, step)
@@ -128,20 +154,35 @@ class Watch:
     # -- what is done ----------------------------------------------------------------------------------------------
 
     def _act(self, optimizer: torch.optim.Optimizer, losses: Sequence[torch.Tensor], step: int) -> None:
+        action = self._wishes.action
+        if self._has_let_pass and bad_parameters(optimizer):
+            return  # what was told already has spoiled them
+        self._has_let_pass = action == "report"
         diagnosis, origin = self._diagnose(optimizer, losses, step)
+        self._skipped_in_a_row += 1
+        most = self._wishes.max_skips
+        is_end = action in {"raise", "stop"} or (most is not None and self._skipped_in_a_row > most)
         if self._is_new(diagnosis):
-            repro = write_repro(diagnosis, origin, self._folder)
+            repro = write_repro(diagnosis, origin, self._wishes.folder)
             diagnosis.repro = str(repro) if repro else ""
             add_finding(diagnosis)
             self.found.append(diagnosis)
-            if self._action != "raise":
-                self._tell(diagnosis)
-        if self._action == "raise":
+            if not is_end:
+                self._wishes.tell(diagnosis)
+        if is_end:
+            if action not in {"raise", "stop"}:
+                diagnosis.notes.append(f"more than {most} steps in a row were bad (max_skips)")
             raise NonFiniteError(diagnosis, report_text(diagnosis))
-        if self._action == "skip":
-            self.skipped += 1
-            drop_gradients(optimizer)
-            self._scaling.tell_skip()
+        if action != "report":
+            self._leave_out(optimizer)
+
+    def _leave_out(self, optimizer: torch.optim.Optimizer) -> None:
+        self.skipped += 1
+        self._vitals.mark_skipped()
+        if self._wishes.action == "rollback":
+            self._recovery.go_back(optimizer, self._scaling.scalers)
+        drop_gradients(optimizer)
+        self._scaling.tell_skip()
 
     def _is_new(self, diagnosis: Diagnosis) -> bool:
         known = {(each.kind, each.place, each.operation) for each in self.found}
@@ -159,6 +200,7 @@ class Watch:
             )
         history = tuple(self._vitals.history)
         blank = Diagnosis(ELSEWHERE, step, symptom, history=history, optimizer=described(optimizer))
+        blank.explosion = growth(history)
         blank.rank, blank.world = ranks.rank(), ranks.world()
         if bad_parameters(optimizer):
             return spoiled(blank, optimizer, step, calling_places()), None
@@ -169,104 +211,44 @@ class Watch:
         if self._call is None:
             blank.notes.append("the model was not called since the watch began, so there is nothing to run again")
             return blank, None
-        now = self._marks.take(0)
-        kept = [(parameter, parameter.grad) for parameter in self._model.parameters()]
-        for parameter, _ in kept:
-            parameter.grad = None
-        self._marks.return_to(self._call.mark)
         self._is_busy = True
         try:
-            return self._call.replay(self._model, blank)
+            return self._call.replay(self._marks, blank)
         finally:
             self._is_busy = False
-            self._marks.return_to(now)
-            for parameter, gradient in kept:
-                parameter.grad = gradient
-
-
-class _ModelCall:
-    """One call of the model, with all that is needed to make it again."""
-
-    def __init__(self, args: tuple[Any, ...], options: dict[str, Any], mark: Mark) -> None:
-        self.mark = mark
-        self._args, self._options = args, options
-        self._gradients: dict[int, torch.Tensor] = {}
-        device = "cuda" if torch.is_autocast_enabled("cuda") else "cpu"
-        self._autocast = (device, torch.get_autocast_dtype(device), torch.is_autocast_enabled(device))
-
-    def note(self, result: Any) -> None:
-        """Keep the gradients that will come back to its outputs."""
-        for index, output in enumerate(_outputs(result)):
-            if output.requires_grad:
-                output.register_hook(lambda gradient, index=index: self._keep(index, gradient))
-
-    def _keep(self, index: int, gradient: torch.Tensor) -> None:
-        self._gradients[index] = gradient.detach()
-
-    def replay(self, model: torch.nn.Module, blank: Diagnosis) -> tuple[Diagnosis, Event | None]:
-        """Forward and backward under the tracer, and what is to be said of it."""
-        device, dtype, enabled = self._autocast
-        tracer = TracedStep()
-        tracer.start()
-        try:
-            with torch.enable_grad(), torch.autocast(device, dtype, enabled=enabled):
-                outputs = _outputs(model(*self._args, **self._options))
-            bad = [output for output in outputs if tracer.maker_of(output) is not None]
-            if not bad:
-                self._run_backward(outputs)
-        finally:
-            tracer.stop()
-        gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
-        targets = bad or [gradient for gradient in gradients if tracer.maker_of(gradient) is not None]
-        if targets or tracer.events:
-            found, origin = tracer.conclude(targets, replace(blank))
-            if found.kind != ELSEWHERE and not self._comes_from_behind(found):
-                return found, origin
-        blank.kind = ELSEWHERE
-        blank.inputs = tuple(stats_of(f"output[{index}]", output) for index, output in enumerate(outputs))
-        blank.notes.append(
-            "the model itself stays finite: it breaks in the loss code behind the model (nanlint trace names the line)"
-        )
-        return blank, None
-
-    def _run_backward(self, outputs: Sequence[torch.Tensor]) -> None:
-        pairs = [(output, self._gradients[index]) for index, output in enumerate(outputs) if index in self._gradients]
-        if pairs:
-            torch.autograd.backward([output for output, _ in pairs], [gradient for _, gradient in pairs])
-
-    def _comes_from_behind(self, found: Diagnosis) -> bool:
-        """Whether the gradients that came back to the model were bad already."""
-        return found.is_backward and any(
-            is_checkable(gradient) and not bool(torch.isfinite(gradient).all()) for gradient in self._gradients.values()
-        )
-
-
-def _outputs(result: Any) -> list[torch.Tensor]:
-    from torch.utils._pytree import tree_flatten  # noqa: PLC0415 - at a failure only
-
-    leaves = tree_flatten(result)[0]
-    if not any(isinstance(leaf, torch.Tensor) for leaf in leaves) and hasattr(result, "values"):
-        leaves = tree_flatten(list(result.values()))[0]
-    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and is_checkable(leaf)]
 
 
 def _print(diagnosis: Diagnosis) -> None:
     sys.stderr.write(report_text(diagnosis))
 
 
-def watch(
+def _print_warning(text: str) -> None:
+    sys.stderr.write(f"nanlint: warning: {text}\n")
+
+
+def watch(  # noqa: PLR0913 - options, each by name
     model: torch.nn.Module,
     *optimizers: torch.optim.Optimizer,
-    on_nonfinite: Literal["raise", "skip", "report"] = "raise",
+    on_nonfinite: Action = "raise",
+    max_skips: int | None = None,
     tell: Callable[[Diagnosis], None] = _print,
+    warn: Callable[[str], None] = _print_warning,
     folder: str = "nanlint-trace",
+    log: str = "",
+    scalars: Mapping[str, Scalar] | None = None,
 ) -> Watch:
     """Watch the steps of `optimizers` (of all, if none is named).
 
-    "raise" stops a bad step with NonFiniteError, which has the diagnosis. "skip" leaves it out, on all ranks alike, with
-    the gradients dropped and the GradScaler told. "report" changes nothing. Each origin is told once, through `tell`.
+    "raise", also called "stop", stops a bad step with NonFiniteError, which has the diagnosis. "skip" leaves it out, on all
+    ranks alike, with the gradients dropped and the GradScaler told. "rollback" also sets back what the batch has changed:
+    random states, buffers such as those of BatchNorm, schedulers and scalers, and weights and optimizer if the step before
+    has spoiled them; then training goes on as if the batch had never come. More than `max_skips` bad steps in a row are an
+    error. "report" changes nothing. Each origin is told once, through `tell`; what may go wrong soon, through `warn`.
+    `log` names a file that gets a line of JSON for every step, with the values of `scalars` in it.
     """
     if on_nonfinite not in CHOICES:
         hint = did_you_mean(on_nonfinite, CHOICES)
         raise UsageError(f"watch: on_nonfinite is one of {', '.join(CHOICES)}, not {on_nonfinite!r}{hint}")
-    return Watch(model, optimizers, on_nonfinite, tell, folder)
+    read_scalars(scalars or {})
+    vitals = Vitals(warn, log=StepLog(log) if log and ranks.rank() == 0 else None, scalars=scalars)
+    return Watch(model, optimizers, Wishes(on_nonfinite, tell, Path(folder), max_skips), vitals)
