@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LINTERS = (("ruff", "check"), ("ruff", "format", "--check"), ("mypy",))
-# loadgroup keeps tests that share a built wheel together.
-PYTEST = ("pytest", "--numprocesses=2", "--dist=loadgroup", "--durations=30")
+# Many tests wait for a process they started, so three share two cores; loadgroup keeps tests that share a built wheel together.
+PYTEST = ("pytest", "--numprocesses=3", "--dist=loadgroup", "--durations=30")
 # Hypothesis marks the property tests itself; the profile is in conftest.py.
 CHOSEN = {"--quick": ("-m", "not slow"), "--explore": ("-m", "hypothesis", "--hypothesis-profile=explore")}
 

@@ -125,7 +125,7 @@ def test_where_there_is_no_fork_an_answer_is_not_believed_either(tmp_path: Path,
 def test_an_interrupted_run_leaves_nothing_behind(tmp_path: Path) -> None:
     path = written(tmp_path, MEAN.replace("return", "mean =") + "    while True:\n        print(mean)\n")
     (folder := tmp_path / "scratch").mkdir()
-    command = [sys.executable, "-m", "nanlint", "confirm", "--device", "cpu", str(path)]
+    command = [sys.executable, "-m", "nanlint", "confirm", "--severity", "info", "--device", "cpu", str(path)]
     environment = {**os.environ, "TMPDIR": str(folder)}
     run = subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
