@@ -48,6 +48,14 @@ def proof(folder: Path, body: str, **more: Any) -> dict[str, Any]:
     return {"do": "proof", "path": str(path), "device": "cpu", "timeout": 30.0, **more}
 
 
+# A run in the background of a shell is started with Ctrl-C ignored, and would stay so.
+HEEDING = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("nanlint", run_name="__main__", alter_sys=True)
+"""
+
+
 def begun(folder: Path) -> None:
     """Wait until a job runs."""
     until = time.monotonic() + 60
@@ -125,7 +133,7 @@ def test_where_there_is_no_fork_an_answer_is_not_believed_either(tmp_path: Path,
 def test_an_interrupted_run_leaves_nothing_behind(tmp_path: Path) -> None:
     path = written(tmp_path, MEAN.replace("return", "mean =") + "    while True:\n        print(mean)\n")
     (folder := tmp_path / "scratch").mkdir()
-    command = [sys.executable, "-m", "nanlint", "confirm", "--severity", "info", "--device", "cpu", str(path)]
+    command = [sys.executable, "-c", HEEDING, "confirm", "--severity", "info", "--device", "cpu", str(path)]
     environment = {**os.environ, "TMPDIR": str(folder)}
     run = subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
