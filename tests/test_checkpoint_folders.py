@@ -19,7 +19,7 @@ from nanlint.errors import UsageError  # noqa: E402
 from tests.checkpoints import Run, diagnosis, saved, told, write_safetensors  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 NAN = float("nan")
 
@@ -104,6 +104,23 @@ def test_a_path_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
 def test_a_folder_without_checkpoints_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no checkpoint"):
         checkpoints([tmp_path])
+
+
+def test_a_folder_that_cannot_be_read_does_not_end_the_scan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.save({"weight": torch.ones(2)}, tmp_path / "good.pt")
+    locked, listed = tmp_path / "locked", Path.iterdir
+    locked.mkdir()
+
+    def refused(folder: Path) -> Iterator[Path]:  # root may read everything, so the refusal is played
+        if folder == locked:
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    assert {each.path.name: diagnose(each, Request()).verdict for each in checkpoints([tmp_path])} == {
+        "good.pt": CLEAN,
+        "locked": UNREADABLE,
+    }
 
 
 def test_a_path_that_is_not_there_is_told(tmp_path: Path) -> None:

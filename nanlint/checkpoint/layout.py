@@ -73,7 +73,11 @@ def _in_folder(folder: Path, depth: int) -> Iterator[Checkpoint]:
     try:
         inside = sorted(folder.iterdir(), key=lambda path: _natural(path.name))
     except OSError as error:
-        raise UsageError(f"{folder} cannot be read: {error.strerror or error}") from None
+        if not depth:
+            raise UsageError(f"{folder} cannot be read: {error.strerror or error}") from None
+        # Told as unreadable beside the others, which are looked at.
+        yield Checkpoint(folder, (folder,), "file", is_named=False)
+        return
     here = [path for path in inside if not path.name.startswith(".")]
     files, folders = [path for path in here if path.is_file()], [path for path in here if path.is_dir()]
     numbered = any(_OF_ACCELERATE.fullmatch(path.name) for path in files)
