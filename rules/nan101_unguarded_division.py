@@ -20,8 +20,6 @@ from nanlint.rule import (
 
 DIV, RECIPROCAL, POWER, NORMALIZE = "torch.div", "torch.reciprocal", "torch.pow", "torch.nn.functional.normalize"
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
-# What is built or initialised is the same in every run: what fails there fails at once.
-BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
 COUNT, DATUM, QUOTED = "count", "datum", 31
 
 
@@ -65,7 +63,7 @@ class UnguardedDivision(Rule):
         if call is not (shown or next(_divisions_by(below, facts))[0]):
             return
         found = facts.vanishes_as(below, call.arguments.get("input"))
-        if _is_building(facts.function_name()) and found.kind != COUNT:
+        if facts.is_building() and found.kind != COUNT:
             return
         made_by = facts.origin_of(below)
         yield self.finding(
@@ -84,10 +82,6 @@ def _divisions_by(below: Expression, facts: Facts) -> Iterator[tuple[Call, Expre
         node = _denominator(call, facts)
         if node is not None and facts.is_same_total(node, below) and _is_unguarded(call, node, facts):
             yield call, node
-
-
-def _is_building(function: str) -> bool:
-    return any(word in function for word in BUILDING)
 
 
 def _denominator(call: Call, facts: Facts) -> Expression | None:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from nanlint.facts.values import Call
     from nanlint.model import Finding
 
-# What is built or initialised is the same in every run: what fails there fails at once.
-_BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
-
 
 def of_place(finding: Finding, call: Call | None, facts: ModuleFacts) -> Iterator[Item]:
     """What the place of a finding says of it; `call` is the flagged operation, None for what is no operation."""
@@ -57,5 +54,5 @@ def _of_computation(node: cst.BaseExpression, facts: ModuleFacts) -> Iterator[It
         yield table.NO_GRADIENT
     if facts.is_logged(node):
         yield table.ONLY_LOGGED
-    if facts.is_done_once(node) or any(word in facts.function_name() for word in _BUILDING):
+    if facts.is_done_once(node) or facts.is_building():
         yield table.BUILT_ONCE

@@ -16,7 +16,7 @@ from nanlint.facts.finite_checks import Check, check_of, subject_of
 from nanlint.facts.loop_calls import is_logging
 from nanlint.facts.naming import words_of
 from nanlint.facts.rate_edits import rate_put_in_again
-from nanlint.facts.training_code import is_loss, is_one_step
+from nanlint.facts.training_code import is_building, is_loss, is_one_step
 from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
 from nanlint.facts.values import UNKNOWN
 from nanlint.source.walk import walk
@@ -137,6 +137,10 @@ class LoopQuestions(CodeQuestions):
         asked = [around.test for around in self.parents_of(node) if isinstance(around, cst.If)]
         words = [set(words_of(test)) for test in asked if isinstance(test, (cst.Name, cst.Attribute))]
         return any(thing in each and not verbs.isdisjoint(each) for each in words)
+
+    def is_building(self) -> bool:
+        """Whether the function at hand builds or initialises something, by its name."""
+        return is_building(self.function_name())
 
     def is_loss(self) -> bool:
         """Whether the function at hand or its class is called a loss."""

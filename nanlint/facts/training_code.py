@@ -70,6 +70,12 @@ _LOSSES = frozenset({"loss", "losses", "criterion"})
 # Of boxes, which losses and detectors share.
 _OVERLAPS = frozenset({"iou", "giou", "diou", "ciou", "overlap", "overlaps"})
 _NETWORKS = ("torch.nn", "torch.autograd")
+_BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
+
+
+def is_building(function: str) -> bool:
+    """Whether a function builds or initialises something, by its name: that is the same in every run, and fails at once if at all."""
+    return any(word in function for word in _BUILDING)
 
 
 def is_test(chunk: Chunk) -> bool:
