@@ -1,0 +1,1 @@
+"""Walks the `ast` of a function once and emits its operations."""

@@ -1,0 +1,185 @@
+"""What a condition tells about the values in it, when it holds and when it does not.
+
+A condition is a value like any other: the operations that made it say what was compared with what. So a guard holds for the value,
+whatever it is called where it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from nanlint.analysis.dtypes import format_of
+from nanlint.analysis.op_graph import NUMBER, TENSOR, Op, Value, made_from
+from nanlint.analysis.relations import aligned, root
+from nanlint.ops.interval import EVERYTHING, INF, TRUTH, Interval
+from nanlint.ops.names import METHODS
+
+AND, OR, NOT = "<and>", "<or>", "<not>"
+IS_NONE = "<is none>"
+_ZERO, NOT_ZERO = Interval(0.0, 0.0), replace(EVERYTHING, nonzero=True)
+_ANY, _ALL, _ITEM = METHODS["any"], METHODS["all"], METHODS["item"]
+_NUMBERS = frozenset({_ITEM, "float", "bool"})
+_COUNTED = frozenset({METHODS["numel"], METHODS["size"], "len", METHODS["sum"], METHODS["count_nonzero"]})
+_DEEPEST = 12
+_NEGATED = {"gt": "le", "ge": "lt", "lt": "ge", "le": "gt", "eq": "ne", "ne": "eq"}
+_MIRRORED = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq", "ne": "ne"}
+
+
+class Told(NamedTuple):
+    """What is left of a value."""
+
+    value: Value
+    range: Interval
+    strict: bool = False
+    """Whether the end is excluded: of an integer, `n > 1` leaves 2 and more."""
+    some: bool = False
+    """There is at least one; nothing is said of its numbers."""
+
+
+def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:
+    """What is known about the values in `test` when it holds (or does not)."""
+    op = made_from(test)
+    if op is None or depth > _DEEPEST:
+        return
+    if op.function == NOT or op.function in {"torch.logical_not", "torch.bitwise_not"}:
+        for value in op.operands.values():
+            yield from told(value, holds=not holds, depth=depth + 1)
+        return
+    if op.function in {AND, OR, "torch.logical_and", "torch.logical_or", "torch.bitwise_and", "torch.bitwise_or"}:
+        if op.function.endswith(("and", "and>")) is holds:
+            for value in op.operands.values():
+                yield from told(value, holds=holds, depth=depth + 1)
+        return
+    word = op.function.removeprefix("torch.")
+    if word in _NEGATED and "other" in op.operands:
+        yield from _compared(op.operands["input"], word, op.operands["other"], holds=holds)
+        return
+    yield Told(test, NOT_ZERO if holds else _ZERO)
+    subject = op.subject
+    if subject is None:
+        return
+    if op.function == _ANY and holds:
+        yield Told(subject, EVERYTHING, some=True)
+    if (op.function == _ALL and holds) or (op.function == _ANY and not holds) or op.function in _NUMBERS:
+        yield from told(subject, holds=holds, depth=depth + 1)
+    yield from _counted(op, NOT_ZERO if holds else _ZERO)
+
+
+def _compared(left: Value, word: str, right: Value, *, holds: bool) -> Iterator[Told]:
+    yield from _side(left, word, right, holds=holds)
+    yield from _side(right, _MIRRORED[word], left, holds=holds)
+
+
+def _side(value: Value, word: str, other: Value, *, holds: bool) -> Iterator[Told]:
+    limit = other.range.constant
+    if limit is None:
+        return
+    said = word if holds else _NEGATED[word]
+    allowed, strict = _stretch(said, limit), said in {"gt", "lt"}
+    if allowed is None:
+        return
+    if not holds:
+        allowed = replace(allowed, nan=True)  # `not x > 0` is also true of NaN
+    yield Told(value, allowed, strict)
+    op = made_from(value)
+    if op is not None and op.subject is not None:
+        if op.function in _NUMBERS:
+            yield Told(op.subject, allowed, strict)
+        yield from _counted(op, allowed)
+        yield from _extremes(op, said, allowed, strict=strict)
+
+
+def _extremes(op: Op, said: str, allowed: Interval, *, strict: bool) -> Iterator[Told]:
+    """`x.min() > 0` says so of every x, `x.abs().max() < 1` likewise."""
+    word = op.function.removeprefix("torch.")
+    assert op.subject is not None
+    if "dim" not in op.operands and (
+        (word in {"min", "amin"} and said in {"gt", "ge"}) or (word in {"max", "amax"} and said in {"lt", "le"})
+    ):
+        yield Told(op.subject, allowed, strict)
+
+
+def _counted(op: Op, allowed: Interval) -> Iterator[Told]:
+    """`mask.sum() > 0`, `len(x)`, `x.numel()`: there is at least one."""
+    subject = op.subject
+    if op.function == "torch.Tensor.shape":
+        subject = op.operands.get("input")
+    if subject is None or op.function not in _COUNTED | {"torch.Tensor.shape"}:
+        return
+    is_sum = op.function == METHODS["sum"]
+    if allowed.has_zero or allowed.high <= 0 or (is_sum and (len(op.operands) > 1 or subject.range.least < 0)):
+        return
+    yield Told(subject, EVERYTHING, some=True)
+    inner = made_from(subject)
+    while inner is not None and inner.subject is not None:
+        # What was selected is there: so the mask selects something.
+        index = inner.operands.get("index") or inner.operands.get("mask")
+        if index is not None:
+            yield Told(index, EVERYTHING, some=True)
+        elif inner.function in {"torch.nonzero", "torch.argwhere"} or inner.function in _VIEWED:
+            yield Told(inner.subject, EVERYTHING, some=True)
+        else:
+            return
+        inner = made_from(inner.subject)
+
+
+_VIEWED = frozenset(METHODS[word] for word in "float long int bool view reshape flatten squeeze to detach".split())
+
+
+def _stretch(word: str, limit: float) -> Interval | None:
+    if word == "gt":
+        return Interval(limit, INF, plus_inf=True, nonzero=limit == 0)
+    if word == "ge":
+        return Interval(limit, INF, plus_inf=True)
+    if word == "lt":
+        return Interval(-INF, limit, minus_inf=True, nonzero=limit == 0)
+    if word == "le":
+        return Interval(-INF, limit, minus_inf=True)
+    if word == "eq":
+        return Interval(limit, limit)
+    return NOT_ZERO if limit == 0 else None
+
+
+def tightened(known: Interval, bound: Told, dtype: str, kind: str) -> Interval:
+    """What is left of `known` under the bound, as it is for a tensor of that format."""
+    allowed = bound.range
+    if kind == TENSOR:
+        form = format_of(dtype)
+        allowed = replace(allowed, low=form.round(allowed.low), high=form.round(allowed.high))
+    if bound.strict and known.integer:
+        step = 1.0 if allowed.low != -INF else 0.0
+        allowed = replace(allowed, low=allowed.low + step, high=allowed.high - (1.0 - step))
+    left = known.meet(allowed)
+    return known if left.is_empty else left
+
+
+def range_where(value: Value, mask: Value, *, holds: bool) -> Interval:
+    """The numbers of `value` in the places where `mask` holds, for values that the mask is made of."""
+    known = value.range
+    for bound in told(mask, holds=holds):
+        if bound.some:
+            continue
+        if aligned(bound.value, value):
+            known = tightened(known, bound, value.dtype, value.kind)
+            continue
+        op = made_from(root(bound.value))
+        if op is not None and op.function == "torch.abs" and aligned(op.subject, value):
+            known = _by_size(known, bound)
+    return known if value.range.nan else known.without_nan()
+
+
+def _by_size(known: Interval, bound: Told) -> Interval:
+    """`x.abs() > eps` leaves no 0, `x.abs() < 1` bounds both sides."""
+    if bound.range.low > 0 or (bound.range.nonzero and bound.range.low >= 0):
+        return known.without_zero()
+    if bound.range.high < INF:
+        left = known.meet(Interval(-bound.range.high, bound.range.high, nan=bound.range.nan))
+        return known if left.is_empty else left
+    return known
+
+
+def is_truth(value: Value) -> bool:
+    """Whether it is a truth value or a mask of them."""
+    return value.dtype == "bool" or (value.range == TRUTH and value.kind != NUMBER)
