@@ -4,9 +4,10 @@
 
 LABELS is a JSON list of cases: id, repo, commit, path, lines, class, mechanism, visible, blobs and, where it was
 cured, path_fixed, lines_fixed and blobs_fixed. A case may name its `rules` and its `direction` itself; otherwise its
-class says them. `reported/own.json` is such a list, of bugs that were labelled before nanlint had seen them. DIR holds
-the git directories, one `owner+name` each. The whole repository is around the file unless `--lone` asks for the file
-alone. `realcode/yardstick.py` says what counts as found and as silent.
+class says them. `reported/own.json` is such a list, labelled from the code before nanlint was run on it;
+`in_packages` marks projects that the package corpus holds as well. DIR holds the git directories, one `owner+name`
+each. The whole repository is around the file unless `--lone` asks for the file alone. `realcode/yardstick.py` says
+what counts as found and as silent.
 Targets: 38 % found by default, 93 % of the cures silent.
 """
 
