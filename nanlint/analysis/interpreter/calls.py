@@ -65,7 +65,7 @@ class Calls(Expressions):
 
     def call(self, node: ast.Call) -> Value:
         """What a call returns; its arguments are evaluated first."""
-        function = self._called(node)
+        function, receiver = self._called(node)
         given = [self.evaluate(each) for each in node.args]
         named = {each.arg or "**": self.evaluate(each.value) for each in node.keywords}
         is_whole = "**" not in named and not any(isinstance(each, ast.Starred) for each in node.args)
@@ -83,21 +83,21 @@ class Calls(Expressions):
         if function.kind is REFERENCE:
             return self._imported_call(function.name, given, named, node, is_whole=is_whole)
         if isinstance(node.func, ast.Attribute):
-            return self._method(node, node.func, given, named, is_whole=is_whole)
+            return self._method(node, node.func, receiver, given, named, is_whole=is_whole)
         return self._unknown_call(function, given, named, node)
 
-    def _called(self, node: ast.Call) -> Value:
-        if isinstance(node.func, ast.Attribute):
-            base = self.evaluate(node.func.value)
-            self._receiver = base
-            if base.kind is REFERENCE:
-                return self.imported(f"{base.name}.{node.func.attr}", node.func)
-            if base.kind in {INSTANCE, CLASS} and isinstance(base.target, Class):
-                text = dotted(node.func)
-                held = self.env.names.get(text) if text else None
-                return held if held is not None else self.graph.attribute(base.target, node.func.attr, base, node.func)
-            return Value(UNKNOWN, None)
-        return self.evaluate(node.func)
+    def _called(self, node: ast.Call) -> tuple[Value, Value]:
+        """What is called, and of a method the object it is called on."""
+        if not isinstance(node.func, ast.Attribute):
+            return self.evaluate(node.func), Value()
+        base = self.evaluate(node.func.value)
+        if base.kind is REFERENCE:
+            return self.imported(f"{base.name}.{node.func.attr}", node.func), base
+        if base.kind in {INSTANCE, CLASS} and isinstance(base.target, Class):
+            text = dotted(node.func)
+            held = self.env.names.get(text) if text else None
+            return held if held is not None else self.graph.attribute(base.target, node.func.attr, base, node.func), base
+        return Value(), base
 
     def _note_writing(self, node: ast.Call, values: list[Value]) -> None:
         """What is only shown or written down ends here."""
@@ -108,8 +108,8 @@ class Calls(Expressions):
 
     # -- methods --------------------------------------------------------------------------------------------------
 
-    def _method(self, node: ast.Call, func: ast.Attribute, given: list[Value], named: Mapping[str, Value], *, is_whole: bool) -> Value:
-        receiver, name = self._receiver, func.attr
+    def _method(self, node: ast.Call, func: ast.Attribute, receiver: Value, given: list[Value], named: Mapping[str, Value], *, is_whole: bool) -> Value:
+        name = func.attr
         if name == "backward":
             self.function.sinks.append(("backward", receiver, node))
         if receiver.kind is LAYER and name in _STILL_IT:

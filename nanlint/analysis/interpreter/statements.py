@@ -49,7 +49,6 @@ class Interpreter(Calls):
         self.function = function
         self.env = closure.copy() if closure is not None else Env()
         self.recorded, self.autocast = True, ""
-        self._receiver = Value()
         self._returns: list[Value] = []
         self._breaks: list[Env] = []
         self._continues: list[Env] = []
