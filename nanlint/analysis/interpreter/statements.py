@@ -461,7 +461,8 @@ def _autocast(region: Value) -> str:
     if enabled is not None and enabled.constant is False:
         return ""
     chosen = operands.get("dtype")
-    return str(chosen.constant) if chosen is not None and chosen.kind == "dtype" else "float16"
+    is_known = chosen is not None and chosen.kind == "dtype" and chosen.constant is not NOTHING
+    return str(chosen.constant) if chosen is not None and is_known else "float16"
 
 
 def _annotated(annotation: ast.expr | None) -> str:
