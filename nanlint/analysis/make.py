@@ -65,6 +65,11 @@ _BITWISE = frozenset({"torch.bitwise_and", "torch.bitwise_or", "torch.bitwise_no
 _PAIRS = frozenset(f"torch.{word}" for word in ("max", "min", "median", "mode", "cummax", "cummin", "sort"))
 _ALWAYS_PAIRS = frozenset(f"torch.{word}" for word in ("cummax", "cummin", "sort", "topk", "kthvalue", "mode"))
 _SELECTING = frozenset({"torch.masked_select", "torch.nonzero", "torch.argwhere"})
+# Of positive values they make positive ones.
+_KEEPING_SIGN = frozenset(
+    f"torch.{word}" for word in "sum mean amax amin max min sqrt pow square cumsum prod norm linalg.norm linalg.vector_norm median abs reciprocal".split()
+)
+_LARGEST_EPS = 0.1
 _CONSTANTS = (bool, int, float, str, NoneType)
 _BY_SIZE = "torch.Tensor"
 
@@ -153,6 +158,7 @@ class Maker:
         result.name = _common([value.name for value in distinct], "")
         result.target = _common([value.target for value in distinct], None)
         result.some = all(value.some for value in distinct)
+        result.presumed = all(value.presumed or value.range.low > 0 for value in distinct)
         if len({(value.kind, len(value.parts), value.keys) for value in distinct}) == 1 and first.kind is not UNKNOWN:
             result.keys = first.keys
             result.parts = tuple(self.join(parts, node, scope) for parts in zip(*(v.parts for v in distinct), strict=True))
@@ -178,7 +184,7 @@ class Maker:
             return Value(TENSOR, op, dtype=dtype, learned=True)
         subject = op.subject
         is_view = op.function in VIEWS and subject is not None
-        return Value(
+        value = Value(
             kind,
             op,
             range=reach,
@@ -190,6 +196,8 @@ class Maker:
             constant=_folded(op, reach) if numbers else NOTHING,
             assumed=numbers and any(value.assumed for value in operands.values()),
         )
+        value.presumed = _is_presumed_positive(op)
+        return value
 
     def _part(self, op: Op) -> Value:
         """`x[...]` holds values of x; those that a mask selects may be none."""
@@ -206,7 +214,7 @@ class Maker:
             detached=whole.detached,
             key=self._op_key(SUBSCRIPT, op.operands) if index is not None else None,
             some=chosen,
-        )
+        ).but(presumed=whole.presumed)
 
     def _python_number(self, op: Op) -> Value:
         inner = op.subject
@@ -314,6 +322,22 @@ def _of_parts(value: Value) -> Interval:
     for part in value.parts[1:]:
         result = result.join(_of_parts(part))
     return result
+
+
+def _is_presumed_positive(op: Op) -> bool:
+    """Whether an eps was added to something that may be negative for all that is known, or it is made of what is presumed so."""
+    values = [value for value in op.operands.values() if value.kind is not TEXT]
+    if op.function == "torch.add":
+        if any(value.presumed for value in values):
+            return all(value.presumed or value.range.low >= 0 for value in values)
+        numbers = [value.range.constant for value in values if value.range.constant is not None]
+        return len(numbers) == 1 and 0 < numbers[0] <= _LARGEST_EPS
+    subject = op.subject
+    if subject is None:
+        return False
+    if op.function in {"torch.mul", "torch.div"}:
+        return all(value.presumed or value.range.low > 0 for value in values) and any(value.presumed for value in values)
+    return subject.presumed and (op.function in VIEWS or op.function in _KEEPING_SIGN or op.function == SUBSCRIPT)
 
 
 def _is_learned_leaf(op: Op) -> bool:

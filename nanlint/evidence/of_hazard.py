@@ -28,6 +28,8 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield table.HALF_ALONE
     if not hazard.is_operand_known:
         yield table.NOTHING_KNOWN
+    if hazard.is_presumed_safe:
+        yield table.EPS_ADDED
     if hazard.is_ruled_out_by_callers:
         yield table.DECIDED_ELSEWHERE
     chunk = plan.chunks.get(hazard.outer_function)

@@ -29,6 +29,7 @@ NOTHING_KNOWN = Item("nothing-known", -1, 0, 0, "nothing is known of the operand
 NAME_ALONE = Item("name-alone", -1, 0, 0, "its name alone says so")
 RARE = Item("rare", -1, -4, -1, "it takes an input that is rare")
 DECIDED_ELSEWHERE = Item("decided-elsewhere", -1, -6, -2, "a caller or a setting decides whether it happens")
+EPS_ADDED = Item("eps-added", -1, -9, -2, "an eps was added to it; it breaks only if it was negative before")
 # What kind of defect it is.
 LOST_AT_ONCE = Item("lost-at-once", +1, 0, 2, "one such value makes the loss or every gradient NaN")
 MILD = Item("mild", -1, 0, 0, "it costs accuracy or a warning before it costs the run")

@@ -131,8 +131,13 @@ class Hazard:
 
     @property
     def is_without_gradient(self) -> bool:
-        """Whether no backward passes through any of its operands."""
-        return all(value.detached for value in self.op.operands.values())
+        """Whether no backward passes through any of its operands, as they are or as callers pass them."""
+        return self.callers.detached or all(value.detached for value in self.op.operands.values())
+
+    @property
+    def is_presumed_safe(self) -> bool:
+        """Whether somebody added an eps, so that the operand is presumed to be above 0."""
+        return self.operand.value.presumed
 
     @property
     def is_in_a_loop(self) -> bool:
