@@ -2,9 +2,12 @@
 
     python benchmarks/reported.py LABELS --mirror DIR [--lone] [--case ID] [--show ID] [--work DIR]
 
-LABELS is a JSON list of cases: id, repo, commit, path, lines, class, mechanism, visible, blobs and, where it was cured,
-path_fixed, lines_fixed and blobs_fixed. DIR holds the git directories, one `owner+name` each. The whole repository is around the
-file unless `--lone` asks for the file alone. `realcode/yardstick.py` says what counts as found and as silent.
+LABELS is a JSON list of cases: id, repo, commit, path, lines, class, mechanism, visible, blobs and, where it was
+cured, path_fixed, lines_fixed and blobs_fixed. A case may name its `rules` and its `direction` itself; otherwise its
+class says them. `reported/own.json` is such a list, labelled from the code before nanlint was run on it;
+`in_packages` marks projects that the package corpus holds as well. DIR holds the git directories, one `owner+name`
+each. The whole repository is around the file unless `--lone` asks for the file alone. `realcode/yardstick.py` says
+what counts as found and as silent.
 Targets: 38 % found by default, 93 % of the cures silent.
 """
 
@@ -14,6 +17,7 @@ import argparse
 import functools
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +30,23 @@ from benchmarks.realcode.yardstick import Case, Side
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from benchmarks.realcode.corpus import Found
+
 TARGETS = yardstick.Targets(found_by_default=0.38, silent=0.93)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseWithRules(Case):
+    """A case whose label names the rules, for mechanisms that are not a kind of the yardstick."""
+
+    rules: tuple[str, ...] = ()
+
+    def is_named_by(self, finding: Found) -> bool:
+        """Whether the finding is of one of the labelled rules, and not of the opposite direction."""
+        is_opposite = {finding.direction, self.direction} == {"forward", "backward"}
+        if is_opposite and finding.rule < yardstick.FIRST_WITHOUT_DIRECTION:
+            return False
+        return finding.rule in self.rules
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,14 +77,16 @@ def case(entry: Mapping[str, Any], mirror: Mirror, *, lone: bool) -> Case:
         return Side(functools.partial(mirror.tree, repository, blobs, variant), path, tuple(lines))
 
     is_cured = entry["path_fixed"] and entry["lines_fixed"] and not entry["fixed_doubtful"]
-    return Case(
+    fields = (
         entry["id"],
         entry["class"],
         entry["visible"],
         entry["mechanism"],
         side(entry["path"], entry["lines"], entry["blobs"], "fault"),
         side(entry["path_fixed"], entry["lines_fixed"], entry["blobs_fixed"], "cure") if is_cured else None,
+        entry.get("direction", "both"),
     )
+    return CaseWithRules(*fields, rules=tuple(entry["rules"])) if "rules" in entry else Case(*fields)
 
 
 if __name__ == "__main__":

@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
+from nanlint.analysis.patterns import products as patterns
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
+from nanlint.hazards.watched import Watched, zone
 from nanlint.source.telling_names import DATA, RATES, VANISHING
 
 if TYPE_CHECKING:
     import libcst as cst
     from typing_extensions import Unpack
 
+    from nanlint.analysis.op_graph import Op
     from nanlint.facts.by_hand import ByHand
     from nanlint.facts.config import Config, Setting
     from nanlint.facts.loop_events import Event
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from nanlint.facts.training_loop import TrainingLoop
     from nanlint.facts.values import Call, Form, Value
     from nanlint.facts.vanishing import Vanishing
+    from nanlint.hazards.hazard import Hazard as OpHazard
 
     Node = cst.CSTNode
     Expression = cst.BaseExpression
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
 else:
     # Rules name these in annotations alone, which are never evaluated.
     ByHand = Filling = Call = Facts = Form = Value = Node = Expression = Comparison = Config = Setting = object
-    TrainingLoop = Event = Decision = Path = Selection = Vanishing = object
+    TrainingLoop = Event = Decision = Path = Selection = Vanishing = Op = OpHazard = object
 
 __all__ = [
     "COMPARISONS",
@@ -64,6 +68,8 @@ __all__ = [
     "Iterator",
     "Label",
     "Node",
+    "Op",
+    "OpHazard",
     "Option",
     "Path",
     "Rule",
@@ -74,10 +80,13 @@ __all__ = [
     "TrainingLoop",
     "Value",
     "Vanishing",
+    "Watched",
     "items",
+    "patterns",
     "safe",
     "show",
     "unsafe",
+    "zone",
 ]
 
 Option = int | float | str | bool
@@ -147,6 +156,14 @@ class Rule:
         """The value that the user set, or the default."""
         return self._options[name]
 
+    hazards: ClassVar[tuple[Watched, ...]] = ()
+    """The operands and zones of which `check` is shown the hazards."""
+
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Word one hazard, and fix it."""
+        del hazard
+        return iter(())
+
     def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         """Judge one call of an operation in `calls`."""
         del call, facts
@@ -182,6 +199,12 @@ class Rule:
         severity = self.severity or level(self.code, frozenset(items))
         told: Parts = {"direction": self.direction, "dtypes": self.dtypes, **parts}
         return Finding(self.code, self.name, span, message, severity, fix=fix, hazard=hazard, evidence=items, **told)
+
+    def told(self, hazard: OpHazard, message: str, *, at: Span | None = None, fix: Fix | None = None, evidence: tuple[Item, ...] = (), **parts: Unpack[Parts]) -> Finding:
+        """A finding about a hazard: place, formats and direction are the hazard's; the engine adds the evidence of the place."""
+        text = Hazard(hazard.op.function, hazard.operand.text, str(hazard.zones[0]))
+        parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}
+        return self.finding(at or hazard.span, message, fix=fix, hazard=text, evidence=evidence, **parts)
 
     @classmethod
     def section(cls, title: Literal["Why it hurts", "Flagged", "Instead", "Silent when", "Fix"]) -> str:

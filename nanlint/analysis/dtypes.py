@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ARRAY, DTYPE, NUMBER, TENSOR, UNKNOWN, Value
+from nanlint.analysis.op_graph import ARRAY, DTYPE, NOTHING, NUMBER, TENSOR, UNKNOWN, Value
 from nanlint.ops.formats import DTYPES, FLOAT32, FORMATS, Format, runs_in
 from nanlint.ops.names import METHODS
 
@@ -95,12 +95,13 @@ def _stated(function: str, operands: Mapping[str, Value]) -> str:
     stated = operands.get("dtype")
     if stated is None and function in _LIKE_ANOTHER:
         for value in list(operands.values())[1:]:
-            if value.kind is DTYPE:
+            if value.kind is DTYPE and value.constant is not NOTHING:
                 return str(value.constant)
             if value.kind is TENSOR and value.dtype:
                 return value.dtype
         return ""
-    return str(stated.constant) if stated is not None and stated.kind is DTYPE else ""
+    is_known = stated is not None and stated.kind is DTYPE and stated.constant is not NOTHING
+    return str(stated.constant) if stated is not None and is_known else ""
 
 
 def _promoted(operands: Iterable[Value]) -> str:

@@ -188,6 +188,12 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> Fi
             facts.parse_exactly(plan.chunks)
         outcome = run_rules(names, facts, path, ruleset)
         result.findings, result.errors, result.consulted = outcome.findings, outcome.errors, outcome.consulted
+        if ruleset.watched:
+            from nanlint.engine.hazard_rules import run_hazard_rules  # noqa: PLC0415 - the analysis is loaded here
+            from nanlint.engine.run_rules import without_yielding  # noqa: PLC0415 - same
+
+            result.findings += run_hazard_rules(text, plan, path, ruleset, result.errors)
+            result.findings = without_yielding(result.findings, ruleset.rules)
     if holds.settings:
         from nanlint.engine.check_config import check_python_settings, untold  # noqa: PLC0415 - few files state settings
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from nanlint.engine.rulebook import Selection
+    from nanlint.hazards.watched import Watched
     from nanlint.model import Finding
     from nanlint.rule import Rule
 
@@ -42,6 +43,23 @@ class Ruleset:
         for rule in self.rules.values():
             for function in rule.calls:
                 found.setdefault(function, []).append(rule)
+        return found
+
+    @cached_property
+    def watching(self) -> Mapping[Watched, list[Rule]]:
+        """The rules that watch for a zone."""
+        found: dict[Watched, list[Rule]] = {}
+        for rule in self.rules.values():
+            for each in rule.hazards:
+                found.setdefault(each, []).append(rule)
+        return found
+
+    @cached_property
+    def watched(self) -> Mapping[str, list[Watched]]:
+        """What rules watch for, by operation."""
+        found: dict[str, list[Watched]] = {}
+        for each in self.watching:
+            found.setdefault(each.operation, []).append(each)
         return found
 
     @cached_property

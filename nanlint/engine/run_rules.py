@@ -17,7 +17,7 @@ from nanlint.source.outline import MODULE
 from nanlint.source.sketched_chunk import Sketch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from nanlint.engine.ruleset import Ruleset
     from nanlint.facts.module_facts import ModuleFacts
@@ -102,7 +102,7 @@ class _Run:
         if self.facts.sections is not None and self.facts.sections.is_long:
             # What stands near two parts may be told of in both.
             found = list({(finding.code, finding.span): finding for finding in found}.values())
-        return self._without_yielding(found)
+        return without_yielding(found, self.ruleset.rules)
 
     def on_loops(self, plan: Outline) -> list[Finding]:
         """What is found in the training loops of the file; each place is told once, however many loops lead there."""
@@ -120,29 +120,8 @@ class _Run:
             for rule in self.ruleset.for_loops:
                 found += self._guarded(rule, loop.events[0].node, rule.check_loop, loop)
         told = {(finding.code, finding.span): finding for finding in reversed(found)}
-        kept = self._without_yielding(list(told.values()))
+        kept = without_yielding(list(told.values()), self.ruleset.rules)
         return [replace(finding, function=function_at(plan, finding.span.line)) for finding in kept]
-
-    def _without_yielding(self, found: Sequence[Finding]) -> list[Finding]:
-        """One defect, one finding: those that yield to another are left out; thousands are not compared with each other."""
-        rules, placed = self.ruleset.rules, dict[tuple[str, int], list[Finding]]()
-        for finding in found:
-            for line in _lines_of(finding):
-                placed.setdefault((finding.code, line), []).append(finding)
-        kept, told_by = list[Finding](), dict[int, list[Finding]]()
-        for finding in found:
-            winner = next(
-                (
-                    other
-                    for code in rules[finding.code].yields_to
-                    for line in _lines_of(finding)
-                    for other in placed.get((code, line), ())
-                    if other.span.overlaps(finding.span)
-                ),
-                None,
-            )
-            (kept if winner is None else told_by.setdefault(id(winner), [])).append(finding)
-        return [_with_the_evidence_of(finding, told_by.get(id(finding), ())) for finding in kept]
 
     def _guarded(
         self,
@@ -168,6 +147,28 @@ class _Run:
             return self.facts.span_of(node).line
         except (RecursionError, KeyError):  # the node of a loop may stand in another function than the one at hand
             return self.facts.current_line
+
+
+def without_yielding(found: Sequence[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
+    """One defect, one finding: those that yield to another are left out; thousands are not compared with each other."""
+    placed = dict[tuple[str, int], list[Finding]]()
+    for finding in found:
+        for line in _lines_of(finding):
+            placed.setdefault((finding.code, line), []).append(finding)
+    kept, told_by = list[Finding](), dict[int, list[Finding]]()
+    for finding in found:
+        winner = next(
+            (
+                other
+                for code in rules[finding.code].yields_to
+                for line in _lines_of(finding)
+                for other in placed.get((code, line), ())
+                if other.span.overlaps(finding.span)
+            ),
+            None,
+        )
+        (kept if winner is None else told_by.setdefault(id(winner), [])).append(finding)
+    return [_with_the_evidence_of(finding, told_by.get(id(finding), ())) for finding in kept]
 
 
 def _with_the_evidence_of(finding: Finding, others: Sequence[Finding]) -> Finding:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def trigger_of(rule: type[Rule]) -> Trigger:
     """The words that `rule` reacts to."""
-    return Trigger(_words(rule.calls) | rule.comparisons | rule.loops, rule.beside)
+    watched = {each.operation for each in rule.hazards}
+    return Trigger(_words(rule.calls | watched) | rule.comparisons | rule.loops, rule.beside)
 
 
 def _words(operations: Iterable[str]) -> frozenset[str]:

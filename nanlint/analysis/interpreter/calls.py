@@ -54,12 +54,9 @@ _MOST_ALTERNATIVES = 4
 class Calls(ImportedCalls):
     """What calls return, and what they change."""
 
-    _receiver: Value
-
     def call(self, node: ast.Call) -> Value:
         """What a call returns; its arguments are evaluated first."""
-        function = self._called(node)
-        receiver = self._receiver
+        function, receiver = self._called(node)
         given = [self.evaluate(each) for each in node.args]
         named = {each.arg or "**": self.evaluate(each.value) for each in node.keywords}
         is_whole = "**" not in named and not any(isinstance(each, ast.Starred) for each in node.args)
@@ -114,18 +111,18 @@ class Calls(ImportedCalls):
             if is_own:
                 self.function.attributes.add(name)
 
-    def _called(self, node: ast.Call) -> Value:
-        if isinstance(node.func, ast.Attribute):
-            base = self.evaluate(node.func.value)
-            self._receiver = base
-            if base.kind is REFERENCE:
-                return self.imported(f"{base.name}.{node.func.attr}", node.func)
-            if base.kind in {INSTANCE, CLASS} and isinstance(base.target, Class):
-                text = dotted(node.func)
-                held = self.env.names.get(text) if text else None
-                return held if held is not None else self.graph.attribute(base.target, node.func.attr, base, node.func)
-            return Value(UNKNOWN, None)
-        return self.evaluate(node.func)
+    def _called(self, node: ast.Call) -> tuple[Value, Value]:
+        """What is called, and of a method the object it is called on."""
+        if not isinstance(node.func, ast.Attribute):
+            return self.evaluate(node.func), Value()
+        base = self.evaluate(node.func.value)
+        if base.kind is REFERENCE:
+            return self.imported(f"{base.name}.{node.func.attr}", node.func), base
+        if base.kind in {INSTANCE, CLASS} and isinstance(base.target, Class):
+            text = dotted(node.func)
+            held = self.env.names.get(text) if text else None
+            return held if held is not None else self.graph.attribute(base.target, node.func.attr, base, node.func), base
+        return Value(), base
 
     def _note_writing(self, node: ast.Call, values: list[Value]) -> None:
         """What is only shown or written down ends here."""

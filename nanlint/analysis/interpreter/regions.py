@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import DTYPE
+from nanlint.analysis.op_graph import DTYPE, NOTHING
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
@@ -22,4 +22,5 @@ def autocast_dtype(region: Value) -> str:
     if enabled is not None and enabled.constant is False:
         return ""
     chosen = operands.get("dtype")
-    return str(chosen.constant) if chosen is not None and chosen.kind is DTYPE else "float16"
+    is_known = chosen is not None and chosen.kind is DTYPE and chosen.constant is not NOTHING
+    return str(chosen.constant) if chosen is not None and is_known else "float16"

@@ -35,7 +35,6 @@ class Interpreter(Loops):
         self.is_generator = False
         self.shared: set[str] = set()
         self.sites: list[tuple[Function, CallSite]] = []
-        self._receiver = Value()
         self._returns: list[Value] = []
         self._breaks: list[Env] = []
         self._continues: list[Env] = []

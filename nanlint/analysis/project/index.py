@@ -9,6 +9,8 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
+from nanlint.source.read import UnreadableSource, decode, read_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -125,8 +127,9 @@ class Class:
 class Module:
     """One file: what it defines and imports."""
 
-    def __init__(self, path: str, tree: ast.Module, project: Project) -> None:
+    def __init__(self, path: str, text: str, tree: ast.Module, project: Project) -> None:
         self.path = path
+        self.text = text
         self.project = project
         self.imports: dict[str, str] = {}
         self.stars: list[str] = []
@@ -186,17 +189,18 @@ class Project:
             self._modules[path] = self._parsed(path, text)
         return self._modules[path]
 
+    def replaced(self, path: str, text: str) -> Module | None:
+        """The file with another text: what an editor holds, the joined cells of a notebook."""
+        self._modules[path] = self._parsed(path, text)
+        return self._modules[path]
+
     def _parsed(self, path: str, text: str | None) -> Module | None:
         try:
-            if text is None:
-                with open(path, "rb") as file:
-                    source: str | bytes = file.read()
-            else:
-                source = text
+            source = decode(read_bytes(path), path).text if text is None else text
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return Module(path, ast.parse(source), self)
-        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+                return Module(path, source, ast.parse(source), self)
+        except (UnreadableSource, SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
     def resolve(self, name: str, module: Module, hops: int = _MOST_HOPS) -> Symbol | None:

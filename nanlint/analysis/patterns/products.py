@@ -1,0 +1,61 @@
+"""Dot products, cosines and elements of rotations: numbers that are at most 1 on paper and round past it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanlint.analysis.op_graph import made_from
+from nanlint.analysis.relations import aligned, root
+
+if TYPE_CHECKING:
+    from nanlint.analysis.op_graph import Op, Value
+
+_PRODUCTS = frozenset(
+    f"torch.{word}" for word in "matmul mm bmm dot einsum inner vdot mv tensordot linalg.vecdot cosine_similarity".split()
+)
+_THROUGH = frozenset(f"torch.{word}" for word in "abs neg sub add mul div clamp".split())
+_SUMS = frozenset({"torch.sum", "torch.trace"})
+_DEEPEST = 4
+
+
+def is_dot_product(value: Value) -> bool:
+    """Whether it is a product summed up: `a @ b`, `(a * b).sum(-1)`, a cosine, the trace of a rotation less 1."""
+    return _finds(value, _is_product, _DEEPEST)
+
+
+def is_element_of_matrix(value: Value) -> bool:
+    """Whether it is one number of each matrix: `rotation[..., 0, 1]`."""
+    return _finds(value, _is_element, _DEEPEST)
+
+
+def _finds(value: Value, holds: object, depth: int) -> bool:
+    op = made_from(root(value))
+    if op is None or not depth:
+        return False
+    if holds(op):  # type: ignore[operator]
+        return True
+    if op.function not in _THROUGH:
+        return False
+    return any(_finds(each, holds, depth - 1) for each in op.operands.values())
+
+
+def _is_product(op: Op) -> bool:
+    if op.function in _PRODUCTS or op.function == "torch.trace":
+        return True
+    inner = made_from(root(op.subject)) if op.function in _SUMS and op.subject is not None else None
+    if inner is None or inner.function != "torch.mul":
+        return False
+    return not aligned(inner.operands.get("input"), inner.operands.get("other"))
+
+
+def _is_element(op: Op) -> bool:
+    node = op.node
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
+        return False
+    picked = [each for each in node.slice.elts if not isinstance(each, ast.Slice) and not _is_ellipsis(each)]
+    return len(picked) >= 2 and len(picked) < len(node.slice.elts)
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...

@@ -1,0 +1,55 @@
+"""The text of a file, by the nodes of its `ast`: columns in characters, as people count them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanlint.model import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class SourceText:
+    """One file's text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        # As Python's parser counts lines: a form feed or a line separator ends none.
+        self._lines: Sequence[str] = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    def span_of(self, node: ast.AST | None) -> Span:
+        """Where a node is written; lines and columns count from 1."""
+        if not isinstance(node, ast.expr | ast.stmt) or node.end_lineno is None or node.end_col_offset is None:
+            line = getattr(node, "lineno", 1)
+            return Span(line, 1, line, 1)
+        return Span(
+            node.lineno,
+            self._column(node.lineno, node.col_offset),
+            node.end_lineno,
+            self._column(node.end_lineno, node.end_col_offset),
+        )
+
+    def _column(self, line: int, offset: int) -> int:
+        text = self._lines[line - 1]
+        return (offset if text.isascii() else len(text.encode()[:offset].decode(errors="ignore"))) + 1
+
+    def text_of(self, node: ast.AST) -> str:
+        """A node as it is written."""
+        span = self.span_of(node)
+        if span.line == span.end_line:
+            return self._lines[span.line - 1][span.column - 1 : span.end_column - 1]
+        first = self._lines[span.line - 1][span.column - 1 :]
+        between = self._lines[span.line : span.end_line - 1]
+        return "\n".join([first, *between, self._lines[span.end_line - 1][: span.end_column - 1]])
+
+    def is_bracketed(self, node: ast.AST) -> bool:
+        """Whether the node stands in brackets of its own, those of a call aside."""
+        span = self.span_of(node)
+        before = self._lines[span.line - 1][: span.column - 1].rstrip()
+        after = self._lines[span.end_line - 1][span.end_column - 1 :].lstrip()
+        if not (before.endswith("(") and after.startswith(")")):
+            return False
+        outer = before[:-1].rstrip()
+        return not outer or not (outer[-1].isalnum() or outer[-1] in "_])\"'")

@@ -1,0 +1,1 @@
+"""Hazards: operations whose operand can enter a zone in which they break."""

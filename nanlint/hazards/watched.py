@@ -1,0 +1,30 @@
+"""What a rule watches for: some zones of one operand of one operation. Rules name it; it imports next to nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from nanlint.ops.zone import Zone
+
+
+class Watched(NamedTuple):
+    """The zones of one operand that a rule tells of."""
+
+    operation: str
+    operand: str
+    contains: float | None = None
+    """Only zones that hold this value; None for all."""
+    backward: bool | None = None
+    """Only zones of the gradient (True) or of the result (False); None for both."""
+
+    def covers(self, met: Zone) -> bool:
+        """Whether the rule tells of this zone."""
+        if met.operand != self.operand or (self.contains is not None and not met.contains(self.contains)):
+            return False
+        return self.backward is None or self.backward is (met.direction.value == "backward")
+
+
+def zone(operation: str, operand: str, *, contains: float | None = None, backward: bool | None = None) -> Watched:
+    """The zones of `operand` of `operation` that a rule tells of."""
+    return Watched(operation, operand, contains, backward)

@@ -1,0 +1,41 @@
+"""Where an operand's range meets a danger zone of the op table: the one place from which hazards come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.analysis.op_graph import LAYER, NOTHING, Op, Value
+from nanlint.ops.formats import FORMATS
+from nanlint.ops.zones import OPERATIONS, zones
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from nanlint.ops.zone import Zone
+
+
+def zones_met(op: Op, values: Mapping[str, Value] | None = None, dtype: str = "") -> Iterator[Zone]:
+    """The zones that the operands of `op` can enter, in the format it computes in; `values` stand for its own operands."""
+    if op.function not in OPERATIONS:
+        return
+    operands = values if values is not None else op.operands
+    for zone in zones(op.function, dtype or _format(operands), _constants(op, operands)):
+        value, partner = operands.get(zone.operand), operands.get(zone.partner)
+        if value is None or not zone.meets_ordinarily(value.range):
+            continue
+        if zone.partner and (partner is None or not any(part.meets(partner.range) for part in zone.partner_values)):
+            continue
+        yield zone
+
+
+def _format(operands: Mapping[str, Value]) -> str:
+    stated = next((value.dtype for value in operands.values() if value.dtype in FORMATS), "")
+    return stated or "float32"
+
+
+def _constants(op: Op, operands: Mapping[str, Value]) -> dict[str, object]:
+    """What the parameters of an operation are bound to, by the call and by the layer that it belongs to."""
+    stated = dict(operands)
+    if op.module is not None and op.module.kind is LAYER:
+        stated = {**{str(key): value for key, value in zip(op.module.keys, op.module.parts, strict=True)}, **stated}
+    return {name: value.constant for name, value in stated.items() if value.constant is not NOTHING}
