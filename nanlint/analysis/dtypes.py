@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, DTYPE, NOTHING, NUMBER, TENSOR, UNKNOWN, Value
@@ -10,6 +12,8 @@ from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from nanlint.ops.interval import Interval
 
 _CASTS = {
     METHODS["half"]: "float16",
@@ -20,7 +24,9 @@ _CASTS = {
     METHODS["int"]: "int",
     METHODS["bool"]: "bool",
 }
-_BOOLEANS = [METHODS[word] for word in "eq ne lt le gt ge isnan isinf isfinite logical_and logical_or logical_not".split()]
+_BOOLEANS = [
+    METHODS[word] for word in "eq ne lt le gt ge isnan isinf isfinite logical_and logical_or logical_not".split()
+]
 _INTEGERS = [METHODS[word] for word in "argmax argmin argsort bincount count_nonzero".split()]
 FIXED: Mapping[str, str] = {**_CASTS, **dict.fromkeys(_BOOLEANS, "bool"), **dict.fromkeys(_INTEGERS, "int")}
 """The dtype that an operation always returns."""
@@ -48,6 +54,14 @@ def dtype_named(dotted: str) -> str:
 def format_of(dtype: str) -> Format:
     """The format to compute ranges in: float32 unless something else is known."""
     return FORMATS.get(dtype, FLOAT32)
+
+
+def rounded_to(reach: Interval, dtype: str) -> Interval:
+    """A range as it is for a tensor of that dtype."""
+    form = format_of(dtype)
+    if dtype in {"int", "bool"} or not (math.isfinite(reach.low) or math.isfinite(reach.high)):
+        return reach
+    return replace(reach, low=form.round(reach.low), high=form.round(reach.high))
 
 
 def dtype_made(function: str, operands: Mapping[str, Value], *, autocast: str = "", in_place: bool = False) -> str:

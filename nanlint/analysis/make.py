@@ -6,7 +6,8 @@ from functools import lru_cache
 from types import NoneType
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.dtypes import dtype_made, format_of
+from nanlint.analysis.constants import computed, range_of
+from nanlint.analysis.dtypes import dtype_made, format_of, rounded_to
 from nanlint.analysis.op_graph import (
     ARRAY,
     GUARDED,
@@ -22,9 +23,12 @@ from nanlint.analysis.op_graph import (
     UNKNOWN,
     Op,
     Value,
+    made_from,
 )
+from nanlint.analysis.presumed import is_presumed_positive
 from nanlint.analysis.relations import related
-from nanlint.ops.interval import COUNT, FINITE, INF, TRUTH, Interval, point
+from nanlint.analysis.selection import SIZE, SUBSCRIPT, VIEWS, may_be_empty, range_of_parts, selected_range, size_of
+from nanlint.ops.interval import COUNT, FINITE, TRUTH, Interval
 from nanlint.ops.names import METHODS, SIGNATURES
 from nanlint.ops.ranges import transfer
 
@@ -34,18 +38,7 @@ if TYPE_CHECKING:
 
     from nanlint.analysis.project.index import Function
 
-SIZE = Interval(1.0, INF, integer=True)
-"""The size of a dimension: of ordinary tensors none is 0."""
-SUBSCRIPT = "subscript"
 COMPARISONS = frozenset(f"torch.{word}" for word in ("eq", "ne", "lt", "le", "gt", "ge"))
-VIEWS = frozenset(
-    METHODS[word]
-    for word in (
-        "view reshape flatten squeeze unsqueeze permute transpose contiguous clone expand select narrow gather index_select float double"
-        " half bfloat16 to detach cpu t expand_as view_as reshape_as type_as repeat broadcast_to cuda flip roll movedim unflatten"
-    ).split()
-)
-"""Operations whose result holds the values of their input and nothing else, whatever its shape or dtype."""
 WITHOUT_GRADIENT = frozenset(
     f"torch.{word}"
     for word in (
@@ -55,21 +48,19 @@ WITHOUT_GRADIENT = frozenset(
 )
 """Fresh tensors, tests and indices."""
 _DRAWN = frozenset(
-    f"torch.{word}" for word in "rand randn rand_like randn_like randint randperm normal bernoulli multinomial poisson empty empty_like".split()
-)
+    f"torch.{word}"
+    for word in "rand randn rand_like randn_like randint randperm normal bernoulli multinomial poisson empty empty_like".split()
+) | {f"torch.nn.functional.{word}dropout" for word in ("", "alpha_", "feature_alpha_")}
 _COUNTING = frozenset({METHODS["numel"], METHODS["size"], METHODS["dim"], "len"})
+_DIMENSIONS = METHODS["dim"]
 _NUMBERS = frozenset({METHODS["item"], "float", "int"})
 _ELSEWHERE = frozenset({METHODS["tolist"], METHODS["numpy"]})
 _DIVISIONS = frozenset({"torch.div", "torch.floor_divide", "torch.remainder"})
-_BITWISE = frozenset({"torch.bitwise_and", "torch.bitwise_or", "torch.bitwise_not", "torch.logical_and", "torch.logical_or"})
+_BITWISE = frozenset(
+    {"torch.bitwise_and", "torch.bitwise_or", "torch.bitwise_not", "torch.logical_and", "torch.logical_or"}
+)
 _PAIRS = frozenset(f"torch.{word}" for word in ("max", "min", "median", "mode", "cummax", "cummin", "sort"))
 _ALWAYS_PAIRS = frozenset(f"torch.{word}" for word in ("cummax", "cummin", "sort", "topk", "kthvalue", "mode"))
-_SELECTING = frozenset({"torch.masked_select", "torch.nonzero", "torch.argwhere"})
-# Of positive values they make positive ones.
-_KEEPING_SIGN = frozenset(
-    f"torch.{word}" for word in "sum mean amax amin max min sqrt pow square cumsum prod norm linalg.norm linalg.vector_norm median abs reciprocal".split()
-)
-_LARGEST_EPS = 0.1
 _CONSTANTS = (bool, int, float, str, NoneType)
 _BY_SIZE = "torch.Tensor"
 
@@ -88,7 +79,12 @@ class Maker:
         return Value(kind, op, constant=constant, range=range_of(constant), assumed=assumed, key=key, detached=True)
 
     def unknown(
-        self, function: str, where: str, node: ast.AST | None, scope: Function | None, operands: Mapping[str, Value] | None = None
+        self,
+        function: str,
+        where: str,
+        node: ast.AST | None,
+        scope: Function | None,
+        operands: Mapping[str, Value] | None = None,
     ) -> Value:
         """Something of which nothing is known, under an operation of its own."""
         op = Op(function, operands or {}, node, scope)
@@ -107,15 +103,19 @@ class Maker:
         in_place: bool = False,
         operator: bool = False,
         module: Value | None = None,
+        rest: tuple[Value, ...] = (),
     ) -> Value:
         """What `function` returns for `operands`."""
+        if function == "torch.add":
+            function, operands = _as_difference(function, operands, self)
         op = Op(function, operands, node, scope, recorded=recorded)
-        op.module = module
-        key = None if function in _DRAWN or function not in SIGNATURES else self._op_key(function, operands)
+        op.module, op.in_place, op.rest = module, in_place, rest
+        key = None if function in _DRAWN or function not in SIGNATURES else self._op_key(function, operands, rest)
         if function == SUBSCRIPT:
             return self._part(op)
         if function in _COUNTING:
-            return Value(NUMBER, op, range=_size(operands), detached=True, key=self._op_key(function, operands))
+            reach = COUNT if function == _DIMENSIONS else size_of(operands)
+            return Value(NUMBER, op, range=reach, detached=True, key=self._op_key(function, operands, rest))
         if function in _NUMBERS:
             return self._python_number(op)
         if function not in SIGNATURES or function in _ELSEWHERE:
@@ -123,7 +123,9 @@ class Maker:
             cut = (subject is not None and subject.detached) or function in _ELSEWHERE or not recorded
             kind = ARRAY if function == METHODS["numpy"] else UNKNOWN
             held = subject.range if subject is not None and function in _ELSEWHERE else FINITE
-            return Value(kind, op, detached=cut, range=held, key=self._op_key(function, operands) if kind is ARRAY else None)
+            return Value(
+                kind, op, detached=cut, range=held, key=self._op_key(function, operands) if kind is ARRAY else None
+            )
         value = self._tensor(op, autocast=autocast, in_place=in_place, operator=operator, key=key)
         if function in _ALWAYS_PAIRS or (function in _PAIRS and "dim" in operands):
             indices = Value(TENSOR, op, range=COUNT, dtype="int", detached=True)
@@ -134,6 +136,10 @@ class Maker:
         """The value where a condition has told something of it; its key stays."""
         op = Op(GUARDED, {"input": value}, node, value.op.scope if value.op is not None else None)
         return value.but(op=op, range=left, some=value.some or some)
+
+    def fitting(self, reach: Interval, holder: Value) -> Interval:
+        """What is left of numbers that are written into a tensor: they are rounded to its format."""
+        return rounded_to(reach, holder.dtype) if holder.kind is TENSOR else reach
 
     def join(self, values: Sequence[Value], node: ast.AST | None = None, scope: Function | None = None) -> Value:
         """What is true whichever of them it is."""
@@ -161,7 +167,9 @@ class Maker:
         result.presumed = all(value.presumed or value.range.low > 0 for value in distinct)
         if len({(value.kind, len(value.parts), value.keys) for value in distinct}) == 1 and first.kind is not UNKNOWN:
             result.keys = first.keys
-            result.parts = tuple(self.join(parts, node, scope) for parts in zip(*(v.parts for v in distinct), strict=True))
+            result.parts = tuple(
+                self.join(parts, node, scope) for parts in zip(*(v.parts for v in distinct), strict=True)
+            )
         return result
 
     # -- what kinds of operations make ----------------------------------------------------------------------------
@@ -177,9 +185,16 @@ class Maker:
             kind = NUMBER if numbers else ARRAY if ARRAY in kinds else UNKNOWN
         elif ARRAY in kinds and TENSOR not in kinds and not op.function.startswith("torch.nn."):
             kind = ARRAY
-        if op.function in _BITWISE and all(value.dtype == "bool" or value.range == TRUTH for value in operands.values()):
+        if op.function in _BITWISE and all(
+            value.dtype == "bool" or (value.range == TRUTH and not value.dtype) for value in operands.values()
+        ):
             reach, dtype = TRUTH, "bool"
         detached = kind in {ARRAY, NUMBER} or dtype in {"int", "bool"} or _is_detached(op)
+        if in_place and not op.recorded and op.subject is not None:
+            detached = op.subject.detached
+        constant = computed(op.function, operands) if numbers else NOTHING
+        if constant is not NOTHING:
+            reach = range_of(constant)
         if _is_learned_leaf(op):
             return Value(TENSOR, op, dtype=dtype, learned=True)
         subject = op.subject
@@ -193,10 +208,10 @@ class Maker:
             detached=detached,
             key=key,
             some=is_view and subject is not None and subject.some,
-            constant=_folded(op, reach) if numbers else NOTHING,
+            constant=constant,
             assumed=numbers and any(value.assumed for value in operands.values()),
         )
-        value.presumed = _is_presumed_positive(op)
+        value.presumed = is_presumed_positive(op)
         return value
 
     def _part(self, op: Op) -> Value:
@@ -240,7 +255,7 @@ class Maker:
         ranges: dict[str, Interval] = {}
         constants: list[tuple[str, type, object]] = []
         for name, value in stated.items():
-            ranges[name] = _of_parts(value)
+            ranges[name] = range_of_parts(value)
             if isinstance(value.constant, _CONSTANTS):
                 constants.append((name, type(value.constant), value.constant))
         if numbers and op.function in _DIVISIONS and "other" in ranges:
@@ -265,79 +280,32 @@ class Maker:
             found = self._keys[parts] = (len(self._keys),)
         return found
 
-    def _op_key(self, function: str, operands: Mapping[str, Value]) -> object:
-        return self._key(function, *((name, value.key) for name, value in operands.items()))
+    def _op_key(self, function: str, operands: Mapping[str, Value], rest: tuple[Value, ...] = ()) -> object:
+        return self._key(
+            function, *((name, value.key) for name, value in operands.items()), *(value.key for value in rest)
+        )
 
 
-def may_be_empty(value: Value) -> bool:
-    """Whether it holds what a mask or a search selects, and nothing tells that it selects something."""
-    op = value.op
-    while op is not None:
-        if value.some:
-            return False
-        if op.function in _SELECTING:
-            return True
-        if op.function == SUBSCRIPT:
-            index = op.operands.get("index")
-            if index is not None and is_mask(index):
-                return not index.some
-            if index is not None and index.op is not None and may_be_empty(index):
-                return True
-        elif op.function not in VIEWS and op.function != GUARDED:
-            return False
-        if op.subject is None:
-            return False
-        value = op.subject
-        op = value.op
-    return False
-
-
-def is_mask(value: Value) -> bool:
-    """Whether it is made of truth values."""
-    return value.dtype == "bool" or (value.range == TRUTH and value.kind is not NUMBER)
-
-
-def selected_range(whole: Value, index: Value | None) -> Interval:
-    """What `x[x > 0]` holds: values of x that pass the test."""
-    from nanlint.analysis.interpreter.conditions import range_where  # noqa: PLC0415 - they know each other
-
-    return range_where(whole, index, holds=True) if index is not None and is_mask(index) else whole.range
-
-
-def _size(operands: Mapping[str, Value]) -> Interval:
-    """How many there are: at least one, unless a mask chose them or nobody knows what they are."""
-    subject = next(iter(operands.values()), None)
-    if subject is None or subject.kind not in {TENSOR, ARRAY}:
-        if subject is not None and subject.kind is TUPLE and subject.parts:
-            return point(float(len(subject.parts)))
-        return SIZE if subject is not None and subject.some else COUNT
-    return COUNT if may_be_empty(subject) else SIZE
-
-
-def _of_parts(value: Value) -> Interval:
-    """Every number in an operand; of `[a, b]`, which torch.cat and torch.tensor are given, those of each part."""
-    if value.kind is not TUPLE or not value.parts:
-        return value.range
-    result = _of_parts(value.parts[0])
-    for part in value.parts[1:]:
-        result = result.join(_of_parts(part))
-    return result
-
-
-def _is_presumed_positive(op: Op) -> bool:
-    """Whether an eps was added to something that may be negative for all that is known, or it is made of what is presumed so."""
-    values = [value for value in op.operands.values() if value.kind is not TEXT]
-    if op.function == "torch.add":
-        if any(value.presumed for value in values):
-            return all(value.presumed or value.range.low >= 0 for value in values)
-        numbers = [value.range.constant for value in values if value.range.constant is not None]
-        return len(numbers) == 1 and 0 < numbers[0] <= _LARGEST_EPS
-    subject = op.subject
-    if subject is None:
-        return False
-    if op.function in {"torch.mul", "torch.div"}:
-        return all(value.presumed or value.range.low > 0 for value in values) and any(value.presumed for value in values)
-    return subject.presumed and (op.function in VIEWS or op.function in _KEEPING_SIGN or op.function == SUBSCRIPT)
+def _as_difference(function: str, operands: Mapping[str, Value], maker: Maker) -> tuple[str, Mapping[str, Value]]:
+    """`x + (-m)` is `x - m`."""
+    left, right = operands.get("input"), operands.get("other")
+    if left is None or right is None or len(operands) != 2:
+        return function, operands
+    made = made_from(right)
+    if right.number is not None and right.number < 0 and left.constant is NOTHING:
+        return "torch.sub", {
+            "input": left,
+            "other": maker.literal(-right.number, right.op.node if right.op else None, assumed=right.assumed),
+        }
+    if (
+        made is not None
+        and made.function == "torch.neg"
+        and made.subject is not None
+        and not right.op is None
+        and right.op is made
+    ):
+        return "torch.sub", {"input": left, "other": made.subject}
+    return function, operands
 
 
 def _is_learned_leaf(op: Op) -> bool:
@@ -367,17 +335,13 @@ def _is_detached(op: Op) -> bool:
     return moving
 
 
-def _folded(op: Op, reach: Interval) -> object:
-    """The number that arithmetic on known numbers gives."""
-    if any(value.number is None for value in op.operands.values()) or reach.constant is None:
-        return NOTHING
-    whole = all(isinstance(value.constant, int) for value in op.operands.values()) and op.function != "torch.div"
-    return int(reach.constant) if whole and reach.integer else reach.constant
-
-
 def _common(values: Sequence[object], otherwise: object) -> object:
     first = values[0]
-    return first if all(value is first or (type(value) is type(first) and value == first) for value in values) else otherwise
+    return (
+        first
+        if all(value is first or (type(value) is type(first) and value == first) for value in values)
+        else otherwise
+    )
 
 
 @lru_cache(maxsize=16384)
@@ -391,19 +355,3 @@ def _transferred(
 ) -> Interval:
     stated = {name: value for name, _, value in constants}
     return transfer(function, dict(operands), stated, format_of(dtype), empty=empty)
-
-
-@lru_cache(maxsize=4096)
-def _point(kind: type, value: float) -> Interval:
-    del kind
-    return point(value)
-
-
-def range_of(constant: object) -> Interval:
-    """The one value that a literal is; FINITE for what is no number."""
-    if not isinstance(constant, bool | int | float):
-        return FINITE
-    try:
-        return _point(type(constant), float(constant))
-    except OverflowError:
-        return FINITE

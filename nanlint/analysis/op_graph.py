@@ -56,7 +56,9 @@ NOTHING: Final = _Nothing()
 class Op:
     """One operation on values, however it is spelled."""
 
-    __slots__ = ("copy_of", "function", "module", "node", "nodes", "operands", "recorded", "scope", "where")
+    __slots__ = (
+        "copy_of", "function", "in_place", "module", "node", "nodes", "operands", "recorded", "rest", "scope", "storage", "where",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -82,6 +84,12 @@ class Op:
         """Where each operand is written, as far as it is written here."""
         self.where = ""
         """The name of a parameter, an attribute, an element."""
+        self.in_place = False
+        """What it makes lies where its first operand lay."""
+        self.rest: tuple[Value, ...] = ()
+        """Sizes and other starred arguments: `x.view(2, -1)`."""
+        self.storage: frozenset[Op] | None = None
+        """What `storages` has found; None before it was asked."""
 
     @property
     def subject(self) -> Value | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.dtypes import rounded_to
 from nanlint.analysis.op_graph import NOTHING, Op, Value, made_from
 from nanlint.ops.interval import INF, NONNEGATIVE, UNIT, Interval
 from nanlint.ops.names import METHODS
@@ -110,7 +111,8 @@ def _product(op: Op) -> Interval | None:
         return _NOT_POSITIVE
     if left is None or not aligned(left, right):
         return None
-    return replace(NONNEGATIVE, plus_inf=True, nan=True, nonzero=left.range.nonzero)
+    # Each value meets itself: 0 * inf does not occur.
+    return replace(NONNEGATIVE, plus_inf=True, nan=left.range.nan, nonzero=left.range.nonzero)
 
 
 def _quotient(op: Op) -> Interval | None:
@@ -187,7 +189,7 @@ def _filled(op: Op) -> Interval | None:
     mask, fill = op.operands.get("mask"), op.operands.get("value")
     if op.subject is None or mask is None or fill is None:
         return None
-    return range_where(op.subject, mask, holds=False).join(fill.range)
+    return range_where(op.subject, mask, holds=False).join(rounded_to(fill.range, op.subject.dtype))
 
 
 def _dot_product(op: Op) -> Interval | None:

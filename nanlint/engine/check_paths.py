@@ -159,7 +159,9 @@ class Run:
 
         # The largest first, so that no worker is left alone with one at the end.
         ordered = sorted(files, key=lambda file: -file.size)
-        for file, answer in run_in_workers(ordered, self.checker, jobs=jobs, before_fork=lambda: self.checker.prepare(ordered)):
+        for file, answer in run_in_workers(
+            ordered, self.checker, jobs=jobs, before_fork=lambda: self.checker.prepare(ordered)
+        ):
             yield file, answer if answer is not None else _died(file)
 
     def _jobs(self, files: list[FoundFile]) -> int:

@@ -61,7 +61,9 @@ def run_hazard_rules(
     for each, hazard in hazards_in(file, watched):
         for rule in ruleset.watching[each]:
             line = hazard.span.line
-            told = findings_of(rule, lambda rule=rule, hazard=hazard: rule.check(hazard), path, lambda line=line: line, errors)  # type: ignore[misc]
+            told = findings_of(
+                rule, lambda rule=rule, hazard=hazard: rule.check(hazard), path, lambda line=line: line, errors
+            )  # type: ignore[misc]
             for finding in told:
                 placed = replace(finding, function=hazard.outer_function if hazard.outer_function != "<module>" else "")
                 found.append(graded(placed, *of_hazard(placed, hazard, plan)) if rule.severity is None else placed)

@@ -16,21 +16,18 @@ from nanlint.analysis.op_graph import (
     ATTRIBUTE,
     CALL,
     CLASS,
-    DICT,
-    ELEMENT,
     FUNCTION,
-    GUARDED,
     INSTANCE,
-    JOIN,
-    LITERAL,
     PARAMETER,
     REFERENCE,
-    TUPLE,
     UNKNOWN,
     Op,
     Value,
 )
+from nanlint.analysis.project.replay import Replay
 from nanlint.analysis.project.index import MODULE_BODY, CallSite, Class, Function, Module, Project
+
+from nanlint.analysis.storage import storages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,8 +37,8 @@ if TYPE_CHECKING:
 
 # A function that calls a function that calls …: beyond this depth what is returned is unknown.
 _DEEPEST = 12
-# A result that takes more operations than this is not repeated at the call.
-_LONGEST_REPLAY = 120
+# Nor is a function interpreted from within an expression that is nested deeper than this.
+_DEEPEST_NESTING = 100
 _BUILTINS = frozenset(vars(builtins))
 # They return what the function below them returns.
 _TRANSPARENT = frozenset(
@@ -61,6 +58,8 @@ class Graph:
         self.project = project
         self.maker = Maker()
         self._depth = 0
+        self.nesting = 0
+        """How many expressions and blocks are being interpreted inside each other."""
         self._attributes: dict[tuple[Class, str], Value] = {}
         self._references: dict[str, Value] = {}
         self.done: list[Function] = []
@@ -69,16 +68,18 @@ class Graph:
         """Interpret a function, unless that was done; False while it is being interpreted, or too deep to begin."""
         if function.is_done:
             return True
-        if function.is_running or self._depth > _DEEPEST:
+        if function.is_running or self._depth > _DEEPEST or self.nesting > _DEEPEST_NESTING:
             return False
         function.is_running = True
         self._depth += 1
+        nesting = self.nesting
         try:
             Interpreter(self, function, closure).run()
         except RecursionError:
             function.result = None
         finally:
             self._depth -= 1
+            self.nesting = nesting
             function.is_running = False
         function.is_done = True
         self.done.append(function)
@@ -191,19 +192,30 @@ class Graph:
     # -- calls ----------------------------------------------------------------------------------------------------
 
     def called(
-        self, function: Function, given: list[Value], named: Mapping[str, Value], node: ast.Call, caller: Calls, *, is_whole: bool
+        self,
+        function: Function,
+        given: list[Value],
+        named: Mapping[str, Value],
+        node: ast.Call,
+        caller: Calls,
+        *,
+        is_whole: bool,
     ) -> Value:
         """What a call of a function of the project returns; the call is noted with it."""
         arguments = self._arguments(function, given, named)
         op = Op(CALL, {**arguments}, node, caller.function, recorded=caller.recorded)
         op.where = function.qualname
-        function.calls.append(CallSite(op, arguments, is_whole=is_whole))
+        site = CallSite(op, arguments, is_whole=is_whole)
+        function.calls.append(site)
+        caller.sites.append((function, site))
         caller.function.ops.append(op)
         result = self._result_of(function)
+        self._pass_changes_on(function, arguments, caller, node)
         unsure = function.decorators and not _TRANSPARENT.issuperset(function.decorators)
         if result is None or unsure or isinstance(function.node, ast.AsyncFunctionDef):
-            return Value(UNKNOWN, op, detached=not caller.recorded)
-        replay = _Replay(self, arguments, function, op, is_whole=is_whole)
+            awaited = (result,) if result is not None and not unsure else ()
+            return Value(UNKNOWN, op, detached=not caller.recorded, parts=awaited)
+        replay = Replay(self, arguments, function, op, is_whole=is_whole)
         value = replay.of(result)
         caller.function.ops += replay.made
         op.operands = {**op.operands, "result": result}
@@ -211,8 +223,27 @@ class Graph:
             value = value.but(detached=True)
         return value
 
+    def _pass_changes_on(
+        self, function: Function, arguments: Mapping[str, Value], caller: Calls, node: ast.Call
+    ) -> None:
+        """What the function changes in place is changed for its caller."""
+        roots: set[Op] = set()
+        for op in function.changes:
+            if op.function != PARAMETER or op.scope is not function:
+                roots.add(op)
+            elif op.where in arguments:
+                roots |= storages(arguments[op.where])
+        caller.changed_by_call(roots, node)
+
     def constructed(
-        self, owner: Class, given: list[Value], named: Mapping[str, Value], node: ast.Call, caller: Calls, *, is_whole: bool
+        self,
+        owner: Class,
+        given: list[Value],
+        named: Mapping[str, Value],
+        node: ast.Call,
+        caller: Calls,
+        *,
+        is_whole: bool,
     ) -> Value:
         """An object of a class of the project; its constructor is called."""
         constructor = self.project.method(owner, "__init__")
@@ -221,12 +252,17 @@ class Graph:
         op.where = owner.qualname
         caller.function.ops.append(op)
         if constructor is not None:
-            constructor.calls.append(CallSite(op, arguments, is_whole=is_whole))
+            site = CallSite(op, arguments, is_whole=is_whole)
+            constructor.calls.append(site)
+            caller.sites.append((constructor, site))
         return Value(INSTANCE, op, target=owner, name=owner.qualname)
 
     def _arguments(self, function: Function, given: list[Value], named: Mapping[str, Value]) -> dict[str, Value]:
         names = function.names()[1:] if function.is_method else function.names()
-        return {**dict(zip(names, given, strict=False)), **{name: value for name, value in named.items() if name in names}}
+        return {
+            **dict(zip(names, given, strict=False)),
+            **{name: value for name, value in named.items() if name in names},
+        }
 
     def _result_of(self, function: Function) -> Value | None:
         return function.result if self.run(function) else None
@@ -235,7 +271,7 @@ class Graph:
 
     def with_callers(self, value: Value) -> Value:
         """The value as it is with all that the callers in the project pass, joined; as it was where nobody knows them."""
-        return _Replay(self, {}, None, None, is_whole=True).of(value)
+        return Replay(self, {}, None, None, is_whole=True).of(value)
 
     def passed(self, function: Function, name: str) -> Value | None:
         """What all callers pass for a parameter, joined; None if there are none, or one of them is not readable."""
@@ -251,103 +287,6 @@ class Graph:
             if value is not None:
                 values.append(value)
         return self.maker.join(values) if values else None
-
-
-class _Replay:
-    """Repeats the operations behind a value with other values for the parameters of a function, or with what all callers pass."""
-
-    def __init__(self, graph: Graph, arguments: Mapping[str, Value], function: Function | None, call: Op | None, *, is_whole: bool) -> None:
-        self._graph = graph
-        self._arguments = arguments
-        self._function = function
-        self._call = call
-        self._is_whole = is_whole
-        self._known: dict[int, Value] = {}
-        self._kept: list[Value] = []
-        self._left = _LONGEST_REPLAY
-        self._depth = 0
-        self.made: list[Op] = []
-
-    def of(self, value: Value) -> Value:
-        """The value, repeated; itself where nothing of it changes."""
-        held = self._known.get(id(value))
-        if held is None:
-            self._known[id(value)] = value  # for circles, which loops make
-            self._kept.append(value)
-            self._depth += 1
-            held = self._repeat(value) if self._depth < 60 else value
-            self._depth -= 1
-            self._known[id(value)] = held
-            self._kept.append(held)
-        return held
-
-    def _repeat(self, value: Value) -> Value:
-        op = value.op
-        if op is None or op.function == LITERAL:
-            return value
-        if op.function == PARAMETER:
-            return self._parameter(value, op)
-        if value.kind in {TUPLE, DICT} and value.parts:
-            parts = tuple(self.of(part) for part in value.parts)
-            return value.but(parts=parts) if any(one is not other for one, other in zip(parts, value.parts, strict=True)) else value
-        if op.function in {CALL, "<element>"} and self._call is not None:
-            return value
-        operands = {name: self.of(each) for name, each in op.operands.items()}
-        if all(operands[name] is each for name, each in op.operands.items()):
-            return value
-        self._left -= 1
-        if self._left < 0:
-            return value
-        return self._made_again(value, op, operands)
-
-    def _made_again(self, value: Value, op: Op, operands: dict[str, Value]) -> Value:
-        maker = self._graph.maker
-        if op.function == GUARDED:
-            inner = operands["input"]
-            left = inner.range.meet(value.range)
-            return maker.guarded(inner, left if not left.is_empty else value.range, op.node, some=value.some)
-        if op.function == JOIN:
-            made = maker.join(list(operands.values()), op.node, op.scope)
-            return made if not op.where else value.but(range=value.range, op=made.op)
-        if op.function == ATTRIBUTE and "stored" in operands:
-            return operands["stored"].but(op=op, key=op)
-        if op.function in {CALL, ATTRIBUTE, ELEMENT} or op.function.startswith("<"):
-            return value
-        made = maker.make(op.function, operands, op.node, op.scope, recorded=op.recorded, operator=value.kind is not op.function, module=op.module)
-        whole = made
-        if made.kind is TUPLE and value.kind is not TUPLE and made.parts:
-            made = made.parts[0]
-        if made.op is not None:
-            made.op.copy_of, made.op.nodes = op, op.nodes
-            self.made.append(made.op)
-        del whole
-        if made.kind is UNKNOWN and value.kind is not UNKNOWN:
-            made.kind = value.kind
-        # Both are true: what was known before, and what is known with these arguments.
-        both = made.range.meet(value.range)
-        made.range = both if not both.is_empty else made.range
-        made.dtype = made.dtype or value.dtype
-        made.some = made.some or value.some
-        return made
-
-    def _parameter(self, value: Value, op: Op) -> Value:
-        if self._function is not None:
-            if op.scope is not self._function:
-                return value
-            passed = self._arguments.get(op.where)
-            if passed is None and value.assumed and not self._is_whole:
-                return value.but(assumed=True)
-            return passed if passed is not None else value
-        if op.scope is None:
-            return value
-        passed = self._graph.passed(op.scope, op.where)
-        if passed is None:
-            return value
-        again = self.of(passed)
-        if again.range == value.range and again.kind is value.kind:
-            return value
-        left = again.range.meet(value.range) if not value.assumed else again.range
-        return again.but(range=left if not left.is_empty else again.range)
 
 
 __all__ = ["MODULE_BODY", "Graph"]

@@ -38,12 +38,16 @@ class Function:
     """A function, method or module body, and what the interpreter has found in it."""
 
     __slots__ = (
-        "calls", "decorators", "is_done", "is_running", "module", "name", "node", "ops", "owner", "parameters", "parent",
-        "qualname", "result", "sinks", "stores",
+        "attributes", "calls", "changes", "decorators", "is_done", "is_running", "module", "name", "node", "ops", "owner", "parameters", "parent",
+        "qualname", "rebinds", "result", "sinks", "stores",
     )  # fmt: skip
 
     def __init__(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Module | ast.Lambda, module: Module, owner: Class | None, qualname: str
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Module | ast.Lambda,
+        module: Module,
+        owner: Class | None,
+        qualname: str,
     ) -> None:
         self.node = node
         self.module = module
@@ -61,6 +65,12 @@ class Function:
         """Every call of it that was seen."""
         self.stores: dict[str, list[Value]] = {}
         """What it assigns to attributes of its object."""
+        self.attributes: set[str] = set()
+        """Attributes of its object that it sets, or that methods set which it calls."""
+        self.changes: set[Op] = set()
+        """What it changes in place: its parameters, and memory that was there before it."""
+        self.rebinds: set[str] = set()
+        """Names of the function or file around it that it assigns."""
         self.sinks: list[tuple[str, Value, ast.AST]] = []
         """Where values go for good: a backward, a log line, something returned; with the place."""
 
@@ -279,7 +289,12 @@ class Project:
             for base in each.bases:
                 first, _, rest = base.partition(".")
                 full = each.module.imports.get(first, first) + (f".{rest}" if rest else "")
-                if full.rpartition(".")[2] in {"Module", "LightningModule", "PreTrainedModel", "MessagePassing"} or full.startswith("torch.nn."):
+                if full.rpartition(".")[2] in {
+                    "Module",
+                    "LightningModule",
+                    "PreTrainedModel",
+                    "MessagePassing",
+                } or full.startswith("torch.nn."):
                     return True
         return False
 

@@ -1,0 +1,142 @@
+"""Containers: tuples, lists, dicts, their elements, comprehensions, and what a loop takes out of something."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from nanlint.analysis.interpreter.environment import Env
+from nanlint.analysis.interpreter.operators import Operators
+from nanlint.analysis.op_graph import (
+    ARRAY,
+    CALL,
+    DICT,
+    ELEMENT,
+    LAYER,
+    NOTHING,
+    NUMBER,
+    TENSOR,
+    TUPLE,
+    UNKNOWN,
+    Op,
+    Value,
+)
+from nanlint.analysis.project.index import dotted
+from nanlint.analysis.selection import SUBSCRIPT
+from nanlint.ops.interval import COUNT, FINITE, INF, Interval, point
+
+
+class Containers(Operators):
+    """Evaluates containers and what is taken out of them."""
+
+    def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Value:
+        parts = tuple(self.evaluate(each) for each in node.elts)
+        op = Op(CALL, {str(place): part for place, part in enumerate(parts)}, node, self.function)
+        op.where = "sequence"
+        starred = any(isinstance(each, ast.Starred) for each in node.elts)
+        return Value(TUPLE, op, parts=() if starred else parts)
+
+    def _dict(self, node: ast.Dict) -> Value:
+        keys, parts = [], []
+        for key, each in zip(node.keys, node.values, strict=True):
+            value = self.evaluate(each)
+            held = self.evaluate(key).constant if key is not None else NOTHING
+            keys.append(held if isinstance(held, str | int) else object())
+            parts.append(value)
+        op = Op(CALL, {str(place): part for place, part in enumerate(parts)}, node, self.function)
+        op.where = "dict"
+        return Value(DICT, op, keys=tuple(keys), parts=tuple(parts))
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        base = self.evaluate(node.value)
+        index = self.index(node.slice)
+        if index.constant is not NOTHING:
+            part = base.part(index.constant)
+            if part is not None:
+                return part
+        if base.kind is TUPLE and base.name == "shape":
+            return self.of_shape(base, index, node)
+        if base.kind in {TUPLE, DICT, LAYER} and base.parts:
+            if isinstance(node.slice, ast.Slice):
+                return Value(base.kind, base.op, parts=())
+            if base.kind is LAYER and not base.name.endswith(("List", "Sequential", "Dict")):
+                return base
+            return self.maker.join(list(base.parts), node, self.function)
+        if base.kind in {TENSOR, ARRAY} or index.dtype == "bool":
+            value = self.emit(SUBSCRIPT, {"input": base, "index": index}, node, {"input": node.value})
+            return value if base.kind in {TENSOR, ARRAY} else value.but(kind=UNKNOWN)
+        value = self.unknown(
+            ELEMENT, str(index.constant) if index.constant is not NOTHING else "", node, {"input": base, "index": index}
+        )
+        value.detached = base.detached
+        text = ast.unparse(node) if isinstance(node.slice, ast.Constant) and dotted(node.value) else ""
+        if text:
+            held = self.env.names.get(text)
+            if held is not None:
+                return held
+            self.env.names[text] = value
+        return value
+
+    def of_shape(self, base: Value, index: Value, node: ast.AST) -> Value:
+        """One size of a shape: the same for the same index, at least 1 but for what a mask has chosen."""
+        operands = {"input": base, "index": index}
+        subject = base.op.operands.get("input", base) if base.op is not None else base
+        value = self.maker.make("torch.Tensor.size", {"input": subject, "dim": index}, node, self.function)
+        if value.op is not None:
+            value.op.operands = {**operands, "input": subject}
+        return value
+
+    def index(self, node: ast.expr) -> Value:
+        if isinstance(node, ast.Slice):
+            for part in (node.lower, node.upper, node.step):
+                if part is not None:
+                    self.evaluate(part)
+            return Value(UNKNOWN, None)
+        return self.evaluate(node)
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+        outer = self.env
+        self.env = outer.copy()
+        for clause in node.generators:
+            self.bind(clause.target, self.taken_from(self.evaluate(clause.iter), clause.iter))
+            for condition in clause.ifs:
+                self.env = self.env.under(self.evaluate(condition), holds=True)
+        if isinstance(node, ast.DictComp):
+            self.evaluate(node.key)
+            element = self.evaluate(node.value)
+        else:
+            element = self.evaluate(node.elt)
+        self.env = Env(outer.names, outer.guards)
+        value = self.unknown(CALL, "comprehension", node, {"input": element})
+        value.detached, value.range = element.detached, element.range
+        return value
+
+    def taken_from(self, source: Value, node: ast.expr) -> Value:
+        """What a loop over `source` takes out of it."""
+        op = source.op
+        if op is not None and op.function == "range":
+            return Value(
+                NUMBER, Op(ELEMENT, {}, node, self.function), range=_of_range(list(op.operands.values())), detached=True
+            )
+        if op is not None and op.function == "enumerate" and op.subject is not None:
+            index = Value(NUMBER, Op(ELEMENT, {}, node, self.function), range=COUNT, detached=True)
+            return Value(TUPLE, op, parts=(index, self.taken_from(op.subject, node)))
+        if op is not None and op.function == "zip":
+            return Value(TUPLE, op, parts=tuple(self.taken_from(each, node) for each in op.operands.values()))
+        if source.kind in {TUPLE, LAYER} and source.parts:
+            return self.maker.join(list(source.parts), node, self.function)
+        if source.kind in {TENSOR, ARRAY}:
+            return self.emit(SUBSCRIPT, {"input": source}, node, {"input": node})
+        value = self.unknown(ELEMENT, "", node, {"input": source})
+        value.detached = source.detached
+        return value
+
+
+def _of_range(stated: list[Value]) -> Interval:
+    """The numbers of `range(stop)` or `range(start, stop, step)`."""
+    if len(stated) <= 1:
+        return COUNT
+    step = stated[2].range if len(stated) > 2 else point(1.0)
+    if step.least <= 0:
+        return replace(FINITE, integer=True)
+    return Interval(stated[0].range.least, INF, integer=True)

@@ -1,0 +1,26 @@
+"""The regions that `with` and decorators open: without gradients, with them again, under autocast."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.analysis.op_graph import DTYPE, NOTHING
+
+if TYPE_CHECKING:
+    from nanlint.analysis.op_graph import Value
+
+NO_GRADIENT = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
+WITH_GRADIENT = frozenset({"torch.enable_grad", "torch.autograd.enable_grad"})
+SWITCHES = frozenset({"torch.set_grad_enabled", "torch.autograd.set_grad_enabled"})
+AUTOCASTS = frozenset({"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"})
+
+
+def autocast_dtype(region: Value) -> str:
+    """The half dtype of an autocast region; empty where it is switched off."""
+    operands = region.op.operands if region.op is not None else {}
+    enabled = operands.get("enabled")
+    if enabled is not None and enabled.constant is False:
+        return ""
+    chosen = operands.get("dtype")
+    is_known = chosen is not None and chosen.kind is DTYPE and chosen.constant is not NOTHING
+    return str(chosen.constant) if chosen is not None and is_known else "float16"

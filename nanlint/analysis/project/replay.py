@@ -1,0 +1,147 @@
+"""Repeats the operations behind a value with other values for the parameters, so that a helper's result is known as if written there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.analysis.op_graph import (
+    ATTRIBUTE,
+    CALL,
+    DICT,
+    ELEMENT,
+    GUARDED,
+    JOIN,
+    LITERAL,
+    PARAMETER,
+    TUPLE,
+    UNKNOWN,
+    Op,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nanlint.analysis.project.graph import Graph
+    from nanlint.analysis.project.index import Function
+
+# A result that takes more operations than this is not repeated at the call.
+_LONGEST = 120
+_DEEPEST = 60
+
+
+class Replay:
+    """Repeats the operations behind a value with other values for the parameters of a function, or with what all callers pass."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        arguments: Mapping[str, Value],
+        function: Function | None,
+        call: Op | None,
+        *,
+        is_whole: bool,
+    ) -> None:
+        self._graph = graph
+        self._arguments = arguments
+        self._function = function
+        self._call = call
+        self._is_whole = is_whole
+        self._known: dict[int, Value] = {}
+        self._kept: list[Value] = []
+        self._left = _LONGEST
+        self._depth = 0
+        self.made: list[Op] = []
+
+    def of(self, value: Value) -> Value:
+        """The value, repeated; itself where nothing of it changes."""
+        held = self._known.get(id(value))
+        if held is None:
+            self._known[id(value)] = value  # for circles, which loops make
+            self._kept.append(value)
+            self._depth += 1
+            held = self._repeat(value) if self._depth < 60 else value
+            self._depth -= 1
+            self._known[id(value)] = held
+            self._kept.append(held)
+        return held
+
+    def _repeat(self, value: Value) -> Value:
+        op = value.op
+        if op is None or op.function == LITERAL:
+            return value
+        if op.function == PARAMETER:
+            return self._parameter(value, op)
+        if value.kind in {TUPLE, DICT} and value.parts:
+            parts = tuple(self.of(part) for part in value.parts)
+            return (
+                value.but(parts=parts)
+                if any(one is not other for one, other in zip(parts, value.parts, strict=True))
+                else value
+            )
+        if op.function in {CALL, "<element>"} and self._call is not None:
+            return value
+        operands = {name: self.of(each) for name, each in op.operands.items()}
+        if all(operands[name] is each for name, each in op.operands.items()):
+            return value
+        self._left -= 1
+        if self._left < 0:
+            return value
+        return self._made_again(value, op, operands)
+
+    def _made_again(self, value: Value, op: Op, operands: dict[str, Value]) -> Value:
+        maker = self._graph.maker
+        if op.function == GUARDED:
+            inner = operands["input"]
+            left = inner.range.meet(value.range)
+            return maker.guarded(inner, left if not left.is_empty else value.range, op.node, some=value.some)
+        if op.function == JOIN:
+            made = maker.join(list(operands.values()), op.node, op.scope)
+            return made if not op.where else value.but(range=value.range, op=made.op)
+        if op.function == ATTRIBUTE and "stored" in operands:
+            return operands["stored"].but(op=op, key=op)
+        if op.function in {CALL, ATTRIBUTE, ELEMENT} or op.function.startswith("<"):
+            return value
+        made = maker.make(
+            op.function,
+            operands,
+            op.node,
+            op.scope,
+            recorded=op.recorded,
+            operator=value.kind is not op.function,
+            module=op.module,
+        )
+        whole = made
+        if made.kind is TUPLE and value.kind is not TUPLE and made.parts:
+            made = made.parts[0]
+        if made.op is not None:
+            made.op.copy_of, made.op.nodes = op, op.nodes
+            self.made.append(made.op)
+        del whole
+        if made.kind is UNKNOWN and value.kind is not UNKNOWN:
+            made.kind = value.kind
+        # Both are true: what was known before, and what is known with these arguments.
+        both = made.range.meet(value.range)
+        made.range = both if not both.is_empty else made.range
+        made.dtype = made.dtype or value.dtype
+        made.some = made.some or value.some
+        return made
+
+    def _parameter(self, value: Value, op: Op) -> Value:
+        if self._function is not None:
+            if op.scope is not self._function:
+                return value
+            passed = self._arguments.get(op.where)
+            if passed is None and value.assumed and not self._is_whole:
+                return value.but(assumed=True)
+            return passed if passed is not None else value
+        if op.scope is None:
+            return value
+        passed = self._graph.passed(op.scope, op.where)
+        if passed is None:
+            return value
+        again = self.of(passed)
+        if again.range == value.range and again.kind is value.kind:
+            return value
+        left = again.range.meet(value.range) if not value.assumed else again.range
+        return again.but(range=left if not left.is_empty else again.range)
