@@ -1,11 +1,12 @@
 """Rules that are shown hazards, on one file and the project around it."""
 
-# ruff: noqa: PTH - asked for every file
+# ruff: noqa: PTH100, PTH110, PTH120 - asked for every file; pathlib costs ten times as much
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.whole import WholeProject
@@ -14,10 +15,12 @@ from nanlint.evidence.levels import graded
 from nanlint.evidence.of_hazard import of_ends, of_hazard
 from nanlint.hazards.find import hazards_in
 from nanlint.settings.project import project_root
+from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
     from nanlint.analysis.project.whole import FileInProject
     from nanlint.engine.ruleset import Ruleset
+    from nanlint.hazards.hazard import Hazard
     from nanlint.model import FileError, Finding
     from nanlint.source.outline import Outline
 
@@ -60,11 +63,12 @@ def run_hazard_rules(
     found: list[Finding] = []
     for each, hazard in hazards_in(file, watched):
         for rule in ruleset.watching[each]:
-            line = hazard.span.line
-            told = findings_of(
-                rule, lambda rule=rule, hazard=hazard: rule.check(hazard), path, lambda line=line: line, errors
-            )  # type: ignore[misc]
-            for finding in told:
-                placed = replace(finding, function=hazard.outer_function if hazard.outer_function != "<module>" else "")
+            for finding in findings_of(rule, partial(rule.check, hazard), path, partial(_line_of, hazard), errors):
+                function = hazard.outer_function.replace(MODULE, "")
+                placed = replace(finding, function=function)
                 found.append(graded(placed, *of_hazard(placed, hazard, plan)) if rule.severity is None else placed)
     return list({(finding.code, finding.span): finding for finding in found}.values())
+
+
+def _line_of(hazard: Hazard) -> int:
+    return hazard.span.line
