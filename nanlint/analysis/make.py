@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     from nanlint.analysis.project.index import Function
 
+INDICES = "indices"
+"""The name of the second part of what `x.max(dim)` and `x.sort()` return."""
 COMPARISONS = frozenset(f"torch.{word}" for word in ("eq", "ne", "lt", "le", "gt", "ge"))
 WITHOUT_GRADIENT = frozenset(
     f"torch.{word}"
@@ -127,7 +129,7 @@ class Maker:
             )
         value = self._tensor(op, autocast=autocast, in_place=in_place, operator=operator, key=key)
         if function in _ALWAYS_PAIRS or (function in _PAIRS and "dim" in operands):
-            indices = Value(TENSOR, op, range=COUNT, dtype="int", detached=True)
+            indices = Value(TENSOR, op, range=COUNT, dtype="int", detached=True, name=INDICES)
             return Value(TUPLE, op, parts=(value, indices))
         return value
 
@@ -188,7 +190,7 @@ class Maker:
         ):
             reach, dtype = TRUTH, "bool"
         detached = kind in {ARRAY, NUMBER} or dtype in {"int", "bool"} or _is_detached(op)
-        if in_place and not op.recorded and op.subject is not None:
+        if in_place and not op.recorded and op.subject is not None and op.function != METHODS["requires_grad_"]:
             detached = op.subject.detached
         constant = computed(op.function, operands) if numbers else NOTHING
         if constant is not NOTHING:

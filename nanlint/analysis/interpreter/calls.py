@@ -121,7 +121,9 @@ class Calls(ImportedCalls):
         if base.kind in {INSTANCE, CLASS} and isinstance(base.target, Class):
             text = dotted(node.func)
             held = self.env.names.get(text) if text else None
-            return held if held is not None else self.graph.attribute(base.target, node.func.attr, base, node.func), base
+            return held if held is not None else self.graph.attribute(
+                base.target, node.func.attr, base, node.func
+            ), base
         return Value(), base
 
     def _note_writing(self, node: ast.Call, values: list[Value]) -> None:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op, Value
 
 _PRODUCTS = frozenset(
-    f"torch.{word}" for word in "matmul mm bmm dot einsum inner vdot mv tensordot linalg.vecdot cosine_similarity".split()
+    f"torch.{word}"
+    for word in "matmul mm bmm dot einsum inner vdot mv tensordot linalg.vecdot cosine_similarity".split()
 )
 _THROUGH = frozenset(f"torch.{word}" for word in "abs neg sub add mul div clamp".split())
 _SUMS = frozenset({"torch.sum", "torch.trace"})

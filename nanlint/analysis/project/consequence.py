@@ -89,7 +89,9 @@ class Consequence:
             self.bits[op] = known | bits
             if bits & TRAINS and place is not None:
                 self.places.setdefault(op, place)
-            waiting += [(each, bits & ~(0 if _carries(op) else TRAINS | OUTPUT | DATA), place) for each in self._inputs(op)]
+            waiting += [
+                (each, bits & ~(0 if _carries(op) else TRAINS | OUTPUT | DATA), place) for each in self._inputs(op)
+            ]
 
     def _inputs(self, op: Op) -> Iterable[Op]:
         found = self._feeds.get(op)

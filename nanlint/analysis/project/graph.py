@@ -28,6 +28,7 @@ from nanlint.analysis.project.replay import Replay
 from nanlint.analysis.project.index import MODULE_BODY, CallSite, Class, Function, Module, Project
 
 from nanlint.analysis.storage import storages
+from nanlint.ops.names import CANONICAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +61,7 @@ class Graph:
         self._depth = 0
         self.nesting = 0
         """How many expressions and blocks are being interpreted inside each other."""
-        self._attributes: dict[tuple[Class, str], Value] = {}
+        self._attributes: dict[tuple[Class, str, bool], Value] = {}
         self._references: dict[str, Value] = {}
         self.done: list[Function] = []
 
@@ -98,6 +99,8 @@ class Graph:
             return Value(FUNCTION, None, target=module.functions[name], name=name)
         if name in module.classes:
             return Value(CLASS, None, target=module.classes[name], name=name)
+        if name in module.rebound:
+            return self.maker.unknown(ATTRIBUTE, name, None, None)
         if name in module.assigned and self.run(module.body):
             held = module.body.parameters.get(name)
             if held is not None:
@@ -106,6 +109,9 @@ class Graph:
             return self.imported(module.imports[name], module)
         if name in _BUILTINS and name not in module.assigned:
             return self._reference(name)
+        for star in module.stars:
+            if f"{star}.{name}" in CANONICAL:
+                return self._reference(f"{star}.{name}")
         if module.stars:
             found = self.project.named(name, module)
             if found is not None:
@@ -149,18 +155,37 @@ class Graph:
             if {"property", "cached_property"}.isdisjoint(method.decorators):
                 return Value(FUNCTION, None, target=method, name=name, parts=(base,))
             return self._result_of(method) or self.maker.unknown(ATTRIBUTE, f"self.{name}", node, None)
-        key = (owner, name)
+        is_exact = base.op is not None
+        key = (owner, name, is_exact)
         if key not in self._attributes:
-            value = self._stored(owner, name)
+            value = self._stored(owner, name, is_exact=is_exact)
             if value is None:
                 return self.maker.unknown(ATTRIBUTE, f"self.{name}", node, None)
             self._attributes[key] = value
-        return self._attributes[key]
+        return self._as_constructed(self._attributes[key], owner, base)
 
-    def _stored(self, owner: Class, name: str) -> Value | None:
-        """All that is stored under a name, joined; None while some of it is being interpreted."""
+    def _as_constructed(self, value: Value, owner: Class, base: Value) -> Value:
+        """An attribute of an object that was made in sight: as the arguments of its constructor make it."""
+        constructor = self.project.method(owner, "__init__")
+        made = base.op
+        if (
+            constructor is None
+            or made is None
+            or made.function != CALL
+            or made.where != owner.qualname
+            or not made.operands
+        ):
+            return value
+        return Replay(self, made.operands, constructor, made, is_whole=True).of(value)
+
+    def _stored(self, owner: Class, name: str, *, is_exact: bool) -> Value | None:
+        """All that is stored under a name, joined; None while some of it is being interpreted. `self` may be of a class below."""
         held: list[Value] = []
-        for each in self.project.lineage(owner):
+        below = [] if is_exact else self.project.below(owner)
+        for each in [
+            *self.project.lineage(owner),
+            *(each for each in below if name in each.stored_by or name in each.constants),
+        ]:
             for method_name in sorted(each.stored_by.get(name, ())):
                 method = each.methods[method_name]
                 if not self.run(method):

@@ -136,11 +136,17 @@ class Module:
         self.functions: dict[str, Function] = {}
         self.classes: dict[str, Class] = {}
         self.assigned: set[str] = set()
+        self.rebound: set[str] = set()
+        """Names of the file that some function assigns."""
+        if "global " in text:
+            self.rebound = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
         self.body = Function(tree, self, None, MODULE_BODY)
         self._read(tree.body)
 
     def _read(self, body: list[ast.stmt]) -> None:
-        for statement in body:
+        waiting = list(reversed(body))
+        while waiting:
+            statement = waiting.pop()
             if isinstance(statement, _DEFINITIONS):
                 self.functions[statement.name] = Function(statement, self, None, statement.name)
             elif isinstance(statement, ast.ClassDef):
@@ -149,13 +155,9 @@ class Module:
                 self.imports.update(bindings(statement))
                 if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
                     self.stars.append("." * statement.level + (statement.module or ""))
-            elif isinstance(statement, ast.Assign):
-                self.assigned |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
-            for field in ("body", "orelse", "handlers", "finalbody"):
-                inner = getattr(statement, field, None)
-                if isinstance(statement, ast.If | ast.Try | ast.With) and isinstance(inner, list):
-                    for each in inner:
-                        self._read(each.body if isinstance(each, ast.ExceptHandler) else [each])
+            else:
+                self.assigned.update(_names_in(statement))
+                waiting.extend(reversed(_inner_statements(statement)))
 
     def all_functions(self) -> Iterator[Function]:
         """Every function and method at the top of the file, the body of the module first."""
@@ -269,6 +271,10 @@ class Project:
                     waiting.append(above)
         return found
 
+    def below(self, owner: Class) -> list[Class]:
+        """The classes of the same file that inherit from it."""
+        return [each for each in owner.module.classes.values() if each is not owner and owner in self.lineage(each)]
+
     def named(self, text: str, module: Module) -> Symbol | None:
         """What a name as it is written in a file stands for."""
         first, _, rest = text.partition(".")
@@ -327,23 +333,58 @@ def _last_word(node: ast.expr) -> str:
     return str(getattr(function, "attr", "") or getattr(function, "id", ""))
 
 
+def _inner_statements(statement: ast.stmt) -> list[ast.stmt]:
+    """The statements in the blocks of a statement, those of functions and classes left out."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return []
+    found: list[ast.stmt] = []
+    for field in ("body", "orelse", "finalbody"):
+        found += getattr(statement, field, ())
+    for block in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+        found += block.body
+    return found
+
+
+def _targets(statement: ast.stmt) -> Iterator[ast.expr]:
+    """What a statement assigns, tuples taken apart."""
+    waiting: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        waiting = list(statement.targets)
+    elif isinstance(statement, ast.AugAssign | ast.AnnAssign | ast.For | ast.AsyncFor):
+        waiting = [statement.target]
+    elif isinstance(statement, ast.With | ast.AsyncWith):
+        waiting = [item.optional_vars for item in statement.items if item.optional_vars is not None]
+    while waiting:
+        target = waiting.pop()
+        if isinstance(target, ast.Tuple | ast.List):
+            waiting += target.elts
+        else:
+            yield target.value if isinstance(target, ast.Starred) else target
+
+
+def _names_in(statement: ast.stmt) -> Iterator[str]:
+    return (target.id for target in _targets(statement) if isinstance(target, ast.Name))
+
+
 def _stores(body: list[ast.stmt], first: str) -> Iterator[str]:
-    """The attributes of its object that a method assigns, statement by statement."""
-    for statement in body:
-        targets: list[ast.expr] = []
-        if isinstance(statement, ast.Assign):
-            targets = list(statement.targets)
-        elif isinstance(statement, ast.AugAssign | ast.AnnAssign):
-            targets = [statement.target]
-        while targets:
-            target = targets.pop()
-            if isinstance(target, ast.Tuple | ast.List):
-                targets += target.elts
-            elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == first:
-                yield target.attr
-        for field in ("body", "orelse", "finalbody"):
-            inner = getattr(statement, field, None)
-            if isinstance(inner, list):
-                yield from _stores(inner, first)
-        for handler in getattr(statement, "handlers", ()):
-            yield from _stores(handler.body, first)
+    """The attributes of its object that a method assigns or changes in place."""
+    waiting = list(body)
+    while waiting:
+        statement = waiting.pop()
+        targets = list(_targets(statement))
+        if (
+            isinstance(statement, ast.Expr)
+            and isinstance(statement.value, ast.Call)
+            and isinstance(statement.value.func, ast.Attribute)
+        ):
+            changed = statement.value.func
+            targets += [changed.value] if changed.attr.endswith("_") else []
+        for target in targets:
+            inner = target
+            while isinstance(inner, ast.Subscript) or (
+                isinstance(inner, ast.Attribute) and not isinstance(inner.value, ast.Name)
+            ):
+                inner = inner.value
+            if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == first:
+                yield inner.attr
+        waiting += _inner_statements(statement)

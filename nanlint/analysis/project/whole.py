@@ -39,7 +39,9 @@ class WholeProject:
         self.graph = Graph(Project(root, [path for path, _ in paths]))
         self.consequence: Consequence | None = None
         if self.is_whole:
-            self._interpret([path for path, _ in paths if not _NO_CALLERS.search(os.path.relpath(path, root).replace(os.sep, "/"))])
+            self._interpret(
+                [path for path, _ in paths if not _NO_CALLERS.search(os.path.relpath(path, root).replace(os.sep, "/"))]
+            )
 
     def _interpret(self, paths: list[str]) -> None:
         with _room_to_recurse():
