@@ -7,15 +7,17 @@ whatever it is called where it is used.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.dtypes import format_of
 from nanlint.analysis.op_graph import NUMBER, TENSOR, Op, Value, made_from
 from nanlint.analysis.relations import aligned, root
 from nanlint.ops.interval import EVERYTHING, INF, TRUTH, Interval
 from nanlint.ops.names import METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 AND, OR, NOT = "<and>", "<or>", "<not>"
 IS_NONE = "<is none>"
@@ -39,7 +41,7 @@ class Told(NamedTuple):
     """There is at least one; nothing is said of its numbers."""
 
 
-def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:
+def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:  # noqa: C901 - one case for each kind of test
     """What is known about the values in `test` when it holds (or does not)."""
     op = made_from(test)
     if op is None or depth > _DEEPEST:
@@ -98,9 +100,10 @@ def _side(value: Value, word: str, other: Value, *, holds: bool) -> Iterator[Tol
 def _extremes(op: Op, said: str, allowed: Interval, *, strict: bool) -> Iterator[Told]:
     """`x.min() > 0` says so of every x, `x.abs().max() < 1` likewise."""
     word = op.function.removeprefix("torch.")
-    assert op.subject is not None
-    if "dim" not in op.operands and (
-        (word in {"min", "amin"} and said in {"gt", "ge"}) or (word in {"max", "amax"} and said in {"lt", "le"})
+    if (
+        op.subject is not None
+        and "dim" not in op.operands
+        and ((word in {"min", "amin"} and said in {"gt", "ge"}) or (word in {"max", "amax"} and said in {"lt", "le"}))
     ):
         yield Told(op.subject, allowed, strict)
 
@@ -129,7 +132,9 @@ def _counted(op: Op, allowed: Interval) -> Iterator[Told]:
         inner = made_from(inner.subject)
 
 
-_VIEWED = frozenset(METHODS[word] for word in "float long int bool view reshape flatten squeeze to detach".split())
+_VIEWED = frozenset(
+    METHODS[word] for word in ["float", "long", "int", "bool", "view", "reshape", "flatten", "squeeze", "to", "detach"]
+)
 
 
 def _stretch(word: str, limit: float) -> Interval | None:

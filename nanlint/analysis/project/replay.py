@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.make import INDICES
 from nanlint.analysis.op_graph import (
     ATTRIBUTE,
     CALL,
@@ -19,6 +20,7 @@ from nanlint.analysis.op_graph import (
     Op,
     Value,
 )
+from nanlint.ops.interval import FINITE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,7 +74,7 @@ class Replay:
             self._kept.append(held)
         return held
 
-    def _repeat(self, value: Value) -> Value:
+    def _repeat(self, value: Value) -> Value:  # noqa: PLR0911 - one way out for each kind of value
         op = value.op
         if op is None or op.function == LITERAL:
             return value
@@ -140,7 +142,7 @@ class Replay:
         made.some = made.some or value.some
         return made
 
-    def _parameter(self, value: Value, op: Op) -> Value:
+    def _parameter(self, value: Value, op: Op) -> Value:  # noqa: PLR0911 - with one caller, with all, or with none
         if self._function is not None:
             if op.scope is not self._function:
                 return value
