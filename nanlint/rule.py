@@ -14,8 +14,8 @@ from nanlint.analysis.patterns import products as patterns
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
-from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 from nanlint.hazards.watched import Watched, zone
+from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 from nanlint.source.telling_names import DATA, RATES, VANISHING
 
 if TYPE_CHECKING:
@@ -200,7 +200,16 @@ class Rule:
         told: Parts = {"direction": self.direction, "dtypes": self.dtypes, **parts}
         return Finding(self.code, self.name, span, message, severity, fix=fix, hazard=hazard, evidence=items, **told)
 
-    def told(self, hazard: OpHazard, message: str, *, at: Span | None = None, fix: Fix | None = None, evidence: tuple[Item, ...] = (), **parts: Unpack[Parts]) -> Finding:
+    def told(
+        self,
+        hazard: OpHazard,
+        message: str,
+        *,
+        at: Span | None = None,
+        fix: Fix | None = None,
+        evidence: tuple[Item, ...] = (),
+        **parts: Unpack[Parts],
+    ) -> Finding:
         """A finding about a hazard: place, formats and direction are the hazard's; the engine adds the evidence of the place."""
         text = Hazard(hazard.op.function, hazard.operand.text, str(hazard.zones[0]))
         parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}

@@ -74,7 +74,13 @@ class InverseFunctionDomain(Rule):
 def _fix(hazard: OpHazard) -> Fix | None:
     """A clamp inside the open interval, by the eps of the dtype of something that is named."""
     inner, torch, span = hazard.inside("torch.clamp"), hazard.name_of("torch"), hazard.operand.span
-    if torch is None or span is None or DOMAINS[hazard.op.function] != (-1.0, 1.0) or hazard.is_in_place or not inner.named:
+    if (
+        torch is None
+        or span is None
+        or DOMAINS[hazard.op.function] != (-1.0, 1.0)
+        or hazard.is_in_place
+        or not inner.named
+    ):
         return None
     eps = f"{torch}.finfo({inner.named}.dtype).eps"
     return unsafe("Clamp inside the open interval", Edit(span, f"{inner.as_receiver}.clamp(-1 + {eps}, 1 - {eps})"))

@@ -117,6 +117,7 @@ class Value:
         "name",
         "op",
         "parts",
+        "presumed",
         "range",
         "some",
         "target",
@@ -161,6 +162,8 @@ class Value:
         self.key = key if key is not None else self
         self.some = some
         """A mask that selects something, or values of which there is at least one."""
+        self.presumed = False
+        """Somebody added an eps: as nothing says that it can be negative, it is presumed to be above 0."""
 
     def but(self, **changes: object) -> Value:
         """The same in all but this."""

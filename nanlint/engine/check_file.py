@@ -16,11 +16,13 @@ from nanlint.source.config_words import LARGEST_CONFIG, is_training_config, stat
 from nanlint.source.discover import kind_of
 from nanlint.source.mentions import mentions_suppression
 from nanlint.source.outline import outline
+from nanlint.source.project_stamp import EVERY_FILE, project_stamp
 from nanlint.source.read import UnreadableSource, decode, read_bytes
 
 if TYPE_CHECKING:
     from nanlint.model import FileError, Finding
     from nanlint.source.notebook import Notebook
+    from nanlint.source.outline import Outline
 
 __all__ = ["FileResult", "Ruleset", "check_bytes", "check_notebook", "check_path", "check_text", "in_cell"]
 
@@ -188,12 +190,7 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> Fi
             facts.parse_exactly(plan.chunks)
         outcome = run_rules(names, facts, path, ruleset)
         result.findings, result.errors, result.consulted = outcome.findings, outcome.errors, outcome.consulted
-        if ruleset.watched:
-            from nanlint.engine.hazard_rules import run_hazard_rules  # noqa: PLC0415 - the analysis is loaded here
-            from nanlint.engine.run_rules import without_yielding  # noqa: PLC0415 - same
-
-            result.findings += run_hazard_rules(text, plan, path, ruleset, result.errors)
-            result.findings = without_yielding(result.findings, ruleset.rules)
+        _look_around(result, text, plan, path, ruleset)
     if holds.settings:
         from nanlint.engine.check_config import check_python_settings, untold  # noqa: PLC0415 - few files state settings
 
@@ -203,6 +200,22 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> Fi
     if not (result.findings or holds.suppressions):
         return result
     return _without_suppressed(result, text, path, ruleset)
+
+
+def _look_around(result: FileResult, text: str, plan: Outline, path: str, ruleset: Ruleset) -> None:
+    """Add what rules find by hazards, and what the project says of the other findings."""
+    from nanlint.engine import hazard_rules  # noqa: PLC0415 - the analysis is loaded here
+    from nanlint.engine.run_rules import without_yielding  # noqa: PLC0415 - libcst is loaded by now
+
+    file = hazard_rules.file_in_project(path, text)
+    if file is None:
+        return
+    found = [hazard_rules.with_consequence(finding, file) for finding in result.findings]
+    found += hazard_rules.run_hazard_rules(file, plan, path, ruleset, result.errors)
+    result.findings = without_yielding(found, ruleset.rules)
+    if file.project.is_whole:
+        root = file.project.graph.project.root
+        result.consulted[root + EVERY_FILE] = project_stamp(root)
 
 
 def _without_suppressed(result: FileResult, text: str, path: str, ruleset: Ruleset) -> FileResult:

@@ -93,6 +93,7 @@ class Run:
         for settings in {id(file.settings): file.settings for file in discovery.files}.values():
             if self.memory is None or not self.memory.knows(settings):
                 self.checker.ruleset(settings)
+        self.checker.forget()
         results: dict[str, FileResult] = {}
         total = len(discovery.files)
         for file, result in self._answers(discovery.files):
@@ -158,7 +159,9 @@ class Run:
 
         # The largest first, so that no worker is left alone with one at the end.
         ordered = sorted(files, key=lambda file: -file.size)
-        for file, answer in run_in_workers(ordered, self.checker, jobs=jobs, before_fork=self.checker.prepare):
+        for file, answer in run_in_workers(
+            ordered, self.checker, jobs=jobs, before_fork=lambda: self.checker.prepare(ordered)
+        ):
             yield file, answer if answer is not None else _died(file)
 
     def _jobs(self, files: list[FoundFile]) -> int:

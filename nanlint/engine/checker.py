@@ -19,7 +19,7 @@ from nanlint.source.config_words import is_something_else, is_training_config, s
 from nanlint.source.mentions import mentions_suppression
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from nanlint.model import FileError
     from nanlint.settings import Settings
@@ -56,13 +56,25 @@ class Checker:
             on_one_file(file.path, lambda: check_path(file.path, self.ruleset_for(file), is_named=file.is_named))
         )
 
-    def prepare(self) -> int:
-        """Load what the first file with something for the rules would load: libcst, facts, and the rules, which are counted."""
+    def prepare(self, files: Sequence[FoundFile]) -> int:
+        """Load what the first file with something for the rules would load: libcst, facts, the project, and the rules, which are counted."""
         from importlib import import_module  # noqa: PLC0415 - for large runs only
 
         for name in ("nanlint.engine.run_rules", "nanlint.facts.module_facts"):
             import_module(name)
+        from nanlint.engine.hazard_rules import project_of  # noqa: PLC0415 - for large runs only
+
+        for file in files:
+            project_of(file.path)
         return sum(len(ruleset.rules) for _, ruleset in self._rulesets.values())
+
+    def forget(self) -> None:
+        """Let go of projects that were read before: their files may have changed."""
+        import sys  # noqa: PLC0415 - a run that reads no project loads nothing for it
+
+        loaded = sys.modules.get("nanlint.engine.hazard_rules")
+        if loaded is not None:
+            loaded.forget_projects()
 
     def check_bytes(self, file: FoundFile, data: bytes) -> FileResult:
         """What is found in `data`, which came through stdin under the file's name."""

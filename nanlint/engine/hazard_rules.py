@@ -1,23 +1,26 @@
 """Rules that are shown hazards, on one file and the project around it."""
 
-# ruff: noqa: PTH - asked for every file
+# ruff: noqa: PTH100, PTH110, PTH120 - asked for every file; pathlib costs ten times as much
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.whole import WholeProject
 from nanlint.engine.rule_border import findings_of
 from nanlint.evidence.levels import graded
-from nanlint.evidence.of_hazard import of_hazard
+from nanlint.evidence.of_hazard import of_ends, of_hazard
 from nanlint.hazards.find import hazards_in
 from nanlint.settings.project import project_root
-from nanlint.settings.resolved import DEFAULT_EXCLUDE
+from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
+    from nanlint.analysis.project.whole import FileInProject
     from nanlint.engine.ruleset import Ruleset
+    from nanlint.hazards.hazard import Hazard
     from nanlint.model import FileError, Finding
     from nanlint.source.outline import Outline
 
@@ -26,11 +29,12 @@ _projects: dict[str, WholeProject] = {}
 
 
 def project_of(path: str) -> WholeProject:
-    """The project that a file belongs to, read once; of a file that belongs to none, just that file."""
-    root = project_root(os.path.dirname(os.path.abspath(path))) if os.path.exists(path) else ""
-    if root not in _projects:
-        _projects[root] = WholeProject(root, frozenset(DEFAULT_EXCLUDE))
-    return _projects[root]
+    """The project that a file belongs to, read once; of a file that belongs to none, the folder that it stands in."""
+    folder = os.path.dirname(os.path.abspath(path)) if os.path.exists(path) else ""
+    root = project_root(folder) if folder else ""
+    if (root or folder) not in _projects:
+        _projects[root or folder] = WholeProject(root or folder, is_project=bool(root))
+    return _projects[root or folder]
 
 
 def forget_projects() -> None:
@@ -38,18 +42,33 @@ def forget_projects() -> None:
     _projects.clear()
 
 
-def run_hazard_rules(text: str, plan: Outline, path: str, ruleset: Ruleset, errors: list[FileError]) -> list[Finding]:
+def file_in_project(path: str, text: str) -> FileInProject | None:
+    """The file with the project around it; None if Python cannot read it."""
+    return project_of(path).file(os.path.abspath(path) if os.path.exists(path) else path, text)
+
+
+def with_consequence(finding: Finding, file: FileInProject) -> Finding:
+    """A finding of a rule that knows its own function alone, with where the result goes in the project."""
+    if finding.hazard is None or finding.matters is None:
+        return finding
+    op = file.project.op_at(file.module.path, finding.span.line, finding.span.end_line, finding.hazard.operation)
+    return graded(finding, *of_ends(file.project.ends_of(op))) if op is not None else finding
+
+
+def run_hazard_rules(
+    file: FileInProject, plan: Outline, path: str, ruleset: Ruleset, errors: list[FileError]
+) -> list[Finding]:
     """What the rules that watch for hazards find in a file."""
     watched = ruleset.watched
-    file = project_of(path).file(os.path.abspath(path) if os.path.exists(path) else path, text) if watched else None
-    if file is None:
-        return []
     found: list[Finding] = []
     for each, hazard in hazards_in(file, watched):
         for rule in ruleset.watching[each]:
-            line = hazard.span.line
-            told = findings_of(rule, lambda rule=rule, hazard=hazard: rule.check(hazard), path, lambda line=line: line, errors)  # type: ignore[misc]
-            for finding in told:
-                placed = replace(finding, function=hazard.outer_function if hazard.outer_function != "<module>" else "")
+            for finding in findings_of(rule, partial(rule.check, hazard), path, partial(_line_of, hazard), errors):
+                function = hazard.outer_function.replace(MODULE, "")
+                placed = replace(finding, function=function)
                 found.append(graded(placed, *of_hazard(placed, hazard, plan)) if rule.severity is None else placed)
     return list({(finding.code, finding.span): finding for finding in found}.values())
+
+
+def _line_of(hazard: Hazard) -> int:
+    return hazard.span.line

@@ -16,6 +16,7 @@ from nanlint import model
 from nanlint.engine.file_result import FileResult
 from nanlint.engine.rulebook import rules_folder
 from nanlint.source.cache import Cache, engine_stamp
+from nanlint.source.project_stamp import EVERY_FILE, project_stamp
 
 if TYPE_CHECKING:
     from nanlint.settings import Settings
@@ -95,7 +96,8 @@ class Memory:
     def _digest_at(self, path: str, cache: Cache) -> str:
         # Many files import from one.
         if path not in self._digests:
-            self._digests[path] = cache.digest_at(path)
+            is_folder = path.endswith(EVERY_FILE)
+            self._digests[path] = project_stamp(path.removesuffix(EVERY_FILE)) if is_folder else cache.digest_at(path)
         return self._digests[path]
 
 

@@ -28,6 +28,8 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield table.HALF_ALONE
     if not hazard.is_operand_known:
         yield table.NOTHING_KNOWN
+    if hazard.is_presumed_safe:
+        yield table.EPS_ADDED
     if hazard.is_ruled_out_by_callers:
         yield table.DECIDED_ELSEWHERE
     chunk = plan.chunks.get(hazard.outer_function)
@@ -35,12 +37,19 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield from _of_function(chunk, plan, hazard)
     if not hazard.op.recorded or hazard.is_without_gradient:
         yield table.NO_GRADIENT
-    if hazard.ends and not hazard.ends & ~(WRITTEN | KEPT) and hazard.ends & WRITTEN:
+    yield from of_ends(hazard.ends)
+
+
+def of_ends(ends: int) -> Iterator[Item]:
+    """What the places say that a result reaches, through the whole project."""
+    if ends & TRAINS:
+        yield table.REACHES_BACKWARD
+    if ends & WRITTEN and not ends & ~(WRITTEN | KEPT):
         yield table.ONLY_LOGGED
 
 
 def _of_function(chunk: Chunk, plan: Outline, hazard: Hazard) -> Iterator[Item]:
-    if is_trained(chunk, plan) or hazard.ends & TRAINS:
+    if is_trained(chunk, plan):
         yield table.TRAINS_HERE
     elif not may_train(chunk, plan) or is_inference(chunk):
         yield table.NOT_TRAINED_BY_NAME

@@ -29,6 +29,7 @@ NOTHING_KNOWN = Item("nothing-known", -1, 0, 0, "nothing is known of the operand
 NAME_ALONE = Item("name-alone", -1, 0, 0, "its name alone says so")
 RARE = Item("rare", -1, -4, -1, "it takes an input that is rare")
 DECIDED_ELSEWHERE = Item("decided-elsewhere", -1, -6, -2, "a caller or a setting decides whether it happens")
+EPS_ADDED = Item("eps-added", -1, -9, -2, "an eps was added to it; it breaks only if it was negative before")
 # What kind of defect it is.
 LOST_AT_ONCE = Item("lost-at-once", +1, 0, 2, "one such value makes the loss or every gradient NaN")
 MILD = Item("mild", -1, 0, 0, "it costs accuracy or a warning before it costs the run")
@@ -38,6 +39,7 @@ HALF_ALONE = Item("half-alone", -1, -2, -2, "it breaks in float16 or bfloat16 al
 HALF_UNUSED = Item("half-unused", -1, -6, -3, "it breaks in float16 or bfloat16 alone, and nothing in the project uses them")
 # Where it stands and what becomes of it.
 TRAINS_HERE = Item("trains-here", +1, 0, 0, "the function trains, or is named like something that is trained")
+REACHES_BACKWARD = Item("reaches-backward", +1, 0, 2, "the result reaches a backward in this project")
 IN_A_LOSS = Item("in-a-loss", +1, 0, 2, "the function or class is called a loss")
 SPEAKS_OF_LOSS = Item("speaks-of-loss", +1, 0, 1, "the function computes with a loss")
 BACKWARD_IN_FILE = Item("backward-in-file", +1, 2, 2, "this file calls backward")

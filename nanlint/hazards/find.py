@@ -32,7 +32,7 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
 
 def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:
     value = op.operands.get(watched.operand)
-    if value is None or value.kind is NUMBER and all(each.kind is NUMBER for each in op.operands.values()):
+    if value is None or (value.kind is NUMBER and all(each.kind is NUMBER for each in op.operands.values())):
         return None  # Python's own numbers raise
     zones = _met(op, watched, op.operands)
     if not zones:

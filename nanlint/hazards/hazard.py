@@ -74,7 +74,15 @@ class Hazard:
     """One operation, one operand, the zones it can enter; with what callers pass and where the result goes."""
 
     def __init__(  # noqa: PLR0913 - what is known of one place
-        self, op: Op, name: str, zones: Sequence[Zone], function: Function, source: SourceText, *, callers: Value, ends: int
+        self,
+        op: Op,
+        name: str,
+        zones: Sequence[Zone],
+        function: Function,
+        source: SourceText,
+        *,
+        callers: Value,
+        ends: int,
     ) -> None:
         self.op = op
         self.zones = zones
@@ -131,8 +139,13 @@ class Hazard:
 
     @property
     def is_without_gradient(self) -> bool:
-        """Whether no backward passes through any of its operands."""
-        return all(value.detached for value in self.op.operands.values())
+        """Whether no backward passes through any of its operands, as they are or as callers pass them."""
+        return self.callers.detached or all(value.detached for value in self.op.operands.values())
+
+    @property
+    def is_presumed_safe(self) -> bool:
+        """Whether somebody added an eps, so that the operand is presumed to be above 0."""
+        return self.operand.value.presumed
 
     @property
     def is_in_a_loop(self) -> bool:
@@ -162,7 +175,9 @@ class Hazard:
 
     def label(self, op: Op | None, text: str) -> tuple[Label, ...]:
         """A label at the place where something was made, if that is another place of the same file."""
-        here = op is not None and op.node is not None and op.scope is not None and op.scope.module is self.function.module
+        here = (
+            op is not None and op.node is not None and op.scope is not None and op.scope.module is self.function.module
+        )
         if op is None or not here or not isinstance(op.node, ast.expr) or op.node is self.op.node:
             return ()
         place = self.source.span_of(op.node)
@@ -181,5 +196,11 @@ class Hazard:
 def _subject_of(node: ast.AST | None) -> ast.AST | None:
     """What a call or an operator is about: `x` of `x.norm()`, `a` of `f(a)`, `m` of `m[0]`."""
     if isinstance(node, ast.Call):
-        return node.func.value if isinstance(node.func, ast.Attribute) and not node.args else node.args[0] if node.args else None
+        return (
+            node.func.value
+            if isinstance(node.func, ast.Attribute) and not node.args
+            else node.args[0]
+            if node.args
+            else None
+        )
     return node.value if isinstance(node, ast.Subscript) else None

@@ -15,6 +15,7 @@ from nanlint.analysis.project.consequence import Consequence
 from nanlint.analysis.project.graph import Graph
 from nanlint.analysis.project.index import Project
 from nanlint.analysis.source_text import SourceText
+from nanlint.source.project_stamp import python_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 # Tests and examples call what nobody else calls, with what nobody else passes.
 _NO_CALLERS = re.compile(r"(^|/)(tests?|testing|docs?|examples?)/|(^|/)(test_[^/]*|[^/]*_test|conftest|setup)\.py$")
-_LARGEST_FILE, _LARGEST_PROJECT = 1_000_000, 12_000_000
+_LARGEST_PROJECT = 12_000_000
 _RECURSION_LIMIT = 4000
 _ABOUT = (b"torch", b"numpy", b"lightning")
 
@@ -32,16 +33,16 @@ _ABOUT = (b"torch", b"numpy", b"lightning")
 class WholeProject:
     """Every function of a project, interpreted once. Nothing is run."""
 
-    def __init__(self, root: str, excluded: frozenset[str]) -> None:
-        paths = list(_python_files(root, excluded))
-        self.is_whole = sum(size for _, size in paths) <= _LARGEST_PROJECT
-        """False for a project that is too large to be read at once: then nobody knows who calls what."""
-        self.graph = Graph(Project(root, [path for path, _ in paths]))
+    def __init__(self, root: str, *, is_project: bool = True) -> None:
+        found = list(python_files(root, below=is_project))
+        paths = [entry.path for entry in found]
+        self.is_whole = is_project and sum(entry.stat().st_size for entry in found) <= _LARGEST_PROJECT
+        """False for a lone folder, or for a project that is too large to be read at once: then nobody knows who calls what."""
+        self.graph = Graph(Project(root, paths))
         self.consequence: Consequence | None = None
+        self._by_line: dict[str, dict[int, list[Op]]] = {}
         if self.is_whole:
-            self._interpret(
-                [path for path, _ in paths if not _NO_CALLERS.search(os.path.relpath(path, root).replace(os.sep, "/"))]
-            )
+            self._interpret([path for path in paths if not _is_test(os.path.relpath(path, root))])
 
     def _interpret(self, paths: list[str]) -> None:
         with _room_to_recurse():
@@ -68,12 +69,25 @@ class WholeProject:
         other.is_whole = False
         other.graph = Graph(Project(self.graph.project.root, self.graph.project.paths))
         other.consequence = None
+        other._by_line = {}
         module = other.graph.project.replaced(path, text)
         return other.file(path, text) if module is not None else None
 
     def ends_of(self, op: Op) -> int:
         """Where the result of an operation goes; 0 where nobody knows."""
         return self.consequence.of(op) if self.consequence is not None else 0
+
+    def op_at(self, path: str, line: int, end_line: int, function: str) -> Op | None:
+        """The operation called `function` on these lines, the outermost first; None if there is none."""
+        if path not in self._by_line:
+            self._by_line[path] = {}
+            for each in self.graph.done:
+                for op in each.ops if each.module.path == path else ():
+                    if op.copy_of is None and op.node is not None:
+                        self._by_line[path].setdefault(getattr(op.node, "lineno", 0), []).append(op)
+        lines = self._by_line[path]
+        found = (op for number in range(line, end_line + 1) for op in reversed(lines.get(number, [])))
+        return next((op for op in found if op.function == function), None)
 
     def knows_callers(self, function: Function) -> bool:
         """Whether those who call it are all in sight: it is private or nested, in a project that was read as a whole."""
@@ -108,19 +122,8 @@ def _room_to_recurse() -> Iterator[None]:
             gc.enable()
 
 
-def _python_files(root: str, excluded: frozenset[str]) -> Iterator[tuple[str, int]]:
-    """Each Python file below a folder with its size, links and generated monsters left out."""
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in excluded and not name.startswith("."))
-        for name in sorted(files):
-            path = os.path.join(folder, name)
-            if name.endswith(".py") and not os.path.islink(path):
-                try:
-                    size = os.path.getsize(path)
-                except OSError:
-                    continue
-                if size <= _LARGEST_FILE:
-                    yield path, size
+def _is_test(path: str) -> bool:
+    return _NO_CALLERS.search(path.replace(os.sep, "/")) is not None
 
 
 def _is_about_arrays(path: str) -> bool:

@@ -1,0 +1,39 @@
+"""What is presumed to be above 0 because somebody added an eps to it: no proof, but strong evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.analysis.op_graph import TEXT
+from nanlint.ops.names import METHODS
+
+if TYPE_CHECKING:
+    from nanlint.analysis.op_graph import Op
+
+# Of positive values they make positive ones.
+_KEEPING_SIGN = frozenset(
+    METHODS[word]
+    for word in (
+        "sum mean amax amin max min sqrt pow square cumsum prod norm median abs reciprocal view reshape flatten squeeze unsqueeze permute"
+        " transpose contiguous clone expand select narrow gather index_select float double half to detach t repeat"
+    ).split()
+) | {"torch.linalg.norm", "torch.linalg.vector_norm"}
+_LARGEST_EPS = 0.1
+
+
+def is_presumed_positive(op: Op) -> bool:
+    """Whether an eps was added to something that may be negative for all that is known, or it is made of what is presumed so."""
+    values = [value for value in op.operands.values() if value.kind is not TEXT]
+    if op.function == "torch.add":
+        if any(value.presumed for value in values):
+            return all(value.presumed or value.range.low >= 0 for value in values)
+        numbers = [value.range.constant for value in values if value.range.constant is not None]
+        return len(numbers) == 1 and 0 < numbers[0] <= _LARGEST_EPS
+    subject = op.subject
+    if subject is None:
+        return False
+    if op.function in {"torch.mul", "torch.div"}:
+        return all(value.presumed or value.range.low > 0 for value in values) and any(
+            value.presumed for value in values
+        )
+    return subject.presumed and op.function in _KEEPING_SIGN
