@@ -25,9 +25,23 @@ _CASTS = {
     METHODS["bool"]: "bool",
 }
 _BOOLEANS = [
-    METHODS[word] for word in "eq ne lt le gt ge isnan isinf isfinite logical_and logical_or logical_not".split()
+    METHODS[word]
+    for word in [
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "logical_and",
+        "logical_or",
+        "logical_not",
+    ]
 ]
-_INTEGERS = [METHODS[word] for word in "argmax argmin argsort bincount count_nonzero".split()]
+_INTEGERS = [METHODS[word] for word in ["argmax", "argmin", "argsort", "bincount", "count_nonzero"]]
 FIXED: Mapping[str, str] = {**_CASTS, **dict.fromkeys(_BOOLEANS, "bool"), **dict.fromkeys(_INTEGERS, "int")}
 """The dtype that an operation always returns."""
 _LIKE_ANOTHER = frozenset(METHODS[word] for word in ("to", "type", "type_as"))
@@ -35,14 +49,39 @@ _SHAPED_LIKE = frozenset(METHODS[word] for word in ("expand_as", "view_as", "res
 _DRAWING = frozenset({"torch.rand", "torch.randn"})
 _FRACTIONS = frozenset(
     f"torch.{word}"
-    for word in "div exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sigmoid tanh sin cos tan atan erf logit".split()
+    for word in [
+        "div",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "sqrt",
+        "rsqrt",
+        "reciprocal",
+        "sigmoid",
+        "tanh",
+        "sin",
+        "cos",
+        "tan",
+        "atan",
+        "erf",
+        "logit",
+    ]
 )
 _TOTALS = frozenset(f"torch.{word}" for word in ("sum", "nansum", "cumsum", "prod", "cumprod"))
 _ARITHMETIC = frozenset(
-    f"torch.{word}" for word in "add sub mul pow remainder floor_divide where clamp clamp_min clamp_max".split()
+    f"torch.{word}"
+    for word in ["add", "sub", "mul", "pow", "remainder", "floor_divide", "where", "clamp", "clamp_min", "clamp_max"]
 )
 _WIDTH = {"bool": 0, "int": 1, "float16": 2, "bfloat16": 2, "float32": 3, "float64": 4}
-_WORDS = {**DTYPES, **dict.fromkeys("long int int8 int16 int32 int64 short uint8".split(), "int"), "bool": "bool"}
+_WORDS = {
+    **DTYPES,
+    **dict.fromkeys(["long", "int", "int8", "int16", "int32", "int64", "short", "uint8"], "int"),
+    "bool": "bool",
+}
 
 
 def dtype_named(dotted: str) -> str:

@@ -7,13 +7,14 @@ Two values with one `key` are the same value, however they were written.
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from nanlint.ops.interval import FINITE, Interval
 
 if TYPE_CHECKING:
+    import ast
+    from collections.abc import Mapping
+
     from nanlint.analysis.project.index import Function
 
 # Kinds are interned strings: they are compared with `is` and read a few times for each expression.
@@ -122,7 +123,7 @@ class Value:
         "target",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that is known of a value, and most of it by name
         self,
         kind: str = UNKNOWN,
         op: Op | None = None,

@@ -30,10 +30,29 @@ _NOT_POSITIVE = Interval(-INF, 0.0, minus_inf=True, nan=True)
 _NOT_NEGATIVE = Interval(0.0, INF, plus_inf=True, nan=True)
 _AT_LEAST_ONE = Interval(1.0, INF, plus_inf=True, nan=True)
 # These keep each value where it is; other views hold the same values elsewhere.
-_IN_PLACE = frozenset(METHODS[word] for word in "float double half bfloat16 to detach cpu clone contiguous".split())
+_IN_PLACE = frozenset(
+    METHODS[word] for word in ["float", "double", "half", "bfloat16", "to", "detach", "cpu", "clone", "contiguous"]
+)
 _MOVING = frozenset(
     METHODS[word]
-    for word in "view reshape flatten squeeze unsqueeze permute transpose expand t repeat flip roll movedim unflatten view_as expand_as".split()
+    for word in [
+        "view",
+        "reshape",
+        "flatten",
+        "squeeze",
+        "unsqueeze",
+        "permute",
+        "transpose",
+        "expand",
+        "t",
+        "repeat",
+        "flip",
+        "roll",
+        "movedim",
+        "unflatten",
+        "view_as",
+        "expand_as",
+    ]
 )
 _DEEPEST = 6
 

@@ -26,7 +26,7 @@ VIEWS = frozenset(
 _SELECTING = frozenset({"torch.masked_select", "torch.nonzero", "torch.argwhere"})
 
 
-def may_be_empty(value: Value) -> bool:
+def may_be_empty(value: Value) -> bool:  # noqa: PLR0911 - the first operation that tells decides
     """Whether it holds what a mask or a search selects, and nothing tells that it selects something."""
     op = value.op
     while op is not None:

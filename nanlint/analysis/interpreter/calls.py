@@ -69,7 +69,9 @@ class Calls(ImportedCalls):
             self.change(named["out"], filled, place)
         return value
 
-    def _result(self, function: Value, receiver: Value, passed: Arguments) -> Value:
+    def _result(  # noqa: PLR0911 - one way out for each kind of function
+        self, function: Value, receiver: Value, passed: Arguments
+    ) -> Value:
         if _is_one_of_several(function):
             assert function.op is not None  # noqa: S101 - for the type checker
             results = [self._result(each, receiver, passed) for each in function.op.operands.values()]

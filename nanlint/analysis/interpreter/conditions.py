@@ -6,15 +6,18 @@ whatever it is called where it is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.dtypes import format_of
 from nanlint.analysis.op_graph import NUMBER, TENSOR, Op, Value, made_from
 from nanlint.analysis.relations import aligned, root
 from nanlint.ops.interval import EVERYTHING, INF, TRUTH, Interval
 from nanlint.ops.names import METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 AND, OR, NOT = "<and>", "<or>", "<not>"
 IS_NONE = "<is none>"
@@ -38,7 +41,7 @@ class Told(NamedTuple):
     """There is at least one; nothing is said of its numbers."""
 
 
-def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:
+def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:  # noqa: C901 - one case for each kind of test
     """What is known about the values in `test` when it holds (or does not)."""
     op = made_from(test)
     if op is None or depth > _DEEPEST:
@@ -87,6 +90,9 @@ def _side(value: Value, word: str, other: Value, *, holds: bool) -> Iterator[Tol
     if op is not None and op.subject is not None:
         if op.function in _NUMBERS:
             yield Told(op.subject, allowed, strict)
+        if op.function == "int" and said in {"gt", "ge"} and (limit > 0 or (limit == 0 and strict)):
+            # Cut to an integer it is above 0: so it was.
+            yield Told(op.subject, allowed)
         yield from _counted(op, allowed)
         yield from _extremes(op, said, allowed, strict=strict)
 
@@ -94,9 +100,10 @@ def _side(value: Value, word: str, other: Value, *, holds: bool) -> Iterator[Tol
 def _extremes(op: Op, said: str, allowed: Interval, *, strict: bool) -> Iterator[Told]:
     """`x.min() > 0` says so of every x, `x.abs().max() < 1` likewise."""
     word = op.function.removeprefix("torch.")
-    assert op.subject is not None
-    if "dim" not in op.operands and (
-        (word in {"min", "amin"} and said in {"gt", "ge"}) or (word in {"max", "amax"} and said in {"lt", "le"})
+    if (
+        op.subject is not None
+        and "dim" not in op.operands
+        and ((word in {"min", "amin"} and said in {"gt", "ge"}) or (word in {"max", "amax"} and said in {"lt", "le"}))
     ):
         yield Told(op.subject, allowed, strict)
 
@@ -125,7 +132,9 @@ def _counted(op: Op, allowed: Interval) -> Iterator[Told]:
         inner = made_from(inner.subject)
 
 
-_VIEWED = frozenset(METHODS[word] for word in "float long int bool view reshape flatten squeeze to detach".split())
+_VIEWED = frozenset(
+    METHODS[word] for word in ["float", "long", "int", "bool", "view", "reshape", "flatten", "squeeze", "to", "detach"]
+)
 
 
 def _stretch(word: str, limit: float) -> Interval | None:
@@ -166,16 +175,32 @@ def range_where(value: Value, mask: Value, *, holds: bool) -> Interval:
             continue
         op = made_from(root(bound.value))
         if op is not None and op.function == "torch.abs" and aligned(op.subject, value):
-            known = _by_size(known, bound)
+            known = _by_size(known, bound.range)
+        elif op is not None and _is_square(op) and aligned(op.subject, value):
+            known = _by_size(known, _root(bound.range))
     return known if value.range.nan else known.without_nan()
 
 
-def _by_size(known: Interval, bound: Told) -> Interval:
+def _is_square(op: Op) -> bool:
+    exponent = op.operands.get("exponent")
+    return op.function == "torch.square" or (
+        op.function == "torch.pow" and exponent is not None and exponent.number == 2
+    )
+
+
+def _root(allowed: Interval) -> Interval:
+    """What a bound on the square says of the size."""
+    high = math.sqrt(allowed.high) if 0 <= allowed.high < INF else INF
+    low = math.sqrt(allowed.low) if 0 < allowed.low < INF else max(allowed.low, -INF)
+    return replace(allowed, low=min(low, high), high=high)
+
+
+def _by_size(known: Interval, allowed: Interval) -> Interval:
     """`x.abs() > eps` leaves no 0, `x.abs() < 1` bounds both sides."""
-    if bound.range.low > 0 or (bound.range.nonzero and bound.range.low >= 0):
+    if allowed.low > 0 or allowed.nonzero:
         return known.without_zero()
-    if bound.range.high < INF:
-        left = known.meet(Interval(-bound.range.high, bound.range.high, nan=bound.range.nan))
+    if allowed.high < INF:
+        left = known.meet(Interval(-allowed.high, allowed.high, nan=allowed.nan))
         return known if left.is_empty else left
     return known
 

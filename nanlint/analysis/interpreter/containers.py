@@ -47,7 +47,7 @@ class Containers(Operators):
         op.where = "dict"
         return Value(DICT, op, keys=tuple(keys), parts=tuple(parts))
 
-    def _subscript(self, node: ast.Subscript) -> Value:
+    def _subscript(self, node: ast.Subscript) -> Value:  # noqa: PLR0911 - one way out for each kind of container
         base = self.evaluate(node.value)
         index = self.index(node.slice)
         if index.constant is not NOTHING:
@@ -87,6 +87,7 @@ class Containers(Operators):
         return value
 
     def index(self, node: ast.expr) -> Value:
+        """What stands between the brackets; of a slice nothing is known."""
         if isinstance(node, ast.Slice):
             for part in (node.lower, node.upper, node.step):
                 if part is not None:

@@ -7,7 +7,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from nanlint.analysis.dtypes import dtype_named
-from nanlint.analysis.interpreter.environment import Env
 from nanlint.analysis.op_graph import (
     ATTRIBUTE,
     CALL,
@@ -31,6 +30,7 @@ from nanlint.ops.names import ATTRIBUTES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from nanlint.analysis.interpreter.environment import Env
     from nanlint.analysis.make import Maker
     from nanlint.analysis.project.graph import Graph
     from nanlint.analysis.project.index import CallSite
@@ -114,7 +114,7 @@ class Expressions:
         held = self.env.names.get(node.id)
         return held if held is not None else self.graph.global_value(self.function.module, node.id)
 
-    def _attribute(self, node: ast.Attribute) -> Value:
+    def _attribute(self, node: ast.Attribute) -> Value:  # noqa: C901, PLR0911 - one way out for each kind of owner
         base = self.evaluate(node.value)
         name = node.attr
         if base.kind is REFERENCE:
@@ -165,11 +165,6 @@ class Expressions:
         if dtype:
             return Value(DTYPE, Op(ATTRIBUTE, {}, node, self.function), constant=dtype, name=full)
         return self.graph.imported(full, self.function.module)
-
-    def _walrus(self, node: ast.NamedExpr) -> Value:
-        value = self.evaluate(node.value)
-        self.env.names[node.target.id] = value
-        return value
 
     def _lambda(self, node: ast.Lambda) -> Value:
         return self.closure(node, f"{self.function.qualname}.<lambda>")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from nanlint.analysis.interpreter.definitions import InnerDefinitions
 from nanlint.analysis.interpreter.environment import Env, meet
 from nanlint.analysis.interpreter.expressions import DEEPEST
-from nanlint.analysis.interpreter.loops import Loops, assigned
+from nanlint.analysis.interpreter.loops import assigned
 from nanlint.analysis.interpreter.parameters import parameters
 from nanlint.analysis.interpreter.regions import AUTOCASTS, NO_GRADIENT, SWITCHES, WITH_GRADIENT, autocast_dtype
-from nanlint.analysis.op_graph import ARRAY, CALL, FUNCTION, NONE, NOTHING, NUMBER, REFERENCE, TENSOR, UNKNOWN, Value
+from nanlint.analysis.op_graph import ARRAY, CALL, NONE, NOTHING, NUMBER, REFERENCE, TENSOR, UNKNOWN, Value
 from nanlint.analysis.project.index import Function, bindings, dotted
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _ASSERTIONS = frozenset({"_check", "_assert", "check"})
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit"})
 
 
-class Interpreter(Loops):
+class Interpreter(InnerDefinitions):
     """Interprets one function from its first statement to its last."""
 
     def __init__(self, graph: Graph, function: Function, closure: Env | None = None) -> None:
@@ -255,47 +256,6 @@ class Interpreter(Loops):
             if isinstance(name, str):
                 self.env.names[name] = self.maker.unknown(CALL, name, each, self.function)
 
-    # -- definitions ----------------------------------------------------------------------------------------------
-
-    def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        if isinstance(self.function.node, ast.Module):
-            return
-        self.env.names[node.name] = self.closure(node, f"{self.function.qualname}.{node.name}")
-
-    def _class(self, node: ast.ClassDef) -> None:
-        if not isinstance(self.function.node, ast.Module):
-            self.env.names[node.name] = self.maker.unknown(CALL, node.name, node, self.function)
-
-    def closure(self, node: Any, qualname: str) -> Value:
-        """A function that is defined inside this one: it sees the names around it, as they are when it is called."""
-        inner = Function(node, self.function.module, None, qualname)
-        inner.parent = self.function
-        around = self.env.copy()
-        end = node.end_lineno or 0, node.end_col_offset or 0
-        for name, last in self._stores_of_names().items():
-            if last > end and name in around.names:
-                around.names[name] = self.maker.unknown(CALL, name, node, self.function)
-        self.graph.run(inner, around)
-        self.shared |= inner.rebinds
-        for name in inner.rebinds & self.env.names.keys():
-            self.env.names[name] = self.maker.unknown(CALL, name, node, self.function)
-        return Value(FUNCTION, None, target=inner)
-
-    def _stores_of_names(self) -> Mapping[str, tuple[int, int]]:
-        """Each name that the function assigns, with the last place where it does."""
-        if self._last_stores is None:
-            self._last_stores = {}
-            body = getattr(self.function.node, "body", ())
-            waiting: list[ast.AST] = list(body) if isinstance(body, list) else []
-            while waiting:
-                node = waiting.pop()
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                    place = node.lineno, node.col_offset
-                    self._last_stores[node.id] = max(place, self._last_stores.get(node.id, place))
-                if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-                    waiting.extend(ast.iter_child_nodes(node))
-        return self._last_stores
-
 
 def _decided(test: Value) -> bool | None:
     """Whether a condition is written as a constant."""
@@ -334,7 +294,7 @@ _STATEMENTS: Mapping[type[ast.AST], str] = {
     ast.Try: "_try",
     **({ast.TryStar: "_try"} if hasattr(ast, "TryStar") else {}),
     ast.Match: "_match",
-    ast.FunctionDef: "_definition",
-    ast.AsyncFunctionDef: "_definition",
-    ast.ClassDef: "_class",
+    ast.FunctionDef: "definition",
+    ast.AsyncFunctionDef: "definition",
+    ast.ClassDef: "class_definition",
 }

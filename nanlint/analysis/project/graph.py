@@ -24,16 +24,17 @@ from nanlint.analysis.op_graph import (
     Op,
     Value,
 )
-from nanlint.analysis.project.replay import Replay
 from nanlint.analysis.project.index import MODULE_BODY, CallSite, Class, Function, Module, Project
-
+from nanlint.analysis.project.objects import Objects
+from nanlint.analysis.project.replay import Replay
 from nanlint.analysis.storage import storages
+from nanlint.ops.names import CANONICAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nanlint.analysis.interpreter.calls import Calls
     from nanlint.analysis.interpreter.environment import Env
+    from nanlint.analysis.interpreter.expressions import Expressions
 
 # A function that calls a function that calls …: beyond this depth what is returned is unknown.
 _DEEPEST = 12
@@ -48,10 +49,9 @@ _TRANSPARENT = frozenset(
         "ignore", "unused", "typechecked", "jaxtyped", "beartype", "deprecated", "disable", "register", "register_module", "register_model",
     }
 )  # fmt: skip
-_BUILDING = frozenset({"__init__", "setup", "reset_parameters", "build", "__post_init__", "_build", "__new__"})
 
 
-class Graph:
+class Graph(Objects):
     """Interprets functions of a project on demand and joins what they know."""
 
     def __init__(self, project: Project) -> None:
@@ -60,7 +60,7 @@ class Graph:
         self._depth = 0
         self.nesting = 0
         """How many expressions and blocks are being interpreted inside each other."""
-        self._attributes: dict[tuple[Class, str], Value] = {}
+        self._attributes: dict[tuple[Class, str, bool], Value] = {}
         self._references: dict[str, Value] = {}
         self.done: list[Function] = []
 
@@ -92,12 +92,14 @@ class Graph:
 
     # -- names ----------------------------------------------------------------------------------------------------
 
-    def global_value(self, module: Module, name: str) -> Value:
+    def global_value(self, module: Module, name: str) -> Value:  # noqa: C901, PLR0911 - one way out for each kind of name
         """What a name stands for that the function itself does not bind."""
         if name in module.functions:
             return Value(FUNCTION, None, target=module.functions[name], name=name)
         if name in module.classes:
             return Value(CLASS, None, target=module.classes[name], name=name)
+        if name in module.rebound:
+            return self.maker.unknown(ATTRIBUTE, name, None, None)
         if name in module.assigned and self.run(module.body):
             held = module.body.parameters.get(name)
             if held is not None:
@@ -105,7 +107,10 @@ class Graph:
         if name in module.imports:
             return self.imported(module.imports[name], module)
         if name in _BUILTINS and name not in module.assigned:
-            return self._reference(name)
+            return self.reference(name)
+        for star in module.stars:
+            if f"{star}.{name}" in CANONICAL:
+                return self.reference(f"{star}.{name}")
         if module.stars:
             found = self.project.named(name, module)
             if found is not None:
@@ -115,7 +120,7 @@ class Graph:
     def imported(self, full: str, module: Module) -> Value:
         """What a full name stands for: something of the project, or a reference to something outside of it."""
         if full.startswith(("torch.", "numpy.", "math.")) or full in {"torch", "numpy", "math"}:
-            return self._reference(full)
+            return self.reference(full)
         found = self.project.resolve(full, module)
         if found is not None and not isinstance(found, Module):
             return self._symbol(found, full)
@@ -126,9 +131,10 @@ class Graph:
                 held = home.body.parameters.get(name)
                 if held is not None:
                     return held
-        return self._reference(full)
+        return self.reference(full)
 
-    def _reference(self, full: str) -> Value:
+    def reference(self, full: str) -> Value:
+        """Something outside of the project."""
         if full not in self._references:
             self._references[full] = Value(REFERENCE, None, name=full, key=("ref", full))
         return self._references[full]
@@ -138,66 +144,17 @@ class Graph:
             return Value(FUNCTION, None, target=found, name=name)
         if isinstance(found, Class):
             return Value(CLASS, None, target=found, name=name)
-        return self._reference(name)
-
-    # -- objects --------------------------------------------------------------------------------------------------
-
-    def attribute(self, owner: Class, name: str, base: Value, node: ast.AST) -> Value:
-        """What an attribute of an object of the class holds: a method, or what all its methods store there."""
-        method = self.project.method(owner, name)
-        if method is not None:
-            if {"property", "cached_property"}.isdisjoint(method.decorators):
-                return Value(FUNCTION, None, target=method, name=name, parts=(base,))
-            return self._result_of(method) or self.maker.unknown(ATTRIBUTE, f"self.{name}", node, None)
-        key = (owner, name)
-        if key not in self._attributes:
-            value = self._stored(owner, name)
-            if value is None:
-                return self.maker.unknown(ATTRIBUTE, f"self.{name}", node, None)
-            self._attributes[key] = value
-        return self._attributes[key]
-
-    def _stored(self, owner: Class, name: str) -> Value | None:
-        """All that is stored under a name, joined; None while some of it is being interpreted."""
-        held: list[Value] = []
-        for each in self.project.lineage(owner):
-            for method_name in sorted(each.stored_by.get(name, ())):
-                method = each.methods[method_name]
-                if not self.run(method):
-                    return None
-                held += method.stores.get(name, ())
-            if not held:
-                for builder in _BUILDING & each.methods.keys():
-                    if self.run(each.methods[builder]):
-                        held += each.methods[builder].stores.get(name, ())
-            if not held and name in each.constants:
-                held.append(Interpreter(self, each.module.body).evaluate(each.constants[name]))
-        if not held:
-            return None
-        value = self.maker.join(held)
-        op = Op(ATTRIBUTE, {"stored": value}, None, None)
-        op.where = f"{owner.qualname}.{name}"
-        return value.but(op=op, key=op) if value.kind not in {FUNCTION, CLASS} else value
-
-    def calling_method(self, owner: Class) -> Function | None:
-        """What runs when an object of the class is called."""
-        return self.project.method(owner, "forward") or self.project.method(owner, "__call__")
-
-    def above(self, function: Function) -> Value:
-        """What `super()` is, if the class above is of the project."""
-        owner = function.owner
-        lineage = self.project.lineage(owner) if owner is not None else []
-        return Value(INSTANCE, None, target=lineage[1]) if len(lineage) > 1 else self._reference("super()")
+        return self.reference(name)
 
     # -- calls ----------------------------------------------------------------------------------------------------
 
-    def called(
+    def called(  # noqa: PLR0913 - a call is all of this
         self,
         function: Function,
         given: list[Value],
         named: Mapping[str, Value],
         node: ast.Call,
-        caller: Calls,
+        caller: Expressions,
         *,
         is_whole: bool,
     ) -> Value:
@@ -209,7 +166,7 @@ class Graph:
         function.calls.append(site)
         caller.sites.append((function, site))
         caller.function.ops.append(op)
-        result = self._result_of(function)
+        result = self.result_of(function)
         self._pass_changes_on(function, arguments, caller, node)
         unsure = function.decorators and not _TRANSPARENT.issuperset(function.decorators)
         if result is None or unsure or isinstance(function.node, ast.AsyncFunctionDef):
@@ -224,7 +181,7 @@ class Graph:
         return value
 
     def _pass_changes_on(
-        self, function: Function, arguments: Mapping[str, Value], caller: Calls, node: ast.Call
+        self, function: Function, arguments: Mapping[str, Value], caller: Expressions, node: ast.Call
     ) -> None:
         """What the function changes in place is changed for its caller."""
         roots: set[Op] = set()
@@ -235,13 +192,13 @@ class Graph:
                 roots |= storages(arguments[op.where])
         caller.changed_by_call(roots, node)
 
-    def constructed(
+    def constructed(  # noqa: PLR0913 - as `called`
         self,
         owner: Class,
         given: list[Value],
         named: Mapping[str, Value],
         node: ast.Call,
-        caller: Calls,
+        caller: Expressions,
         *,
         is_whole: bool,
     ) -> Value:
@@ -264,8 +221,17 @@ class Graph:
             **{name: value for name, value in named.items() if name in names},
         }
 
-    def _result_of(self, function: Function) -> Value | None:
+    def result_of(self, function: Function) -> Value | None:
+        """What a function returns; None where nobody knows."""
         return function.result if self.run(function) else None
+
+    def evaluated(self, node: ast.expr, module: Module) -> Value:
+        """An expression at the top of a file."""
+        return Interpreter(self, module.body).evaluate(node)
+
+    def repeated(self, value: Value, call: Op, function: Function) -> Value:
+        """A value that a function has made, as it is with what this call of it passes."""
+        return Replay(self, call.operands, function, call, is_whole=True).of(value)
 
     # -- what callers pass ----------------------------------------------------------------------------------------
 

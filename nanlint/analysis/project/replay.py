@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.make import INDICES
 from nanlint.analysis.op_graph import (
     ATTRIBUTE,
     CALL,
@@ -13,11 +14,13 @@ from nanlint.analysis.op_graph import (
     JOIN,
     LITERAL,
     PARAMETER,
+    TENSOR,
     TUPLE,
     UNKNOWN,
     Op,
     Value,
 )
+from nanlint.ops.interval import FINITE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +54,11 @@ class Replay:
         self._kept: list[Value] = []
         self._left = _LONGEST
         self._depth = 0
+        self._freed: set[int] = set()
+        """Values that rest on a default which the caller overrides: what was known of them before is not true here."""
+        self._overrides = function is not None and any(
+            _is_overridden(known, arguments.get(name)) for name, known in function.parameters.items()
+        )
         self.made: list[Op] = []
 
     def of(self, value: Value) -> Value:
@@ -60,13 +68,13 @@ class Replay:
             self._known[id(value)] = value  # for circles, which loops make
             self._kept.append(value)
             self._depth += 1
-            held = self._repeat(value) if self._depth < 60 else value
+            held = self._repeat(value) if self._depth < _DEEPEST else self._left_alone(value)
             self._depth -= 1
             self._known[id(value)] = held
             self._kept.append(held)
         return held
 
-    def _repeat(self, value: Value) -> Value:
+    def _repeat(self, value: Value) -> Value:  # noqa: PLR0911 - one way out for each kind of value
         op = value.op
         if op is None or op.function == LITERAL:
             return value
@@ -79,61 +87,70 @@ class Replay:
                 if any(one is not other for one, other in zip(parts, value.parts, strict=True))
                 else value
             )
-        if op.function in {CALL, "<element>"} and self._call is not None:
-            return value
+        if op.function in {CALL, ELEMENT} and self._call is not None:
+            return self._left_alone(value)
         operands = {name: self.of(each) for name, each in op.operands.items()}
         if all(operands[name] is each for name, each in op.operands.items()):
             return value
         self._left -= 1
         if self._left < 0:
-            return value
-        return self._made_again(value, op, operands)
+            return self._left_alone(value)
+        is_freed = any(id(each) in self._freed for each in operands.values())
+        made = self._made_again(value, op, operands, is_freed=is_freed)
+        if is_freed:
+            self._freed.add(id(made))
+        return made
 
-    def _made_again(self, value: Value, op: Op, operands: dict[str, Value]) -> Value:
+    def _left_alone(self, value: Value) -> Value:
+        """What is not repeated: as it was, unless that may rest on a default which does not hold here."""
+        if not (self._overrides or self._freed) or not value.is_known:
+            return value
+        made = value.but(range=FINITE)
+        made.key = made
+        return made
+
+    def _made_again(self, value: Value, op: Op, operands: dict[str, Value], *, is_freed: bool) -> Value:
         maker = self._graph.maker
         if op.function == GUARDED:
             inner = operands["input"]
+            if is_freed:
+                return inner
             left = inner.range.meet(value.range)
             return maker.guarded(inner, left if not left.is_empty else value.range, op.node, some=value.some)
         if op.function == JOIN:
             made = maker.join(list(operands.values()), op.node, op.scope)
-            return made if not op.where else value.but(range=value.range, op=made.op)
+            return made if not op.where else value.but(range=FINITE if is_freed else value.range, op=made.op)
         if op.function == ATTRIBUTE and "stored" in operands:
             return operands["stored"].but(op=op, key=op)
         if op.function in {CALL, ATTRIBUTE, ELEMENT} or op.function.startswith("<"):
             return value
         made = maker.make(
-            op.function,
-            operands,
-            op.node,
-            op.scope,
-            recorded=op.recorded,
-            operator=value.kind is not op.function,
-            module=op.module,
-        )
-        whole = made
+            op.function, operands, op.node, op.scope, recorded=op.recorded, operator=value.kind is not TENSOR, module=op.module, rest=op.rest
+        )  # fmt: skip
         if made.kind is TUPLE and value.kind is not TUPLE and made.parts:
-            made = made.parts[0]
+            made = made.parts[value.name == INDICES]
         if made.op is not None:
-            made.op.copy_of, made.op.nodes = op, op.nodes
+            made.op.copy_of, made.op.nodes, made.op.in_place = op, op.nodes, op.in_place
             self.made.append(made.op)
-        del whole
         if made.kind is UNKNOWN and value.kind is not UNKNOWN:
             made.kind = value.kind
-        # Both are true: what was known before, and what is known with these arguments.
-        both = made.range.meet(value.range)
-        made.range = both if not both.is_empty else made.range
+        if not is_freed:
+            # Both are true: what was known before, and what is known with these arguments.
+            both = made.range.meet(value.range)
+            made.range = both if not both.is_empty else made.range
         made.dtype = made.dtype or value.dtype
         made.some = made.some or value.some
         return made
 
-    def _parameter(self, value: Value, op: Op) -> Value:
+    def _parameter(self, value: Value, op: Op) -> Value:  # noqa: PLR0911 - with one caller, with all, or with none
         if self._function is not None:
             if op.scope is not self._function:
                 return value
             passed = self._arguments.get(op.where)
             if passed is None and value.assumed and not self._is_whole:
                 return value.but(assumed=True)
+            if passed is not None and _is_overridden(value, passed):
+                self._freed.add(id(passed))
             return passed if passed is not None else value
         if op.scope is None:
             return value
@@ -143,5 +160,13 @@ class Replay:
         again = self.of(passed)
         if again.range == value.range and again.kind is value.kind:
             return value
+        if _is_overridden(value, again):
+            self._freed.add(id(again))
+            return again
         left = again.range.meet(value.range) if not value.assumed else again.range
         return again.but(range=left if not left.is_empty else again.range)
+
+
+def _is_overridden(known: Value, passed: Value | None) -> bool:
+    """Whether a caller passes something else than the default."""
+    return known.assumed and passed is not None and not passed.range.is_subset(known.range)

@@ -1,0 +1,60 @@
+"""Values where paths meet: what is true whichever of them it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanlint.analysis.op_graph import JOIN, NOTHING, UNKNOWN, Op, Value
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Sequence
+
+    from nanlint.analysis.project.definitions import Function
+
+# Tuples of tuples are joined part by part down to here.
+_DEEPEST = 8
+
+
+def joined(values: Sequence[Value], node: ast.AST | None, scope: Function | None, depth: int = 0) -> Value:
+    """What is true whichever of them it is."""
+    distinct = list({id(value): value for value in values}.values())
+    if len(distinct) == 1:
+        return distinct[0]
+    first = distinct[0]
+    same = all(value.key == first.key for value in distinct)
+    reach = first.range
+    for value in distinct[1:]:
+        reach = reach.join(value.range)
+    op = Op(JOIN, {str(place): value for place, value in enumerate(distinct)}, node, scope)
+    kinds = {value.kind for value in distinct}
+    if same:
+        return first.but(range=reach, op=op, some=all(value.some for value in distinct))
+    result = Value(kinds.pop() if len(kinds) == 1 else UNKNOWN, op, range=reach)
+    result.dtype = _common([value.dtype for value in distinct], "")
+    result.constant = _common([value.constant for value in distinct], NOTHING)
+    result.detached = all(value.detached for value in distinct)
+    result.learned = any(value.learned for value in distinct)
+    result.assumed = any(value.assumed for value in distinct)
+    result.name = _common([value.name for value in distinct], "")
+    result.target = _common([value.target for value in distinct], None)
+    result.some = all(value.some for value in distinct)
+    if (
+        len({(value.kind, len(value.parts), value.keys) for value in distinct}) == 1
+        and first.kind is not UNKNOWN
+        and depth < _DEEPEST
+    ):
+        result.keys = first.keys
+        result.parts = tuple(
+            joined(parts, node, scope, depth + 1) for parts in zip(*(v.parts for v in distinct), strict=True)
+        )
+    return result
+
+
+def _common(values: Sequence[Any], otherwise: Any) -> Any:
+    first = values[0]
+    return (
+        first
+        if all(value is first or (type(value) is type(first) and value == first) for value in values)
+        else otherwise
+    )

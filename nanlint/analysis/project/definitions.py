@@ -1,0 +1,169 @@
+"""What a file defines: functions, classes and their methods, what it imports and assigns."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanlint.analysis.project.syntax_names import (
+    attributes_stored,
+    bindings,
+    dotted,
+    inner_statements,
+    last_word,
+    names_assigned,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.analysis.op_graph import Op, Value
+    from nanlint.analysis.project.index import Project
+
+MODULE_BODY = "<module>"
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class CallSite:
+    """One call of a function of the project: what is passed for each parameter."""
+
+    __slots__ = ("arguments", "is_whole", "op")
+
+    def __init__(self, op: Op, arguments: dict[str, Value], *, is_whole: bool) -> None:
+        self.op = op
+        self.arguments = arguments
+        self.is_whole = is_whole
+        """No `*args` or `**kwargs`: what is not passed has its default."""
+
+
+class Function:
+    """A function, method or module body, and what the interpreter has found in it."""
+
+    __slots__ = (
+        "attributes", "calls", "changes", "decorators", "is_done", "is_running", "module", "name", "node", "ops", "owner", "parameters", "parent",
+        "qualname", "rebinds", "result", "sinks", "stores",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Module | ast.Lambda,
+        module: Module,
+        owner: Class | None,
+        qualname: str,
+    ) -> None:
+        self.node = node
+        self.module = module
+        self.owner = owner
+        self.parent: Function | None = None
+        self.qualname = qualname
+        self.name = qualname.rpartition(".")[2]
+        self.decorators = [last_word(each) for each in getattr(node, "decorator_list", ())]
+        self.is_running = self.is_done = False
+        self.parameters: dict[str, Value] = {}
+        self.result: Value | None = None
+        """What it returns, its paths joined; None while nothing is known."""
+        self.ops: list[Op] = []
+        self.calls: list[CallSite] = []
+        """Every call of it that was seen."""
+        self.stores: dict[str, list[Value]] = {}
+        """What it assigns to attributes of its object."""
+        self.attributes: set[str] = set()
+        """Attributes of its object that it sets, or that methods set which it calls."""
+        self.changes: set[Op] = set()
+        """What it changes in place: its parameters, and memory that was there before it."""
+        self.rebinds: set[str] = set()
+        """Names of the function or file around it that it assigns."""
+        self.sinks: list[tuple[str, Value, ast.AST]] = []
+        """Where values go for good: a backward, a log line, something returned; with the place."""
+
+    @property
+    def is_method(self) -> bool:
+        """Whether the object it is called on is its first parameter."""
+        return self.owner is not None and "staticmethod" not in self.decorators
+
+    def names(self) -> list[str]:
+        """Its parameters in order, starred ones left out."""
+        args = getattr(self.node, "args", None)
+        return [each.arg for each in (*args.posonlyargs, *args.args, *args.kwonlyargs)] if args is not None else []
+
+    def __repr__(self) -> str:
+        return f"<{self.module.path}:{self.qualname}>"
+
+
+class Class:
+    """A class of the project: its methods, its bases as they are written, and where its attributes are assigned."""
+
+    __slots__ = ("bases", "constants", "methods", "module", "name", "node", "qualname", "stored_by")
+
+    def __init__(self, node: ast.ClassDef, module: Module, qualname: str) -> None:
+        self.node = node
+        self.module = module
+        self.name = node.name
+        self.qualname = qualname
+        self.methods: dict[str, Function] = {}
+        self.constants: dict[str, ast.expr] = {}
+        self.bases = [text for base in node.bases if (text := dotted(base))]
+        self.stored_by: dict[str, set[str]] = {}
+        """The name of an attribute -> the methods that assign it."""
+        for statement in node.body:
+            if isinstance(statement, _DEFINITIONS):
+                self._add_method(statement)
+            elif isinstance(statement, ast.Assign):
+                for target in statement.targets:
+                    if isinstance(target, ast.Name):
+                        self.constants[target.id] = statement.value
+            elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value:
+                self.constants[statement.target.id] = statement.value
+
+    def _add_method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        method = Function(node, self.module, self, f"{self.qualname}.{node.name}")
+        self.methods[node.name] = method
+        first = node.args.args[0].arg if node.args.args else ""
+        for name in attributes_stored(node.body, first):
+            self.stored_by.setdefault(name, set()).add(node.name)
+
+    def __repr__(self) -> str:
+        return f"<class {self.qualname}>"
+
+
+class Module:
+    """One file: what it defines and imports."""
+
+    def __init__(self, path: str, text: str, tree: ast.Module, project: Project) -> None:
+        self.path = path
+        self.text = text
+        self.project = project
+        self.imports: dict[str, str] = {}
+        self.stars: list[str] = []
+        self.functions: dict[str, Function] = {}
+        self.classes: dict[str, Class] = {}
+        self.assigned: set[str] = set()
+        self.rebound: set[str] = set()
+        """Names of the file that some function assigns."""
+        if "global " in text:
+            self.rebound = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+        self.body = Function(tree, self, None, MODULE_BODY)
+        self._read(tree.body)
+
+    def _read(self, body: list[ast.stmt]) -> None:
+        waiting = list(reversed(body))
+        while waiting:
+            statement = waiting.pop()
+            if isinstance(statement, _DEFINITIONS):
+                self.functions[statement.name] = Function(statement, self, None, statement.name)
+            elif isinstance(statement, ast.ClassDef):
+                self.classes[statement.name] = Class(statement, self, statement.name)
+            elif isinstance(statement, ast.Import | ast.ImportFrom):
+                self.imports.update(bindings(statement))
+                if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
+                    self.stars.append("." * statement.level + (statement.module or ""))
+            else:
+                self.assigned.update(names_assigned(statement))
+                waiting.extend(reversed(inner_statements(statement)))
+
+    def all_functions(self) -> Iterator[Function]:
+        """Every function and method at the top of the file, the body of the module first."""
+        yield self.body
+        yield from self.functions.values()
+        for each in self.classes.values():
+            yield from each.methods.values()
