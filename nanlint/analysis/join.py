@@ -39,6 +39,7 @@ def joined(values: Sequence[Value], node: ast.AST | None, scope: Function | None
     result.name = _common([value.name for value in distinct], "")
     result.target = _common([value.target for value in distinct], None)
     result.some = all(value.some for value in distinct)
+    result.presumed = all(value.presumed or value.range.low > 0 for value in distinct)
     if (
         len({(value.kind, len(value.parts), value.keys) for value in distinct}) == 1
         and first.kind is not UNKNOWN

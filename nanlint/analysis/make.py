@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.constants import computed, range_of
 from nanlint.analysis.dtypes import dtype_made, format_of, rounded_to
+from nanlint.analysis.gradients import is_detached, is_learned_leaf
+from nanlint.analysis.join import joined
 from nanlint.analysis.op_graph import (
     ARRAY,
     GUARDED,
-    JOIN,
     LAYER,
     LITERAL,
     NONE,
@@ -27,7 +28,16 @@ from nanlint.analysis.op_graph import (
 )
 from nanlint.analysis.presumed import is_presumed_positive
 from nanlint.analysis.relations import related
-from nanlint.analysis.selection import SIZE, SUBSCRIPT, VIEWS, may_be_empty, range_of_parts, selected_range, size_of
+from nanlint.analysis.selection import (
+    SIZE,
+    SUBSCRIPT,
+    VIEWS,
+    made_of_bits,
+    may_be_empty,
+    range_of_parts,
+    selected_range,
+    size_of,
+)
 from nanlint.ops.interval import COUNT, FINITE, TRUTH, Interval
 from nanlint.ops.names import METHODS, SIGNATURES
 from nanlint.ops.ranges import transfer
@@ -38,18 +48,25 @@ if TYPE_CHECKING:
 
     from nanlint.analysis.project.index import Function
 
+INDICES = "indices"
+"""The name of the second part of what `x.max(dim)` and `x.sort()` return."""
 COMPARISONS = frozenset(f"torch.{word}" for word in ("eq", "ne", "lt", "le", "gt", "ge"))
-WITHOUT_GRADIENT = frozenset(
-    f"torch.{word}"
-    for word in (
-        "zeros ones full rand randn arange linspace eye empty zeros_like ones_like full_like rand_like randn_like randint randperm normal"
-        " logspace hann_window hamming_window kaiser_window bincount tensor as_tensor from_numpy argmax argmin isnan isinf isfinite"
-    ).split()
-)
-"""Fresh tensors, tests and indices."""
 _DRAWN = frozenset(
     f"torch.{word}"
-    for word in "rand randn rand_like randn_like randint randperm normal bernoulli multinomial poisson empty empty_like".split()
+    for word in [
+        "rand",
+        "randn",
+        "rand_like",
+        "randn_like",
+        "randint",
+        "randperm",
+        "normal",
+        "bernoulli",
+        "multinomial",
+        "poisson",
+        "empty",
+        "empty_like",
+    ]
 ) | {f"torch.nn.functional.{word}dropout" for word in ("", "alpha_", "feature_alpha_")}
 _COUNTING = frozenset({METHODS["numel"], METHODS["size"], METHODS["dim"], "len"})
 _DIMENSIONS = METHODS["dim"]
@@ -128,7 +145,7 @@ class Maker:
             )
         value = self._tensor(op, autocast=autocast, in_place=in_place, operator=operator, key=key)
         if function in _ALWAYS_PAIRS or (function in _PAIRS and "dim" in operands):
-            indices = Value(TENSOR, op, range=COUNT, dtype="int", detached=True)
+            indices = Value(TENSOR, op, range=COUNT, dtype="int", detached=True, name=INDICES)
             return Value(TUPLE, op, parts=(value, indices))
         return value
 
@@ -143,34 +160,7 @@ class Maker:
 
     def join(self, values: Sequence[Value], node: ast.AST | None = None, scope: Function | None = None) -> Value:
         """What is true whichever of them it is."""
-        distinct = list({id(value): value for value in values}.values())
-        if len(distinct) == 1:
-            return distinct[0]
-        first = distinct[0]
-        same = all(value.key == first.key for value in distinct)
-        reach = first.range
-        for value in distinct[1:]:
-            reach = reach.join(value.range)
-        op = Op(JOIN, {str(place): value for place, value in enumerate(distinct)}, node, scope)
-        kinds = {value.kind for value in distinct}
-        if same:
-            return first.but(range=reach, op=op, some=all(value.some for value in distinct))
-        result = Value(kinds.pop() if len(kinds) == 1 else UNKNOWN, op, range=reach)
-        result.dtype = _common([value.dtype for value in distinct], "")
-        result.constant = _common([value.constant for value in distinct], NOTHING)
-        result.detached = all(value.detached for value in distinct)
-        result.learned = any(value.learned for value in distinct)
-        result.assumed = any(value.assumed for value in distinct)
-        result.name = _common([value.name for value in distinct], "")
-        result.target = _common([value.target for value in distinct], None)
-        result.some = all(value.some for value in distinct)
-        result.presumed = all(value.presumed or value.range.low > 0 for value in distinct)
-        if len({(value.kind, len(value.parts), value.keys) for value in distinct}) == 1 and first.kind is not UNKNOWN:
-            result.keys = first.keys
-            result.parts = tuple(
-                self.join(parts, node, scope) for parts in zip(*(v.parts for v in distinct), strict=True)
-            )
-        return result
+        return joined(values, node, scope)
 
     # -- what kinds of operations make ----------------------------------------------------------------------------
 
@@ -185,17 +175,15 @@ class Maker:
             kind = NUMBER if numbers else ARRAY if ARRAY in kinds else UNKNOWN
         elif ARRAY in kinds and TENSOR not in kinds and not op.function.startswith("torch.nn."):
             kind = ARRAY
-        if op.function in _BITWISE and all(
-            value.dtype == "bool" or (value.range == TRUTH and not value.dtype) for value in operands.values()
-        ):
-            reach, dtype = TRUTH, "bool"
-        detached = kind in {ARRAY, NUMBER} or dtype in {"int", "bool"} or _is_detached(op)
-        if in_place and not op.recorded and op.subject is not None:
+        if op.function in _BITWISE:
+            reach, dtype = made_of_bits(op, reach, dtype)
+        detached = kind in {ARRAY, NUMBER} or dtype in {"int", "bool"} or is_detached(op)
+        if in_place and not op.recorded and op.subject is not None and op.function != METHODS["requires_grad_"]:
             detached = op.subject.detached
         constant = computed(op.function, operands) if numbers else NOTHING
         if constant is not NOTHING:
             reach = range_of(constant)
-        if _is_learned_leaf(op):
+        if is_learned_leaf(op):
             return Value(TENSOR, op, dtype=dtype, learned=True)
         subject = op.subject
         is_view = op.function in VIEWS and subject is not None
@@ -238,7 +226,7 @@ class Maker:
         reach = inner.range
         if op.function == "int" and not reach.integer:
             reach = _transferred(METHODS["long"], "", (("input", reach),), ()) if inner.is_known else FINITE
-        constant = NOTHING
+        constant: object = NOTHING
         if isinstance(inner.constant, str | int | float) and op.function in {"float", "int"}:
             try:
                 constant = (float if op.function == "float" else int)(inner.constant)
@@ -293,55 +281,11 @@ def _as_difference(function: str, operands: Mapping[str, Value], maker: Maker) -
         return function, operands
     made = made_from(right)
     if right.number is not None and right.number < 0 and left.constant is NOTHING:
-        return "torch.sub", {
-            "input": left,
-            "other": maker.literal(-right.number, right.op.node if right.op else None, assumed=right.assumed),
-        }
-    if (
-        made is not None
-        and made.function == "torch.neg"
-        and made.subject is not None
-        and not right.op is None
-        and right.op is made
-    ):
+        positive = maker.literal(-right.number, right.op.node if right.op is not None else None, assumed=right.assumed)
+        return "torch.sub", {"input": left, "other": positive}
+    if made is not None and made.function == "torch.neg" and made.subject is not None and right.op is made:
         return "torch.sub", {"input": left, "other": made.subject}
     return function, operands
-
-
-def _is_learned_leaf(op: Op) -> bool:
-    """`torch.zeros(3, requires_grad=True)`: it only starts from these values."""
-    asked = op.operands.get("requires_grad")
-    if op.function != METHODS["requires_grad_"]:
-        return asked is not None and asked.constant is True and op.function in WITHOUT_GRADIENT
-    made = op.subject.op if op.subject is not None else None
-    return made is not None and made.function in WITHOUT_GRADIENT and (asked is None or asked.constant is not False)
-
-
-def _is_detached(op: Op) -> bool:
-    """Whether all its tensors are; numbers have no gradient anyway, an unknown may have one."""
-    asked = op.operands.get("requires_grad")
-    if asked is not None or op.function == METHODS["requires_grad_"]:
-        return asked is not None and asked.constant is False
-    if op.function == METHODS["detach"] or op.function in WITHOUT_GRADIENT or not op.recorded:
-        return True
-    subject = op.subject if op.function in VIEWS else None
-    moving = False
-    for value in op.operands.values() if subject is None else (subject,):
-        for part in value.parts if value.kind is TUPLE else (value,):
-            if part.kind in {TENSOR, UNKNOWN} and part.constant is NOTHING:
-                if not part.detached:
-                    return False
-                moving = True
-    return moving
-
-
-def _common(values: Sequence[object], otherwise: object) -> object:
-    first = values[0]
-    return (
-        first
-        if all(value is first or (type(value) is type(first) and value == first) for value in values)
-        else otherwise
-    )
 
 
 @lru_cache(maxsize=16384)

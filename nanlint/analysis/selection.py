@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ARRAY, GUARDED, NUMBER, TENSOR, TUPLE, Value
+from nanlint.analysis.op_graph import ARRAY, GUARDED, NUMBER, TENSOR, TUPLE, Op, Value
 from nanlint.ops.interval import COUNT, INF, TRUTH, Interval, point
 from nanlint.ops.names import METHODS
 
@@ -84,3 +84,13 @@ def range_of_parts(value: Value) -> Interval:
         else:
             result = part.range if result is None else result.join(part.range)
     return result if result is not None else value.range
+
+
+def made_of_bits(op: Op, reach: Interval, dtype: str) -> tuple[Interval, str]:
+    """A mask of masks; of an integer, `~n` is -1 - n."""
+    operands = list(op.operands.values())
+    if all(value.dtype == "bool" or (value.range == TRUTH and not value.dtype) for value in operands):
+        return TRUTH, "bool"
+    if op.function == "torch.bitwise_not" and operands[0].dtype == "int":
+        return Interval(-1 - operands[0].range.high, -1 - operands[0].range.low, integer=True), "int"
+    return reach, dtype

@@ -134,9 +134,8 @@ class ImportedCalls(Layers):
     def _from_data(self, name: str, passed: Arguments) -> Value:
         """`torch.FloatTensor(data)` holds the data; `torch.Tensor(2, 3)`, which takes sizes, whatever lies in memory."""
         data = passed.given[0] if len(passed.given) == 1 else None
-        is_data = data is not None and (
-            data.kind in {TENSOR, ARRAY, TUPLE} or (data.op is not None and _lists(data.op))
-        )
+        is_list = data is not None and data.op is not None and _lists(data.op)
+        is_data = is_list or (data is not None and data.kind in {TENSOR, ARRAY, TUPLE} and data.name != "shape")
         if data is None or not is_data or not passed.is_whole:
             made = self._operation(name, passed)
             return made if made is not None else self._other_function(name, passed)

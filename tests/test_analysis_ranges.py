@@ -1,0 +1,126 @@
+"""Every line of tests/ranges states a fact: the analysis knows it, or something more precise with which torch agrees."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nanlint.analysis.op_graph import CALL, LAYER, Value
+from nanlint.analysis.project.graph import Graph
+from nanlint.analysis.project.index import Project
+from nanlint.ops.interval import Interval
+from tests.reveal_files import FILES, NOT_RUN, Fact, Stated, computed_in, stated_in, written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import ModuleType
+
+# Lines of which the analysis knows more than they state, with what it knows.
+KNOWN_BETTER: dict[str, str] = {
+    "bindings.py:61 range": "[0, 1]",
+    "bindings.py:71 range": "[3, 3]",
+    "bindings.py:114 range": "[0, inf)",
+    "bindings.py:123 range": "[0, 0]",
+    "bindings.py:132 range": "(-inf, 1]",
+    "bindings.py:135 range": "[0, 1] of integers",
+    "bindings.py:204 range": "[0, 1]",
+    "bindings.py:224 range": "[-1, 1]",
+    "bindings.py:226 range": "[0, 1]",
+    "guards.py:185 range": "[4, inf) of integers",
+    "guards.py:216 range": "[0, 0]",
+    "guards.py:254 range": "[1, inf) of integers",
+    "guards.py:262 range": "(0, inf)",
+    "kinds.py:78 kind": "dict",
+    "loops.py:20 range": "[1, inf)",
+    "loops.py:69 range": "[-1, inf)",
+    "loops.py:79 range": "[1, inf)",
+    "loops.py:80 range": "[1, inf)",
+    "loops.py:130 range": "[-2, inf) of integers",
+    "loops.py:133 range": "[0, inf) of integers",
+    "loops.py:134 range": "[0, 1]",
+    "loops.py:136 range": "[0, 1]",
+    "loops.py:143 range": "[0, inf)",
+    "loops.py:152 range": "[0, inf)",
+    "loops.py:167 range": "[0, 1]",
+    "loops.py:178 range": "[0, 30]",
+    "loops.py:202 range": "[0, 20]",
+    "reach.py:97 range": "[0, inf)",
+    "reach.py:98 range": "[-1, inf)",
+    "reach.py:100 range": "[0, 30]",
+    "reach.py:144 range": "[1, 1]",
+    "reach.py:214 range": "[0, 0]",
+    "reach.py:224 range": "[0, 1]",
+    "reductions.py:75 range": "[1, inf) of integers",
+    "reductions.py:76 range": "[1, inf) of integers",
+    "reductions.py:77 range": "[1, inf) of integers",
+    "reductions.py:78 range": "[1, inf) of integers",
+    "reductions.py:79 range": "[0, inf) of integers",
+    "reductions.py:82 range": "[1, inf) of integers",
+    "reductions.py:83 range": "[1, inf) of integers",
+    "reductions.py:84 range": "[2, inf) of integers",
+    "unknown.py:26 range": "[0, inf]",
+    "unknown.py:27 kind": "tensor",
+    "unknown.py:67 range": "[0, 1]",
+    "unknown.py:86 range": "[2, 2]",
+}
+QUESTIONS: dict[str, Callable[[Value], Fact]] = {
+    "range": lambda value: value.range,
+    "kind": lambda value: "module" if value.kind is LAYER else value.kind,
+    "dtype": lambda value: value.dtype or "unknown",
+    "gradient": lambda value: "no" if value.detached else "yes",
+}
+LINES = [stated for path in FILES for stated in stated_in(path) if stated.fact in QUESTIONS]
+RUN = [path for path in FILES if path.name not in NOT_RUN]
+
+
+@cache
+def values_in(path: Path) -> dict[int, Value]:
+    """Line -> what is revealed there."""
+    project = Project(str(path.parent), [str(path)])
+    module, graph = project.module(str(path)), Graph(project)
+    assert module is not None
+    graph.run_module(module)
+    shown = (op for function in graph.done for op in function.ops if op.function == CALL and op.where == "reveal")
+    return {getattr(op.node, "lineno", 0): op.operands["0"] for op in shown if "0" in op.operands}
+
+
+def answer(stated: Stated) -> Fact:
+    value = values_in(stated.path).get(stated.line)
+    return QUESTIONS[stated.fact](value) if value is not None else "never reached"
+
+
+@pytest.mark.parametrize("stated", LINES, ids=lambda stated: f"{stated.place} {stated.fact}")
+def test_the_analysis_knows_what_the_line_states(stated: Stated) -> None:
+    expected = KNOWN_BETTER.get(f"{stated.place} {stated.fact}", stated.answer)
+    assert (stated.place, stated.fact, written(answer(stated))) == (stated.place, stated.fact, expected)
+
+
+def test_what_is_known_better_is_stated_otherwise() -> None:
+    lines = {f"{stated.place} {stated.fact}": stated.answer for stated in LINES}
+    assert [place for place, known in KNOWN_BETTER.items() if lines.get(place) in {None, known}] == []
+
+
+def _elements(values: list[Any], known: Fact) -> list[Any]:
+    """The values; of a list of which a range is known, its elements."""
+    if not isinstance(known, Interval):
+        return values
+    return [each for value in values for each in (value if isinstance(value, list) else [value])]
+
+
+@pytest.mark.parametrize("path", RUN, ids=lambda path: path.name)
+def test_torch_computes_nothing_else(path: Path) -> None:
+    pytest.importorskip("torch")
+    from tests import stated_facts  # noqa: PLC0415 - it imports torch
+
+    truth: ModuleType = stated_facts
+    found = [
+        f"{stated.place}: {stated.fact} {answer(stated)} is known, torch gives {odd}"
+        for stated in stated_in(path)
+        if stated.fact in QUESTIONS
+        for value in _elements(computed_in(path)[stated.line], answer(stated))
+        if (odd := truth.disagreement(stated.fact, answer(stated), value)) is not None
+    ]
+    assert found == []
