@@ -39,12 +39,12 @@ def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -
     zones = _met(op, watched, op.operands)
     if not zones:
         return None
-    callers = file.project.graph.with_callers(value)
+    callers = file.graph.with_callers(value)
     if callers is not value:
         still = _met(op, watched, {**op.operands, watched.operand: callers})
-        if not still and file.project.knows_callers(function):
+        if not still and file.knows_callers(function):
             return None
-    return Hazard(op, watched.operand, zones, function, file.source, callers=callers, ends=file.project.ends_of(op))
+    return Hazard(op, watched.operand, zones, function, file.source, callers=callers, ends=file.ends_of(op))
 
 
 def _is_number(value: Value) -> bool:

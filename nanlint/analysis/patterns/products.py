@@ -13,9 +13,21 @@ if TYPE_CHECKING:
 
 _PRODUCTS = frozenset(
     f"torch.{word}"
-    for word in "matmul mm bmm dot einsum inner vdot mv tensordot linalg.vecdot cosine_similarity".split()
+    for word in [
+        "matmul",
+        "mm",
+        "bmm",
+        "dot",
+        "einsum",
+        "inner",
+        "vdot",
+        "mv",
+        "tensordot",
+        "linalg.vecdot",
+        "cosine_similarity",
+    ]
 )
-_THROUGH = frozenset(f"torch.{word}" for word in "abs neg sub add mul div clamp".split())
+_THROUGH = frozenset(f"torch.{word}" for word in ["abs", "neg", "sub", "add", "mul", "div", "clamp"])
 _SUMS = frozenset({"torch.sum", "torch.trace"})
 _DEEPEST = 4
 
