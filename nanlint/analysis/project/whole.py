@@ -1,7 +1,5 @@
 """One project, read and interpreted as a whole, and asked about one place of it."""
 
-# ruff: noqa: PTH - asked for thousands of files; pathlib costs ten times as much
-
 from __future__ import annotations
 
 import gc
