@@ -16,7 +16,7 @@ from nanlint.source.config_words import LARGEST_CONFIG, is_training_config, stat
 from nanlint.source.discover import kind_of
 from nanlint.source.mentions import mentions_suppression
 from nanlint.source.outline import outline
-from nanlint.source.project_stamp import EVERY_FILE, project_stamp
+from nanlint.source.project_stamp import EVERY_FILE
 from nanlint.source.read import UnreadableSource, decode, read_bytes
 
 if TYPE_CHECKING:
@@ -216,8 +216,8 @@ def _look_around(result: FileResult, text: str, plan: Outline, path: str, rulese
     if file.is_alone:
         result.consulted.update(file.graph.project.consulted)
     else:
-        root = file.graph.project.root
-        result.consulted[root + EVERY_FILE] = project_stamp(root)
+        project = file.graph.project
+        result.consulted[project.root + EVERY_FILE] = project.stamp
 
 
 def _without_suppressed(result: FileResult, text: str, path: str, ruleset: Ruleset) -> FileResult:

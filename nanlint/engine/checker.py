@@ -56,7 +56,7 @@ class Checker:
             on_one_file(file.path, lambda: check_path(file.path, self.ruleset_for(file), is_named=file.is_named))
         )
 
-    def prepare(self, files: Sequence[FoundFile]) -> int:
+    def prepare(self, files: Sequence[FoundFile] = ()) -> int:
         """Load what the first file with something for the rules would load: libcst, facts, the project, and the rules, which are counted."""
         from importlib import import_module  # noqa: PLC0415 - for large runs only
 

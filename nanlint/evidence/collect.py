@@ -36,9 +36,7 @@ def of_place(finding: Finding, call: Call | None, facts: ModuleFacts) -> Iterato
 
 def _of_function(facts: ModuleFacts) -> Iterator[Item]:
     """What the function at hand says of all that stands in it."""
-    if facts.is_trained():
-        yield table.TRAINS_HERE
-    elif not facts.may_train() or facts.is_inference():
+    if not facts.is_trained() and (not facts.may_train() or facts.is_inference()):
         yield table.NOT_TRAINED_BY_NAME
     if facts.is_loss():
         yield table.IN_A_LOSS

@@ -49,9 +49,7 @@ def of_ends(ends: int) -> Iterator[Item]:
 
 
 def _of_function(chunk: Chunk, plan: Outline, hazard: Hazard) -> Iterator[Item]:
-    if is_trained(chunk, plan):
-        yield table.TRAINS_HERE
-    elif not may_train(chunk, plan) or is_inference(chunk):
+    if not is_trained(chunk, plan) and (not may_train(chunk, plan) or is_inference(chunk)):
         yield table.NOT_TRAINED_BY_NAME
     if is_loss(chunk):
         yield table.IN_A_LOSS

@@ -38,7 +38,6 @@ GRADIENT_ONLY = Item("gradient-only", +1, 0, 2, "the forward stays finite; the g
 HALF_ALONE = Item("half-alone", -1, -2, -2, "it breaks in float16 or bfloat16 alone")
 HALF_UNUSED = Item("half-unused", -1, -6, -3, "it breaks in float16 or bfloat16 alone, and nothing in the project uses them")
 # Where it stands and what becomes of it.
-TRAINS_HERE = Item("trains-here", +1, 0, 0, "the function trains, or is named like something that is trained")
 REACHES_BACKWARD = Item("reaches-backward", +1, 0, 2, "the result reaches a backward in this project")
 IN_A_LOSS = Item("in-a-loss", +1, 0, 2, "the function or class is called a loss")
 SPEAKS_OF_LOSS = Item("speaks-of-loss", +1, 0, 1, "the function computes with a loss")

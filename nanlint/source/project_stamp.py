@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from nanlint.digest import digest_of
 from nanlint.settings.resolved import DEFAULT_EXCLUDE
+from nanlint.source.read import UnreadableSource, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EVERY_FILE = "/**/*.py"
 """What stands behind a folder that was looked at as a whole."""
+LARGEST_PROJECT = 12_000_000
+"""A project with more bytes of Python is read file by file."""
 _LARGEST_FILE = 1_000_000
 
 
@@ -38,7 +41,16 @@ def _is_readable(entry: os.DirEntry[str]) -> bool:
 
 
 def project_stamp(root: str) -> str:
-    """Names, sizes and times of all Python files of a project."""
-    known = [(entry.path, entry.stat(follow_symlinks=False)) for entry in python_files(root)]
-    told = sorted(f"{path} {status.st_size} {status.st_mtime_ns}" for path, status in known)
+    """Names and contents of all Python files of a project; empty for one that is not read as a whole."""
+    found = list(python_files(root))
+    if sum(entry.stat(follow_symlinks=False).st_size for entry in found) > LARGEST_PROJECT:
+        return ""
+    told = sorted(f"{entry.path} {_digest(entry.path)}" for entry in found)
     return digest_of("\n".join(told).encode("utf-8", "surrogatepass"))
+
+
+def _digest(path: str) -> str:
+    try:
+        return digest_of(read_bytes(path))
+    except UnreadableSource:
+        return ""

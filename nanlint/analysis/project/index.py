@@ -37,6 +37,8 @@ class Project:
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
         self.consulted: dict[str, str] = {}
         """Each file that was read -> the hash of its bytes."""
+        self.stamp = ""
+        """The state of all its files, if it was read as a whole."""
         for path in paths:
             parts = os.path.relpath(path, root).removesuffix(".py").split(os.sep)
             parts = parts[:-1] if parts[-1] == "__init__" else parts

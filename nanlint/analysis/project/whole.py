@@ -13,7 +13,7 @@ from nanlint.analysis.project.consequence import Consequence
 from nanlint.analysis.project.graph import Graph
 from nanlint.analysis.project.index import Project
 from nanlint.analysis.source_text import SourceText
-from nanlint.source.project_stamp import python_files
+from nanlint.source.project_stamp import LARGEST_PROJECT, project_stamp, python_files
 from nanlint.source.read import UnreadableSource, read_bytes
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 # Tests and examples call what nobody else calls, with what nobody else passes.
 _NO_CALLERS = re.compile(r"(^|/)(tests?|testing|docs?|examples?)/|(^|/)(test_[^/]*|[^/]*_test|conftest|setup)\.py$")
-_LARGEST_PROJECT = 12_000_000
 _RECURSION_LIMIT = 4000
 _ABOUT = (b"torch", b"numpy", b"lightning")
 
@@ -35,10 +34,11 @@ class WholeProject:
     def __init__(self, root: str, *, is_project: bool = True) -> None:
         found = list(python_files(root, below=is_project))
         self._project = Project(root, [entry.path for entry in found])
-        self.is_whole = is_project and sum(entry.stat().st_size for entry in found) <= _LARGEST_PROJECT
+        self.is_whole = is_project and sum(entry.stat().st_size for entry in found) <= LARGEST_PROJECT
         """False for a lone folder, or for a project that is too large to be read at once: then nobody knows who calls what."""
         self._files: dict[str, FileInProject] = {}
         if self.is_whole:
+            self._project.stamp = project_stamp(root)
             self._interpret([entry.path for entry in found if not _is_test(os.path.relpath(entry.path, root))])
 
     def _interpret(self, paths: list[str]) -> None:
