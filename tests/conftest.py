@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,14 @@ settings.load_profile("repeatable")
 
 
 def pytest_collection_finish() -> None:
+    """The last moment before the first test."""
+    _keep_loaded_modules_out_of_the_draw()
+    # Torch, libcst and 13,000 tests stay until the end: looking through them at every collection takes minutes.
+    gc.collect()
+    gc.freeze()
+
+
+def _keep_loaded_modules_out_of_the_draw() -> None:
     """Hypothesis also draws constants of the modules that are loaded, and those depend on which tests ran before."""
     if settings.default is not None and settings.default.derandomize:
         providers.__dict__["_get_local_constants"] = type(providers.GLOBAL_CONSTANTS)
