@@ -34,7 +34,8 @@ def _keep_loaded_modules_out_of_the_draw() -> None:
         providers.__dict__["_get_local_constants"] = type(providers.GLOBAL_CONSTANTS)
 
 
-OF_THE_DEVELOPER = ("NANLINT_CACHE_DIR", "NANLINT_RAISE", "NO_COLOR", "FORCE_COLOR")
+# Without written bytecode every process that a test starts would compile nanlint again.
+OF_THE_DEVELOPER = ("NANLINT_CACHE_DIR", "NANLINT_RAISE", "NO_COLOR", "FORCE_COLOR", "PYTHONDONTWRITEBYTECODE")
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +55,13 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the modules that take long, so that none is left over at the end; skip what cannot run here."""
+    slow = {item.path for item in items if "slow" in item.keywords}
+    items.sort(key=lambda item: item.path not in slow)
+    _skip_what_needs_a_gpu(items)
+
+
+def _skip_what_needs_a_gpu(items: list[pytest.Item]) -> None:
     """Skip what needs a CUDA device where there is none, and say so."""
     needing = [item for item in items if "gpu" in item.keywords]
     reason = _why_no_gpu() if needing else ""
