@@ -10,7 +10,10 @@ import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
+from tests.warm_python import warm_python
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 # On a loaded machine a single example can take a second: how long one takes is for benchmarks to judge.
@@ -52,6 +55,14 @@ def neutral_environment(monkeypatch: pytest.MonkeyPatch, own_folders: Path) -> N
 def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The user's own folders, for this run of the tests."""
     return tmp_path_factory.mktemp("own")
+
+
+@pytest.fixture(scope="session")
+def torch_python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Python that has torch imported already, for scripts that are run and waited for."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    with warm_python(tmp_path_factory.mktemp("python")) as path:
+        yield path
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
