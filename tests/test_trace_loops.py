@@ -159,6 +159,7 @@ def loops(monkeypatch: pytest.MonkeyPatch) -> Loops:
     return made
 
 
+@pytest.mark.slow
 def test_every_loop_runs_as_it_would_have_run(loops: Loops) -> None:
     programs = {seed: Writer(seed).program() for seed in SEEDS}
     plain = {seed: record(compile(text, "plain.py", "exec")) for seed, text in programs.items()}
@@ -220,6 +221,7 @@ class Repeating(Quiet):
         return False
 
 
+@pytest.mark.slow
 def test_a_turn_that_is_run_again_does_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = []
     for seed in SEEDS:
