@@ -9,14 +9,16 @@ Other arguments go to pytest: `python -m tests -k suppress`, `python -m tests --
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LINTERS = (("ruff", "check"), ("ruff", "format", "--check"), ("mypy",))
-# Many tests wait for a process they started, so three share two cores; loadgroup keeps tests that share a built wheel together.
-PYTEST = ("pytest", "--numprocesses=3", "--dist=loadgroup", "--durations=30")
+# Many tests wait for a process they started, so three share two cores. A module stays in one process, since its tests
+# share what is expensive; the modules come in the order of conftest.py.
+PYTEST = ("pytest", "--numprocesses=3", "--dist=loadfile", "--no-loadscope-reorder", "--durations=30")
 # Hypothesis marks the property tests itself; the profile is in conftest.py.
 CHOSEN = {"--quick": ("-m", "not slow"), "--explore": ("-m", "hypothesis", "--hypothesis-profile=explore")}
 
@@ -30,9 +32,11 @@ def steps(arguments: list[str]) -> list[tuple[str, ...]]:
 
 def main(arguments: list[str]) -> int:
     """Run every step with this interpreter; the exit code of the first that fails, or 0."""
+    # Bytecode that is not written is compiled again by each of the many processes that the tests start.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     for step in steps(arguments):
         print("$", *step, flush=True)
-        code = subprocess.run([sys.executable, "-m", *step], cwd=ROOT, check=False).returncode
+        code = subprocess.run([sys.executable, "-m", *step], cwd=ROOT, env=environment, check=False).returncode
         if code:
             return code
     return 0

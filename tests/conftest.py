@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,10 @@ import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
+from tests.warm_python import warm_python
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 # On a loaded machine a single example can take a second: how long one takes is for benchmarks to judge.
@@ -20,12 +24,21 @@ settings.load_profile("repeatable")
 
 
 def pytest_collection_finish() -> None:
+    """The last moment before the first test."""
+    _keep_loaded_modules_out_of_the_draw()
+    # Torch, libcst and 13,000 tests stay until the end: looking through them at every collection takes minutes.
+    gc.collect()
+    gc.freeze()
+
+
+def _keep_loaded_modules_out_of_the_draw() -> None:
     """Hypothesis also draws constants of the modules that are loaded, and those depend on which tests ran before."""
     if settings.default is not None and settings.default.derandomize:
         providers.__dict__["_get_local_constants"] = type(providers.GLOBAL_CONSTANTS)
 
 
-OF_THE_DEVELOPER = ("NANLINT_CACHE_DIR", "NANLINT_RAISE", "NO_COLOR", "FORCE_COLOR")
+# Without written bytecode every process that a test starts would compile nanlint again.
+OF_THE_DEVELOPER = ("NANLINT_CACHE_DIR", "NANLINT_RAISE", "NO_COLOR", "FORCE_COLOR", "PYTHONDONTWRITEBYTECODE")
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +57,22 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("own")
 
 
+@pytest.fixture(scope="session")
+def torch_python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Python that has torch imported already, for scripts that are run and waited for."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    with warm_python(tmp_path_factory.mktemp("python")) as path:
+        yield path
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the modules that take long, so that none is left over at the end; skip what cannot run here."""
+    slow = {item.path for item in items if "slow" in item.keywords}
+    items.sort(key=lambda item: item.path not in slow)
+    _skip_what_needs_a_gpu(items)
+
+
+def _skip_what_needs_a_gpu(items: list[pytest.Item]) -> None:
     """Skip what needs a CUDA device where there is none, and say so."""
     needing = [item for item in items if "gpu" in item.keywords]
     reason = _why_no_gpu() if needing else ""

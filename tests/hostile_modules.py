@@ -55,7 +55,7 @@ class Hostile:
     name: str
     body: str
     reason: str = ""
-    timeout: float = 10.0
+    timeout: float = 60.0
     at_import: bool = False
     """It does not wait to be called."""
     depends: bool = False

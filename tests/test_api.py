@@ -209,10 +209,10 @@ nanlint.chekc_source("x = 1")
 """
 
 
-def type_errors(tmp_path: Path, program: str) -> list[str]:
+def type_errors(tmp_path: Path, own_folders: Path, program: str) -> list[str]:
     (tmp_path / "use.py").write_text(program)
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(tmp_path / "cache"), "use.py"],
+        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(own_folders / "mypy"), "use.py"],
         cwd=tmp_path, env={**environment(), "MYPYPATH": str(CHECKOUT)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stderr == ""
@@ -220,15 +220,15 @@ def type_errors(tmp_path: Path, program: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_type_checker_understands_the_library(tmp_path: Path) -> None:
+def test_a_type_checker_understands_the_library(tmp_path: Path, own_folders: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed")
-    assert type_errors(tmp_path, USE) == []
+    assert type_errors(tmp_path, own_folders, USE) == []
 
 
 @pytest.mark.slow
-def test_a_type_checker_finds_misuse(tmp_path: Path) -> None:
+def test_a_type_checker_finds_misuse(tmp_path: Path, own_folders: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed")
-    errors = type_errors(tmp_path, MISUSE)
+    errors = type_errors(tmp_path, own_folders, MISUSE)
     assert [line.split(":")[1] for line in errors] == ["4", "5", "6", "7"]
 
 
@@ -252,6 +252,6 @@ class NoLog(Rule):
 
 
 @pytest.mark.slow
-def test_a_type_checker_understands_a_rule_of_ones_own(tmp_path: Path) -> None:
+def test_a_type_checker_understands_a_rule_of_ones_own(tmp_path: Path, own_folders: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed")
-    assert type_errors(tmp_path, RULE_OF_A_USER) == []
+    assert type_errors(tmp_path, own_folders, RULE_OF_A_USER) == []

@@ -29,6 +29,7 @@ def plain(nodes: list[ast.AST]) -> list[str]:
     return sorted(ast.dump(node) for node in nodes if not isinstance(node, LEFT_OUT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", OUR_OWN, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_all_nodes_of_our_own_files_are_seen(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))

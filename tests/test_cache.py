@@ -421,7 +421,8 @@ def test_runs_killed_at_any_moment_leave_a_cache_that_can_be_used(project: Proje
         process.kill()
         process.wait()
         assert project.run("check", "-q").out == expected
-        shutil.rmtree(project.folder / ".nanlint_cache")
+        # A worker of the killed run may still be writing there.
+        shutil.rmtree(project.folder / ".nanlint_cache", ignore_errors=True)
 
 
 def test_a_plan_without_a_cache_has_no_memory(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

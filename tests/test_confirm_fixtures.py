@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FOLDERS = folders(())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_the_first_marked_fixture_is_confirmed(folder: Path) -> None:
     finding = next(bad_findings((folder.name[:6],)))
@@ -30,6 +31,7 @@ def test_the_first_marked_fixture_is_confirmed(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_the_first_good_fixture_is_not(folder: Path) -> None:
     _, _, target = next(one for one in good_functions((folder.name[:6],)) if one[0].name.startswith("good"))

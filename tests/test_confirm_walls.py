@@ -95,6 +95,7 @@ sys.exit(lib.unshare(0x10000000 | 0x20000) or lib.mount(b"none", b"/", None, cty
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("user", USERS, ids=who)
 def test_every_wall_that_the_kernel_offers_stands(stage_of: Callable[[int], Stage], user: int) -> None:
     asked = subprocess.run([sys.executable, "-c", ASKED], check=False)
@@ -104,6 +105,7 @@ def test_every_wall_that_the_kernel_offers_stands(stage_of: Callable[[int], Stag
     assert set(missing(stage_of(user).walls)) & offered == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("user", USERS, ids=who)
 @pytest.mark.parametrize("module", HOSTILE, ids=lambda module: module.name)
 def test_a_hostile_module_is_contained(stage_of: Callable[[int], Stage], module: Hostile, user: int) -> None:

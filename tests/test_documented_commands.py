@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import struct
 import subprocess
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -67,22 +67,28 @@ def blocks() -> list[Block]:
 
 
 BLOCKS = blocks()
-COMMANDS = [
-    pytest.param(line, id=f"{block.place} {line.partition('#')[0].strip()}")
+SHOWN = [
+    (block.place, line)
     for block in BLOCKS
     if block.language == "sh" and not block.excuse and not BY_CI.search(block.text)
     for line in block.text.splitlines()
     if line.strip()
 ]
+# The same command on two pages is run once, under the name of the first; comments are no part of it.
+COMMANDS = {
+    tuple(words): pytest.param(line, id=f"{place} {' '.join(words)}")
+    for place, line in reversed(SHOWN)
+    if (words := shlex.split(line, comments=True))
+}
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, torch_python: str) -> Path:
     """A folder with the `nanlint` command of this checkout in `bin`."""
     folder = tmp_path_factory.mktemp("home")
     (folder / "bin").mkdir()
     command = folder / "bin/nanlint"
-    command.write_text(f'#!/bin/sh\nPYTHONPATH={CHECKOUT} exec {sys.executable} -m nanlint "$@"\n')
+    command.write_text(f'#!/bin/sh\nPYTHONPATH={CHECKOUT} exec {torch_python} -m nanlint "$@"\n')
     command.chmod(0o755)
     return folder
 
@@ -111,7 +117,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the docs show a POSIX shell")
-@pytest.mark.parametrize("line", COMMANDS)
+@pytest.mark.parametrize("line", COMMANDS.values())
 def test_a_command_does_what_the_page_says(line: str, project: Path, home: Path) -> None:
     environment = {**os.environ, "PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
@@ -143,5 +149,5 @@ def test_what_is_not_run_says_why() -> None:
 
 
 def test_there_are_commands_to_run() -> None:
-    assert len(COMMANDS) > 25
+    assert len(SHOWN) > 25
     assert len(SETTINGS) > 1

@@ -222,8 +222,8 @@ DEEP = {
     "1,000 parentheses": "    return " + "(" * 1_000 + "torch.log(x)" + ")" * 1_000 + "\n",
     "calls in calls": "    return " + "torch.log(" * 150 + "x" + ")" * 150 + "\n",
     "2,000 minus signs": "    return " + "-" * 2_000 + "torch.log(x)\n",
-    "1,500 branches of an elif": "    if x == 0:\n        pass\n"
-    + "".join(f"    elif x == {number}:\n        y = torch.log(x)\n" for number in range(1_500)),
+    "1,100 branches of an elif": "    if x == 0:\n        pass\n"
+    + "".join(f"    elif x == {number}:\n        y = torch.log(x)\n" for number in range(1_100)),
     "90 nested blocks": "".join(f"{'    ' * (depth + 1)}if x:\n" for depth in range(90))
     + "    " * 91
     + "return torch.log(x)\n",

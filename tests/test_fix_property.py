@@ -37,6 +37,7 @@ def test_every_shape_is_found_and_fixed(shape: Shape) -> None:
     assert problem_with(shape, text, outcome) == "", outcome.text
 
 
+@pytest.mark.slow
 @given(written())
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_fix_holds_on_generated_code(case: tuple[Shape, str]) -> None:

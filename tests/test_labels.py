@@ -38,6 +38,7 @@ def test_a_draw_has_its_count_and_at_most_so_many_of_a_repository() -> None:
         assert (len(drawn), max(Counter(row.repo for row in drawn).values()) <= 8) == (15, True)
 
 
+@pytest.mark.slow
 def test_a_row_is_drawn_as_often_as_its_probability_says() -> None:
     expected = dict(zip(MANY, draw.probabilities(MANY, 15, 8), strict=True))
     draws = 4000

@@ -46,6 +46,7 @@ def with_form_feeds() -> Iterator[tuple[str, str, str]]:
         yield f"{path.parent.name}/{path.name}", plain, text
 
 
+@pytest.mark.slow
 def test_form_feeds_change_no_finding() -> None:
     ruleset = Checker(gated=True).ruleset(Settings(severity="info", preview=True))
     different = []

@@ -122,6 +122,7 @@ def compute(code: Any, scope: Mapping[str, Any], ranges: Mapping[str, Interval])
         raise
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:index_reduce.. is in beta")
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize(("operation", "expression"), CASES, ids=[" ".join(case) for case in CASES])
@@ -195,6 +196,7 @@ TUPLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("operation", sorted(RESULTS))
 def test_every_part_of_a_tuple_stays_in_its_range(operation: str, dtype: str) -> None:

@@ -95,6 +95,7 @@ def supports(call: Callable[[], Any]) -> Any:
         raise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("operation", UNARY)
 def test_functions_of_one_argument_stay_in_their_range(operation: str, dtype: str) -> None:
@@ -118,6 +119,7 @@ def partners(reach: Interval, seed: int, operation: str) -> list[Interval]:
     return [reach, *(pool[(seed * 7 + step) % len(pool)] for step in (1, 4, 9, 13))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("operation", sorted(OPERANDS))
 def test_functions_of_several_arguments_stay_in_their_range(operation: str, dtype: str) -> None:

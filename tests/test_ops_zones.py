@@ -144,6 +144,7 @@ def mismatches(operation: str, operand: str, direction: Direction, dtype: str) -
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", HALVES)
 @pytest.mark.parametrize(("operation", "operand", "direction"), ROWS)
 def test_every_half_value_is_bad_exactly_inside_the_zones(
@@ -155,6 +156,7 @@ def test_every_half_value_is_bad_exactly_inside_the_zones(
     assert mismatches(operation, operand, direction, dtype) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", SINGLES)
 @pytest.mark.parametrize(("operation", "operand", "direction"), ROWS)
 def test_bisection_finds_the_edges_of_the_zones(operation: str, operand: str, direction: Direction, dtype: str) -> None:
@@ -163,6 +165,7 @@ def test_bisection_finds_the_edges_of_the_zones(operation: str, operand: str, di
     assert [bisect(call, bad, good, dtype, direction) for _, bad, good in found] == [edge for edge, _, _ in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", SINGLES)
 @pytest.mark.parametrize(("operation", "operand", "direction"), ROWS)
 def test_values_of_every_size_are_bad_exactly_inside_the_zones(
@@ -178,6 +181,7 @@ def test_values_of_every_size_are_bad_exactly_inside_the_zones(
     assert values[odd].tolist() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("exponent", EXPONENTS, ids=lambda exponent: f"exponent {exponent:.3g}")
 def test_powers_break_where_their_zones_say(exponent: float, dtype: str) -> None:
@@ -220,6 +224,7 @@ def composite(expression: str) -> Callable[[Any], Any]:
     return call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("expression", composites())
 def test_shapes_written_by_hand_break_where_the_table_says(expression: str, dtype: str) -> None:
@@ -246,6 +251,7 @@ NOT_ELEMENTWISE = {"torch.nn.functional.glu", "torch.softmax", "torch.log_softma
 NOT_ELEMENTWISE |= {"torch.nn.functional.gumbel_softmax", "torch.frexp", "torch.imag", "torch.real", "torch.nan_to_num"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("operation", sorted({*PLAIN} - OPERATIONS - NOT_ELEMENTWISE - {"torch.tan"}))
 def test_an_operation_without_a_zone_is_finite_everywhere(operation: str, dtype: str) -> None:

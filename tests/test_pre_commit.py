@@ -19,7 +19,6 @@ pytest.importorskip("pre_commit", reason="pre-commit is not installed")
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("pre-commit"),
     pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed"),
 ]
 

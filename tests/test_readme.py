@@ -86,17 +86,15 @@ def test_every_command_that_is_shown_is_one() -> None:
 
 class TestTheExample:
     @pytest.mark.slow
-    def test_it_is_lost_as_it_is(self, example: Path) -> None:
-        pytest.importorskip("torch", reason="torch is not installed")
-        out = run(sys.executable, str(example))
+    def test_it_is_lost_as_it_is(self, example: Path, torch_python: str) -> None:
+        out = run(torch_python, str(example))
         assert "step 13: loss      inf" in out
         assert out.endswith("parameters: NaN, and no later batch can bring them back\n")
 
     @pytest.mark.slow
-    def test_trace_names_the_same_step(self, example: Path) -> None:
-        pytest.importorskip("torch", reason="torch is not installed")
+    def test_trace_names_the_same_step(self, example: Path, torch_python: str) -> None:
         traced = subprocess.run(
-            [sys.executable, "-m", "nanlint", "trace", str(example)],
+            [torch_python, "-m", "nanlint", "trace", str(example)],
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -106,10 +104,9 @@ class TestTheExample:
         assert "is lost at step 13" in README
 
     @pytest.mark.slow
-    def test_it_stays_finite_when_fixed(self, example: Path) -> None:
-        pytest.importorskip("torch", reason="torch is not installed")
+    def test_it_stays_finite_when_fixed(self, example: Path, torch_python: str) -> None:
         main(["check", "--fix", "--unsafe-fixes", "--quiet", "--no-cache", "--isolated", str(example)])
-        out = run(sys.executable, str(example))
+        out = run(torch_python, str(example))
         assert "skipped" not in out
         assert out.endswith("parameters: finite\n")
 

@@ -80,6 +80,7 @@ def sketched(chunk: Chunk, text: str) -> ParsedChunk:
     return sketch_chunk(chunk, split_lines(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [pytest.param(path.read_text(encoding="utf-8"), id=str(path.relative_to(ROOT))) for path in OUR_OWN],

@@ -13,7 +13,7 @@ from benchmarks.table import Scene, Target, fill_readme, milliseconds, ratio, se
 if TYPE_CHECKING:
     from pathlib import Path
 
-MEMORY = "import time; held = bytearray(80_000_000); time.sleep(0.5)"
+MEMORY = "import time; held = bytearray(80_000_000); time.sleep(1.5)"
 CHILD = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {MEMORY!r}])"
 BUSY = "import time\nwhile time.process_time() < 0.3: pass"
 

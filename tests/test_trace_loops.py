@@ -6,7 +6,6 @@ import builtins
 import random
 import signal
 import subprocess
-import sys
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
@@ -160,6 +159,7 @@ def loops(monkeypatch: pytest.MonkeyPatch) -> Loops:
     return made
 
 
+@pytest.mark.slow
 def test_every_loop_runs_as_it_would_have_run(loops: Loops) -> None:
     programs = {seed: Writer(seed).program() for seed in SEEDS}
     plain = {seed: record(compile(text, "plain.py", "exec")) for seed, text in programs.items()}
@@ -221,6 +221,7 @@ class Repeating(Quiet):
         return False
 
 
+@pytest.mark.slow
 def test_a_turn_that_is_run_again_does_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = []
     for seed in SEEDS:
@@ -277,11 +278,10 @@ print("end")
         "sys.setrecursionlimit(10**4)",
     ],
 )
-def test_a_script_ends_as_it_would_have_ended(way: str, tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="torch is not installed, so no script can be traced")
+def test_a_script_ends_as_it_would_have_ended(way: str, torch_python: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(LEAVING.replace("WAY", way), encoding="utf-8")
-    commands = ([sys.executable, str(script)], [sys.executable, "-m", "nanlint", "trace", str(script)])
+    commands = ([torch_python, str(script)], [torch_python, "-m", "nanlint", "trace", str(script)])
     plain, traced = (subprocess.run(each, capture_output=True, text=True, check=False) for each in commands)
     # Ctrl-C ends Python itself by the signal; a program that was asked to run another says so by its exit code.
     code = 130 if plain.returncode == -signal.SIGINT else plain.returncode

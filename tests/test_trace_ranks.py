@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -77,12 +76,12 @@ dist.destroy_process_group()
 """
 
 
-def on_two_ranks(folder: Path, *command: str) -> list[tuple[int, str, str]]:
+def on_two_ranks(python: str, folder: Path, *command: str) -> list[tuple[int, str, str]]:
     """Exit code, stdout and stderr of each."""
     shared = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     runs = [
         subprocess.Popen(
-            [sys.executable, *command],
+            [python, *command],
             cwd=folder,
             env=environment({**shared, "RANK": str(rank), "LOCAL_RANK": str(rank), "OMP_NUM_THREADS": "1"}),
             stdout=subprocess.PIPE,
@@ -96,9 +95,9 @@ def on_two_ranks(folder: Path, *command: str) -> list[tuple[int, str, str]]:
 
 
 @pytest.mark.slow
-def test_two_ranks_make_one_report(tmp_path: Path) -> None:
+def test_two_ranks_make_one_report(torch_python: str, tmp_path: Path) -> None:
     script = write(tmp_path, "ddp.py", SCRIPT)
-    first, second = on_two_ranks(tmp_path, "-m", "nanlint", "trace", "--report", "ddp.json", str(script))
+    first, second = on_two_ranks(torch_python, tmp_path, "-m", "nanlint", "trace", "--report", "ddp.json", str(script))
     assert (first[0], second[0]) == (1, 1), (first, second)
     assert "nanlint: step 3, rank 1 of 2: the backward pass of `sqrt` made inf of finite values" in second[2]
     assert "rank 1 tells the origin" in first[2]
@@ -107,8 +106,8 @@ def test_two_ranks_make_one_report(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_step_is_left_out_on_all_ranks_or_on_none(tmp_path: Path) -> None:
-    first, second = on_two_ranks(tmp_path, str(write(tmp_path, "watched.py", WATCHED)))
+def test_a_step_is_left_out_on_all_ranks_or_on_none(torch_python: str, tmp_path: Path) -> None:
+    first, second = on_two_ranks(torch_python, tmp_path, str(write(tmp_path, "watched.py", WATCHED)))
     assert first[1].startswith("1 ["), first
     assert second[1] == first[1], second
 

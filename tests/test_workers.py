@@ -16,7 +16,7 @@ import pytest
 from nanlint.engine.check_paths import Checker, Plan, Run
 from nanlint.engine.workers import cores, run_in_workers
 from nanlint.settings import Settings
-from tests.project import BROKEN, CLEAN, COMMAND, LOG, SQRT, Project, environment
+from tests.project import BROKEN, CLEAN, COMMAND, LOG, RULES, SQRT, Project, environment
 
 if TYPE_CHECKING:
     from nanlint.engine.file_result import FileResult
@@ -274,7 +274,10 @@ def test_workers_end_when_their_parent_is_gone(slow_project: Project, how: signa
 @needs_posix
 def test_ctrl_c_while_files_are_fixed_leaves_every_file_whole(tmp_path: Path) -> None:
     project = Project.make(tmp_path)
-    text = LOG + "".join(f"\n\ndef f{number}(x):\n    return torch.log(x)\n" for number in range(40))
+    # On a busy machine all would be fixed before this process sees the first, so each takes a little longer.
+    project.write("rules/slow.py", SLOW_RULE.replace("sleep(0.5)", "sleep(0.002)"))
+    project.write("nanlint.toml", f"local-rules = ['{RULES}', 'rules']\nselect = ['LOC', 'SLO']\n")
+    text = LOG + "".join(f"\n\ndef f{number}(x):\n    return torch.log(x)\n" for number in range(10))
     for number in range(60):
         project.write(f"{number}.py", text)
     fixed = text.replace("torch.log(", "torch.log1p(")
@@ -286,6 +289,7 @@ def test_ctrl_c_while_files_are_fixed_leaves_every_file_whole(tmp_path: Path) ->
     while not any(path.read_text() == fixed for path in project.folder.glob("*.py")):
         assert process.poll() is None
         assert time.monotonic() < deadline
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=60) == 130
     contents = {path.read_text() for path in project.folder.glob("*.py")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import re
@@ -30,6 +31,9 @@ def trace(folder: Path, *words: str) -> Traced:
     """`nanlint trace`, with its files in `folder`."""
     from nanlint.trace import Diagnosis  # noqa: PLC0415 - it imports torch
 
+    # The tracer asks the collector for modules; what is there before the script is none of its business, and much.
+    gc.collect()
+    gc.freeze()
     report = folder / "report.json"
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
