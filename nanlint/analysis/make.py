@@ -55,7 +55,11 @@ WITHOUT_GRADIENT = frozenset(
 )
 """Fresh tensors, tests and indices."""
 _DRAWN = frozenset(
-    f"torch.{word}" for word in "rand randn rand_like randn_like randint randperm normal bernoulli multinomial poisson empty empty_like".split()
+    f"torch.{word}"
+    for word in (
+        "rand randn rand_like randn_like randint randperm normal bernoulli multinomial poisson empty empty_like nn.functional.dropout"
+        " nn.functional.alpha_dropout nn.functional.dropout1d nn.functional.dropout2d nn.functional.dropout3d nn.functional.gumbel_softmax"
+    ).split()
 )
 _COUNTING = frozenset({METHODS["numel"], METHODS["size"], METHODS["dim"], "len"})
 _NUMBERS = frozenset({METHODS["item"], "float", "int"})

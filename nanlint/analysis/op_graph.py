@@ -56,7 +56,7 @@ NOTHING: Final = _Nothing()
 class Op:
     """One operation on values, however it is spelled."""
 
-    __slots__ = ("copy_of", "function", "module", "node", "nodes", "operands", "recorded", "scope", "where")
+    __slots__ = ("autocast", "copy_of", "function", "module", "node", "nodes", "operands", "recorded", "scope", "where")
 
     def __init__(
         self,
@@ -74,6 +74,8 @@ class Op:
         self.scope = scope
         self.recorded = recorded
         """Whether autograd records it: it does not stand under no_grad."""
+        self.autocast = ""
+        """The kind of device of the autocast region that it stands in; empty outside of one."""
         self.copy_of: Op | None = None
         """The operation of a called function that this one repeats with what the caller passes."""
         self.module: Value | None = None

@@ -12,6 +12,7 @@ from nanlint.analysis.op_graph import (
     CLASS,
     FUNCTION,
     INSTANCE,
+    JOIN,
     LAYER,
     LITERAL,
     NUMBER,
@@ -245,7 +246,10 @@ class Calls(Expressions):
         if layer.name == "torch.nn.Sequential" and layer.parts and len(given) == 1:
             value = given[0]
             for each in layer.parts:
+                before = value
                 value = self._applied(each, [value], {}, node)
+                if value.op is not None and before is not given[0]:
+                    value.op.nodes = {}  # what the layer before made is written nowhere
             return value
         return self._applied(layer, given, named, node)
 
@@ -255,6 +259,9 @@ class Calls(Expressions):
             return self.graph.called(method, given, dict(named), node, self, is_whole=True) if method else self._network(layer, given, node)
         if layer.kind is LAYER and layer.name == "torch.nn.Sequential" and layer.parts and len(given) == 1:
             return self._layer_called(layer, given, named, node)
+        either = _alternatives(layer)
+        if len(either) > 1:
+            return self.maker.join([self._applied(each, given, named, node) for each in either], node, self.function)
         form = MODULES.get(layer.name) if layer.kind is LAYER else None
         bound = self._bound(form.operation, given, named) if form is not None else None
         if form is None or bound is None:
@@ -295,6 +302,15 @@ class Calls(Expressions):
     def store(self, name: str, value: Value) -> None:
         """An attribute of the object at hand is set."""
         raise NotImplementedError
+
+
+def _alternatives(layer: Value) -> list[Value]:
+    """The layers that it may be: `nn.Softmax(1) if soft else nn.Sigmoid()`."""
+    op = layer.op
+    if op is not None and "stored" in op.operands:
+        op = op.operands["stored"].op
+    found = list(op.operands.values()) if op is not None and op.function == JOIN and layer.kind is LAYER else []
+    return found if all(each.kind is LAYER and each.name for each in found) else []
 
 
 def _nodes(bound: Mapping[str, Value], given: list[Value], named: Mapping[str, Value], node: ast.Call) -> dict[str, ast.AST]:

@@ -69,6 +69,9 @@ class Expressions:
     env: Env
     recorded: bool
     autocast: str
+    autocast_device: str = ""
+    is_asking_again: bool = False
+    """The function was interpreted before: its calls are known already."""
 
     def evaluate(self, node: ast.expr) -> Value:
         """The value of `node` here and now."""
@@ -81,7 +84,7 @@ class Expressions:
         value = self.maker.make(function, operands, node, self.function, recorded=self.recorded, autocast=self.autocast, **how)
         op = value.op
         if op is not None:
-            op.nodes = nodes or {}
+            op.nodes, op.autocast = nodes or {}, self.autocast_device
             self.function.ops.append(op)
         return value
 

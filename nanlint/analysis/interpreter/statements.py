@@ -64,11 +64,20 @@ class Interpreter(Calls):
                 if not {"no_grad", "inference_mode"}.isdisjoint(function.decorators):
                     self.recorded = False
                 self._parameters(node.args)
+                self._decorators(node.decorator_list)
             self._run(node.body)
         if isinstance(node, ast.Module):
             function.parameters = self.env.names
         function.sinks += [("returned", value, node) for value in self._returns]
         function.result = self.maker.join(self._returns, node, function) if self._returns else None
+
+    def _decorators(self, decorators: list[ast.expr]) -> None:
+        """`@torch.autocast("cuda")` holds for the whole body."""
+        for each in decorators:
+            name = dotted(each.func).rpartition(".")[2] if isinstance(each, ast.Call) else ""
+            value = self.evaluate(each) if name == "autocast" else Value()
+            if value.op is not None and value.op.function in _AUTOCASTS:
+                self.autocast, self.autocast_device = _autocast(value), _device(value)
 
     def _parameters(self, args: ast.arguments) -> None:
         declared = [*args.posonlyargs, *args.args, *args.kwonlyargs]
@@ -261,7 +270,7 @@ class Interpreter(Calls):
         return widened
 
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
-        outer = self.recorded, self.autocast
+        outer = self.recorded, self.autocast, self.autocast_device
         for item in node.items:
             value = self.evaluate(item.context_expr)
             name = self._region(value, item.context_expr)
@@ -272,11 +281,11 @@ class Interpreter(Calls):
             elif name in {"torch.set_grad_enabled", "torch.autograd.set_grad_enabled"} and value.op is not None and value.op.subject is not None:
                 self.recorded = value.op.subject.constant is not False
             elif name in _AUTOCASTS:
-                self.autocast = _autocast(value)
+                self.autocast, self.autocast_device = _autocast(value), _device(value)
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value)
         goes_on = self._run(node.body)
-        self.recorded, self.autocast = outer
+        self.recorded, self.autocast, self.autocast_device = outer
         return goes_on
 
     def _region(self, value: Value, node: ast.expr) -> str:
@@ -462,6 +471,16 @@ def _autocast(region: Value) -> str:
         return ""
     chosen = operands.get("dtype")
     return str(chosen.constant) if chosen is not None and chosen.kind == "dtype" else "float16"
+
+
+def _device(region: Value) -> str:
+    """The kind of device of an autocast region, as far as it is stated; empty where it is switched off."""
+    if region.op is None or not _autocast(region):
+        return ""
+    if region.op.function.startswith(("torch.cuda.", "torch.cpu.")):
+        return region.op.function.split(".")[1]
+    stated = region.op.operands.get("device_type") or region.op.operands.get("0")
+    return stated.constant.partition(":")[0] if stated is not None and isinstance(stated.constant, str) else ""
 
 
 def _annotated(annotation: ast.expr | None) -> str:

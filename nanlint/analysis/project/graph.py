@@ -197,7 +197,8 @@ class Graph:
         arguments = self._arguments(function, given, named)
         op = Op(CALL, {**arguments}, node, caller.function, recorded=caller.recorded)
         op.where = function.qualname
-        function.calls.append(CallSite(op, arguments, is_whole=is_whole))
+        if not caller.is_asking_again:
+            function.calls.append(CallSite(op, arguments, is_whole=is_whole))
         caller.function.ops.append(op)
         result = self._result_of(function)
         unsure = function.decorators and not _TRANSPARENT.issuperset(function.decorators)
@@ -220,7 +221,7 @@ class Graph:
         op = Op(CALL, arguments, node, caller.function)
         op.where = owner.qualname
         caller.function.ops.append(op)
-        if constructor is not None:
+        if constructor is not None and not caller.is_asking_again:
             constructor.calls.append(CallSite(op, arguments, is_whole=is_whole))
         return Value(INSTANCE, op, target=owner, name=owner.qualname)
 
