@@ -51,23 +51,27 @@ if TYPE_CHECKING:
 INDICES = "indices"
 """The name of the second part of what `x.max(dim)` and `x.sort()` return."""
 COMPARISONS = frozenset(f"torch.{word}" for word in ("eq", "ne", "lt", "le", "gt", "ge"))
-_DRAWN = frozenset(
-    f"torch.{word}"
-    for word in [
-        "rand",
-        "randn",
-        "rand_like",
-        "randn_like",
-        "randint",
-        "randperm",
-        "normal",
-        "bernoulli",
-        "multinomial",
-        "poisson",
-        "empty",
-        "empty_like",
-    ]
-) | {f"torch.nn.functional.{word}dropout" for word in ("", "alpha_", "feature_alpha_")}
+_DRAWN = (
+    frozenset(
+        f"torch.{word}"
+        for word in [
+            "rand",
+            "randn",
+            "rand_like",
+            "randn_like",
+            "randint",
+            "randperm",
+            "normal",
+            "bernoulli",
+            "multinomial",
+            "poisson",
+            "empty",
+            "empty_like",
+        ]
+    )
+    | {f"torch.nn.functional.{word}dropout" for word in ("", "alpha_", "feature_alpha_")}
+    | {"torch.nn.functional.gumbel_softmax"}
+)
 _COUNTING = frozenset({METHODS["numel"], METHODS["size"], METHODS["dim"], "len"})
 _DIMENSIONS = METHODS["dim"]
 _NUMBERS = frozenset({METHODS["item"], "float", "int"})

@@ -58,7 +58,7 @@ class Op:
     """One operation on values, however it is spelled."""
 
     __slots__ = (
-        "copy_of", "function", "in_place", "module", "node", "nodes", "operands", "recorded", "rest", "scope", "storage", "where",
+        "autocast", "copy_of", "function", "in_place", "module", "node", "nodes", "operands", "recorded", "rest", "scope", "storage", "where",
     )  # fmt: skip
 
     def __init__(
@@ -77,6 +77,8 @@ class Op:
         self.scope = scope
         self.recorded = recorded
         """Whether autograd records it: it does not stand under no_grad."""
+        self.autocast = ""
+        """The kind of device of the autocast region that it stands in; empty outside of one."""
         self.copy_of: Op | None = None
         """The operation of a called function that this one repeats with what the caller passes."""
         self.module: Value | None = None

@@ -44,6 +44,15 @@ class SourceText:
         between = self._lines[span.line : span.end_line - 1]
         return "\n".join([first, *between, self._lines[span.end_line - 1][: span.end_column - 1]])
 
+    def line(self, number: int) -> str:
+        """The text of one line."""
+        return self._lines[number - 1]
+
+    def offset_of(self, node: ast.AST) -> int:
+        """How many characters of the file stand before a node."""
+        span = self.span_of(node)
+        return sum(len(line) + 1 for line in self._lines[: span.line - 1]) + span.column - 1
+
     def is_bracketed(self, node: ast.AST) -> bool:
         """Whether the node stands in brackets of its own, those of a call aside."""
         span = self.span_of(node)

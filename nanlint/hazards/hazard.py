@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import Op, Value, made_from
+from nanlint.analysis.op_graph import ARRAY, TENSOR, Op, Value, made_from
 from nanlint.analysis.relations import root
 from nanlint.model import Direction, Edit, Label, Span
 from nanlint.ops.formats import FORMATS
@@ -15,6 +16,7 @@ from nanlint.ops.zone import BACKWARD, FORWARD
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nanlint.analysis.project.graph import Graph
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.source_text import SourceText
     from nanlint.ops.zone import Zone
@@ -83,6 +85,7 @@ class Hazard:
         *,
         callers: Value,
         ends: int,
+        graph: Graph,
     ) -> None:
         self.op = op
         self.zones = zones
@@ -90,6 +93,7 @@ class Hazard:
         self.source = source
         self.callers = callers
         """The operand as it is with what all callers in the project pass."""
+        self.graph = graph
         self.ends = ends
         """Where the result goes: bits of `analysis.project.consequence`."""
         self.operand = Operand(op.operands[name], op.nodes.get(name), source)
@@ -158,6 +162,27 @@ class Hazard:
         return self.operand.value.presumed
 
     @property
+    def is_of_arrays(self) -> bool:
+        """Whether it computes with numpy's arrays: they have no gradient."""
+        kinds = {value.kind for value in self.op.operands.values()}
+        return ARRAY in kinds and TENSOR not in kinds
+
+    @property
+    def beside(self) -> list[Op]:
+        """The operations of the statement that it stands in, itself included, in the order they are computed."""
+        line = getattr(self.op.node, "lineno", 0)
+        around = [
+            node
+            for node in ast.walk(self.function.node)
+            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)
+        ]
+        statement = max(around, key=lambda node: node.lineno, default=None)
+        if statement is None:
+            return [self.op]
+        inside = set(map(id, ast.walk(statement)))
+        return [op for op in self.function.ops if op.copy_of is None and id(op.node) in inside]
+
+    @property
     def is_in_a_loop(self) -> bool:
         """Whether it stands in a loop of a script."""
         node, line = self.function.node, getattr(self.op.node, "lineno", 0)
@@ -185,6 +210,7 @@ class Hazard:
 
     def label(self, op: Op | None, text: str) -> tuple[Label, ...]:
         """A label at the place where something was made, if that is another place of the same file."""
+        op = _built(op)
         here = (
             op is not None and op.node is not None and op.scope is not None and op.scope.module is self.function.module
         )
@@ -192,6 +218,14 @@ class Hazard:
             return ()
         place = self.source.span_of(op.node)
         return (Label(place, text),) if not place.overlaps(self.span) else ()
+
+    def elsewhere(self, op: Op | None, text: str) -> str:
+        """`text` and the place where something was made, if that is in another file: no label can point there."""
+        op = _built(op)
+        module = op.scope.module if op is not None and op.scope is not None else None
+        if op is None or module is None or module is self.function.module:
+            return ""
+        return f"{text} {os.path.relpath(module.path, self.function.module.project.root or None)}:{getattr(op.node, 'lineno', 1)}"
 
     def with_call(self, suffix: str) -> Edit | None:
         """The operand with a method called on it: `(a + b).clamp_min(1e-6)`."""
@@ -201,6 +235,13 @@ class Hazard:
         text, span = self.source.text_of(node), self.source.span_of(node)
         is_atom = isinstance(node, _ATOMS) or self.source.is_bracketed(node)
         return Edit(span, f"{text}{suffix}" if is_atom else f"({text}){suffix}")
+
+
+def _built(op: Op | None) -> Op | None:
+    """Of what a layer computes, the place where the layer is built; else the operation itself."""
+    made = op.module.op if op is not None and op.module is not None else op
+    stored = made.operands.get("stored") if made is not None else None
+    return stored.op if stored is not None else made
 
 
 def _subject_of(node: ast.AST | None) -> ast.AST | None:

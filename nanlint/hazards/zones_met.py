@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import LAYER, NOTHING, Op, Value
-from nanlint.ops.formats import FORMATS
+from nanlint.ops.formats import AUTOCAST, FLOAT32, FORMATS, REFUSED
+from nanlint.ops.interval import EVERYTHING
+from nanlint.ops.zone import FORWARD, Zone
 from nanlint.ops.zones import OPERATIONS, zones
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from nanlint.ops.zone import Zone
-
 
 def zones_met(op: Op, values: Mapping[str, Value] | None = None, dtype: str = "") -> Iterator[Zone]:
     """The zones that the operands of `op` can enter, in the format it computes in; `values` stand for its own operands."""
+    if op.autocast == "cuda" and AUTOCAST.get(op.function) == REFUSED:
+        yield Zone(op.function, "input", FORWARD, dtype or FLOAT32.name, "an error", (EVERYTHING,))
     if op.function not in OPERATIONS:
         return
     operands = values if values is not None else op.operands

@@ -54,6 +54,9 @@ class Expressions:
     env: Env
     recorded: bool
     autocast: str
+    autocast_device: str = ""
+    is_asking_again: bool = False
+    """The function was interpreted before: its calls are known already."""
     is_generator: bool
     sites: list[tuple[Function, CallSite]]
     """Each call of a function of the project, with the function."""
@@ -85,7 +88,7 @@ class Expressions:
         )
         op = value.op
         if op is not None:
-            op.nodes = nodes or {}
+            op.nodes, op.autocast = nodes or {}, self.autocast_device
             self.function.ops.append(op)
         return value
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.arguments import Arguments
 from nanlint.analysis.interpreter.containers import Containers
-from nanlint.analysis.op_graph import CALL, INSTANCE, LAYER, TENSOR, TUPLE, UNKNOWN, Op, Value
+from nanlint.analysis.op_graph import CALL, INSTANCE, JOIN, LAYER, TENSOR, TUPLE, UNKNOWN, Op, Value
 from nanlint.analysis.project.index import Class
 from nanlint.ops.signatures import MODULES, bind_to
 
@@ -46,7 +46,10 @@ class Layers(Containers):
         if layer.kind is LAYER and layer.name == _SEQUENTIAL and layer.parts and len(passed.given) == 1:
             value = passed.given[0]
             for each in layer.parts:
+                before = value
                 value = self.layer_called(each, Arguments([value], {}, passed.node))
+                if value.op is not None and before is not passed.given[0]:
+                    value.op.nodes = {}  # what the layer before made is written nowhere
             return value
         if layer.kind is INSTANCE and isinstance(layer.target, Class):
             method = self.graph.calling_method(layer.target)
@@ -54,6 +57,10 @@ class Layers(Containers):
                 return self.graph.called(
                     method, passed.given, passed.named, passed.node, self, is_whole=passed.is_whole
                 )
+        either = _alternatives(layer)
+        if len(either) > 1:
+            made = [self.layer_called(each, passed) for each in either]
+            return self.maker.join(made, passed.node, self.function)
         form = MODULES.get(layer.name) if layer.kind is LAYER else None
         bound = passed.bound(form.operation) if form is not None else None
         if form is None or bound is None:
@@ -70,6 +77,15 @@ class Layers(Containers):
         word = layer.name.rpartition(".")[2]
         dtype = self.autocast if layer.kind is LAYER and word.startswith(_PRODUCTS) else ""
         return Value(TENSOR if layer.kind is LAYER else UNKNOWN, op, detached=not self.recorded, dtype=dtype)
+
+
+def _alternatives(layer: Value) -> list[Value]:
+    """The layers that it may be: `nn.Softmax(1) if soft else nn.Sigmoid()`."""
+    op = layer.op
+    if op is not None and "stored" in op.operands:
+        op = op.operands["stored"].op
+    found = list(op.operands.values()) if op is not None and op.function == JOIN and layer.kind is LAYER else []
+    return found if all(each.kind is LAYER and each.name for each in found) else []
 
 
 def _container(name: str, given: list[Value], op: Op) -> Value:

@@ -15,6 +15,16 @@ SWITCHES = frozenset({"torch.set_grad_enabled", "torch.autograd.set_grad_enabled
 AUTOCASTS = frozenset({"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"})
 
 
+def autocast_device(region: Value) -> str:
+    """The kind of device of an autocast region, as far as it is stated; empty where it is switched off."""
+    if region.op is None or not autocast_dtype(region):
+        return ""
+    if region.op.function.startswith(("torch.cuda.", "torch.cpu.")):
+        return region.op.function.split(".")[1]
+    stated = region.op.operands.get("device_type") or region.op.operands.get("0")
+    return stated.constant.partition(":")[0] if stated is not None and isinstance(stated.constant, str) else ""
+
+
 def autocast_dtype(region: Value) -> str:
     """The half dtype of an autocast region; empty where it is switched off."""
     operands = region.op.operands if region.op is not None else {}

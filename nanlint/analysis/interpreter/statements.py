@@ -10,7 +10,14 @@ from nanlint.analysis.interpreter.environment import Env, meet
 from nanlint.analysis.interpreter.expressions import DEEPEST
 from nanlint.analysis.interpreter.loops import assigned
 from nanlint.analysis.interpreter.parameters import parameters
-from nanlint.analysis.interpreter.regions import AUTOCASTS, NO_GRADIENT, SWITCHES, WITH_GRADIENT, autocast_dtype
+from nanlint.analysis.interpreter.regions import (
+    AUTOCASTS,
+    NO_GRADIENT,
+    SWITCHES,
+    WITH_GRADIENT,
+    autocast_device,
+    autocast_dtype,
+)
 from nanlint.analysis.op_graph import ARRAY, CALL, NONE, NOTHING, NUMBER, REFERENCE, TENSOR, UNKNOWN, Value
 from nanlint.analysis.project.index import Function, bindings, dotted
 
@@ -185,14 +192,14 @@ class Interpreter(InnerDefinitions):
         return bool(ends)
 
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
-        outer = self.recorded, self.autocast
+        outer = self.recorded, self.autocast, self.autocast_device
         for item in node.items:
             value = self.evaluate(item.context_expr)
             self._enter(value, item.context_expr)
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value)
         goes_on = self.run_body(node.body)
-        self.recorded, self.autocast = outer
+        self.recorded, self.autocast, self.autocast_device = outer
         return goes_on
 
     def _enter(self, value: Value, node: ast.expr) -> None:
@@ -208,7 +215,7 @@ class Interpreter(InnerDefinitions):
         elif name in SWITCHES and op is not None and op.subject is not None:
             self.recorded = op.subject.constant is not False
         elif name in AUTOCASTS:
-            self.autocast = autocast_dtype(value)
+            self.autocast, self.autocast_device = autocast_dtype(value), autocast_device(value)
 
     def _try(self, node: Any) -> bool:
         before = self.env.copy()

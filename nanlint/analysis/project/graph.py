@@ -163,8 +163,9 @@ class Graph(Objects):
         op = Op(CALL, {**arguments}, node, caller.function, recorded=caller.recorded)
         op.where = function.qualname
         site = CallSite(op, arguments, is_whole=is_whole)
-        function.calls.append(site)
-        caller.sites.append((function, site))
+        if not caller.is_asking_again:
+            function.calls.append(site)
+            caller.sites.append((function, site))
         caller.function.ops.append(op)
         result = self.result_of(function)
         self._pass_changes_on(function, arguments, caller, node)
@@ -208,7 +209,7 @@ class Graph(Objects):
         op = Op(CALL, arguments, node, caller.function)
         op.where = owner.qualname
         caller.function.ops.append(op)
-        if constructor is not None:
+        if constructor is not None and not caller.is_asking_again:
             site = CallSite(op, arguments, is_whole=is_whole)
             constructor.calls.append(site)
             caller.sites.append((constructor, site))

@@ -1,0 +1,230 @@
+"""The text of code that is to stand in another's place: what the fix of a hazard is made of.
+
+Text is taken from the source as it is written; only what changes is new. Where a comment would be lost there is no text.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from nanlint.analysis.interpreter.asking_again import is_same_at
+from nanlint.analysis.op_graph import NOTHING, Op, Value, made_from
+from nanlint.analysis.selection import SUBSCRIPT, VIEWS
+from nanlint.facts.leftovers import leftovers
+from nanlint.ops.names import CANONICAL, METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.hazards.hazard import Hazard
+    from nanlint.model import Edit
+
+_COMMENT = re.compile(r"#[^\n]*")
+_ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
+
+
+def with_leftovers(hazard: Hazard, *edits: Edit) -> tuple[Edit, ...]:
+    """The edits, and the deletion of the assignments that only what they replace has read."""
+    function = hazard.function
+    while function.parent is not None:
+        function = function.parent
+    return (*edits, *leftovers(function.node, edits, hazard.source.line))
+
+
+def spelling_of(hazard: Hazard, operation: str) -> str | None:
+    """How code here can call an operation, such as `F.logsigmoid`; None if it can't."""
+    dotted = [name for name, canonical in CANONICAL.items() if canonical == operation and ".Tensor." not in name]
+    found = [_name_for(hazard, name) for name in sorted(dotted, key=lambda name: (name.count("."), name))]
+    return min((name for name in found if name is not None), key=len, default=None)
+
+
+def _name_for(hazard: Hazard, full: str) -> str | None:
+    for local, meant in hazard.function.module.imports.items():
+        if meant == full and local not in _bound_in(hazard.function.node):
+            return local
+    parent, _, last = full.rpartition(".")
+    spelled = _name_for(hazard, parent) if parent else None
+    return f"{spelled}.{last}" if spelled else None
+
+
+def _bound_in(function: ast.AST) -> set[str]:
+    """Names that a function binds itself: an import of the file is hidden by them."""
+    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return (
+        names | {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+        if not isinstance(function, ast.Module)
+        else set()
+    )
+
+
+def text_as(hazard: Hazard, made: Op, operation: str, **operands: str) -> str | None:
+    """The call `made` as one of another operation, in the same form, with new text for some operands.
+
+    A layer becomes a function with the settings that it was built with. None where that can't be told.
+    """
+    node = made.node
+    if (
+        not isinstance(node, ast.Call)
+        or any(isinstance(each, ast.Starred) for each in node.args)
+        or None in {each.arg for each in node.keywords}
+    ):
+        return None
+    if not operands.keys() <= made.nodes.keys():
+        return None
+    spelled = spelling_of(hazard, operation)
+    if made.module is not None:
+        return _text_of_layer(hazard, made, spelled) if not operands else None
+    name = _renamed(hazard, made, node.func, operation.rpartition(".")[2]) or spelled
+    changes = [(made.nodes[each], text) for each, text in operands.items()]
+    if name is None or (made.nodes.get("input") is getattr(node.func, "value", node) and name == spelled):
+        return None  # a method that the other operation does not have
+    return _spliced(hazard, node, [(node.func, name), *changes])
+
+
+def _renamed(hazard: Hazard, made: Op, func: ast.expr, word: str) -> str | None:
+    """`F.log_softmax` for `F.softmax`, `x.log_softmax` for `x.softmax`; None where the last word is not what names it."""
+    if not isinstance(func, ast.Attribute):
+        return None
+    base = hazard.source.text_of(func.value)
+    if made.nodes.get("input") is func.value:
+        return f"{base}.{word}" if METHODS.get(func.attr) == made.function and word in METHODS else None
+    first, dot, rest = base.partition(".")
+    module = hazard.function.module.imports.get(first, first) + dot + rest
+    is_named = CANONICAL.get(f"{module}.{func.attr}") == made.function and f"{module}.{word}" in CANONICAL
+    return f"{base}.{word}" if is_named else None
+
+
+def _text_of_layer(hazard: Hazard, made: Op, spelled: str | None) -> str | None:
+    subject, module = made.nodes.get("input"), made.module
+    if spelled is None or subject is None or module is None or len(made.operands) != 1:
+        return None
+    if any(value.constant is NOTHING for value in module.parts):
+        return None
+    stated = [f"{name}={value.constant!r}" for name, value in zip(module.keys, module.parts, strict=True)]
+    return f"{spelled}({', '.join([hazard.source.text_of(subject), *stated])})"
+
+
+def negated(hazard: Hazard, node: ast.AST) -> str:
+    """The text of `-node`."""
+    text = hazard.source.text_of(node)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return text.lstrip("-").lstrip()
+    return f"-{text}" if isinstance(node, _ATOMS) else f"-({text})"
+
+
+def base_of(value: Value, node: ast.AST) -> tuple[Value, ast.AST]:
+    """What `node` is a view, a part or a cast of, as far as it is written there: `p` of `p[:, 1].float()`."""
+    while value.op is not None and value.op.node is node and value.op.function in VIEWS | {SUBSCRIPT}:
+        inner = value.op.nodes.get("input")
+        if inner is None:
+            break
+        value, node = value.op.operands["input"], inner
+    return value, node
+
+
+def can_be_repeated(hazard: Hazard, made: Op, place: ast.AST) -> bool:
+    """Whether `made`, computed in this function, would be the same if it were written at `place`."""
+    if made.scope is not hazard.function or made.copy_of is not None or made.node is None:
+        return False
+    word = getattr(getattr(made.node, "func", None), "attr", "")
+    if word.endswith("_") or "out" in made.operands:
+        return False
+    return is_same_at(made.nodes.values(), place, hazard.function, hazard.graph)
+
+
+def instead_of(hazard: Hazard, outer: Op, part: tuple[Value, ast.AST], made: Op, text: str) -> str | None:
+    """What to write for `outer` so that only `part` of it is left, in which `text` stands for what `made` gave."""
+    if hazard.is_in_place or outer.node is None or len(outer.operands) != 1:
+        return None
+    value, node = part
+    held, base = base_of(value, node)
+    if made_from(held) is not made:
+        return None
+    if made.node is not base or not _is_within(outer.node, base):
+        if not can_be_repeated(hazard, made, outer.node):
+            return None
+        one_line = on_one_line(text)
+        if one_line is None or (base is not node and not _is_within(outer.node, base)):
+            return None
+        text = one_line
+    return in_place_of(hazard, outer.node, node, base, text)
+
+
+def is_repeatable(hazard: Hazard, made: Op) -> bool:
+    """Whether the operand is what `made` gives, there or written again in its place."""
+    operand = hazard.operand
+    if operand.node is None or made_from(operand.value) is not made:
+        return False
+    return made.node is operand.node or can_be_repeated(hazard, made, operand.node)
+
+
+def in_place_of(hazard: Hazard, outer: ast.AST, inner: ast.AST, base: ast.AST, text: str) -> str | None:
+    """What to write for `outer` so that only `inner` is left of it, with `text` for `base`; None if a comment would be lost."""
+    source = hazard.source
+    old, new = source.text_of(outer), text if base is inner else _spliced(hazard, inner, [(base, text)])
+    if not _keeps_comments(old, new):
+        new = _in_the_brackets_of(hazard, outer, inner, new)
+        if not _keeps_comments(old, new):
+            return None
+    elif "\n" in new and not _is_expression(new):
+        new = f"({new})"  # line breaks relied on the brackets of `outer`
+    span = source.span_of(outer)
+    before = source.line(span.line)[: span.column - 1][-1:]
+    # `return(x).log()`: a bracket may be all that keeps two words apart.
+    return f"({new})" if (before.isalnum() or before == "_") and not new.startswith("(") else new
+
+
+def on_one_line(text: str) -> str | None:
+    """An expression without line breaks and comments, for a copy of it elsewhere."""
+    if "\n" not in text and "#" not in text:
+        return text
+    try:
+        return ast.unparse(ast.parse(f"({text}\n)", mode="eval"))
+    except SyntaxError:
+        return None
+
+
+def _is_within(whole: ast.AST, part: ast.AST) -> bool:
+    return any(node is part for node in ast.walk(whole))
+
+
+def _spliced(hazard: Hazard, whole: ast.AST, changes: list[tuple[ast.AST, str | None]]) -> str:
+    """The text of `whole` with new text for some of its parts."""
+    source = hazard.source
+    text, start = source.text_of(whole), source.offset_of(whole)
+    for part, new in sorted(changes, key=lambda change: -source.offset_of(change[0])):
+        at = source.offset_of(part) - start
+        text = text[:at] + (new or "") + text[at + len(source.text_of(part)) :]
+    return text
+
+
+def _in_the_brackets_of(hazard: Hazard, outer: ast.AST, inner: ast.AST, new: str) -> str:
+    """The operand in the brackets of its call, so that the comments between them stay where they are."""
+    if not isinstance(outer, ast.Call) or outer.keywords or len(outer.args) != 1 or outer.args[0] is not inner:
+        return new
+    source = hazard.source
+    whole, start = source.text_of(outer), source.offset_of(outer)
+    first = source.offset_of(inner) - start
+    last = first + len(source.text_of(inner))
+    behind_name = source.offset_of(outer.func) - start + len(source.text_of(outer.func))
+    before, after = whole[behind_name:first], whole[last:]
+    return f"{before}{new}{after.replace(',', '', 1) if after.lstrip().startswith(',') else after}"
+
+
+def _keeps_comments(old: str, new: str) -> bool:
+    """Whether every comment of `old` is in `new`. A `#` in a string looks like one, which only asks for too much."""
+    return sorted(_comments(old)) == sorted(_comments(new))
+
+
+def _comments(text: str) -> Iterator[str]:
+    yield from _COMMENT.findall(text)
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except SyntaxError:
+        return False
+    return True
