@@ -48,6 +48,8 @@ class Bench:
     kept: dict[str, Any] = field(default_factory=dict)
     building: bool = False
     """Whether the last run ended in the constructor."""
+    ran: set[int] = field(default_factory=set)
+    """The lines that the current run has run so far, if somebody watches."""
 
     def run(self, case: Json, *, traced: bool = False) -> Outcome:
         """Forward and backward of one case; errors of the user's code become part of the outcome."""
@@ -78,7 +80,8 @@ class Bench:
     def _run(self, case: Json, outcome: Outcome, *, traced: bool) -> None:
         _seed(case["seed"])
         function, arguments, learned = self.prepared(case)
-        tracer = Tracer(self.path) if traced else None
+        weights = [one for one in learned if isinstance(one, torch.nn.Parameter)]
+        tracer = Tracer(self.path, weights) if traced else None
         outcome.tracer = tracer
         surroundings = [chance.fixed(case.get("chance", "")), self.amp() if self.amp else contextlib.nullcontext()]
         with contextlib.ExitStack() as stack:
@@ -149,7 +152,9 @@ class Bench:
         if self.kept.get("key") != key or not self.subject.is_module:
             built = self._built(case, dtype)
             state = {name: value.clone() for name, value in _state_of(built).items()}
-            self.kept = {"key": key, "built": built, "state": state, "plain": _plain_state(built)}
+            # What the constructor ran counts for every call of the object it made.
+            lines = set(self.ran)
+            self.kept = {"key": key, "built": built, "state": state, "plain": _plain_state(built), "lines": lines}
         built = self.kept["built"]
         if isinstance(built, torch.nn.Module):
             for name, value in _state_of(built).items():

@@ -10,10 +10,13 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _next_number = torch._C._autograd._get_sequence_nr  # noqa: SLF001 - the only way to the forward line of a backward operation
 _current_node = torch._C._current_autograd_node  # noqa: SLF001 - same
@@ -51,6 +54,9 @@ _FOREIGN = frozenset(
         "sub",
     }
 )
+_ELEMENTWISE = frozenset({"mul", "add", "sub", "div"})
+_MOST_COPIED = 100_000
+"""Elements of an argument that is kept; witnesses are small."""
 _SUMMABLE = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64})
 Place = tuple[tuple[int, int], ...]
 """Lines in the user's file with the first line of the function each is in, innermost first."""
@@ -72,6 +78,8 @@ class Event:
     inf: bool = False
     benign: bool = False
     kept: list[Any] = field(default_factory=list)
+    given: list[Any] = field(default_factory=list)
+    """The arguments of a forward operation, as they were before it ran."""
 
 
 def state(tensor: torch.Tensor) -> tuple[bool, bool]:
@@ -93,6 +101,13 @@ def _flat(thing: Any) -> list[Any]:
     return [thing]
 
 
+def _copied(thing: Any) -> Any:
+    """An argument that later operations do not change."""
+    if not isinstance(thing, torch.Tensor) or thing.numel() > _MOST_COPIED:
+        return thing
+    return thing.detach().clone()
+
+
 def _key(tensor: torch.Tensor) -> int:
     try:
         return int(tensor.untyped_storage()._cdata)  # noqa: SLF001 - the identity of the memory, which views share
@@ -103,12 +118,15 @@ def _key(tensor: torch.Tensor) -> int:
 class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch's own class is untyped
     """Records the events of what runs inside it."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, weights: Iterable[torch.Tensor] = ()) -> None:
         super().__init__()  # type: ignore[no-untyped-call] # same
         self.path = path
         self.events: list[Event] = []
         self.latest: dict[int, int] = {}
         self.sources: dict[int, int] = {}
+        self.weights = frozenset(map(_key, weights))
+        self.is_outranked = False
+        """Whether an input was stretched to the dimensions of a weight: then it has too few itself."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -120,8 +138,12 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch's own 
         given = _flat((args, kwargs or {}))
         tensors = [item for item in given if isinstance(item, torch.Tensor)]
         before = [self._origin_of(item) for item in tensors]
+        kept: list[Any] = [_copied(item) for item in args] if node is None else []
         result = function(*args, **(kwargs or {}))
         event = self._event(function, node)
+        event.given = kept
+        if node is None and event.operation in _ELEMENTWISE:
+            self.is_outranked = self.is_outranked or self._outranks(tensors)
         event.parents = [(index, nan, inf) for index, nan, inf, _ in before if index is not None]
         if node is None or torch.is_grad_enabled():
             self.sources.setdefault(number - 1, event.index)
@@ -133,6 +155,11 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch's own 
         event.kept = made
         self.events.append(event)
         return result
+
+    def _outranks(self, tensors: list[torch.Tensor]) -> bool:
+        weights = [item.dim() for item in tensors if _key(item) in self.weights]
+        others = [item.dim() for item in tensors if _key(item) not in self.weights]
+        return bool(weights) and any(0 < dim < max(weights) for dim in others)
 
     def _origin_of(self, tensor: torch.Tensor) -> tuple[int | None, bool, bool, bool]:
         """The event that made it, whether it holds NaN, a computed infinity, or a literal one."""

@@ -7,15 +7,16 @@ import traceback
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from nanlint.confirm.columns import suits
 from nanlint.confirm.worker.blame import is_about
 from nanlint.confirm.worker.origin import damage, origins
+from nanlint.confirm.worker.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nanlint.confirm.worker.bench import Bench
     from nanlint.confirm.worker.origin import Event, Tracer
-    from nanlint.confirm.worker.outcome import Outcome
 
 Json = dict[str, Any]
 
@@ -47,7 +48,9 @@ class Found:
 
 
 def judge(bench: Bench, case: Json, target: Json) -> tuple[Hit | None, Outcome]:
-    """Run a case, and if it breaks run it again under the tracer to see where."""
+    """Run a case, and if it breaks run it again under the tracer to see where; what does not suit the code breaks nothing."""
+    if not suits(case, bench.subject.calling.columns):
+        return None, Outcome()
     outcome = bench.run(case)
     if not outcome.is_bad:
         return None, outcome
@@ -58,7 +61,7 @@ def judge(bench: Bench, case: Json, target: Json) -> tuple[Hit | None, Outcome]:
 def hit_of(outcome: Outcome, target: Json) -> Hit | None:
     """The finding's failure in a traced outcome, if it is there."""
     tracer = outcome.tracer
-    if tracer is None:
+    if tracer is None or tracer.is_outranked:
         return None
     if outcome.refused:
         return _refusal(outcome, target)
