@@ -233,9 +233,11 @@ def _is_axis(name: str, *, building: bool) -> bool:
 
 def _domain_by_use(name: str, uses: Uses) -> str:
     named = domain_of(name)
-    is_open = named == "real" or (named == "unit" and bool(words(name) & {"target", "targets"}))
+    is_open = named == "real" or (named == "unit" and bool(words(name) & {"target", "targets", "t"}))
     if uses.indexes and is_open:
         return "index"
+    if uses.projected and named == "unit":
+        return "real"
     if named != "real":
         return ""
     return "mask" if uses.masks else ""

@@ -36,13 +36,15 @@ _DOMAINS: tuple[tuple[str, frozenset[str]], ...] = (
                 "cls",
                 "timestep",
                 "timesteps",
-                "t",
             }
         ),
     ),
     ("length", frozenset({"lengths", "lens", "ilens", "hlens", "olens", "xlens", "ylens"})),
     ("simplex", frozenset({"probs", "probabilities", "probability", "prob"})),
-    ("unit", frozenset({"p", "q", "alpha", "alphas", "conf", "confidence", "target", "targets", "weights", "weight"})),
+    (
+        "unit",
+        frozenset({"p", "q", "t", "alpha", "alphas", "conf", "confidence", "target", "targets", "weights", "weight"}),
+    ),
     (
         "positive",
         frozenset(
@@ -75,7 +77,6 @@ WITHOUT_GRADIENT = frozenset(
         "noise",
         "reward",
         "rewards",
-        "t",
         "timestep",
         "timesteps",
     }

@@ -20,6 +20,8 @@ _SUMS = frozenset(
     {"mm", "bmm", "addmm", "baddbmm", "addbmm", "mv", "dot", "convolution", "sum", "mean", "cumsum", "prod"}
 )
 """Operations whose result depends on the order and the format in which they add up."""
+_CHOOSING = frozenset({"argmax", "argmin", "topk", "argsort", "sort"})
+"""Operations that hide a NaN by choosing among others."""
 _PLAIN_VALUES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("level", "dtype", "device", "reason"), (str,)),
     "seconds": (int, float),
@@ -149,6 +151,8 @@ def _result(hit: Json) -> str:
     if hit["operation"] == "raises":
         return f"an error at line {hit['line']}: {hit['result']}"
     made = _RESULTS[hit["result"]]
+    if hit.get("of") in _CHOOSING and hit["line"]:
+        return f"{made}, made at line {hit['line']} ({hit['operation']}), among which {hit['of']} chooses"
     if hit.get("of") and hit["line"]:
         return f"{made} in the gradient of {hit['of'].strip('_')}, line {hit['line']}"
     where = f"at line {hit['line']} ({hit['operation']})" if hit["line"] else f"by {hit['operation']}"

@@ -20,7 +20,7 @@ from nanlint.confirm.composites import children
 from nanlint.confirm.worker import chance, forcing
 from nanlint.confirm.worker.objects import COMPOSITE, composed, plain
 from nanlint.confirm.worker.origin import Tracer
-from nanlint.confirm.worker.outcome import OVERFLOW, Outcome, has_bad_float, is_finite, tensors_in
+from nanlint.confirm.worker.outcome import OVERFLOW, Outcome, has_bad_float, is_finite, left_behind, tensors_in
 from nanlint.confirm.worker.upto import up_to
 from nanlint.confirm.worker.values import make_tensor
 
@@ -48,6 +48,8 @@ class Bench:
     kept: dict[str, Any] = field(default_factory=dict)
     building: bool = False
     """Whether the last run ended in the constructor."""
+    made: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """The arguments of the last run, by part and name."""
     ran: set[int] = field(default_factory=set)
     """The lines that the current run has run so far, if somebody watches."""
 
@@ -92,13 +94,15 @@ class Bench:
                 stack.enter_context(torch.autograd.set_multithreading_enabled(False))
             whole = up_to(function, *case["up_to"]) if case.get("up_to") else function
             result = self._called(whole, arguments)
-            outputs = tensors_in(
-                [result, getattr(function, "__dict__", {}).get("_buffers", {}) if self.subject.is_module else {}]
-            )
-            outcome.outputs = len(outputs)
-            outcome.damaged = [one for one in outputs if not is_finite(one)]
-            outcome.forward = bool(outcome.damaged) or has_bad_float(result)
+            outputs = tensors_in(result)
             self._backward(outputs, learned, outcome)
+            owner = getattr(function, "__self__", function)
+            kept, numbers = left_behind(owner, arguments)
+            outcome.outputs = len(outputs)
+            known = set(map(id, outcome.damaged))
+            damaged = [one for one in [*outputs, *kept] if id(one) not in known and not is_finite(one)]
+            outcome.forward = bool(damaged) or has_bad_float(result) or has_bad_float(numbers)
+            outcome.damaged = [*damaged, *outcome.damaged]
 
     def _called(self, function: Any, arguments: Json) -> Any:
         result = function(**arguments) if isinstance(arguments, dict) else function(*arguments)
@@ -148,7 +152,7 @@ class Bench:
         """The object whose method is called, freshly made or put back to how it was made."""
         if self.subject.owner is None:
             return None
-        key = repr((sorted(case["ctor"].items(), key=repr), case["seed"], case["dtype"]))
+        key = repr((sorted(case["ctor"].items(), key=repr), case["seed"], case["dtype"], case.get("settings")))
         if self.kept.get("key") != key or not self.subject.is_module:
             built = self._built(case, dtype)
             state = {name: value.clone() for name, value in _state_of(built).items()}
@@ -183,6 +187,7 @@ class Bench:
 
     def _built(self, case: Json, dtype: torch.dtype) -> Any:
         arguments = {name: plain(spec, self.subject.module) for name, spec in case["ctor"].items()}
+        self._set(case, "ctor", arguments)
         built = self.subject.owner(**arguments)  # type: ignore[misc] # the caller knows that there is one
         if isinstance(built, torch.nn.Module):
             built = built.to(self.device)
@@ -192,7 +197,17 @@ class Bench:
     def arguments(self, case: Json, dtype: torch.dtype) -> Json:
         """The arguments of the call."""
         made: dict[str, torch.Tensor] = {}
-        return {name: self._argument(spec, case, dtype, (name, made)) for name, spec in case["call"].items()}
+        arguments = {name: self._argument(spec, case, dtype, (name, made)) for name, spec in case["call"].items()}
+        self._set(case, "call", arguments)
+        return arguments
+
+    def _set(self, case: Json, part: str, arguments: Json) -> None:
+        """Give the settings of configurations the numbers that the case has for them; remember what was made."""
+        self.made.update({(part, name): value for name, value in arguments.items()})
+        for of, argument, name, number in case.get("settings", ()):
+            if of == part and argument in arguments:
+                # Not every configuration lets itself be changed; object's own way does for frozen ones.
+                object.__setattr__(arguments[argument], name, number)
 
     def _argument(self, spec: Json, case: Json, dtype: torch.dtype, named: tuple[str, dict[str, torch.Tensor]]) -> Any:
         name, made = named

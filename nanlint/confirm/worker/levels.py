@@ -13,6 +13,7 @@ from nanlint.confirm.worker import examples
 from nanlint.confirm.worker.autocast import Emulation
 from nanlint.confirm.worker.bench import Bench
 from nanlint.confirm.worker.fit import Budget, Fit, fit, watched
+from nanlint.confirm.worker.number_corners import with_corners, with_ignored
 from nanlint.confirm.worker.reduce import reduced
 from nanlint.confirm.worker.search import Found, search
 from nanlint.confirm.worker.shell import shell_of
@@ -180,8 +181,7 @@ def _search(bench: Bench, case: Json, job: Json) -> Found:
     random = any(word in subject.calling.source for word in _RANDOM)
     proposed = cases(
         {
-            **case,
-            "numbers": [*_numbers(subject), *_free_numbers(subject, case)],
+            **with_ignored(with_corners(case, bench, hazard.get("operand", "")), subject),
             "few": few,
             "mild": mild,
             "extreme": job.get("extreme", False),
@@ -194,21 +194,3 @@ def _search(bench: Bench, case: Json, job: Json) -> Found:
     return search(
         bench, proposed, target, evaluations=job["evaluations"], seconds=min(job["seconds"], 0.5 * _left(job))
     )
-
-
-def _numbers(subject: Subject) -> list[str]:
-    """Parameters that take a number."""
-    return [
-        parameter.name
-        for parameter in subject.calling.parameters
-        if (isinstance(parameter.default, (int, float)) and not isinstance(parameter.default, bool))
-        or parameter.annotation in {"float", "int"}
-    ]
-
-
-def _free_numbers(subject: Subject, case: Json) -> list[str]:
-    """Of a slice every number is free."""
-    numbers = [
-        name for name, spec in case["call"].items() if spec["kind"] == "value" and type(spec["value"]) in {int, float}
-    ]
-    return numbers if subject.level == "slice" else []

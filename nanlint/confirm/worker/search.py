@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 import traceback
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.columns import suits
@@ -30,7 +31,7 @@ class Hit:
     result: str
     direction: str
     of: str = ""
-    """The operation of the forward whose gradient it is."""
+    """The operation of the forward whose gradient it is; in the forward, the one that chose among NaN."""
 
     def to_json(self) -> Json:
         """For the parent."""
@@ -52,10 +53,30 @@ def judge(bench: Bench, case: Json, target: Json) -> tuple[Hit | None, Outcome]:
     if not suits(case, bench.subject.calling.columns):
         return None, Outcome()
     outcome = bench.run(case)
-    if not outcome.is_bad:
+    chooses = bool(_CHOICES.search(bench.subject.calling.source))
+    if not outcome.is_bad and not chooses:
         return None, outcome
     traced = bench.run(case, traced=True)
-    return hit_of(traced, target), traced
+    hit = hit_of(traced, target)
+    return hit or (_choice(traced, target) if chooses else None), traced
+
+
+_CHOICES = re.compile(r"\b(argmax|argmin|topk|argsort|sort)\(")
+_CHOOSING = frozenset({"argmax", "argmin", "topk", "argsort", "sort"})
+"""Operations that hide a NaN: what they choose among NaN is nobody's choice."""
+
+
+def _choice(outcome: Outcome, target: Json) -> Hit | None:
+    """The finding's NaN that a choice was made of."""
+    tracer = outcome.tracer
+    if tracer is None or tracer.is_outranked:
+        return None
+    for event in tracer.events:
+        for parent, nan, _ in event.parents if event.operation in _CHOOSING else ():
+            hit = _hit(tracer, tracer.events[parent], target) if nan else None
+            if hit is not None:
+                return replace(hit, of=event.operation)
+    return None
 
 
 def hit_of(outcome: Outcome, target: Json) -> Hit | None:
