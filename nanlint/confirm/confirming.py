@@ -14,8 +14,10 @@ from nanlint.confirm.given import given_for
 from nanlint.confirm.harness import Harness
 from nanlint.confirm.repro import is_plain, save, seen_in
 from nanlint.confirm.sources import NothingToRun, source_of
+from nanlint.confirm.target import target_of
 from nanlint.confirm.verdicts import not_runnable, of_answer
 from nanlint.errors import NanlintError
+from nanlint.model import Span
 from nanlint.model.verdict import VerdictKind
 
 if TYPE_CHECKING:
@@ -198,9 +200,22 @@ class _Case:
         return path
 
     def _replay(self, answer: Json, text: str | None = None) -> Json:
-        job = self.options.job("replay", self.target, self.finding)
+        target = self.target if text is None else self._moved_target(text)
+        job = self.options.job("replay", target, self.finding) | {"around": text is not None}
         told = {"case": answer["case"], "level": answer["level"], "alone": answer.get("alone", False), "text": text}
         return self.harness.ask({**job, **told})
+
+    def _moved_target(self, text: str) -> Target:
+        """The flagged statement in the fixed text: what the fix inserts above moves it down."""
+        edits = self.finding.fix.edits if self.finding.fix is not None else ()
+        above = [edit for edit in edits if edit.span.end_line < self.finding.span.line]
+        down = sum(edit.text.count("\n") - (edit.span.end_line - edit.span.line) for edit in above)
+        line = self.finding.span.line + down
+        try:
+            moved = target_of(replace(self.finding, span=Span(line, 1, line, 1)), text, self.target.path)
+        except (SyntaxError, ValueError):
+            return self.target
+        return replace(self.target, first=moved.first, last=moved.last, also=moved.also)
 
     def _with_fix(self, verdict: Verdict, answer: Json) -> Verdict:
         """Whether the offered fix mends what was seen."""
@@ -210,9 +225,10 @@ class _Case:
         again = self._replay(answer, text)
         if again.get("kind") != "replayed" or again.get("error"):
             return verdict
-        if again["bad"] and self._is_one_of_several():
+        if again["bad"] and (self._is_one_of_several() or again.get("hit") is None):
+            # What breaks now is another line, or waits for another fix.
             return verdict
-        return replace(verdict, fix_verified=not again["bad"])
+        return replace(verdict, fix_verified=not again["bad"] and not again.get("around"))
 
     def _is_one_of_several(self) -> bool:
         """Whether this fix alone may mend nothing: others are offered on its line, or parts of it for other cells."""

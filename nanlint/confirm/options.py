@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 DTYPES = ("float32", "float16", "bfloat16", "float64")
-_SEARCH_SHARE = 0.4
-"""Of the time for a finding: the rest is for import, arguments and shrinking."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +52,8 @@ class Options:
             "flush": self.flush,
             "seed": self.seed,
             "timeout": self.timeout,
-            "seconds": self.timeout * _SEARCH_SHARE / 2,
             "evaluations": self.budget,
             "fit_tries": 300,
-            "fit_seconds": min(5.0, self.timeout / 4),
             "shrink_tries": 200,
             "extreme": self.max_plausibility is Plausibility.EXTREME,
         }

@@ -211,6 +211,7 @@ def _circumstances(answer: Json) -> str:
 def _not_seen(answer: Json, target: Target) -> str:
     told = f"{answer['evaluations']} evaluations at {answer['level']} level"
     other = f"; another failure was seen: {answer['reason']}" if answer.get("reason") else ""
+    told += ", where the clock stopped it (--timeout)" if answer.get("is_cut") else ""
     return f"no failure of this line in {told}{other}{_circumstances(answer)}{_noted(answer)}{_whole(answer, target)}"
 
 

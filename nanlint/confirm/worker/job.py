@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import runpy
 import time
 import traceback
@@ -25,10 +26,14 @@ from nanlint.confirm.worker.loops import NOT_FINITE as _LOOP_FAULTS
 from nanlint.confirm.worker.search import judge
 from nanlint.confirm.worker.shell import shell_of
 from nanlint.confirm.worker.slices import slice_of
+from nanlint.confirm.worker.stages import corners
 from nanlint.confirm.worker.subject import CannotRun, Subject, subjects_of
+from nanlint.confirm.worker.values import EDGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from nanlint.confirm.worker.bench import Bench
 
 Json = dict[str, Any]
 
@@ -182,13 +187,27 @@ def replay(job: Json) -> Json:
     if "captured" in case:
         bench.captured = _written_down(bench.subject, job)[case["captured"]]
     hit, outcome = judge(bench, case, job["target"])
+    around = _breaks_around(bench, case, job["target"]) if job.get("around") and not outcome.is_bad else False
     return {
+        "around": around,
         "kind": "replayed",
         "bad": outcome.is_bad,
         "error": "" if outcome.refused else outcome.error,
         "hit": hit.to_json() if hit is not None else None,
         "adapted": bench.clones or bench.without_gradient,
     }
+
+
+def _breaks_around(bench: Bench, case: Json, target: Json) -> bool:
+    """Whether the flagged line breaks on other values of the witness's shapes: a fix that moves the pole mends nothing."""
+    call = {name: {key: one for key, one in spec.items() if key != "values"} for name, spec in case["call"].items()}
+    begin = {**case, "call": call, "corners": {}, "corner": "normal"}
+    near = itertools.islice(corners(begin, EDGE), _AROUND)
+    return any(judge(bench, one, target)[0] is not None for one in near)
+
+
+_AROUND = 60
+"""Cases around a witness that a fix must stand."""
 
 
 def proof(job: Json) -> Json:

@@ -12,6 +12,7 @@ from nanlint.confirm.composites import stands_in
 from nanlint.confirm.worker import examples
 from nanlint.confirm.worker.autocast import Emulation
 from nanlint.confirm.worker.bench import Bench
+from nanlint.confirm.worker.effort import affordable
 from nanlint.confirm.worker.fit import Budget, Fit, fit, watched
 from nanlint.confirm.worker.number_corners import with_corners, with_ignored
 from nanlint.confirm.worker.reduce import reduced
@@ -50,9 +51,10 @@ def _base(job: Json, dtype: str) -> Json:
     return {**base, "shell": True} if job.get("shell") else base
 
 
-def _left(job: Json) -> float:
-    """Seconds until the job is stopped from outside, with some to spare for what comes after a search."""
-    return max(0.5, float(job.get("until", time.monotonic() + job["timeout"])) - time.monotonic())
+def _end(job: Json, share: float) -> float:
+    """The time at which the clock kills what may take this share of what is left; the machine decides nothing else."""
+    now = time.monotonic()
+    return now + share * max(0.5, float(job.get("until", now + job["timeout"])) - now)
 
 
 def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
@@ -63,8 +65,7 @@ def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
         if answer is not None:
             return answer | common
     bench = bench_for(subject, job)
-    seconds = min(job["fit_seconds"], 0.4 * _left(job))
-    fitted: Fit = fit(bench, job["target"], _base(job, dtype), Budget(job["fit_tries"], seconds))
+    fitted: Fit = fit(bench, job["target"], _base(job, dtype), Budget(job["fit_tries"], _end(job, 0.5)))
     common |= {"fit_tries": fitted.tries}
     if not fitted.reached and subject.level != "slice" and not job.get("shell"):
         for number, call in enumerate(examples.harvested(subject, job["target"])):
@@ -105,14 +106,14 @@ def _searched(bench: Bench, case: Json, job: Json) -> Json:
     owner = bench.subject.owner
     case = {**case, "owner": owner.__name__ if owner is not None else ""}
     answer: Json = {"reached": True, "evaluations": bench.evaluations, "case": case}
-    begun, before = time.monotonic(), bench.evaluations
-    found = _search(bench, case, job)
-    each = (time.monotonic() - begun) / max(bench.evaluations - before, 1)
+    evaluations = affordable(bench, case, job["evaluations"])
+    found = _search(bench, case, {**job, "evaluations": evaluations})
     if found.case is None or found.hit is None:
-        return {**answer, "kind": "not-reproduced", "reason": found.other, "evaluations": bench.evaluations}
+        told = {"reason": found.other, "evaluations": bench.evaluations, "is_cut": found.is_cut}
+        return {**answer, "kind": "not-reproduced", **told}
     # A step of the shrinking takes two runs, one of them traced.
-    tries = min(job["shrink_tries"], int(0.5 * _left(job) / (4 * each)))
-    smallest = reduced(bench, found.case, found.hit, job["target"], tries=tries)
+    tries = min(job["shrink_tries"], evaluations // 3)
+    smallest = reduced(bench, found.case, found.hit, job["target"], (tries, _end(job, 0.6)))
     guessed = any(stands_in(spec) for spec in [*smallest["call"].values(), *smallest["ctor"].values()])
     return {
         **answer,
@@ -162,7 +163,8 @@ def _on_one_slice(subject: Subject, job: Json) -> Json:
     answer: Json = {}
     for dtype in job["dtypes"]:
         bench = bench_for(subject, job)
-        fitted = fit(bench, job["target"], _base(job, dtype) | {"ctor": {}, "call": {}}, Budget(150, 2.0))
+        begin = _base(job, dtype) | {"ctor": {}, "call": {}}
+        fitted = fit(bench, job["target"], begin, Budget(150, _end(job, 0.5)))
         if not fitted.reached or fitted.case is None:
             return {"kind": "not-runnable", "reason": f"no arguments were found: {fitted.error}", "level": "slice"}
         answer = _searched(bench, fitted.case, job) | {"level": "slice", "dtype": dtype}
@@ -191,6 +193,4 @@ def _search(bench: Bench, case: Json, job: Json) -> Found:
         random=random,
     )
     proposed = itertools.chain(proposed, steered(bench, case, target))
-    return search(
-        bench, proposed, target, evaluations=job["evaluations"], seconds=min(job["seconds"], 0.5 * _left(job))
-    )
+    return search(bench, proposed, target, evaluations=job["evaluations"], until=_end(job, 0.6))

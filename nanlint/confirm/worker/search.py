@@ -46,6 +46,8 @@ class Found:
     hit: Hit | None = None
     other: str = ""
     """A failure of the function that is not the finding's."""
+    is_cut: bool = False
+    """Whether the clock ended it."""
 
 
 def judge(bench: Bench, case: Json, target: Json) -> tuple[Hit | None, Outcome]:
@@ -127,13 +129,13 @@ def _refusal(outcome: Outcome, target: Json) -> Hit | None:
     return None
 
 
-def search(bench: Bench, cases: Iterable[Json], target: Json, *, evaluations: int, seconds: float) -> Found:
-    """The first case that breaks as the finding says, within the budget."""
-    end = time.process_time() + seconds
+def search(bench: Bench, cases: Iterable[Json], target: Json, *, evaluations: int, until: float) -> Found:
+    """The first case that breaks as the finding says, within so many evaluations; at `until` the clock kills it."""
     limit = bench.evaluations + evaluations
     found = Found()
     for case in cases:
-        if time.process_time() > end or bench.evaluations >= limit:
+        found.is_cut = time.monotonic() > until
+        if found.is_cut or bench.evaluations >= limit:
             break
         hit, outcome = judge(bench, case, target)
         if hit is not None:
