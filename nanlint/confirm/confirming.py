@@ -35,7 +35,6 @@ CPU = "cpu"
 JOBS_ON_CPU = 2
 NOTHING_TO_RUN = {
     "NAN206": "a bound without effect changes no value, so nothing breaks at it",
-    "NAN501": "it is about what an old checkpoint holds, which is not here",
     "NAN602": "it is about settings that contradict each other, not about a computation",
     "NAN603": "it is about the value of a setting, not about a computation",
     "NAN604": "the result is finite; that it is the diagonal, only its author can call wrong",

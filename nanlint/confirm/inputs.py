@@ -236,10 +236,8 @@ def _domain_by_use(name: str, uses: Uses) -> str:
     is_open = named == "real" or (named == "unit" and bool(words(name) & {"target", "targets", "t"}))
     if uses.indexes and is_open:
         return "index"
-    if uses.projected and named == "unit":
-        return "real"
     if named != "real":
-        return ""
+        return "real" if uses.projected and named == "unit" else ""
     return "mask" if uses.masks else ""
 
 

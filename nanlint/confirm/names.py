@@ -109,7 +109,7 @@ _COUNTS: tuple[tuple[str, int], ...] = (
     (r"^(num|n)_|_num$|count|number|levels?$|order|^n$|^k$|^d$|^c$", 2),
 )
 _FLOATS: tuple[tuple[str, float], ...] = (
-    (r"eps|epsilon|tol", 1e-6),
+    (r"(^|_)eps|epsilon|tol", 1e-6),
     (r"drop|prob$|rate$|momentum|decay|smoothing|^p$", 0.1),
     (r"min$|low", 0.0),
     (r"max$|high", 1.0),

@@ -66,14 +66,13 @@ def of_answer(answer: Json, options: Options, target: Target) -> Verdict:  # noq
     }
     if case.get("loop"):
         name = f"`{target.owners[0][1]}`" if target.owners else "the loop"
-        return Verdict(kind, reason=f"{name}, driven with a fault: {_result(hit)}", **told)
+        driven = "driven with a fault" if case.get("fault", "loop") else "run for a few steps"
+        return Verdict(kind, reason=f"{name}, {driven}: {_result(hit)}{_noted(answer)}", **told)
     if kind is VerdictKind.REACHABLE:
         return Verdict(kind, reason=_reachable(answer, target), **told)
     if grade is Plausibility.EXTREME or grade.rank > options.max_plausibility.rank:
         reason = f"it fails for {grade.value} values only: {_call(case, target)} gives {_result(hit)}"
         return Verdict(VerdictKind.NOT_REPRODUCED, reason=reason, **told)
-    if case.get("loop"):
-        return Verdict(kind, reason=f"`{target.owners[0][1]}`, driven with a fault: {_result(hit)}", **told)
     more = f"{_precondition(case, target)}{on_a_gpu(common['device'], answer)}{_noted(answer)}"
     return Verdict(kind, reason=f"{_call(case, target)} gives {_result(hit)}{more}", **told)
 
@@ -99,7 +98,7 @@ def on_a_gpu(device: str, answer: Json) -> str:
 def how(case: Json) -> str:
     """The class of the witness."""
     if case.get("loop"):
-        return "injected fault"
+        return "injected fault" if case.get("fault", "loop") else "as it is"
     if case.get("force"):
         return f"forced parameters: {case['force']}"
     if case.get("steps"):

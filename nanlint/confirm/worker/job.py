@@ -28,6 +28,8 @@ from nanlint.confirm.worker.shell import shell_of
 from nanlint.confirm.worker.slices import slice_of
 from nanlint.confirm.worker.stages import corners
 from nanlint.confirm.worker.subject import CannotRun, Subject, subjects_of
+from nanlint.confirm.worker.training.driving import drive_script
+from nanlint.confirm.worker.training.harms import HARMS
 from nanlint.confirm.worker.values import EDGE
 
 if TYPE_CHECKING:
@@ -103,7 +105,7 @@ def find(job: Json) -> Json:
     # The rest of the time is for the answer, and for a machine that does other things as well.
     job["until"] = time.monotonic() + 0.7 * job["timeout"]
     loaded = _loaded(job)
-    if job["code"] in PROOFS:
+    if job["code"] in PROOFS or job["code"] in HARMS:
         return _on_loop(loaded, job)
     notes = [*loaded.notes, *([f"stand-ins for {', '.join(loaded.stubbed)}"] if loaded.stubbed else [])]
     begun = time.process_time()
@@ -122,14 +124,18 @@ def _on_loop(loaded: Loaded, job: Json) -> Json:
     """A finding about the loop: faults are injected, and the harm is told."""
     owners = job["target"]["owners"]
     begun = time.monotonic()
-    loop = getattr(loaded.module, owners[0][1]) if owners else loop_at(loaded.module, job["target"])
     lines = source_text(job["target"]["path"]).splitlines()
     name = job["case"]["proof"] if "case" in job else proof_of(job["code"], lines, job["target"])
-    harm = prove(name, loop)
-    level = "function" if owners else "slice"
-    common = {"level": level, "dtype": "float32", "search_seconds": round(time.monotonic() - begun, 4)}
+    told = _driven(loaded, job, name)
+    harm, script = told["harm"], told.get("script", "")
+    level = "script" if script else "function" if owners else "slice"
+    seconds = round(time.monotonic() - begun, 4)
+    common = {"level": level, "dtype": "float32", "search_seconds": seconds}
+    stubbed = [f"stand-ins for {', '.join(loaded.stubbed)}"] if loaded.stubbed else []
+    common |= {"notes": [*stubbed, *told.get("made_up", [])]}
+    common |= {"evaluations": told.get("evaluations", len(_LOOP_FAULTS)), "reached": True}
     if harm is None:
-        return {"kind": "not-reproduced", "reason": "", "evaluations": len(_LOOP_FAULTS), "reached": True, **common}
+        return {"kind": "not-reproduced", "reason": "", **common}
     hit = {"operation": "loop", "line": job["target"]["first"], "result": harm, "direction": "loop"}
     case = {
         "ctor": {},
@@ -139,9 +145,30 @@ def _on_loop(loaded: Loaded, job: Json) -> Json:
         "grade": "edge",
         "loop": True,
         "proof": name,
+        **({"script": script, "recipe": told["recipe"], "fault": told.get("fault", "")} if script else {}),
     }
-    kind = "confirmed" if owners else "reachable"
-    return {"kind": kind, "case": case, "hit": hit, "evaluations": len(_LOOP_FAULTS), "reached": True, **common}
+    is_guessed = any("argument `" in note for note in told.get("made_up", ()))
+    kind = "confirmed" if (owners or script) and not is_guessed else "reachable"
+    return {"kind": kind, "case": case, "hit": hit, **common}
+
+
+def _driven(loaded: Loaded, job: Json, name: str) -> Json:
+    """The harm of a loop: called with things that its parameters name, else by a script that leads there."""
+    owners = job["target"]["owners"]
+    if job.get("case", {}).get("script"):
+        return drive_script(job, name)
+    if name not in PROOFS:
+        return drive_script(job, name)
+    try:
+        loop = getattr(loaded.module, owners[0][1]) if owners else loop_at(loaded.module, job["target"])
+        return {"harm": prove(name, loop)}
+    except (CannotRun, AttributeError) as problem:
+        if name not in HARMS:
+            raise
+        try:
+            return drive_script(job, name)
+        except CannotRun as error:
+            raise CannotRun(f"{problem}; {error}") from None
 
 
 def _faithfulness(answer: Json) -> tuple[bool, bool]:

@@ -216,8 +216,8 @@ PROOFS: dict[str, Callable[[Any], str | None]] = {
     "NAN401": _is_unclipped,
     "NAN402": _stands_still,
     "NAN403": _misses_the_norm,
-    "NAN404": lambda loop: _is_poisoned(loop, (NAN_LOSS, INF_LOSS)),
-    "NAN404 gradients": lambda loop: _is_poisoned(loop, (NAN_GRADIENT, INF_GRADIENT)),
+    "NAN404": lambda loop: _is_poisoned(loop, (INF_LOSS, NAN_LOSS)),
+    "NAN404 gradients": lambda loop: _is_poisoned(loop, (INF_GRADIENT, NAN_GRADIENT)),
     "NAN405": lambda loop: _steps_on_bad(loop, (NAN_LOSS, INF_LOSS)),
     "NAN405 gradients": _steps_on_bad,
     "NAN406": _keeps_bad,
@@ -247,7 +247,7 @@ def proof_of(code: str, lines: list[str], target: dict[str, Any]) -> str:
     checks = [number for number in range(begin, target["last"] + 1) if _CHECK.search(lines[number - 1])]
     check = next(iter(checks), target["last"]) if target.get("anywhere") else target["first"]
     named = lines[check - 1]
-    of_loss = code == "NAN405" and _OF_LOSS.search(named) and not _OF_GRADIENTS.search(named)
+    of_loss = code in {"NAN404", "NAN405"} and _OF_LOSS.search(named) and not _OF_GRADIENTS.search(named)
     return behind if not of_loss and any(".backward(" in line for line in lines[begin - 1 : check - 1]) else code
 
 
@@ -320,7 +320,7 @@ def _required(function: Any) -> list[str]:
 
 def _require_drivable(loop: Any) -> None:
     """The loop must ask for nothing but what the driver has."""
-    offered = {*parts(FaultyLine(), _optimizer()), "scheduler", "self", "args"}
+    offered = {*parts(FaultyLine(), _optimizer()), "scheduler", *OTHER_NAMES["scheduler"], "self", "args"}
     functions = [loop.__init__, _step_of(loop)] if inspect.isclass(loop) else [loop]
     driven = {"batches", "model", *OTHER_NAMES["batches"], *OTHER_NAMES["model"]}
     if not any(driven & set(_required(function)) for function in functions):

@@ -175,9 +175,11 @@ def drive(
     model = FaultyLine(fault)
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=0.9, weight_decay=decay)
     things = {**parts(model, optimizer), **_batches_for(loop), **(more or {})}
-    if "scheduler" in names_wanted(loop):
+    asked = {"scheduler", *OTHER_NAMES["scheduler"]} & names_wanted(loop)
+    if asked:
         # Making one changes the rate, so only those who ask for it get it.
-        things["scheduler"] = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=RATE, total_steps=4 * ROUNDS)
+        made = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=RATE, total_steps=4 * ROUNDS)
+        things.update(dict.fromkeys(["scheduler", *asked], made))
     run = Run(model, optimizer, things)
     optimizer.register_step_pre_hook(lambda *_: run.note_step())
     printed = io.StringIO()
@@ -203,7 +205,8 @@ OTHER_NAMES = {
     "scaler": ("grad_scaler",),
     "config": ("cfg", "args"),
     "criterion": ("loss_fn", "loss_function", "loss_func"),
-    "epochs": ("num_epochs", "n_epochs"),
+    "epochs": ("num_epochs", "n_epochs", "max_epochs"),
+    "scheduler": ("sched", "lr_scheduler", "lr_sched", "schedule"),
 }  # fmt: skip
 """What people call the parts of a training loop."""
 
@@ -233,7 +236,8 @@ def parts(model: FaultyLine, optimizer: torch.optim.Optimizer) -> dict[str, Any]
         "epoch": 0,
         "epochs": 1,
     }
-    return {**things, **{other: things[name] for name, others in OTHER_NAMES.items() for other in others}}
+    aliases = {other: name for name, others in OTHER_NAMES.items() for other in others if name in things}
+    return {**things, **{other: things[name] for other, name in aliases.items()}}
 
 
 def names_wanted(function: Callable[..., Any]) -> set[str]:

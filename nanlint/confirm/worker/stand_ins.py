@@ -176,7 +176,7 @@ def guessed(name: str) -> Any:
         if lowered.endswith(word) or lowered.startswith(word):
             return text
     if re.search(
-        r"eps|drop|rate|momentum|decay|prob|theta|range|std|scale|temperature|alpha|beta|gamma|coef|lambda|weight",
+        r"(^|_)eps|epsilon|drop|rate|momentum|decay|prob|theta|range|std|scale|temperature|alpha|beta|gamma|coef|lambda|weight",
         lowered,
     ):
         return fraction(name)
