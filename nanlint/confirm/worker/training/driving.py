@@ -25,7 +25,7 @@ from nanlint.confirm.worker.load import source_text
 from nanlint.confirm.worker.moves import aligned, by_complaint, is_about_shapes, reshaped
 from nanlint.confirm.worker.subject import CannotRun
 from nanlint.confirm.worker.training import frameworks
-from nanlint.confirm.worker.training.entries import call, calls_for, forget, run_script, scripts_for
+from nanlint.confirm.worker.training.entries import asked_for, call, calls_for, forget, run_script, scripts_for
 from nanlint.confirm.worker.training.harms import HARMS, RESUMES
 from nanlint.confirm.worker.training.loaded import states_that_load
 from nanlint.confirm.worker.training.log import FLAGGED, Enough, Log
@@ -68,7 +68,8 @@ def _fitted(job: Json, path: str, until: float) -> tuple[Json | None, Log | None
         return recipe, _run(job, path, recipe, Fault()), ""
     own = source_text(job["target"]["path"])
     texts = list(dict.fromkeys([source_text(path) if path.endswith(".py") else own, own]))
-    first = {**recipe_for(texts), "resumes": job["code"] in RESUMES}
+    asked = [] if path.endswith(".py") else asked_for(path, job["target"])
+    first = {**recipe_for(texts, asked), "resumes": job["code"] in RESUMES}
     queue, seen, problem = [(0, 0, first)], {json.dumps(first, sort_keys=True)}, "it does not come to the flagged line"
     for number in range(_TRIES):
         if not queue or time.monotonic() > until:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import inspect
 import os
 import re
 import sys
@@ -92,19 +91,23 @@ def call(name: str, target: Json, recipe: Json, guessed: list[str]) -> None:
     thing, things = getattr(module, first), Things(recipe, module)
     things.guessed = guessed
     if not method:
-        thing(**things.for_function(thing))
+        # A function may be the loop or one step of it.
+        for _ in range(ROUNDS):
+            thing(**things.for_function(thing))
         return
     made = thing(**things.for_function(thing))
     around = _method_around(thing, method)
     function = getattr(made, around)
-    for _ in range(1 if around != method or not _takes_a_batch(function) else ROUNDS):
+    for _ in range(ROUNDS):
         function(**things.for_function(function))
 
 
-def _takes_a_batch(function: Any) -> bool:
-    return any(
-        "batch" in name or name in {"x", "inputs", "data", "loss"} for name in inspect.signature(function).parameters
-    )
+def asked_for(name: str, target: Json) -> list[str]:
+    """The parameters of what is called, and of the methods of its class."""
+    wanted = set(name.split("."))
+    tree = ast.parse(source_text(target["path"]))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in wanted]
+    return [one.arg for function in functions for one in function.args.args if one.arg != "self"]
 
 
 def _method_around(owner: type, flagged: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.confirm.worker.training.loaded import OLD_SCALE
+from nanlint.confirm.worker.training.loaded import OLD_SCALE, rates
 from nanlint.confirm.worker.training.patches import Fault
 from nanlint.confirm.worker.training.world import saved_tensors
 
@@ -163,9 +163,9 @@ def _average(log: Log, fault: Fault) -> str | None:
 def _rate_overridden(log: Log, _: Fault) -> str | None:
     """A schedule that was restored goes by the rates of the older run, and nobody has set them right since."""
     for entry in log.of("restored"):
-        asked, got = entry.more["before"], [float(rate) for rate in getattr(entry.more["thing"], "base_lrs", [])]
-        if entry.more["what"] == "scheduler" and asked and got and got[0] > 5 * asked[0]:
-            return f"the run is configured with a rate of {asked[0]:g}, and the resumed schedule goes by {got[0]:g}"
+        what, asked, got = entry.more["what"], entry.more["before"], rates(entry.more["thing"])
+        if what in {"scheduler", "optimizer"} and asked and got and got[0] > 5 * asked[0]:
+            return f"the run is configured with a rate of {asked[0]:g}, and the resumed {what} goes by {got[0]:g}"
     return None
 
 

@@ -80,7 +80,7 @@ def _taking(owner: type, word: str, old: Any, log: Log) -> Any:
     plain = owner.load_state_dict  # type: ignore[attr-defined] # each of the four has it
 
     def load_state_dict(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
-        before = _rates(self)
+        before = rates(self)
         # A key that nobody knows gives data; a state is never a tensor.
         stands_in = isinstance(state, (OldState, OldFile, torch.Tensor))
         result = plain(self, old(self) if stands_in else state, *args, **kwargs)
@@ -90,9 +90,10 @@ def _taking(owner: type, word: str, old: Any, log: Log) -> Any:
     return mock.patch.object(owner, "load_state_dict", load_state_dict)
 
 
-def _rates(thing: Any) -> list[float]:
-    """The rates that a schedule goes by."""
-    return [float(rate) for rate in getattr(thing, "base_lrs", [])]
+def rates(thing: Any) -> list[float]:
+    """The rates that a schedule goes by, or those of an optimizer."""
+    groups = getattr(thing, "param_groups", [])
+    return [float(rate) for rate in getattr(thing, "base_lrs", [group["lr"] for group in groups])]
 
 
 def _old_optimizer(optimizer: Any) -> Json:

@@ -16,7 +16,7 @@ from nanlint.confirm.names import domain_of
 from nanlint.confirm.worker.values import make_tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 Json = dict[str, Any]
 SAMPLES = 6
@@ -34,8 +34,8 @@ _FOR_MODELS = ("input_ids", "attention_mask", "labels")
 """What a batch for a model of transformers holds."""
 
 
-def recipe_for(texts: list[str]) -> Json:
-    """The first recipe for a script of these files."""
+def recipe_for(texts: list[str], asked: Sequence[str] = ()) -> Json:
+    """The first recipe for a script of these files, with a part for each argument that is asked for."""
     text = "\n".join(texts)
     parts: list[str] = []
     is_dict = False
@@ -48,7 +48,7 @@ def recipe_for(texts: list[str]) -> Json:
     parts = parts or ["x", "y"]
     kind = "dict" if is_dict else "one" if len(parts) == 1 and "(" not in parts[0] else "tuple"
     names = [part.strip("()") for part in parts]
-    specs = {name: _spec(name, text) for name in names}
+    specs = {name: _spec(name, text) for name in [*names, *asked]}
     return {"kind": kind, "parts": names, "call": {**specs, LOADED: _spec("x", text)}, "ctor": {}}
 
 

@@ -11,11 +11,14 @@ import torch
 
 from nanlint.confirm.evidence import Uses
 from nanlint.confirm.inputs import Parameter, proposals
+from nanlint.confirm.names import is_count, is_fraction
 from nanlint.confirm.worker.objects import plain
-from nanlint.confirm.worker.stand_ins import GuessedConfig
+from nanlint.confirm.worker.stand_ins import guessed
+from nanlint.confirm.worker.subject import signature_of
 from nanlint.confirm.worker.training.loaded import OldFile
-from nanlint.confirm.worker.training.recipes import Samples
+from nanlint.confirm.worker.training.recipes import BATCH, Samples, part
 from nanlint.confirm.worker.training.small_model import SmallModel
+from nanlint.confirm.worker.training.world import CHECKPOINT
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -43,7 +46,8 @@ class Things:
             and one.__module__ == self.module.__name__
             and not [p for p in inspect.signature(one).parameters.values() if p.default is p.empty]
         ]
-        return own[0]() if len(own) == 1 else SmallModel()
+        made = own[0]() if len(own) == 1 else SmallModel()
+        return made if next(made.parameters(), None) is not None else SmallModel()
 
     @cached_property
     def optimizer(self) -> Any:
@@ -70,23 +74,87 @@ class Things:
         signature = inspect.signature(function)
         starred = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
         wanted = [p for p in signature.parameters.values() if p.default is p.empty and p.kind not in starred]
-        return {one.name: self._named(one) for one in wanted}
+        uses = signature_of(function).uses
+        return {one.name: self._named(one, uses.get(one.name, Uses())) for one in wanted}
 
-    def _named(self, parameter: inspect.Parameter) -> Any:
+    def _named(self, parameter: inspect.Parameter, uses: Uses) -> Any:
         name = parameter.name.lower()
+        note = parameter.annotation
+        text = "" if note is parameter.empty else note if isinstance(note, str) else getattr(note, "__name__", "")
+        if name in _SETTINGS or (name == "opt" and uses.attributes and not uses.attributes & _OF_OPTIMIZERS):
+            return Settings(self)
         for pattern, make in _KINDS:
             if re.search(pattern, name):
                 return make(self)
-        self.guessed.append(parameter.name)
-        note = parameter.annotation
-        text = "" if note is parameter.empty else note if isinstance(note, str) else getattr(note, "__name__", "")
-        spec = proposals(Parameter(parameter.name, text), Uses(), rank=2, building=True)[0]
-        return plain(spec, self.module)
+        for is_it, make in _BY_USE:
+            if is_it(text, uses):
+                return make(self)
+        is_number = is_count(name) or is_fraction(name)
+        if text == "Tensor" or uses.is_tensor or (name in self.recipe["call"] and not is_number):
+            return part(self.recipe, parameter.name, BATCH)
+        spec = proposals(Parameter(parameter.name, text), uses, rank=2, building=False)[0]
+        if spec["kind"] != "value":
+            self.guessed.append(parameter.name)
+        return part(self.recipe, parameter.name, BATCH) if spec["kind"] == "tensor" else plain(spec, self.module)
 
 
+class Settings:
+    """The settings of a run: paths, counts and rates that suit their names, by attribute and by key."""
+
+    def __init__(self, things: Things) -> None:
+        self.__dict__["_things"] = things
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = _setting(name, self.__dict__["_things"])
+        self.__dict__[name] = made
+        return made
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def get(self, name: str, default: object = None) -> Any:
+        """As of a dictionary."""
+        return default if default is not None else getattr(self, name)
+
+
+def _setting(name: str, things: Things) -> Any:
+    lowered = name.lower()
+    if re.search(r"resume|checkpoint|ckpt|path|file|dir$|folder|root|output|save", lowered):
+        return CHECKPOINT
+    for pattern, make in _NUMBERS:
+        if re.search(pattern, lowered):
+            return make(things)
+    if re.search(r"(^|_)lrs?($|_)|rate", lowered):
+        return RATE
+    return guessed(name) if is_count(name) or is_fraction(name) else Settings(things)
+
+
+_OF_OPTIMIZERS = frozenset({"step", "zero_grad", "param_groups", "state_dict", "load_state_dict"})
+_OF_MODELS = frozenset({"parameters", "named_parameters", "train", "eval", "modules"})
+_BY_USE: tuple[tuple[Any, Any], ...] = (
+    (lambda text, uses: text.endswith("Module") or bool(uses.attributes & _OF_MODELS), lambda _: SmallModel()),
+    (lambda _, uses: "backward" in uses.attributes, lambda things: _first(things.model(torch.ones(2, 8))).mean()),
+    (lambda _, uses: uses.called, lambda things: things.model),
+    (lambda text, uses: bool(uses.own_parts) and text != "Tensor", Settings),
+)
+"""What the use of a parameter says, and what suits it."""
+_SETTINGS = frozenset({"args", "cfg", "config", "opts", "hparams", "hp", "conf", "settings", "options", "flags"})
+_NUMBERS: tuple[tuple[str, Any], ...] = (
+    (r"device", lambda _: "cpu"),
+    (r"warmup|accum", lambda _: 1),
+    (r"epochs|steps|iters|iterations", lambda _: 3),
+    (r"weight_decay|dropout|label_smoothing|eta_min|min_lr", lambda _: 0.0),
+    (r"clip|max_norm|grad_norm", lambda _: 1.0),
+    (r"batch", lambda _: BATCH),
+)
 _KINDS: tuple[tuple[str, Any], ...] = (
     (r"^(checkpoint|ckpt|state|states|saved|snapshot)$", lambda things: OldFile(things.recipe)),
-    (r"path|file|dir$|folder|root|resume|name", lambda _: "checkpoint.pt"),
+    (r"path|file|dir$|folder|root|resume|name", lambda _: CHECKPOINT),
     (r"sched", lambda things: things.scheduler),
     (r"optim|^opt$", lambda things: things.optimizer),
     (r"scaler", lambda things: things.scaler),
@@ -95,11 +163,10 @@ _KINDS: tuple[tuple[str, Any], ...] = (
     (r"criterion|loss_f", lambda _: lambda result, *__: _first(result).float().pow(2).mean()),
     (r"^loss$", lambda things: _first(things.model(torch.ones(2, 8))).mean()),
     (r"model|^net|network|policy|module", lambda things: things.model),
-    (r"device", lambda _: torch.device("cpu")),
-    (r"epochs|steps|iters", lambda _: 3),
+    (r"^param(eter)?s$|weights$", lambda things: list(things.model.parameters())),
+    *_NUMBERS,
     (r"epoch|step|iter|index|idx", lambda _: 0),
     (r"^lr$|rate", lambda _: RATE),
-    (r"^(args|cfg|config|opts?|hparams|conf|settings)$", lambda _: GuessedConfig()),
 )
 """Patterns of names, the special ones first."""
 
