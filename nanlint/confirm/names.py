@@ -129,7 +129,6 @@ TEXTS = {
     "padding_mode": "zeros",
     "mode": "bilinear",
     "norm_type": "layer",
-    "device_type": "cpu",
 }
 
 

@@ -17,7 +17,7 @@ from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 from torch.utils._pytree import tree_flatten
 
 from nanlint.confirm.composites import children
-from nanlint.confirm.worker import chance, forcing
+from nanlint.confirm.worker import chance, forcing, placement
 from nanlint.confirm.worker.objects import COMPOSITE, composed, plain
 from nanlint.confirm.worker.origin import Tracer
 from nanlint.confirm.worker.outcome import OVERFLOW, Outcome, has_bad_float, is_finite, left_behind, tensors_in
@@ -37,7 +37,6 @@ class Bench:
 
     subject: Subject
     path: str
-    device: str = "cpu"
     amp: Any = None
     """A context manager maker for mixed precision, or None."""
     evaluations: int = 0
@@ -85,7 +84,11 @@ class Bench:
         weights = [one for one in learned if isinstance(one, torch.nn.Parameter)]
         tracer = Tracer(self.path, weights) if traced else None
         outcome.tracer = tracer
-        surroundings = [chance.fixed(case.get("chance", "")), self.amp() if self.amp else contextlib.nullcontext()]
+        surroundings = [
+            placement.here(),
+            chance.fixed(case.get("chance", "")),
+            self.amp() if self.amp else contextlib.nullcontext(),
+        ]
         with contextlib.ExitStack() as stack:
             for one in surroundings:
                 stack.enter_context(one)
@@ -109,7 +112,8 @@ class Bench:
         if self.subject.nested and callable(result) and not isinstance(result, torch.Tensor):
             # The flagged line is in what the function returns.
             result = result(
-                *[value for value in arguments.values() if isinstance(value, torch.Tensor)][:1] or [torch.randn(2, 3)]
+                *[value for value in arguments.values() if isinstance(value, torch.Tensor)][:1]
+                or [torch.randn(2, 3, device=placement.chosen())]
             )
         if isinstance(result, torch.optim.Optimizer):
             result = _step_without_gradient(result)
@@ -175,7 +179,7 @@ class Bench:
         if not isinstance(instance, torch.nn.Module):
             return instance
         if "state" not in self.kept:
-            instance.to(self.device).to(dtype)
+            placement.moved(instance).to(dtype)
             self.kept = {
                 "built": instance,
                 "state": {name: value.clone() for name, value in _state_of(instance).items()},
@@ -188,9 +192,10 @@ class Bench:
     def _built(self, case: Json, dtype: torch.dtype) -> Any:
         arguments = {name: plain(spec, self.subject.module) for name, spec in case["ctor"].items()}
         self._set(case, "ctor", arguments)
-        built = self.subject.owner(**arguments)  # type: ignore[misc] # the caller knows that there is one
+        with placement.here():
+            built = self.subject.owner(**arguments)  # type: ignore[misc] # the caller knows that there is one
         if isinstance(built, torch.nn.Module):
-            built = built.to(self.device)
+            built = placement.moved(built)
             built = built.to(dtype) if dtype is not torch.float32 else built
         return built
 
@@ -221,8 +226,9 @@ class Bench:
         corner = case.get("corners", {}).get(name, case.get("corner", "normal"))
         # `same` gives every tensor the values of the first of its shape.
         seed = case["seed"] if case.get("same") else case["seed"] + sum(map(ord, name))
-        value = make_tensor(spec, corner, torch.Generator().manual_seed(seed))
-        value = value.to(self.device)
+        with placement.on_the_cpu():
+            value = make_tensor(spec, corner, torch.Generator().manual_seed(seed))
+        value = value.to(placement.chosen())
         if value.dtype in {torch.bool, torch.long}:
             return value
         value = value.to(dtype)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.confirm.worker import examples
+from nanlint.confirm.worker import examples, placement
 from nanlint.confirm.worker.autocast import emulate
 from nanlint.confirm.worker.levels import bench_for, on_shell, on_slice, on_subject
 from nanlint.confirm.worker.load import CannotLoad, Loaded, load, source_text
@@ -63,7 +63,8 @@ def devices(job: Json) -> Json:
 
 
 def _loaded(job: Json) -> Loaded:
-    if job["device"] == "cpu":
+    placement.use(job["device"])
+    if job["device"] == placement.CPU:
         emulate()
     if job.get("flush"):
         torch.set_flush_denormal(True)
@@ -101,6 +102,21 @@ def _first_lines(target: Json) -> list[int]:
 
 
 def find(job: Json) -> Json:
+    """Search; a device that is full gets tensors of half the size, then the CPU does it, and the answer says so."""
+    answer = _found(job)
+    device = job["device"]
+    if device == placement.CPU or not placement.is_out_of_memory(str(answer.get("reason", ""))):
+        return answer
+    torch.cuda.empty_cache()
+    answer = _found({**job, "halved": True})
+    if not placement.is_out_of_memory(str(answer.get("reason", ""))):
+        return {**answer, "notes": [*answer.get("notes", []), f"{device} was full: run with half the sizes"]}
+    answer = _found({**job, "device": placement.CPU})
+    notes = [*answer.get("notes", []), f"{device} was full: run on the CPU"]
+    return {**answer, "notes": notes, "device": placement.CPU}
+
+
+def _found(job: Json) -> Json:
     """Search on every level and in every dtype until something breaks."""
     # The rest of the time is for the answer, and for a machine that does other things as well.
     job["until"] = time.monotonic() + 0.7 * job["timeout"]

@@ -42,12 +42,13 @@ def bench_for(subject: Subject, job: Json) -> Bench:
         around = lambda: Emulation(amp)  # noqa: E731 - a context per run
     elif amp is not None:
         around = lambda: torch.autocast(job["device"].partition(":")[0], dtype=amp)  # noqa: E731 - same
-    return Bench(subject, job["target"]["path"], device=job["device"], amp=around)
+    return Bench(subject, job["target"]["path"], amp=around)
 
 
 def _base(job: Json, dtype: str) -> Json:
     given = job.get("given", {})
     base = {"ctor": given.get("ctor", {}), "call": given.get("call", {}), "seed": job["seed"], "dtype": dtype}
+    base |= {"halved": True} if job.get("halved") else {}
     return {**base, "shell": True} if job.get("shell") else base
 
 

@@ -34,6 +34,7 @@ from nanlint.confirm.worker.loops import (
     drive,
     parts,
 )
+from nanlint.confirm.worker.placement import chosen
 from nanlint.confirm.worker.processes import wait_for_each_other
 from nanlint.confirm.worker.subject import CannotRun
 
@@ -183,9 +184,9 @@ def _waits(loop: Any) -> str | None:
 def _forgets_scale(resume: Any) -> str | None:
     model = FaultyLine()
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
-    old = torch.amp.GradScaler("cpu", init_scale=FOUND)
+    old = torch.amp.GradScaler(chosen().type, init_scale=FOUND)
     # A scale is real once something was scaled.
-    old.scale(torch.ones(1))
+    old.scale(torch.ones(1, device=chosen()))
     states = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "scaler": old.state_dict()}
     scaler = resume(model, optimizer, states)
     found = scaler.get_scale() if hasattr(scaler, "get_scale") else FOUND

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from nanlint.confirm.worker.placement import chosen
 from nanlint.confirm.worker.stub_objects import StubModule
 from nanlint.confirm.worker.training.recipes import Samples
 from nanlint.confirm.worker.training.small_model import SmallModel
@@ -31,7 +32,7 @@ class Accelerator:
     num_processes, process_index = 1, 0
 
     def __init__(self, *_: object, **__: object) -> None:
-        self.device = torch.device("cpu")
+        self.device = chosen()
 
     def prepare(self, *things: Any) -> Any:
         """The things as they are."""
@@ -70,7 +71,11 @@ class LightningModule(nn.Module):
 
     automatic_optimization = True
     current_epoch = global_step = 0
-    device = torch.device("cpu")
+
+    @property
+    def device(self) -> torch.device:
+        """Where everything is."""
+        return chosen()
 
     def optimizers(self, *_: object, **__: object) -> Any:
         """The configured optimizers, one or all."""

@@ -13,6 +13,7 @@ from nanlint.confirm.evidence import Uses
 from nanlint.confirm.inputs import Parameter, proposals
 from nanlint.confirm.names import is_count, is_fraction
 from nanlint.confirm.worker.objects import plain
+from nanlint.confirm.worker.placement import chosen
 from nanlint.confirm.worker.stand_ins import guessed
 from nanlint.confirm.worker.subject import signature_of
 from nanlint.confirm.worker.training.loaded import OldFile
@@ -47,7 +48,7 @@ class Things:
             and not [p for p in inspect.signature(one).parameters.values() if p.default is p.empty]
         ]
         made = own[0]() if len(own) == 1 else SmallModel()
-        return made if next(made.parameters(), None) is not None else SmallModel()
+        return (made if next(made.parameters(), None) is not None else SmallModel()).to(chosen())
 
     @cached_property
     def optimizer(self) -> Any:
@@ -91,7 +92,7 @@ class Things:
                 return make(self)
         is_number = is_count(name) or is_fraction(name)
         if text == "Tensor" or uses.is_tensor or (name in self.recipe["call"] and not is_number):
-            return part(self.recipe, parameter.name, BATCH)
+            return part(self.recipe, parameter.name, BATCH).to(chosen())
         spec = proposals(Parameter(parameter.name, text), uses, rank=2, building=False)[0]
         if spec["kind"] != "value":
             self.guessed.append(parameter.name)
@@ -137,15 +138,21 @@ def _setting(name: str, things: Things) -> Any:
 _OF_OPTIMIZERS = frozenset({"step", "zero_grad", "param_groups", "state_dict", "load_state_dict"})
 _OF_MODELS = frozenset({"parameters", "named_parameters", "train", "eval", "modules"})
 _BY_USE: tuple[tuple[Any, Any], ...] = (
-    (lambda text, uses: text.endswith("Module") or bool(uses.attributes & _OF_MODELS), lambda _: SmallModel()),
-    (lambda _, uses: "backward" in uses.attributes, lambda things: _first(things.model(torch.ones(2, 8))).mean()),
+    (
+        lambda text, uses: text.endswith("Module") or bool(uses.attributes & _OF_MODELS),
+        lambda _: SmallModel().to(chosen()),
+    ),
+    (
+        lambda _, uses: "backward" in uses.attributes,
+        lambda things: _first(things.model(torch.ones(2, 8, device=chosen()))).mean(),
+    ),
     (lambda _, uses: uses.called, lambda things: things.model),
     (lambda text, uses: bool(uses.own_parts) and text != "Tensor", Settings),
 )
 """What the use of a parameter says, and what suits it."""
 _SETTINGS = frozenset({"args", "cfg", "config", "opts", "hparams", "hp", "conf", "settings", "options", "flags"})
 _NUMBERS: tuple[tuple[str, Any], ...] = (
-    (r"device", lambda _: "cpu"),
+    (r"device", lambda _: str(chosen())),
     (r"warmup|accum", lambda _: 1),
     (r"epochs|steps|iters|iterations", lambda _: 3),
     (r"weight_decay|dropout|label_smoothing|eta_min|min_lr", lambda _: 0.0),
@@ -161,7 +168,7 @@ _KINDS: tuple[tuple[str, Any], ...] = (
     (r"loader|^dl$|_dl$|batches|dataset", lambda things: things.loader),
     (r"^batch$|^inputs$|^sample$", lambda things: next(iter(things.loader))),
     (r"criterion|loss_f", lambda _: lambda result, *__: _first(result).float().pow(2).mean()),
-    (r"^loss$", lambda things: _first(things.model(torch.ones(2, 8))).mean()),
+    (r"^loss$", lambda things: _first(things.model(torch.ones(2, 8, device=chosen()))).mean()),
     (r"model|^net|network|policy|module", lambda things: things.model),
     (r"^param(eter)?s$|weights$", lambda things: list(things.model.parameters())),
     *_NUMBERS,
