@@ -150,9 +150,9 @@ def _by_comparison(name: str, uses: Uses) -> list[Spec]:
 _IDENTITY: Spec = {"kind": "module", "name": "identity"}
 _LINEAR: Spec = {"kind": "module", "name": "linear"}
 _ANY: Spec = {"kind": "module", "name": "any"}
-_PLAIN: dict[str, Spec] = {"device": {"kind": "device"}, "device_type": {"kind": "device_type"}}
-_PLAIN |= {"dtype": {"kind": "dtype", "value": "float32"}}
-_PLAIN |= {word: value(text) for word, text in TEXTS.items()}
+_PLAIN: dict[str, Spec] = {kind: {"kind": kind} for kind in ("device", "device_type")} | {
+    "dtype": {"kind": "dtype", "value": "float32"}, **{word: value(text) for word, text in TEXTS.items()}
+}  # fmt: skip
 _BOTH = [value(False), value(True)]  # noqa: FBT003 - the two values there are
 
 

@@ -82,10 +82,8 @@ def make_object(spec: dict[str, Any], module: ModuleType, depth: int = 0) -> Any
             return _MODULES[spec["name"]]()
     if kind == "dtype":
         return getattr(torch, spec["value"])
-    if kind == "device":
-        return chosen()
-    if kind == "device_type":
-        return chosen().type
+    if kind in {"device", "device_type"}:
+        return chosen() if kind == "device" else chosen().type
     return _instance(_named(spec["name"], module), module, depth)
 
 
