@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,14 @@ NOTHING_TO_RUN = {
 """Rules whose findings name no failure that a run could show."""
 
 
+def likelihood(finding: Finding) -> tuple[float, float, float]:
+    """A key by which the likeliest findings come first: those that matter, those that can happen."""
+    return -(finding.matters or 0.0), _SEVERITIES[finding.severity.value], -(finding.can_happen or 0.0)
+
+
+_SEVERITIES = {"error": 0, "warning": 1, "info": 2}
+
+
 def _no_inputs(_: str) -> Mapping[str, Mapping[str, Any]]:
     return {}
 
@@ -51,7 +60,7 @@ def _no_fix(_: Finding, __: str) -> str | None:
 
 
 def _gathered(
-    futures: Mapping[Future[Verdict], int],
+    futures: Mapping[Future[Verdict | None], int],
     findings: Sequence[Finding],
     progress: Callable[[Finding, int], None] | None,
 ) -> dict[int, Finding]:
@@ -59,7 +68,12 @@ def _gathered(
     done: dict[int, Finding] = {}
     for future in as_completed(futures):
         place = futures[future]
-        done[place] = replace(findings[place], verdict=future.result())
+        verdict = future.result()
+        if verdict is None:
+            # The budget was used up before its turn.
+            done[place] = findings[place]
+            continue
+        done[place] = replace(findings[place], verdict=verdict)
         if progress is not None:
             progress(done[place], len(done))
     return done
@@ -86,14 +100,16 @@ class Confirmer:
     def confirm(
         self, findings: Sequence[Finding], progress: Callable[[Finding, int], None] | None = None
     ) -> list[Finding]:
-        """The findings, in the same order, each with its verdict."""
+        """The findings, in the same order, each with its verdict; those that the budget does not last for have none."""
         self.lines = Counter(map(_line, findings))
+        until = time.monotonic() + 60 * self.options.budget
         with contextlib.nullcontext(self.harness) if self.harness is not None else Harness() as harness:
             runs = any(finding.code not in NOTHING_TO_RUN for finding in findings)
             self.devices = self._devices(harness) if runs else [CPU]
             jobs = self.jobs or (JOBS_ON_CPU if self.devices == [CPU] else len(self.devices))
             with ThreadPoolExecutor(max_workers=jobs) as pool:
-                futures = {pool.submit(self._one, harness, one, place): place for place, one in enumerate(findings)}
+                order = sorted(range(len(findings)), key=lambda place: likelihood(findings[place]))
+                futures = {pool.submit(self._in_time, harness, findings[place], place, until): place for place in order}
                 try:
                     done = _gathered(futures, findings, progress)
                 except BaseException:
@@ -117,6 +133,12 @@ class Confirmer:
                 f"--device {wanted}: torch sees {', '.join(there) or 'no GPU'} here; use --device auto or cpu"
             )
         return chosen
+
+    def _in_time(self, harness: Harness, finding: Finding, place: int, until: float) -> Verdict | None:
+        """The verdict on one finding; None if there is no time left to begin."""
+        if time.monotonic() > until and finding.code not in NOTHING_TO_RUN:
+            return None
+        return self._one(harness, finding, place)
 
     def _one(self, harness: Harness, finding: Finding, place: int) -> Verdict:
         """The verdict on one finding; a broken file is one verdict, too."""

@@ -26,8 +26,10 @@ class Options:
     """The dtype of mixed precision; empty for none."""
     flush: bool = False
     timeout: float = 30.0
-    budget: int = 2000
-    """Evaluations of the code per finding and dtype."""
+    evaluations: int = 2000
+    """Runs of the code per finding and dtype."""
+    budget: float = 10.0
+    """Minutes for all findings together; what is left then is counted."""
     seed: int = 0
     max_plausibility: Plausibility = Plausibility.LARGE
 
@@ -52,7 +54,7 @@ class Options:
             "flush": self.flush,
             "seed": self.seed,
             "timeout": self.timeout,
-            "evaluations": self.budget,
+            "evaluations": self.evaluations,
             "fit_tries": 300,
             "shrink_tries": 200,
             "extreme": self.max_plausibility is Plausibility.EXTREME,
