@@ -87,3 +87,33 @@ def test_what_was_made_up_is_told() -> None:
 def test_a_trainer_class_without_a_script_is_made_and_its_loop_called(tmp_path: Path) -> None:
     verdict = verdicts_on([finding_at(written(tmp_path, TRAINER), code="NAN411")])[0]
     assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "script")
+
+
+HOOKED = """
+import torch
+
+
+def train(engine, stream, schedule_of):
+    for number, item in enumerate(stream):
+        loss = engine["net"](item["codes"]).pow(2).mean()
+        engine["solver"].zero_grad()
+        loss.backward()
+        engine["solver"].step()  # here
+        schedule_of(number)
+"""
+HOOK = """
+
+def nanlint_inputs():
+    net = torch.nn.Linear(3, 1)
+    engine = {"net": net, "solver": torch.optim.SGD(net.parameters(), lr=0.1)}
+    yield train, dict(engine=engine, stream=[{"codes": torch.randn(2, 3)}] * 4, schedule_of=print)
+"""
+
+
+def test_the_hook_that_a_loop_asks_for_makes_it_run(tmp_path: Path) -> None:
+    without, hooked = (
+        verdicts_on([finding_at(written(tmp_path / name, text), code="NAN411")])[0]
+        for name, text in (("without", HOOKED), ("hooked", HOOKED + HOOK))
+    )
+    assert "def nanlint_inputs(): yield train, dict(model=..., optimizer=..., loader=...)" in (without.reason or "")
+    assert (without.kind, hooked.kind) == (VerdictKind.NOT_RUNNABLE, VerdictKind.CONFIRMED)

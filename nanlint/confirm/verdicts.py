@@ -224,8 +224,17 @@ def _why_not(answer: Json, target: Target) -> str:
     reason = " ".join(str(answer.get("reason") or "it could not be run").split())[:300]
     if blocked:
         reason += f"; the sandbox did not let it {blocked[0]}"
-    supply = f"; supply inputs: {hook_for(target)}" if target.owners else ""
+    hook = hook_of_loop(target) if answer.get("is_loop") else hook_for(target)
+    supply = f"; supply inputs: {hook}" if target.owners else ""
     return f"{reason}{_noted(answer)}{supply}"
+
+
+def hook_of_loop(target: Target) -> str:
+    """The hook to paste for a training loop, on one line."""
+    name = target.owners[0][1]
+    if target.owners[0][0] == "class":
+        return f"def nanlint_inputs(): yield {name}(...), dict()  # for {target.name}"
+    return f"def nanlint_inputs(): yield {name}, dict(model=..., optimizer=..., loader=...)  # for {target.name}"
 
 
 def hook_for(target: Target) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import itertools
 import runpy
 import time
@@ -29,6 +30,7 @@ from nanlint.confirm.worker.slices import slice_of
 from nanlint.confirm.worker.stages import corners
 from nanlint.confirm.worker.subject import CannotRun, Subject, subjects_of
 from nanlint.confirm.worker.training.driving import drive_script
+from nanlint.confirm.worker.training.entries import hooks_for
 from nanlint.confirm.worker.training.harms import HARMS
 from nanlint.confirm.worker.values import EDGE
 
@@ -47,7 +49,7 @@ def answer_to(job: Json) -> Json:
     try:
         answer = {"search": find, "replay": replay, "proof": proof, "devices": devices}[job["do"]](job)
     except (CannotLoad, CannotRun) as error:
-        answer = {"kind": "not-runnable", "reason": str(error)}
+        answer = {"kind": "not-runnable", "reason": str(error), "is_loop": job.get("code") in HARMS}
     except Exception as error:  # noqa: BLE001 - the border to the user's code
         told = traceback.format_exc(limit=-4)
         answer = {"kind": "not-runnable", "reason": f"{type(error).__name__}: {error}", "trace": told}
@@ -173,6 +175,10 @@ def _driven(loaded: Loaded, job: Json, name: str) -> Json:
     owners = job["target"]["owners"]
     if job.get("case", {}).get("script"):
         return drive_script(job, name)
+    if name in HARMS and hooks_for(job["target"]):
+        # What the user supplies comes before every guess.
+        with contextlib.suppress(CannotRun):
+            return drive_script(job, name)
     if name not in PROOFS:
         return drive_script(job, name)
     try:

@@ -25,7 +25,17 @@ from nanlint.confirm.worker.load import source_text
 from nanlint.confirm.worker.moves import aligned, by_complaint, is_about_shapes, reshaped
 from nanlint.confirm.worker.subject import CannotRun
 from nanlint.confirm.worker.training import frameworks
-from nanlint.confirm.worker.training.entries import asked_for, call, calls_for, forget, run_script, scripts_for
+from nanlint.confirm.worker.training.entries import (
+    SUPPLIED,
+    asked_for,
+    call,
+    call_supplied,
+    calls_for,
+    forget,
+    hooks_for,
+    run_script,
+    scripts_for,
+)
 from nanlint.confirm.worker.training.harms import HARMS, RESUMES
 from nanlint.confirm.worker.training.loaded import states_that_load
 from nanlint.confirm.worker.training.log import FLAGGED, Enough, Log
@@ -54,7 +64,8 @@ def drive_script(job: Json, name: str) -> Json:
     problem = "no file of the project leads to it when it is run as a script"
     case = job.get("case")
     target = job["target"]
-    for path in [case["script"]] if case is not None else [*scripts_for(target), *calls_for(target)]:
+    ways = [*hooks_for(target), *scripts_for(target), *calls_for(target)]
+    for path in [case["script"]] if case is not None else ways:
         recipe, log, problem = _fitted(job, path, until)
         if recipe is not None and log is not None:
             return _struck(job, name, {"script": path, "recipe": recipe}, log)
@@ -155,6 +166,8 @@ def _run(job: Json, path: str, recipe: Json, fault: Fault) -> Log:
 def _begin(path: str, target: Json, recipe: Json, replaced: list[str]) -> None:
     if path.endswith(".py"):
         run_script(path)
+    elif path == SUPPLIED:
+        call_supplied(target)
     else:
         guessed: list[str] = []
         try:

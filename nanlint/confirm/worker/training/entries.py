@@ -10,7 +10,9 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
+from nanlint.confirm.worker.examples import HOOK, HOOKS_FILE, supplied
 from nanlint.confirm.worker.load import source_text
+from nanlint.confirm.worker.subject import CannotRun, subjects_of
 from nanlint.confirm.worker.training.log import ROUNDS
 from nanlint.confirm.worker.training.things import Things
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Json = dict[str, Any]
+SUPPLIED = "nanlint_inputs()"
 _MOST_FILES = 60
 _LOOPS = re.compile(r"^(fit|train|run|learn|main|train_loop|training_loop|start|__call__)$")
 
@@ -75,6 +78,23 @@ def forget(target: Json) -> None:
     for name, module in list(sys.modules.items()):
         if name != "__main__" and str(getattr(module, "__file__", None) or "").startswith(folders):
             del sys.modules[name]
+
+
+def hooks_for(target: Json) -> list[str]:
+    """The user's own call, if there is a hook that may hold one."""
+    folders = [os.path.dirname(target["path"]), target["root"], target["project"]]  # noqa: PTH120 - strings
+    is_there = HOOK in source_text(target["path"]) or any(HOOKS_FILE in _listed(folder) for folder in folders)
+    return [SUPPLIED] if is_there and target["owners"] else []
+
+
+def call_supplied(target: Json) -> None:
+    """Call what the user's hook says, as often as it takes."""
+    module = importlib.import_module(target["module"])
+    calls = supplied(subjects_of(module, target["owners"])[0], target)
+    if not calls:
+        raise CannotRun(f"no `{HOOK}` is about it")
+    for _ in range(ROUNDS):
+        calls[0].function(**calls[0].arguments)
 
 
 def calls_for(target: Json) -> list[str]:
