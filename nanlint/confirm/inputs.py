@@ -150,8 +150,8 @@ def _by_comparison(name: str, uses: Uses) -> list[Spec]:
 _IDENTITY: Spec = {"kind": "module", "name": "identity"}
 _LINEAR: Spec = {"kind": "module", "name": "linear"}
 _ANY: Spec = {"kind": "module", "name": "any"}
-_PLAIN: dict[str, Spec] = {kind: {"kind": kind, "value": "float32"} for kind in ("device", "device_type", "dtype")}
-_PLAIN |= {word: value(text) for word, text in TEXTS.items()}
+_PLAIN: dict[str, Spec] = {kind: {"kind": kind} for kind in ("device", "device_type")}
+_PLAIN |= {"dtype": {"kind": "dtype", "value": "float32"}, **{word: value(text) for word, text in TEXTS.items()}}
 _BOTH = [value(False), value(True)]  # noqa: FBT003 - the two values there are
 
 
