@@ -224,8 +224,8 @@ def _why_not(answer: Json, target: Target) -> str:
     reason = " ".join(str(answer.get("reason") or "it could not be run").split())[:300]
     if blocked:
         reason += f"; the sandbox did not let it {blocked[0]}"
-    hook = hook_of_loop(target) if answer.get("is_loop") else hook_for(target)
-    supply = f"; supply inputs: {hook}" if target.owners else ""
+    suggest = hook_of_loop if answer.get("is_loop") else hook_for
+    supply = f"; supply inputs: {suggest(target)}" if target.owners else ""
     return f"{reason}{_noted(answer)}{supply}"
 
 
