@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import importlib.util
 import textwrap
 from dataclasses import replace
 from functools import cache
@@ -20,6 +21,7 @@ from nanlint.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+    from types import ModuleType
 
     from nanlint.model.verdict import Verdict
 
@@ -51,6 +53,16 @@ def written(folder: Path, text: str, name: str = "model.py") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
     return path
+
+
+def imported(path: Path) -> ModuleType:
+    """The module of a file, in this process."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def finding_at(path: Path, *, operation: str = "torch.div", operand: str = "", zone: str = "0", **more: Any) -> Finding:

@@ -10,6 +10,7 @@ pytest.importorskip("torch", reason="torch is not installed, so no code can be r
 
 import torch
 
+from nanlint.confirm.worker import origin
 from nanlint.confirm.worker.origin import Tracer, damage, origins, state
 from nanlint.model.verdict import VerdictKind
 from tests.confirm_projects import answer_about, finding_at, found_in, verdicts_on, written
@@ -112,3 +113,16 @@ def test_a_gradient_is_told_by_the_operation_it_is_of(tmp_path: Path) -> None:
     text = "import torch\n\n\ndef f(x: torch.Tensor):\n    return torch.log(torch.softmax(x, -1))\n"
     verdict = verdicts_on(found_in(written(tmp_path, text), "NAN110"))[0]
     assert (verdict.reason or "").endswith(" gives NaN in the gradient of log, line 5")
+
+
+def test_values_on_another_device_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def later(tensor: torch.Tensor) -> torch.Tensor:
+        return torch.stack([tensor.isnan().any(), tensor.isinf().any()])
+
+    monkeypatch.setattr(origin, "_flags", later)
+    monkeypatch.setattr(origin, "state", lambda _: pytest.fail("read while it was traced"))
+    with Tracer(__file__) as tracer:
+        total = (torch.zeros(2).log() * torch.zeros(2)).sum()
+    made = damage(tracer, total)
+    assert made is not None
+    assert [event.operation for event in origins(tracer, made)] == ["log"]

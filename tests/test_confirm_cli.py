@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,14 +14,12 @@ from nanlint.cli.confirm import summary
 from nanlint.cli.confirm_options import places_of
 from nanlint.cli.main import main
 from nanlint.cli.running_options import running_options
+from nanlint.confirm.confirming import likelihood
 from nanlint.confirm.options import Options
 from nanlint.model import Finding, Report, Severity, Span
 from nanlint.model.verdict import Plausibility, Verdict, VerdictKind
 from nanlint.report import render
 from tests.confirm_projects import shared_harness, written
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SOFTMAX = """
 import torch
@@ -32,6 +31,20 @@ def entropy(x: torch.Tensor) -> torch.Tensor:
 
 def other(x: torch.Tensor) -> torch.Tensor:
     return torch.log(x.softmax(-1))
+"""
+INFO = """
+import torch
+
+
+def shares(values: torch.Tensor) -> torch.Tensor:
+    return values / (values.abs().max() + values.exp())
+
+
+@torch.no_grad()
+def accuracy(correct: torch.Tensor, mask: torch.Tensor) -> float:
+    value = (correct * mask).sum() / mask.sum()
+    print("accuracy", value)
+    return value.item()
 """
 CONFIRMED = Verdict(
     VerdictKind.CONFIRMED, Plausibility.EDGE, "forward", "float32", "cpu", "function", "input only", {"line": 5}, 9, 0.1
@@ -90,6 +103,35 @@ def test_check_reports_what_was_confirmed_only(capsys: pytest.CaptureFixture[str
     code, out, _ = ran(capsys, "check", "model.py", "--no-cache", "--confirm", "--confirmed-only", "-f", "json")
     kinds = {finding["verdict"]["kind"] for finding in json.loads(out)["findings"]}
     assert (code, kinds) == (1, {"confirmed"})
+
+
+@pytest.mark.usefixtures("project")
+def test_a_budget_that_is_used_up_leaves_the_rest_and_says_how_many(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = ran(capsys, "confirm", "model.py", "--device", "cpu", "--budget", "1e-9")
+    assert (code, "2 findings were not run: the budget of 1e-09 minutes was used up (--budget)" in err) == (0, True)
+    assert "confirmed" not in out
+
+
+@pytest.mark.usefixtures("project")
+def test_what_is_proven_is_shown_whatever_its_level_and_first(capsys: pytest.CaptureFixture[str]) -> None:
+    quiet = ("--select", "NAN101", "--device", "cpu", "-f", "json")
+    written(Path(), INFO, "quiet.py")
+    main(["check", "quiet.py", "--no-cache", *quiet[:2], *quiet[4:]])
+    shown = json.loads(capsys.readouterr().out)["findings"]
+    main(["confirm", "quiet.py", *quiet])
+    proven = json.loads(capsys.readouterr().out)["findings"]
+    kinds = [finding["verdict"]["kind"] for finding in proven]
+    assert len(shown) < len(proven)
+    assert kinds == sorted(kinds, key=lambda kind: kind != "confirmed")
+
+
+def test_the_likeliest_findings_are_run_first() -> None:
+    span = Span(1, 1, 1, 2)
+    findings = [
+        Finding("NAN101", "a", span, "", severity, matters=matters, can_happen=0.9)
+        for severity, matters in ((Severity.INFO, 0.2), (Severity.ERROR, 0.9), (Severity.WARNING, 0.6))
+    ]
+    assert [one.matters for one in sorted(findings, key=likelihood)] == [0.9, 0.6, 0.2]
 
 
 @pytest.mark.usefixtures("project")

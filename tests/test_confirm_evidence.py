@@ -112,7 +112,7 @@ def test_a_function_that_calls_itself_is_read_once() -> None:
         pytest.param("eps", "self.eps + x", 1e-6, id="a name that promises a float"),
         pytest.param("num_heads", "x.view(self.num_heads)", 2, id="a count"),
         pytest.param("mode", "1 if self.mode == 'soft' else 2", "soft", id="a word it is compared with"),
-        pytest.param("_device_type", "torch.autocast(self._device_type)", "cpu", id="a text that is known by its name"),
+        pytest.param("_reduction", "reduce(x, self._reduction)", "mean", id="a text that is known by its name"),
         pytest.param("use_bias", "x if self.use_bias else 0", False, id="a switch"),
         pytest.param("quantile", "x if self.quantile < 1.0 else 0", 0.5, id="a number that is compared"),
     ],
@@ -120,6 +120,13 @@ def test_a_function_that_calls_itself_is_read_once() -> None:
 def test_a_setting_is_a_plain_value(name: str, body: str, expected: object) -> None:
     uses = evidence(f"def f(self, x):\n    return {body}", "self")["self"].parts[name]
     assert attribute(name, uses)[0] == value(expected)
+
+
+def test_the_type_of_the_device_is_that_of_the_run() -> None:
+    uses = evidence("def f(self, x):\n    return torch.autocast(self._device_type)", "self")["self"].parts[
+        "_device_type"
+    ]
+    assert attribute("_device_type", uses)[0] == {"kind": "device_type"}
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from nanlint.source.discover import STDIN
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nanlint.cli.confirm_options import Place
     from nanlint.model import Finding, Report
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     everything = session.assemble(discovery, results)
     report = _narrowed(everything, places)
     err.writelines(f"nanlint: {line}\n" for line in _without_finding(everything, places))
-    report = with_verdicts(report, session, options, err, jobs=options.jobs)
+    report = _every_level(report, lambda whole: with_verdicts(whole, session, options, err, jobs=options.jobs))
     chosen = session.settings.output_format or ("full" if out.isatty() and not options.output_file else "concise")
     for_people = chosen in FOR_PEOPLE and not options.output_file
     if report.findings or report.hidden or not (for_people and (everything.findings or everything.hidden)):
@@ -64,6 +64,21 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
         return ExitCode.FAILED
     confirmed = any(map(is_confirmed, report.findings))
     return ExitCode.FINDINGS if confirmed and not options.exit_zero else ExitCode.CLEAN
+
+
+def _every_level(report: Report, confirm: Callable[[Report], Report]) -> Report:
+    """The report with verdicts on findings of every level; of the levels that are not shown, what failed is."""
+    shown = set(map(_key, report.findings))
+    whole = confirm(report._replace(findings=(*report.findings, *report.hidden)))
+    seen_to_fail = {VerdictKind.CONFIRMED, VerdictKind.REACHABLE}
+    failed = {_key(one) for one in whole.findings if one.verdict is not None and one.verdict.kind in seen_to_fail}
+    findings = tuple(one for one in whole.findings if _key(one) in shown | failed)
+    hidden = tuple(one for one in whole.findings if _key(one) not in shown | failed)
+    return whole._replace(findings=findings, hidden=hidden)
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    return finding.path, finding.cell, finding.code, finding.span
 
 
 def _narrowed(report: Report, places: dict[str, set[Place]]) -> Report:
@@ -91,9 +106,7 @@ def _without_finding(report: Report, places: dict[str, set[Place]]) -> Iterator[
             milder = next((one.severity.value for one in hidden if _is_at(one, at)), "")
             if any(_is_at(one, at) for one in found):
                 continue
-            if milder:
-                yield f"{path}:{_written(at)}: what check finds there is {milder}; run it with --severity {milder}"
-            else:
+            if not milder:
                 where = f"it finds something at {there}" if there else "it finds nothing in the file"
                 yield f"{path}:{_written(at)}: check finds nothing there; {where}"
 

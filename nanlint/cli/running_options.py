@@ -16,7 +16,18 @@ if TYPE_CHECKING:
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 PLAUSIBILITIES = ("ordinary", "edge", "large", "extreme")
-FLAGS = ("device", "dtype", "amp", "flush_denormals", "timeout", "budget", "seed", "max_plausibility", "save")
+FLAGS = (
+    "device",
+    "dtype",
+    "amp",
+    "flush_denormals",
+    "timeout",
+    "evaluations",
+    "budget",
+    "seed",
+    "max_plausibility",
+    "save",
+)
 _DEVICE = re.compile(r"(auto|cpu|mps|cuda(:\d+)?)$")
 
 
@@ -45,7 +56,14 @@ def add_running(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--timeout", type=float, default=absent, metavar="SECONDS", help="per finding (default: 30)")
     group.add_argument(
-        "--budget", type=int, default=absent, metavar="N", help="evaluations per finding and dtype (default: 2000)"
+        "--budget",
+        type=float,
+        default=absent,
+        metavar="MINUTES",
+        help="for all findings, the likeliest first; what is left is counted (default: 10)",
+    )
+    group.add_argument(
+        "--evaluations", type=int, default=absent, metavar="N", help="runs per finding and dtype (default: 2000)"
     )
     group.add_argument("--seed", type=int, default=absent, metavar="N", help="of all random numbers (default: 0)")
     group.add_argument(
@@ -72,7 +90,7 @@ def running_options(options: argparse.Namespace) -> Options:
     device = getattr(options, "device", "auto")
     if not _DEVICE.match(device):
         raise UsageError(f"--device {device}: give auto, cpu, cuda, cuda:N or mps")
-    for flag in ("timeout", "budget"):
+    for flag in ("timeout", "budget", "evaluations"):
         if getattr(options, flag, 1) <= 0:
             raise UsageError(f"--{flag} {getattr(options, flag)}: give a number above 0")
     asked = {flag: getattr(options, flag) for flag in FLAGS if hasattr(options, flag) and flag != "save"}

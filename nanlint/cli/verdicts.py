@@ -28,7 +28,7 @@ NOT_RUN = frozenset({"NAN001"})
 
 
 def with_verdicts(report: Report, session: Run, options: argparse.Namespace, err: TextIO, *, jobs: int = 0) -> Report:
-    """The report with a verdict on every finding that can be run, so many at a time; the rest is as it was."""
+    """The report with a verdict on every finding that can be run, so many at a time; what is proven comes first."""
     runnable = [finding for finding in report.findings if finding.code not in NOT_RUN]
     confirmer = Confirmer(
         running_options(options),
@@ -45,7 +45,11 @@ def with_verdicts(report: Report, session: Run, options: argparse.Namespace, err
     if options.verbose:
         err.writelines(f"{line}\n" for line in walls_told(done))
     verdicts = dict(zip(map(id, runnable), done, strict=True))
-    findings = tuple(verdicts.get(id(finding), finding) for finding in report.findings)
+    findings = tuple(sorted((verdicts.get(id(finding), finding) for finding in report.findings), key=_is_unproven))
+    left = sum(finding.verdict is None for finding in done)
+    if left:
+        minutes = f"{confirmer.options.budget:g} minutes"
+        err.write(f"nanlint: {left} findings were not run: the budget of {minutes} was used up (--budget)\n")
     if not options.confirmed_only:
         return report._replace(findings=findings)
     confirmed = tuple(finding for finding in findings if is_confirmed(finding))
@@ -63,6 +67,11 @@ def _absolute(path: str) -> str:
     import os  # noqa: PLC0415 - for this question only
 
     return os.path.abspath(path)  # noqa: PTH100 - the settings' paths are strings
+
+
+def _is_unproven(finding: Finding) -> bool:
+    """False, which sorts first, for what was seen to fail."""
+    return not is_confirmed(finding)
 
 
 def is_confirmed(finding: Finding) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
@@ -14,8 +15,10 @@ from nanlint.confirm.given import given_for
 from nanlint.confirm.harness import Harness
 from nanlint.confirm.repro import is_plain, save, seen_in
 from nanlint.confirm.sources import NothingToRun, source_of
+from nanlint.confirm.target import target_of
 from nanlint.confirm.verdicts import not_runnable, of_answer
 from nanlint.errors import NanlintError
+from nanlint.model import Span
 from nanlint.model.verdict import VerdictKind
 
 if TYPE_CHECKING:
@@ -33,12 +36,19 @@ CPU = "cpu"
 JOBS_ON_CPU = 2
 NOTHING_TO_RUN = {
     "NAN206": "a bound without effect changes no value, so nothing breaks at it",
-    "NAN501": "it is about what an old checkpoint holds, which is not here",
     "NAN602": "it is about settings that contradict each other, not about a computation",
     "NAN603": "it is about the value of a setting, not about a computation",
     "NAN604": "the result is finite; that it is the diagonal, only its author can call wrong",
 }
 """Rules whose findings name no failure that a run could show."""
+
+
+def likelihood(finding: Finding) -> tuple[float, float, float]:
+    """A key by which the likeliest findings come first: those that matter, those that can happen."""
+    return -(finding.matters or 0.0), _SEVERITIES[finding.severity.value], -(finding.can_happen or 0.0)
+
+
+_SEVERITIES = {"error": 0, "warning": 1, "info": 2}
 
 
 def _no_inputs(_: str) -> Mapping[str, Mapping[str, Any]]:
@@ -50,7 +60,7 @@ def _no_fix(_: Finding, __: str) -> str | None:
 
 
 def _gathered(
-    futures: Mapping[Future[Verdict], int],
+    futures: Mapping[Future[Verdict | None], int],
     findings: Sequence[Finding],
     progress: Callable[[Finding, int], None] | None,
 ) -> dict[int, Finding]:
@@ -58,7 +68,12 @@ def _gathered(
     done: dict[int, Finding] = {}
     for future in as_completed(futures):
         place = futures[future]
-        done[place] = replace(findings[place], verdict=future.result())
+        verdict = future.result()
+        if verdict is None:
+            # The budget was used up before its turn.
+            done[place] = findings[place]
+            continue
+        done[place] = replace(findings[place], verdict=verdict)
         if progress is not None:
             progress(done[place], len(done))
     return done
@@ -85,14 +100,16 @@ class Confirmer:
     def confirm(
         self, findings: Sequence[Finding], progress: Callable[[Finding, int], None] | None = None
     ) -> list[Finding]:
-        """The findings, in the same order, each with its verdict."""
+        """The findings, in the same order, each with its verdict; those that the budget does not last for have none."""
         self.lines = Counter(map(_line, findings))
+        until = time.monotonic() + 60 * self.options.budget
         with contextlib.nullcontext(self.harness) if self.harness is not None else Harness() as harness:
             runs = any(finding.code not in NOTHING_TO_RUN for finding in findings)
             self.devices = self._devices(harness) if runs else [CPU]
             jobs = self.jobs or (JOBS_ON_CPU if self.devices == [CPU] else len(self.devices))
             with ThreadPoolExecutor(max_workers=jobs) as pool:
-                futures = {pool.submit(self._one, harness, one, place): place for place, one in enumerate(findings)}
+                order = sorted(range(len(findings)), key=lambda place: likelihood(findings[place]))
+                futures = {pool.submit(self._in_time, harness, findings[place], place, until): place for place in order}
                 try:
                     done = _gathered(futures, findings, progress)
                 except BaseException:
@@ -116,6 +133,12 @@ class Confirmer:
                 f"--device {wanted}: torch sees {', '.join(there) or 'no GPU'} here; use --device auto or cpu"
             )
         return chosen
+
+    def _in_time(self, harness: Harness, finding: Finding, place: int, until: float) -> Verdict | None:
+        """The verdict on one finding; None if there is no time left to begin."""
+        if time.monotonic() > until and finding.code not in NOTHING_TO_RUN:
+            return None
+        return self._one(harness, finding, place)
 
     def _one(self, harness: Harness, finding: Finding, place: int) -> Verdict:
         """The verdict on one finding; a broken file is one verdict, too."""
@@ -198,9 +221,22 @@ class _Case:
         return path
 
     def _replay(self, answer: Json, text: str | None = None) -> Json:
-        job = self.options.job("replay", self.target, self.finding)
+        target = self.target if text is None else self._moved_target(text)
+        job = self.options.job("replay", target, self.finding) | {"around": text is not None}
         told = {"case": answer["case"], "level": answer["level"], "alone": answer.get("alone", False), "text": text}
         return self.harness.ask({**job, **told})
+
+    def _moved_target(self, text: str) -> Target:
+        """The flagged statement in the fixed text: what the fix inserts above moves it down."""
+        edits = self.finding.fix.edits if self.finding.fix is not None else ()
+        above = [edit for edit in edits if edit.span.end_line < self.finding.span.line]
+        down = sum(edit.text.count("\n") - (edit.span.end_line - edit.span.line) for edit in above)
+        line = self.finding.span.line + down
+        try:
+            moved = target_of(replace(self.finding, span=Span(line, 1, line, 1)), text, self.target.path)
+        except (SyntaxError, ValueError):
+            return self.target
+        return replace(self.target, first=moved.first, last=moved.last, also=moved.also)
 
     def _with_fix(self, verdict: Verdict, answer: Json) -> Verdict:
         """Whether the offered fix mends what was seen."""
@@ -210,9 +246,10 @@ class _Case:
         again = self._replay(answer, text)
         if again.get("kind") != "replayed" or again.get("error"):
             return verdict
-        if again["bad"] and self._is_one_of_several():
+        if again["bad"] and (self._is_one_of_several() or again.get("hit") is None):
+            # What breaks now is another line, or waits for another fix.
             return verdict
-        return replace(verdict, fix_verified=not again["bad"])
+        return replace(verdict, fix_verified=not again["bad"] and not again.get("around"))
 
     def _is_one_of_several(self) -> bool:
         """Whether this fix alone may mend nothing: others are offered on its line, or parts of it for other cells."""

@@ -51,6 +51,8 @@ class Uses:
     iterated: bool = False
     masks: bool = False
     indexes: bool = False
+    projected: bool = False
+    """A factor of a matrix product, as queries and keys are."""
     ctc: int | None = None
     """The place it has among the arguments of a CTC loss."""
     tested: bool = False

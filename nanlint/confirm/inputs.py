@@ -150,8 +150,8 @@ def _by_comparison(name: str, uses: Uses) -> list[Spec]:
 _IDENTITY: Spec = {"kind": "module", "name": "identity"}
 _LINEAR: Spec = {"kind": "module", "name": "linear"}
 _ANY: Spec = {"kind": "module", "name": "any"}
-_PLAIN: dict[str, Spec] = {"device": {"kind": "device"}, "dtype": {"kind": "dtype", "value": "float32"}}
-_PLAIN |= {word: value(text) for word, text in TEXTS.items()}
+_PLAIN: dict[str, Spec] = {kind: {"kind": kind} for kind in ("device", "device_type")}
+_PLAIN |= {"dtype": {"kind": "dtype", "value": "float32"}, **{word: value(text) for word, text in TEXTS.items()}}
 _BOTH = [value(False), value(True)]  # noqa: FBT003 - the two values there are
 
 
@@ -233,11 +233,11 @@ def _is_axis(name: str, *, building: bool) -> bool:
 
 def _domain_by_use(name: str, uses: Uses) -> str:
     named = domain_of(name)
-    is_open = named == "real" or (named == "unit" and bool(words(name) & {"target", "targets"}))
+    is_open = named == "real" or (named == "unit" and bool(words(name) & {"target", "targets", "t"}))
     if uses.indexes and is_open:
         return "index"
     if named != "real":
-        return ""
+        return "real" if uses.projected and named == "unit" else ""
     return "mask" if uses.masks else ""
 
 

@@ -36,13 +36,15 @@ _DOMAINS: tuple[tuple[str, frozenset[str]], ...] = (
                 "cls",
                 "timestep",
                 "timesteps",
-                "t",
             }
         ),
     ),
     ("length", frozenset({"lengths", "lens", "ilens", "hlens", "olens", "xlens", "ylens"})),
     ("simplex", frozenset({"probs", "probabilities", "probability", "prob"})),
-    ("unit", frozenset({"p", "q", "alpha", "alphas", "conf", "confidence", "target", "targets", "weights", "weight"})),
+    (
+        "unit",
+        frozenset({"p", "q", "t", "alpha", "alphas", "conf", "confidence", "target", "targets", "weights", "weight"}),
+    ),
     (
         "positive",
         frozenset(
@@ -75,7 +77,6 @@ WITHOUT_GRADIENT = frozenset(
         "noise",
         "reward",
         "rewards",
-        "t",
         "timestep",
         "timesteps",
     }
@@ -108,7 +109,7 @@ _COUNTS: tuple[tuple[str, int], ...] = (
     (r"^(num|n)_|_num$|count|number|levels?$|order|^n$|^k$|^d$|^c$", 2),
 )
 _FLOATS: tuple[tuple[str, float], ...] = (
-    (r"eps|epsilon|tol", 1e-6),
+    (r"(^|_)eps|epsilon|tol", 1e-6),
     (r"drop|prob$|rate$|momentum|decay|smoothing|^p$", 0.1),
     (r"min$|low", 0.0),
     (r"max$|high", 1.0),
@@ -128,7 +129,6 @@ TEXTS = {
     "padding_mode": "zeros",
     "mode": "bilinear",
     "norm_type": "layer",
-    "device_type": "cpu",
 }
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 DTYPES = ("float32", "float16", "bfloat16", "float64")
-_SEARCH_SHARE = 0.4
-"""Of the time for a finding: the rest is for import, arguments and shrinking."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +26,10 @@ class Options:
     """The dtype of mixed precision; empty for none."""
     flush: bool = False
     timeout: float = 30.0
-    budget: int = 2000
-    """Evaluations of the code per finding and dtype."""
+    evaluations: int = 2000
+    """Runs of the code per finding and dtype."""
+    budget: float = 10.0
+    """Minutes for all findings together; what is left then is counted."""
     seed: int = 0
     max_plausibility: Plausibility = Plausibility.LARGE
 
@@ -54,10 +54,8 @@ class Options:
             "flush": self.flush,
             "seed": self.seed,
             "timeout": self.timeout,
-            "seconds": self.timeout * _SEARCH_SHARE / 2,
-            "evaluations": self.budget,
+            "evaluations": self.evaluations,
             "fit_tries": 300,
-            "fit_seconds": min(5.0, self.timeout / 4),
             "shrink_tries": 200,
             "extreme": self.max_plausibility is Plausibility.EXTREME,
         }

@@ -16,6 +16,7 @@ _REDUCING = frozenset(
 )
 _MASKING = frozenset({"masked_fill", "masked_fill_", "masked_select", "logical_not", "logical_and", "where"})
 _PATTERN = frozenset({"rearrange", "reduce", "repeat", "einsum"})
+_PRODUCTS = frozenset({"matmul", "bmm", "mm", "einsum", "baddbmm", "scaled_dot_product_attention", "cdist"})
 _SPATIAL = {
     "conv1d": 3,
     "conv2d": 4,
@@ -224,6 +225,9 @@ class _Reader(ast.NodeVisitor):
         }:
             self._counting(node)
         self._ctc(node, name)
+        if name in _PRODUCTS:
+            for factor in (*node.args, node.func.value if isinstance(node.func, ast.Attribute) else node.func):
+                self._projecting(factor)
         if name in {"gather", "index_select", "embedding", "one_hot", "scatter", "cross_entropy", "nll_loss"}:
             self._indexing(node, name)
         self.generic_visit(node)
@@ -364,7 +368,15 @@ class _Reader(ast.NodeVisitor):
             uses.masks = True
         self.generic_visit(node)
 
+    def _projecting(self, node: ast.AST) -> None:
+        uses = self._of(node)
+        if uses is not None:
+            uses.projected = True
+
     def visit_BinOp(self, node: ast.BinOp) -> None:
+        if isinstance(node.op, ast.MatMult):
+            self._projecting(node.left)
+            self._projecting(node.right)
         if isinstance(node.op, (ast.BitAnd, ast.BitOr)):
             for side in (node.left, node.right):
                 uses = self._of(side)

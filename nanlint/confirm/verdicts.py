@@ -20,6 +20,8 @@ _SUMS = frozenset(
     {"mm", "bmm", "addmm", "baddbmm", "addbmm", "mv", "dot", "convolution", "sum", "mean", "cumsum", "prod"}
 )
 """Operations whose result depends on the order and the format in which they add up."""
+_CHOOSING = frozenset({"argmax", "argmin", "topk", "argsort", "sort"})
+"""Operations that hide a NaN by choosing among others."""
 _PLAIN_VALUES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("level", "dtype", "device", "reason"), (str,)),
     "seconds": (int, float),
@@ -64,14 +66,13 @@ def of_answer(answer: Json, options: Options, target: Target) -> Verdict:  # noq
     }
     if case.get("loop"):
         name = f"`{target.owners[0][1]}`" if target.owners else "the loop"
-        return Verdict(kind, reason=f"{name}, driven with a fault: {_result(hit)}", **told)
+        driven = "driven with a fault" if case.get("fault", "loop") else "run for a few steps"
+        return Verdict(kind, reason=f"{name}, {driven}: {_result(hit)}{_noted(answer)}", **told)
     if kind is VerdictKind.REACHABLE:
         return Verdict(kind, reason=_reachable(answer, target), **told)
     if grade is Plausibility.EXTREME or grade.rank > options.max_plausibility.rank:
         reason = f"it fails for {grade.value} values only: {_call(case, target)} gives {_result(hit)}"
         return Verdict(VerdictKind.NOT_REPRODUCED, reason=reason, **told)
-    if case.get("loop"):
-        return Verdict(kind, reason=f"`{target.owners[0][1]}`, driven with a fault: {_result(hit)}", **told)
     more = f"{_precondition(case, target)}{on_a_gpu(common['device'], answer)}{_noted(answer)}"
     return Verdict(kind, reason=f"{_call(case, target)} gives {_result(hit)}{more}", **told)
 
@@ -97,7 +98,7 @@ def on_a_gpu(device: str, answer: Json) -> str:
 def how(case: Json) -> str:
     """The class of the witness."""
     if case.get("loop"):
-        return "injected fault"
+        return "injected fault" if case.get("fault", "loop") else "as it is"
     if case.get("force"):
         return f"forced parameters: {case['force']}"
     if case.get("steps"):
@@ -149,6 +150,8 @@ def _result(hit: Json) -> str:
     if hit["operation"] == "raises":
         return f"an error at line {hit['line']}: {hit['result']}"
     made = _RESULTS[hit["result"]]
+    if hit.get("of") in _CHOOSING and hit["line"]:
+        return f"{made}, made at line {hit['line']} ({hit['operation']}), among which {hit['of']} chooses"
     if hit.get("of") and hit["line"]:
         return f"{made} in the gradient of {hit['of'].strip('_')}, line {hit['line']}"
     where = f"at line {hit['line']} ({hit['operation']})" if hit["line"] else f"by {hit['operation']}"
@@ -207,6 +210,7 @@ def _circumstances(answer: Json) -> str:
 def _not_seen(answer: Json, target: Target) -> str:
     told = f"{answer['evaluations']} evaluations at {answer['level']} level"
     other = f"; another failure was seen: {answer['reason']}" if answer.get("reason") else ""
+    told += ", where the clock stopped it (--timeout)" if answer.get("is_cut") else ""
     return f"no failure of this line in {told}{other}{_circumstances(answer)}{_noted(answer)}{_whole(answer, target)}"
 
 
@@ -220,8 +224,17 @@ def _why_not(answer: Json, target: Target) -> str:
     reason = " ".join(str(answer.get("reason") or "it could not be run").split())[:300]
     if blocked:
         reason += f"; the sandbox did not let it {blocked[0]}"
-    supply = f"; supply inputs: {hook_for(target)}" if target.owners else ""
+    suggest = hook_of_loop if answer.get("is_loop") else hook_for
+    supply = f"; supply inputs: {suggest(target)}" if target.owners else ""
     return f"{reason}{_noted(answer)}{supply}"
+
+
+def hook_of_loop(target: Target) -> str:
+    """The hook to paste for a training loop, on one line."""
+    name = target.owners[0][1]
+    if target.owners[0][0] == "class":
+        return f"def nanlint_inputs(): yield {name}(...), dict()  # for {target.name}"
+    return f"def nanlint_inputs(): yield {name}, dict(model=..., optimizer=..., loader=...)  # for {target.name}"
 
 
 def hook_for(target: Target) -> str:

@@ -62,7 +62,11 @@ class Emulation(TorchFunctionMode):
         self.dtype = dtype
         self._switches: dict[str, Any] = {}
 
+    entered = 0
+    """How many of them are in force."""
+
     def __enter__(self) -> Any:
+        Emulation.entered += 1
         # The functions of torch.nn.functional hide what they call; with these off, the mode sees it.
         self._switches = {name: getattr(functional, name) for name in _SWITCHES if hasattr(functional, name)}
         for name in self._switches:
@@ -70,6 +74,7 @@ class Emulation(TorchFunctionMode):
         return super().__enter__()  # type: ignore[no-untyped-call] # torch's own class is untyped
 
     def __exit__(self, *details: object) -> None:
+        Emulation.entered -= 1
         for name, switch in self._switches.items():
             setattr(functional, name, switch)
         super().__exit__(*details)  # type: ignore[no-untyped-call] # same

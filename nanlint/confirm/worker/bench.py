@@ -17,10 +17,10 @@ from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 from torch.utils._pytree import tree_flatten
 
 from nanlint.confirm.composites import children
-from nanlint.confirm.worker import chance, forcing
+from nanlint.confirm.worker import chance, forcing, placement
 from nanlint.confirm.worker.objects import COMPOSITE, composed, plain
 from nanlint.confirm.worker.origin import Tracer
-from nanlint.confirm.worker.outcome import OVERFLOW, Outcome, has_bad_float, is_finite, tensors_in
+from nanlint.confirm.worker.outcome import OVERFLOW, Outcome, has_bad_float, is_finite, left_behind, tensors_in
 from nanlint.confirm.worker.upto import up_to
 from nanlint.confirm.worker.values import make_tensor
 
@@ -37,7 +37,6 @@ class Bench:
 
     subject: Subject
     path: str
-    device: str = "cpu"
     amp: Any = None
     """A context manager maker for mixed precision, or None."""
     evaluations: int = 0
@@ -48,6 +47,10 @@ class Bench:
     kept: dict[str, Any] = field(default_factory=dict)
     building: bool = False
     """Whether the last run ended in the constructor."""
+    made: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """The arguments of the last run, by part and name."""
+    ran: set[int] = field(default_factory=set)
+    """The lines that the current run has run so far, if somebody watches."""
 
     def run(self, case: Json, *, traced: bool = False) -> Outcome:
         """Forward and backward of one case; errors of the user's code become part of the outcome."""
@@ -78,9 +81,14 @@ class Bench:
     def _run(self, case: Json, outcome: Outcome, *, traced: bool) -> None:
         _seed(case["seed"])
         function, arguments, learned = self.prepared(case)
-        tracer = Tracer(self.path) if traced else None
+        weights = [one for one in learned if isinstance(one, torch.nn.Parameter)]
+        tracer = Tracer(self.path, weights) if traced else None
         outcome.tracer = tracer
-        surroundings = [chance.fixed(case.get("chance", "")), self.amp() if self.amp else contextlib.nullcontext()]
+        surroundings = [
+            placement.here(),
+            chance.fixed(case.get("chance", "")),
+            self.amp() if self.amp else contextlib.nullcontext(),
+        ]
         with contextlib.ExitStack() as stack:
             for one in surroundings:
                 stack.enter_context(one)
@@ -89,20 +97,23 @@ class Bench:
                 stack.enter_context(torch.autograd.set_multithreading_enabled(False))
             whole = up_to(function, *case["up_to"]) if case.get("up_to") else function
             result = self._called(whole, arguments)
-            outputs = tensors_in(
-                [result, getattr(function, "__dict__", {}).get("_buffers", {}) if self.subject.is_module else {}]
-            )
-            outcome.outputs = len(outputs)
-            outcome.damaged = [one for one in outputs if not is_finite(one)]
-            outcome.forward = bool(outcome.damaged) or has_bad_float(result)
+            outputs = tensors_in(result)
             self._backward(outputs, learned, outcome)
+            owner = getattr(function, "__self__", function)
+            kept, numbers = left_behind(owner, arguments)
+            outcome.outputs = len(outputs)
+            known = set(map(id, outcome.damaged))
+            damaged = [one for one in [*outputs, *kept] if id(one) not in known and not is_finite(one)]
+            outcome.forward = bool(damaged) or has_bad_float(result) or has_bad_float(numbers)
+            outcome.damaged = [*damaged, *outcome.damaged]
 
     def _called(self, function: Any, arguments: Json) -> Any:
         result = function(**arguments) if isinstance(arguments, dict) else function(*arguments)
         if self.subject.nested and callable(result) and not isinstance(result, torch.Tensor):
             # The flagged line is in what the function returns.
             result = result(
-                *[value for value in arguments.values() if isinstance(value, torch.Tensor)][:1] or [torch.randn(2, 3)]
+                *[value for value in arguments.values() if isinstance(value, torch.Tensor)][:1]
+                or [torch.randn(2, 3, device=placement.chosen())]
             )
         if isinstance(result, torch.optim.Optimizer):
             result = _step_without_gradient(result)
@@ -145,11 +156,13 @@ class Bench:
         """The object whose method is called, freshly made or put back to how it was made."""
         if self.subject.owner is None:
             return None
-        key = repr((sorted(case["ctor"].items(), key=repr), case["seed"], case["dtype"]))
+        key = repr((sorted(case["ctor"].items(), key=repr), case["seed"], case["dtype"], case.get("settings")))
         if self.kept.get("key") != key or not self.subject.is_module:
             built = self._built(case, dtype)
             state = {name: value.clone() for name, value in _state_of(built).items()}
-            self.kept = {"key": key, "built": built, "state": state, "plain": _plain_state(built)}
+            # What the constructor ran counts for every call of the object it made.
+            lines = set(self.ran)
+            self.kept = {"key": key, "built": built, "state": state, "plain": _plain_state(built), "lines": lines}
         built = self.kept["built"]
         if isinstance(built, torch.nn.Module):
             for name, value in _state_of(built).items():
@@ -166,7 +179,7 @@ class Bench:
         if not isinstance(instance, torch.nn.Module):
             return instance
         if "state" not in self.kept:
-            instance.to(self.device).to(dtype)
+            placement.moved(instance).to(dtype)
             self.kept = {
                 "built": instance,
                 "state": {name: value.clone() for name, value in _state_of(instance).items()},
@@ -178,16 +191,28 @@ class Bench:
 
     def _built(self, case: Json, dtype: torch.dtype) -> Any:
         arguments = {name: plain(spec, self.subject.module) for name, spec in case["ctor"].items()}
-        built = self.subject.owner(**arguments)  # type: ignore[misc] # the caller knows that there is one
+        self._set(case, "ctor", arguments)
+        with placement.here():
+            built = self.subject.owner(**arguments)  # type: ignore[misc] # the caller knows that there is one
         if isinstance(built, torch.nn.Module):
-            built = built.to(self.device)
+            built = placement.moved(built)
             built = built.to(dtype) if dtype is not torch.float32 else built
         return built
 
     def arguments(self, case: Json, dtype: torch.dtype) -> Json:
         """The arguments of the call."""
         made: dict[str, torch.Tensor] = {}
-        return {name: self._argument(spec, case, dtype, (name, made)) for name, spec in case["call"].items()}
+        arguments = {name: self._argument(spec, case, dtype, (name, made)) for name, spec in case["call"].items()}
+        self._set(case, "call", arguments)
+        return arguments
+
+    def _set(self, case: Json, part: str, arguments: Json) -> None:
+        """Give the settings of configurations the numbers that the case has for them; remember what was made."""
+        self.made.update({(part, name): value for name, value in arguments.items()})
+        for of, argument, name, number in case.get("settings", ()):
+            if of == part and argument in arguments:
+                # Not every configuration lets itself be changed; object's own way does for frozen ones.
+                object.__setattr__(arguments[argument], name, number)
 
     def _argument(self, spec: Json, case: Json, dtype: torch.dtype, named: tuple[str, dict[str, torch.Tensor]]) -> Any:
         name, made = named
@@ -201,8 +226,9 @@ class Bench:
         corner = case.get("corners", {}).get(name, case.get("corner", "normal"))
         # `same` gives every tensor the values of the first of its shape.
         seed = case["seed"] if case.get("same") else case["seed"] + sum(map(ord, name))
-        value = make_tensor(spec, corner, torch.Generator().manual_seed(seed))
-        value = value.to(self.device)
+        with placement.on_the_cpu():
+            value = make_tensor(spec, corner, torch.Generator().manual_seed(seed))
+        value = value.to(placement.chosen())
         if value.dtype in {torch.bool, torch.long}:
             return value
         value = value.to(dtype)

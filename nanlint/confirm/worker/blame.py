@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.worker.origin import ancestors
+from nanlint.confirm.worker.zone_met import is_about_large_values, is_met
 from nanlint.ops.zones import OPERATIONS
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ _ALIASES: dict[str, frozenset[str]] = {
     "norm": frozenset({"linalg_vector_norm", "norm"}),
     "mean": frozenset({"mean", "div"}),
     "div": frozenset({"div", "reciprocal", "mul"}),
+    "matmul": frozenset({"mm", "bmm", "mv", "dot", "addmm", "baddbmm"}),
+    "einsum": frozenset({"mm", "bmm", "sum", "mul"}),
+    "square": frozenset({"pow"}),
 }
 _WITH_POLES = frozenset(
     f"torch.{name}" for name in ("log", "log2", "log10", "log1p", "div", "reciprocal", "rsqrt", "exp", "expm1")
@@ -54,6 +58,10 @@ def is_about(  # noqa: PLR0911 - guards, one by one
     source = tracer.events[last.forward] if last.forward is not None else last
     if target.get("anywhere"):
         return bool(source.place)
+    if hazard is not None and _is_named(source, hazard) and not is_met(source, last, hazard):
+        return False
+    if is_about_large_values(hazard):
+        return _is_named(source, hazard) and (is_flagged(source, target) or _same_function(source, target))
     if source.operation in _AVERAGES and hazard is not None and not _is_named(source, hazard):
         # The average of nothing: the finding is about values, and a slice that holds none is no value.
         return "element" in hazard["zone"]

@@ -9,7 +9,7 @@ from nanlint.confirm.composites import replaced, within
 from nanlint.confirm.evidence import Uses
 from nanlint.confirm.inputs import Parameter, Spec, attribute, proposals, tensor, value
 from nanlint.confirm.worker.guards import satisfying, uses_at
-from nanlint.confirm.worker.moves import kinds, with_spec
+from nanlint.confirm.worker.moves import kinds, reshaped, with_spec
 from nanlint.confirm.worker.objects import can_be_made
 
 if TYPE_CHECKING:
@@ -30,11 +30,16 @@ def starts(subject: Subject, base: Json, demands: list[Demand]) -> Iterator[Json
         ctor = specs(subject.building, rank, subject.module, building=True) if subject.owner is not None else {}
         case = {**base, "ctor": ctor, "call": call}
         for one in (satisfying(case, demands, subject), case):
-            yield {
+            begin = {
                 **one,
                 "ctor": {**one["ctor"], **base.get("ctor", {})},
                 "call": {**one["call"], **base.get("call", {})},
             }
+            yield reshaped(begin, _halved) if base.get("halved") else begin
+
+
+def _halved(_: str, shape: list[int]) -> list[int]:
+    return [max(1, size // 2) for size in shape]
 
 
 def specs(signature: Signature, rank: int, module: ModuleType, *, building: bool) -> dict[str, Spec]:

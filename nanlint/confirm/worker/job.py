@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
+import itertools
 import runpy
 import time
 import traceback
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.confirm.worker import examples
+from nanlint.confirm.worker import examples, placement
 from nanlint.confirm.worker.autocast import emulate
 from nanlint.confirm.worker.levels import bench_for, on_shell, on_slice, on_subject
 from nanlint.confirm.worker.load import CannotLoad, Loaded, load, source_text
@@ -25,10 +27,17 @@ from nanlint.confirm.worker.loops import NOT_FINITE as _LOOP_FAULTS
 from nanlint.confirm.worker.search import judge
 from nanlint.confirm.worker.shell import shell_of
 from nanlint.confirm.worker.slices import slice_of
+from nanlint.confirm.worker.stages import corners
 from nanlint.confirm.worker.subject import CannotRun, Subject, subjects_of
+from nanlint.confirm.worker.training.driving import drive_script
+from nanlint.confirm.worker.training.entries import hooks_for
+from nanlint.confirm.worker.training.harms import HARMS
+from nanlint.confirm.worker.values import EDGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from nanlint.confirm.worker.bench import Bench
 
 Json = dict[str, Any]
 
@@ -40,7 +49,7 @@ def answer_to(job: Json) -> Json:
     try:
         answer = {"search": find, "replay": replay, "proof": proof, "devices": devices}[job["do"]](job)
     except (CannotLoad, CannotRun) as error:
-        answer = {"kind": "not-runnable", "reason": str(error)}
+        answer = {"kind": "not-runnable", "reason": str(error), "is_loop": job.get("code") in HARMS}
     except Exception as error:  # noqa: BLE001 - the border to the user's code
         told = traceback.format_exc(limit=-4)
         answer = {"kind": "not-runnable", "reason": f"{type(error).__name__}: {error}", "trace": told}
@@ -56,7 +65,8 @@ def devices(job: Json) -> Json:
 
 
 def _loaded(job: Json) -> Loaded:
-    if job["device"] == "cpu":
+    placement.use(job["device"])
+    if job["device"] == placement.CPU:
         emulate()
     if job.get("flush"):
         torch.set_flush_denormal(True)
@@ -94,11 +104,26 @@ def _first_lines(target: Json) -> list[int]:
 
 
 def find(job: Json) -> Json:
+    """Search; a device that is full gets tensors of half the size, then the CPU does it, and the answer says so."""
+    answer = _found(job)
+    device = job["device"]
+    if device == placement.CPU or not placement.is_out_of_memory(str(answer.get("reason", ""))):
+        return answer
+    torch.cuda.empty_cache()
+    answer = _found({**job, "halved": True})
+    if not placement.is_out_of_memory(str(answer.get("reason", ""))):
+        return {**answer, "notes": [*answer.get("notes", []), f"{device} was full: run with half the sizes"]}
+    answer = _found({**job, "device": placement.CPU})
+    notes = [*answer.get("notes", []), f"{device} was full: run on the CPU"]
+    return {**answer, "notes": notes, "device": placement.CPU}
+
+
+def _found(job: Json) -> Json:
     """Search on every level and in every dtype until something breaks."""
     # The rest of the time is for the answer, and for a machine that does other things as well.
     job["until"] = time.monotonic() + 0.7 * job["timeout"]
     loaded = _loaded(job)
-    if job["code"] in PROOFS:
+    if job["code"] in PROOFS or job["code"] in HARMS:
         return _on_loop(loaded, job)
     notes = [*loaded.notes, *([f"stand-ins for {', '.join(loaded.stubbed)}"] if loaded.stubbed else [])]
     begun = time.process_time()
@@ -117,14 +142,18 @@ def _on_loop(loaded: Loaded, job: Json) -> Json:
     """A finding about the loop: faults are injected, and the harm is told."""
     owners = job["target"]["owners"]
     begun = time.monotonic()
-    loop = getattr(loaded.module, owners[0][1]) if owners else loop_at(loaded.module, job["target"])
     lines = source_text(job["target"]["path"]).splitlines()
     name = job["case"]["proof"] if "case" in job else proof_of(job["code"], lines, job["target"])
-    harm = prove(name, loop)
-    level = "function" if owners else "slice"
-    common = {"level": level, "dtype": "float32", "search_seconds": round(time.monotonic() - begun, 4)}
+    told = _driven(loaded, job, name)
+    harm, script = told["harm"], told.get("script", "")
+    level = "script" if script else "function" if owners else "slice"
+    seconds = round(time.monotonic() - begun, 4)
+    common = {"level": level, "dtype": "float32", "search_seconds": seconds}
+    stubbed = [f"stand-ins for {', '.join(loaded.stubbed)}"] if loaded.stubbed else []
+    common |= {"notes": [*stubbed, *told.get("made_up", [])]}
+    common |= {"evaluations": told.get("evaluations", len(_LOOP_FAULTS)), "reached": True}
     if harm is None:
-        return {"kind": "not-reproduced", "reason": "", "evaluations": len(_LOOP_FAULTS), "reached": True, **common}
+        return {"kind": "not-reproduced", "reason": "", **common}
     hit = {"operation": "loop", "line": job["target"]["first"], "result": harm, "direction": "loop"}
     case = {
         "ctor": {},
@@ -134,9 +163,34 @@ def _on_loop(loaded: Loaded, job: Json) -> Json:
         "grade": "edge",
         "loop": True,
         "proof": name,
+        **({"script": script, "recipe": told["recipe"], "fault": told.get("fault", "")} if script else {}),
     }
-    kind = "confirmed" if owners else "reachable"
-    return {"kind": kind, "case": case, "hit": hit, "evaluations": len(_LOOP_FAULTS), "reached": True, **common}
+    is_guessed = any("argument `" in note for note in told.get("made_up", ()))
+    kind = "confirmed" if (owners or script) and not is_guessed else "reachable"
+    return {"kind": kind, "case": case, "hit": hit, **common}
+
+
+def _driven(loaded: Loaded, job: Json, name: str) -> Json:
+    """The harm of a loop: called with things that its parameters name, else by a script that leads there."""
+    owners = job["target"]["owners"]
+    if job.get("case", {}).get("script"):
+        return drive_script(job, name)
+    if name in HARMS and hooks_for(job["target"]):
+        # What the user supplies comes before every guess.
+        with contextlib.suppress(CannotRun):
+            return drive_script(job, name)
+    if name not in PROOFS:
+        return drive_script(job, name)
+    try:
+        loop = getattr(loaded.module, owners[0][1]) if owners else loop_at(loaded.module, job["target"])
+        return {"harm": prove(name, loop)}
+    except (CannotRun, AttributeError) as problem:
+        if name not in HARMS:
+            raise
+        try:
+            return drive_script(job, name)
+        except CannotRun as error:
+            raise CannotRun(f"{problem}; {error}") from None
 
 
 def _faithfulness(answer: Json) -> tuple[bool, bool]:
@@ -182,13 +236,27 @@ def replay(job: Json) -> Json:
     if "captured" in case:
         bench.captured = _written_down(bench.subject, job)[case["captured"]]
     hit, outcome = judge(bench, case, job["target"])
+    around = _breaks_around(bench, case, job["target"]) if job.get("around") and not outcome.is_bad else False
     return {
+        "around": around,
         "kind": "replayed",
         "bad": outcome.is_bad,
         "error": "" if outcome.refused else outcome.error,
         "hit": hit.to_json() if hit is not None else None,
         "adapted": bench.clones or bench.without_gradient,
     }
+
+
+def _breaks_around(bench: Bench, case: Json, target: Json) -> bool:
+    """Whether the flagged line breaks on other values of the witness's shapes: a fix that moves the pole mends nothing."""
+    call = {name: {key: one for key, one in spec.items() if key != "values"} for name, spec in case["call"].items()}
+    begin = {**case, "call": call, "corners": {}, "corner": "normal"}
+    near = itertools.islice(corners(begin, EDGE), _AROUND)
+    return any(judge(bench, one, target)[0] is not None for one in near)
+
+
+_AROUND = 60
+"""Cases around a witness that a fix must stand."""
 
 
 def proof(job: Json) -> Json:

@@ -12,7 +12,9 @@ from nanlint.confirm.composites import stands_in
 from nanlint.confirm.worker import examples
 from nanlint.confirm.worker.autocast import Emulation
 from nanlint.confirm.worker.bench import Bench
+from nanlint.confirm.worker.effort import affordable
 from nanlint.confirm.worker.fit import Budget, Fit, fit, watched
+from nanlint.confirm.worker.number_corners import with_corners, with_ignored
 from nanlint.confirm.worker.reduce import reduced
 from nanlint.confirm.worker.search import Found, search
 from nanlint.confirm.worker.shell import shell_of
@@ -40,18 +42,20 @@ def bench_for(subject: Subject, job: Json) -> Bench:
         around = lambda: Emulation(amp)  # noqa: E731 - a context per run
     elif amp is not None:
         around = lambda: torch.autocast(job["device"].partition(":")[0], dtype=amp)  # noqa: E731 - same
-    return Bench(subject, job["target"]["path"], device=job["device"], amp=around)
+    return Bench(subject, job["target"]["path"], amp=around)
 
 
 def _base(job: Json, dtype: str) -> Json:
     given = job.get("given", {})
     base = {"ctor": given.get("ctor", {}), "call": given.get("call", {}), "seed": job["seed"], "dtype": dtype}
+    base |= {"halved": True} if job.get("halved") else {}
     return {**base, "shell": True} if job.get("shell") else base
 
 
-def _left(job: Json) -> float:
-    """Seconds until the job is stopped from outside, with some to spare for what comes after a search."""
-    return max(0.5, float(job.get("until", time.monotonic() + job["timeout"])) - time.monotonic())
+def _end(job: Json, share: float) -> float:
+    """The time at which the clock kills what may take this share of what is left; the machine decides nothing else."""
+    now = time.monotonic()
+    return now + share * max(0.5, float(job.get("until", now + job["timeout"])) - now)
 
 
 def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
@@ -62,8 +66,7 @@ def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
         if answer is not None:
             return answer | common
     bench = bench_for(subject, job)
-    seconds = min(job["fit_seconds"], 0.4 * _left(job))
-    fitted: Fit = fit(bench, job["target"], _base(job, dtype), Budget(job["fit_tries"], seconds))
+    fitted: Fit = fit(bench, job["target"], _base(job, dtype), Budget(job["fit_tries"], _end(job, 0.5)))
     common |= {"fit_tries": fitted.tries}
     if not fitted.reached and subject.level != "slice" and not job.get("shell"):
         for number, call in enumerate(examples.harvested(subject, job["target"])):
@@ -104,14 +107,14 @@ def _searched(bench: Bench, case: Json, job: Json) -> Json:
     owner = bench.subject.owner
     case = {**case, "owner": owner.__name__ if owner is not None else ""}
     answer: Json = {"reached": True, "evaluations": bench.evaluations, "case": case}
-    begun, before = time.monotonic(), bench.evaluations
-    found = _search(bench, case, job)
-    each = (time.monotonic() - begun) / max(bench.evaluations - before, 1)
+    evaluations = affordable(bench, case, job["evaluations"])
+    found = _search(bench, case, {**job, "evaluations": evaluations})
     if found.case is None or found.hit is None:
-        return {**answer, "kind": "not-reproduced", "reason": found.other, "evaluations": bench.evaluations}
+        told = {"reason": found.other, "evaluations": bench.evaluations, "is_cut": found.is_cut}
+        return {**answer, "kind": "not-reproduced", **told}
     # A step of the shrinking takes two runs, one of them traced.
-    tries = min(job["shrink_tries"], int(0.5 * _left(job) / (4 * each)))
-    smallest = reduced(bench, found.case, found.hit, job["target"], tries=tries)
+    tries = min(job["shrink_tries"], evaluations // 3)
+    smallest = reduced(bench, found.case, found.hit, job["target"], (tries, _end(job, 0.6)))
     guessed = any(stands_in(spec) for spec in [*smallest["call"].values(), *smallest["ctor"].values()])
     return {
         **answer,
@@ -161,7 +164,8 @@ def _on_one_slice(subject: Subject, job: Json) -> Json:
     answer: Json = {}
     for dtype in job["dtypes"]:
         bench = bench_for(subject, job)
-        fitted = fit(bench, job["target"], _base(job, dtype) | {"ctor": {}, "call": {}}, Budget(150, 2.0))
+        begin = _base(job, dtype) | {"ctor": {}, "call": {}}
+        fitted = fit(bench, job["target"], begin, Budget(150, _end(job, 0.5)))
         if not fitted.reached or fitted.case is None:
             return {"kind": "not-runnable", "reason": f"no arguments were found: {fitted.error}", "level": "slice"}
         answer = _searched(bench, fitted.case, job) | {"level": "slice", "dtype": dtype}
@@ -180,8 +184,7 @@ def _search(bench: Bench, case: Json, job: Json) -> Found:
     random = any(word in subject.calling.source for word in _RANDOM)
     proposed = cases(
         {
-            **case,
-            "numbers": [*_numbers(subject), *_free_numbers(subject, case)],
+            **with_ignored(with_corners(case, bench, hazard.get("operand", "")), subject),
             "few": few,
             "mild": mild,
             "extreme": job.get("extreme", False),
@@ -191,24 +194,4 @@ def _search(bench: Bench, case: Json, job: Json) -> Found:
         random=random,
     )
     proposed = itertools.chain(proposed, steered(bench, case, target))
-    return search(
-        bench, proposed, target, evaluations=job["evaluations"], seconds=min(job["seconds"], 0.5 * _left(job))
-    )
-
-
-def _numbers(subject: Subject) -> list[str]:
-    """Parameters that take a number."""
-    return [
-        parameter.name
-        for parameter in subject.calling.parameters
-        if (isinstance(parameter.default, (int, float)) and not isinstance(parameter.default, bool))
-        or parameter.annotation in {"float", "int"}
-    ]
-
-
-def _free_numbers(subject: Subject, case: Json) -> list[str]:
-    """Of a slice every number is free."""
-    numbers = [
-        name for name, spec in case["call"].items() if spec["kind"] == "value" and type(spec["value"]) in {int, float}
-    ]
-    return numbers if subject.level == "slice" else []
+    return search(bench, proposed, target, evaluations=job["evaluations"], until=_end(job, 0.6))

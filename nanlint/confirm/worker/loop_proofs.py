@@ -34,6 +34,7 @@ from nanlint.confirm.worker.loops import (
     drive,
     parts,
 )
+from nanlint.confirm.worker.placement import chosen
 from nanlint.confirm.worker.processes import wait_for_each_other
 from nanlint.confirm.worker.subject import CannotRun
 
@@ -183,9 +184,9 @@ def _waits(loop: Any) -> str | None:
 def _forgets_scale(resume: Any) -> str | None:
     model = FaultyLine()
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
-    old = torch.amp.GradScaler("cpu", init_scale=FOUND)
+    old = torch.amp.GradScaler(chosen().type, init_scale=FOUND)
     # A scale is real once something was scaled.
-    old.scale(torch.ones(1))
+    old.scale(torch.ones(1, device=chosen()))
     states = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "scaler": old.state_dict()}
     scaler = resume(model, optimizer, states)
     found = scaler.get_scale() if hasattr(scaler, "get_scale") else FOUND
@@ -216,8 +217,8 @@ PROOFS: dict[str, Callable[[Any], str | None]] = {
     "NAN401": _is_unclipped,
     "NAN402": _stands_still,
     "NAN403": _misses_the_norm,
-    "NAN404": lambda loop: _is_poisoned(loop, (NAN_LOSS, INF_LOSS)),
-    "NAN404 gradients": lambda loop: _is_poisoned(loop, (NAN_GRADIENT, INF_GRADIENT)),
+    "NAN404": lambda loop: _is_poisoned(loop, (INF_LOSS, NAN_LOSS)),
+    "NAN404 gradients": lambda loop: _is_poisoned(loop, (INF_GRADIENT, NAN_GRADIENT)),
     "NAN405": lambda loop: _steps_on_bad(loop, (NAN_LOSS, INF_LOSS)),
     "NAN405 gradients": _steps_on_bad,
     "NAN406": _keeps_bad,
@@ -247,7 +248,7 @@ def proof_of(code: str, lines: list[str], target: dict[str, Any]) -> str:
     checks = [number for number in range(begin, target["last"] + 1) if _CHECK.search(lines[number - 1])]
     check = next(iter(checks), target["last"]) if target.get("anywhere") else target["first"]
     named = lines[check - 1]
-    of_loss = code == "NAN405" and _OF_LOSS.search(named) and not _OF_GRADIENTS.search(named)
+    of_loss = code in {"NAN404", "NAN405"} and _OF_LOSS.search(named) and not _OF_GRADIENTS.search(named)
     return behind if not of_loss and any(".backward(" in line for line in lines[begin - 1 : check - 1]) else code
 
 
@@ -320,7 +321,7 @@ def _required(function: Any) -> list[str]:
 
 def _require_drivable(loop: Any) -> None:
     """The loop must ask for nothing but what the driver has."""
-    offered = {*parts(FaultyLine(), _optimizer()), "scheduler", "self", "args"}
+    offered = {*parts(FaultyLine(), _optimizer()), "scheduler", *OTHER_NAMES["scheduler"], "self", "args"}
     functions = [loop.__init__, _step_of(loop)] if inspect.isclass(loop) else [loop]
     driven = {"batches", "model", *OTHER_NAMES["batches"], *OTHER_NAMES["model"]}
     if not any(driven & set(_required(function)) for function in functions):

@@ -19,6 +19,7 @@ from unittest import mock
 
 import torch
 
+from nanlint.confirm.worker import placement
 from nanlint.confirm.worker.loop_shapes import parts_of_a_batch
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ class _Strike(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None]:
         """Multiply by what the fault multiplies."""
-        ctx.model.seen.append(Seen(float(gradient.abs().max()), torch.is_autocast_enabled("cpu"), gradient.dtype))
+        ctx.model.seen.append(
+            Seen(float(gradient.abs().max()), torch.is_autocast_enabled(gradient.device.type), gradient.dtype)
+        )
         if ctx.model.meet is not None:
             ctx.model.meet()
         return gradient * ctx.fault.times, None, None
@@ -172,12 +175,14 @@ def drive(
 ) -> Run:
     """Run `loop` with a model that has `fault`; what it raises ends it, as it would end a run."""
     torch.manual_seed(0)
-    model = FaultyLine(fault)
+    model = FaultyLine(fault).to(placement.chosen())
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=0.9, weight_decay=decay)
     things = {**parts(model, optimizer), **_batches_for(loop), **(more or {})}
-    if "scheduler" in names_wanted(loop):
+    asked = {"scheduler", *OTHER_NAMES["scheduler"]} & names_wanted(loop)
+    if asked:
         # Making one changes the rate, so only those who ask for it get it.
-        things["scheduler"] = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=RATE, total_steps=4 * ROUNDS)
+        made = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=RATE, total_steps=4 * ROUNDS)
+        things.update(dict.fromkeys(["scheduler", *asked], made))
     run = Run(model, optimizer, things)
     optimizer.register_step_pre_hook(lambda *_: run.note_step())
     printed = io.StringIO()
@@ -203,7 +208,8 @@ OTHER_NAMES = {
     "scaler": ("grad_scaler",),
     "config": ("cfg", "args"),
     "criterion": ("loss_fn", "loss_function", "loss_func"),
-    "epochs": ("num_epochs", "n_epochs"),
+    "epochs": ("num_epochs", "n_epochs", "max_epochs"),
+    "scheduler": ("sched", "lr_scheduler", "lr_sched", "schedule"),
 }  # fmt: skip
 """What people call the parts of a training loop."""
 
@@ -214,26 +220,28 @@ def _batches_for(loop: Callable[..., Any]) -> dict[str, Any]:
     size = parts_of_a_batch(loop, names)
     if size == 1:
         return {}
-    batch = (torch.full((1, 2), 0.1), *(torch.ones(1, 1) for _ in range(size - 1)))
+    device = placement.chosen()
+    batch = (torch.full((1, 2), 0.1, device=device), *(torch.ones(1, 1, device=device) for _ in range(size - 1)))
     return dict.fromkeys(names, [batch] * ROUNDS)
 
 
 def parts(model: FaultyLine, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
     """What a loop may ask for, by name."""
-    batches = [torch.full((1, 2), 0.1) for _ in range(ROUNDS)]
+    batches = [torch.full((1, 2), 0.1, device=placement.chosen()) for _ in range(ROUNDS)]
     things = {
         "model": model,
         "optimizer": optimizer,
         "batches": batches,
-        "scaler": torch.amp.GradScaler("cpu"),
+        "scaler": torch.amp.GradScaler(placement.chosen().type),
         "ema": torch.optim.swa_utils.AveragedModel(model, avg_fn=lambda old, new, _: 0.9 * old + 0.1 * new),
         "config": SimpleNamespace(clip=1.0, lr=RATE, steps=ROUNDS, accumulate=2),
         "criterion": lambda result, *_: result.mean(),
-        "device": "cpu",
+        "device": str(placement.chosen()),
         "epoch": 0,
         "epochs": 1,
     }
-    return {**things, **{other: things[name] for name, others in OTHER_NAMES.items() for other in others}}
+    aliases = {other: name for name, others in OTHER_NAMES.items() for other in others if name in things}
+    return {**things, **{other: things[name] for other, name in aliases.items()}}
 
 
 def names_wanted(function: Callable[..., Any]) -> set[str]:

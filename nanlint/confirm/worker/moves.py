@@ -254,6 +254,31 @@ def _stated_size(case: Json, found: re.Match[str]) -> Iterator[Json]:
         yield reshaped(case, lambda _, shape: [*shape[:place], size, *(shape[place + 1 :] if place < -1 else [])])
 
 
+def _of_matrices(case: Json, found: re.Match[str]) -> Iterator[Json]:
+    """A batch of matrices of a stated size."""
+    rows, columns = int(found[1]), int(found[2])
+    yield reshaped(case, lambda _, shape: [*(shape[:1] or [2]), rows, columns])
+    for name, _ in leaves(case):
+        yield _one_shape(case, name, lambda shape: [*(shape[:1] or [2]), rows, columns])
+
+
+def _of_names(case: Json, found: re.Match[str]) -> Iterator[Json]:
+    """A jaxtyping pattern: as many dimensions as it has words."""
+    names = [name for name in found[1].split() if not name.startswith(("*", "..."))]
+    yield from _rank(case, len(names))
+    sizes = [int(name) if name.isdigit() else 0 for name in names]
+    common = COMMON_SHAPES.get(len(names), [2] * len(names))
+    if any(sizes):
+        yield reshaped(case, lambda _, __: [size or usual for size, usual in zip(sizes, common, strict=True)])
+
+
+def _in_chunks(case: Json, found: re.Match[str]) -> Iterator[Json]:
+    """An axis that does not divide: the next size that does."""
+    old, chunk = _numbers(found)
+    yield reshaped(case, _swapping(old, -(-old // chunk) * chunk))
+    yield reshaped(case, _swapping(old, chunk))
+
+
 _ABOUT_SHAPES = re.compile(r"shape|size|length|dimension|must match|broadcast|expand", re.IGNORECASE)
 
 
@@ -311,6 +336,10 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
         r"too many indices for tensor of dimension (\d)",
         lambda case, found: _rank(case, _numbers(found)[0] + 1, _numbers(found)[0]),
     ),
+    (r"batch(?:es)? of (\d+) ?x ?(\d+) [Tt]ensors", _of_matrices),
+    (r"\(\*, ?(\d+), ?(\d+)\)", _of_matrices),
+    (r"\[[\w.]*(?:Tensor|Array)[^,]*, ?[\"']([^\"']+)[\"']\]", _of_names),
+    (r"can't divide axis of length (\d+) in chunks of (\d+)", _in_chunks),
     (r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", _missing),
     (r"unexpected keyword argument '(\w+)'", _unexpected),
     (r"KeyError: '(\w+)'", _missing_key),

@@ -18,6 +18,7 @@ from nanlint.confirm.inputs import proposals
 from nanlint.confirm.names import count, is_count
 from nanlint.confirm.worker.lenient import Interrupted
 from nanlint.confirm.worker.load import alarm
+from nanlint.confirm.worker.placement import chosen, here
 from nanlint.confirm.worker.stand_ins import AnyModel, GuessedConfig, StandIn
 from nanlint.confirm.worker.stub_objects import Stub, Stubbed
 from nanlint.confirm.worker.subject import signature_of
@@ -77,11 +78,12 @@ def make_object(spec: dict[str, Any], module: ModuleType, depth: int = 0) -> Any
     if kind == "expression":
         return eval(spec["text"], vars(sys.modules[spec["module"]]))  # noqa: S307 - the user's own text, in the sandbox
     if kind == "module":
-        return _MODULES[spec["name"]]()
+        with here():
+            return _MODULES[spec["name"]]()
     if kind == "dtype":
         return getattr(torch, spec["value"])
-    if kind == "device":
-        return torch.device("cpu")
+    if kind in {"device", "device_type"}:
+        return chosen() if kind == "device" else chosen().type
     return _instance(_named(spec["name"], module), module, depth)
 
 
@@ -143,7 +145,7 @@ def plain(spec: dict[str, Any], module: ModuleType, depth: int = 0) -> Any:
     if spec["kind"] == "value":
         return tuple(spec["value"]) if spec.get("tuple") else spec["value"]
     if spec["kind"] == "tensor":
-        return torch.zeros(spec["shape"])
+        return torch.zeros(spec["shape"], device=chosen())
     if spec["kind"] in COMPOSITE:
         return composed(spec, {label: plain(child, module, depth) for label, child in children(spec)})
     return make_object(spec, module, depth)

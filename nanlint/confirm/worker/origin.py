@@ -10,10 +10,13 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _next_number = torch._C._autograd._get_sequence_nr  # noqa: SLF001 - the only way to the forward line of a backward operation
 _current_node = torch._C._current_autograd_node  # noqa: SLF001 - same
@@ -51,6 +54,9 @@ _FOREIGN = frozenset(
         "sub",
     }
 )
+_ELEMENTWISE = frozenset({"mul", "add", "sub", "div"})
+_MOST_COPIED = 100_000
+"""Elements of an argument that is kept; witnesses are small."""
 _SUMMABLE = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64})
 Place = tuple[tuple[int, int], ...]
 """Lines in the user's file with the first line of the function each is in, innermost first."""
@@ -72,6 +78,8 @@ class Event:
     inf: bool = False
     benign: bool = False
     kept: list[Any] = field(default_factory=list)
+    given: list[Any] = field(default_factory=list)
+    """The arguments of a forward operation, as they were before it ran."""
 
 
 def state(tensor: torch.Tensor) -> tuple[bool, bool]:
@@ -93,6 +101,13 @@ def _flat(thing: Any) -> list[Any]:
     return [thing]
 
 
+def _copied(thing: Any) -> Any:
+    """An argument that later operations do not change."""
+    if not isinstance(thing, torch.Tensor) or thing.numel() > _MOST_COPIED:
+        return thing
+    return thing.detach().clone()
+
+
 def _key(tensor: torch.Tensor) -> int:
     try:
         return int(tensor.untyped_storage()._cdata)  # noqa: SLF001 - the identity of the memory, which views share
@@ -100,52 +115,99 @@ def _key(tensor: torch.Tensor) -> int:
         return id(tensor)
 
 
+@dataclass
+class _Unread:
+    """An event whose values were not looked at yet."""
+
+    event: Event
+    before: list[tuple[int | None, Any]]
+    made: list[Any]
+    stated: bool
+
+
+def _flags(tensor: torch.Tensor) -> Any:
+    """Whether the tensor holds NaN, and Inf: as it is on the CPU, two numbers to be read later elsewhere."""
+    if tensor.device.type == "cpu" or not (tensor.is_floating_point() or tensor.is_complex()):
+        return state(tensor)
+    return torch.stack([tensor.isnan().any(), tensor.isinf().any()])
+
+
 class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch's own class is untyped
     """Records the events of what runs inside it."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, weights: Iterable[torch.Tensor] = ()) -> None:
         super().__init__()  # type: ignore[no-untyped-call] # same
         self.path = path
-        self.events: list[Event] = []
+        self._events: list[Event] = []
+        self._pending: list[_Unread] = []
         self.latest: dict[int, int] = {}
         self.sources: dict[int, int] = {}
+        self.weights = frozenset(map(_key, weights))
+        self.is_outranked = False
+        """Whether an input was stretched to the dimensions of a weight: then it has too few itself."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         # The default wraps every call, and imports the compiler for it.
         return False
 
+    @property
+    def events(self) -> list[Event]:
+        """What has happened so far; where values lie on another device, they are read now, all at once."""
+        if self._pending:
+            self._resolve()
+        return self._events
+
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         node, number = _current_node(), _next_number()
         given = _flat((args, kwargs or {}))
         tensors = [item for item in given if isinstance(item, torch.Tensor)]
-        before = [self._origin_of(item) for item in tensors]
+        before = [(self.latest.get(_key(item)), _flags(item)) for item in tensors]
+        kept: list[Any] = [_copied(item) for item in args] if node is None else []
         result = function(*args, **(kwargs or {}))
         event = self._event(function, node)
-        event.parents = [(index, nan, inf) for index, nan, inf, _ in before if index is not None]
+        event.given = kept
+        if node is None and event.operation in _ELEMENTWISE:
+            self.is_outranked = self.is_outranked or self._outranks(tensors)
         if node is None or torch.is_grad_enabled():
             self.sources.setdefault(number - 1, event.index)
         made = [item for item in _flat(result) if isinstance(item, torch.Tensor)]
-        self._judge(event, before, given, made)
+        stated = any(isinstance(item, float) and not math.isfinite(item) for item in given)
+        self._pending.append(_Unread(event, before, [_flags(item) for item in made], stated))
         for item in made:
             self.latest[_key(item)] = event.index
         # The memory must not be reused while events are told apart by it.
         event.kept = made
-        self.events.append(event)
+        self._events.append(event)
         return result
 
-    def _origin_of(self, tensor: torch.Tensor) -> tuple[int | None, bool, bool, bool]:
-        """The event that made it, whether it holds NaN, a computed infinity, or a literal one."""
-        nan, inf = state(tensor)
-        index = self.latest.get(_key(tensor))
-        literal = index is None or self.events[index].benign
+    def _resolve(self) -> None:
+        """Read the flags of every event, and judge them in their order."""
+        unread, self._pending = self._pending, []
+        flags = [flag for one in unread for flag in [*(flag for _, flag in one.before), *one.made]]
+        far = [flag for flag in flags if isinstance(flag, torch.Tensor)]
+        read = iter(torch.stack(far).tolist() if far else [])
+        known = {id(flag): tuple(next(read)) if isinstance(flag, torch.Tensor) else flag for flag in flags}
+        for one in unread:
+            before = [self._origin_of(index, *known[id(flag)]) for index, flag in one.before]
+            one.event.parents = [(index, nan, inf) for index, nan, inf, _ in before if index is not None]
+            _judge(one.event, before, [known[id(flag)] for flag in one.made], stated=one.stated)
+
+    def _outranks(self, tensors: list[torch.Tensor]) -> bool:
+        weights = [item.dim() for item in tensors if _key(item) in self.weights]
+        others = [item.dim() for item in tensors if _key(item) not in self.weights]
+        return bool(weights) and any(0 < dim < max(weights) for dim in others)
+
+    def _origin_of(self, index: int | None, nan: bool, inf: bool) -> tuple[int | None, bool, bool, bool]:  # noqa: FBT001 - what a flag says
+        """The event that made an input, whether that holds NaN, a computed infinity, or a literal one."""
+        literal = index is None or self._events[index].benign
         return index, nan and index is not None, inf and not literal, (inf or nan) and literal
 
     def _event(self, function: Any, node: Any) -> Event:
         name = function.__name__.partition(".")[0]
         source = self.sources.get(node._sequence_nr()) if node is not None else None  # noqa: SLF001 - see the module's text
-        place = self.events[source].place if source is not None else self._place()
-        return Event(len(self.events), name, place, node is not None, source)
+        place = self._events[source].place if source is not None else self._place()
+        return Event(len(self._events), name, place, node is not None, source)
 
     def _place(self) -> Place:
         found = []
@@ -156,20 +218,20 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch's own 
             frame = frame.f_back  # type: ignore[assignment] # None ends the loop
         return tuple(found)
 
-    def _judge(self, event: Event, before: list[Any], given: list[Any], made: list[torch.Tensor]) -> None:
-        states = [state(item) for item in made]
-        event.nan, event.inf = any(nan for nan, _ in states), any(inf for _, inf in states)
-        if not (event.nan or event.inf):
-            return
-        nan_in = any(nan for _, nan, _, _ in before)
-        inf_in = any(inf for _, _, inf, _ in before)
-        literal_in = any(literal for _, _, _, literal in before)
-        stated = any(isinstance(item, float) and not math.isfinite(item) for item in given)
-        if event.nan:
-            event.benign = not nan_in and not inf_in and event.operation in _LITERAL
-        else:
-            written = (stated and event.operation in _LITERAL | _FOREIGN) or event.operation in _LITERAL
-            event.benign = not inf_in and (literal_in or written)
+
+def _judge(event: Event, before: list[Any], made: list[tuple[bool, bool]], *, stated: bool) -> None:
+    """Whether the operation made NaN or Inf, and whether the code wrote it itself."""
+    event.nan, event.inf = any(nan for nan, _ in made), any(inf for _, inf in made)
+    if not (event.nan or event.inf):
+        return
+    nan_in = any(nan for _, nan, _, _ in before)
+    inf_in = any(inf for _, _, inf, _ in before)
+    literal_in = any(literal for _, _, _, literal in before)
+    if event.nan:
+        event.benign = not nan_in and not inf_in and event.operation in _LITERAL
+    else:
+        written = (stated and event.operation in _LITERAL | _FOREIGN) or event.operation in _LITERAL
+        event.benign = not inf_in and (literal_in or written)
 
 
 def damage(tracer: Tracer, damaged: torch.Tensor) -> Event | None:

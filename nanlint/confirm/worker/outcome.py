@@ -57,6 +57,26 @@ def has_bad_float(result: Any) -> bool:
     return any(isinstance(one, float) and (one != one or abs(one) == float("inf")) for one in tree_flatten(result)[0])  # noqa: PLR0124 - NaN is the only value unlike itself
 
 
+def left_behind(owner: Any, arguments: Any) -> tuple[list[torch.Tensor], list[float]]:
+    """What a run may have damaged without returning it: attributes, weights and buffers, and what it was given."""
+    given = list(arguments.values()) if isinstance(arguments, dict) else list(arguments)
+    tensors: dict[int, torch.Tensor] = {}
+    numbers: list[float] = []
+    for thing in (owner, *given):
+        held = [thing] if not isinstance(thing, torch.nn.Module) else _states(thing)
+        kept = vars(thing) if hasattr(thing, "__dict__") and not isinstance(thing, (type, torch.Tensor)) else {}
+        held += [value for name, value in kept.items() if not name.startswith("__")]
+        for one in [*held, *(state for value in kept.values() for state in _states(value))]:
+            tensors.update({id(found): found for found in tensors_in(one)})
+        numbers += [value for value in kept.values() if isinstance(value, float)]
+    return list(tensors.values()), numbers
+
+
+def _states(thing: Any) -> list[Any]:
+    """The weights and buffers of a module."""
+    return [*thing.parameters(), *thing.buffers()] if isinstance(thing, torch.nn.Module) else []
+
+
 def tensors_in(value: Any, depth: int = 0) -> list[torch.Tensor]:
     """The floating point tensors of a result: in containers, dataclasses and plain objects."""
     return list(_tensors_in(value, depth))

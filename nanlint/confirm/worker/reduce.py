@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,14 +23,19 @@ SMALLEST = 1e-6
 _TENS, _THOUSANDS = 10.0, 1e4
 
 
-def reduced(bench: Bench, case: Json, hit: Hit, target: Json, *, tries: int) -> Json:
-    """The simplest case that fails as `case` does, with explicit values and its grade."""
+def reduced(bench: Bench, case: Json, hit: Hit, target: Json, limit: tuple[int, float]) -> Json:
+    """The simplest case that fails as `case` does, with explicit values and its grade; so many tries, until so late."""
+    tries, until = limit
     explicit = made_explicit(case)
     if judge(bench, explicit, target)[0] != hit:
         # Values survive the way through float64 and back; if the failure does not, it stays as it was found.
         return {**case, "grade": case["grade"]}
     start = witness_of(explicit)
-    smallest = shrink(start, lambda one: judge(bench, with_witness(explicit, one), target)[0] == hit, tries)
+
+    def still_fails(one: Witness) -> bool:
+        return time.monotonic() < until and judge(bench, with_witness(explicit, one), target)[0] == hit
+
+    smallest = shrink(start, still_fails, tries)
     final = with_witness(explicit, smallest)
     return {**final, "grade": grade(final, case["grade"])}
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import time
 import traceback
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from nanlint.confirm.columns import suits
 from nanlint.confirm.worker.blame import is_about
 from nanlint.confirm.worker.origin import damage, origins
+from nanlint.confirm.worker.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nanlint.confirm.worker.bench import Bench
     from nanlint.confirm.worker.origin import Event, Tracer
-    from nanlint.confirm.worker.outcome import Outcome
 
 Json = dict[str, Any]
 
@@ -29,7 +31,7 @@ class Hit:
     result: str
     direction: str
     of: str = ""
-    """The operation of the forward whose gradient it is."""
+    """The operation of the forward whose gradient it is; in the forward, the one that chose among NaN."""
 
     def to_json(self) -> Json:
         """For the parent."""
@@ -44,21 +46,45 @@ class Found:
     hit: Hit | None = None
     other: str = ""
     """A failure of the function that is not the finding's."""
+    is_cut: bool = False
+    """Whether the clock ended it."""
 
 
 def judge(bench: Bench, case: Json, target: Json) -> tuple[Hit | None, Outcome]:
-    """Run a case, and if it breaks run it again under the tracer to see where."""
+    """Run a case, and if it breaks run it again under the tracer to see where; what does not suit the code breaks nothing."""
+    if not suits(case, bench.subject.calling.columns):
+        return None, Outcome()
     outcome = bench.run(case)
-    if not outcome.is_bad:
+    chooses = bool(_CHOICES.search(bench.subject.calling.source))
+    if not outcome.is_bad and not chooses:
         return None, outcome
     traced = bench.run(case, traced=True)
-    return hit_of(traced, target), traced
+    hit = hit_of(traced, target)
+    return hit or (_choice(traced, target) if chooses else None), traced
+
+
+_CHOICES = re.compile(r"\b(argmax|argmin|topk|argsort|sort)\(")
+_CHOOSING = frozenset({"argmax", "argmin", "topk", "argsort", "sort"})
+"""Operations that hide a NaN: what they choose among NaN is nobody's choice."""
+
+
+def _choice(outcome: Outcome, target: Json) -> Hit | None:
+    """The finding's NaN that a choice was made of."""
+    tracer = outcome.tracer
+    if tracer is None or tracer.is_outranked:
+        return None
+    for event in tracer.events:
+        for parent, nan, _ in event.parents if event.operation in _CHOOSING else ():
+            hit = _hit(tracer, tracer.events[parent], target) if nan else None
+            if hit is not None:
+                return replace(hit, of=event.operation)
+    return None
 
 
 def hit_of(outcome: Outcome, target: Json) -> Hit | None:
     """The finding's failure in a traced outcome, if it is there."""
     tracer = outcome.tracer
-    if tracer is None:
+    if tracer is None or tracer.is_outranked:
         return None
     if outcome.refused:
         return _refusal(outcome, target)
@@ -103,13 +129,13 @@ def _refusal(outcome: Outcome, target: Json) -> Hit | None:
     return None
 
 
-def search(bench: Bench, cases: Iterable[Json], target: Json, *, evaluations: int, seconds: float) -> Found:
-    """The first case that breaks as the finding says, within the budget."""
-    end = time.process_time() + seconds
+def search(bench: Bench, cases: Iterable[Json], target: Json, *, evaluations: int, until: float) -> Found:
+    """The first case that breaks as the finding says, within so many evaluations; at `until` the clock kills it."""
     limit = bench.evaluations + evaluations
     found = Found()
     for case in cases:
-        if time.process_time() > end or bench.evaluations >= limit:
+        found.is_cut = time.monotonic() > until
+        if found.is_cut or bench.evaluations >= limit:
             break
         hit, outcome = judge(bench, case, target)
         if hit is not None:

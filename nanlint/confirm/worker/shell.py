@@ -55,6 +55,7 @@ def shell_of(subject: Subject) -> ShellSubject:
         [*parameters, *subject.calling.parameters],
         {**evidence, **{OWN + name: uses for name, uses in attributes.items()}},
         subject.calling.source,
+        subject.calling.columns,
         dict(_stated(owner, attributes)),
     )
     return ShellSubject(subject.module, function=_on_shell(owner, method), calling=calling, nested=subject.nested)

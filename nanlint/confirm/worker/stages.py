@@ -5,11 +5,11 @@ Pure proposals: nothing here knows what a failure is. Each case carries its grad
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.worker import chance, forcing
 from nanlint.confirm.worker.moves import leaves, reshaped
+from nanlint.confirm.worker.number_corners import emptied, number_corners
 from nanlint.confirm.worker.values import EDGE, EXTREME, GRADES, LARGE, ORDINARY, corners_of, grade_of, known_corner
 
 if TYPE_CHECKING:
@@ -43,13 +43,21 @@ def _comes_to(case: Json) -> object:
         )
         for name, spec in leaves(case)
     )
-    plain = tuple((name, repr(spec["value"])) for name, spec in case["call"].items() if spec["kind"] == "value")
-    return tensors, plain, tuple(case.get(key) for key in ("seed", "same", "force", "chance", "steps"))
+    parts = [*case["call"].items(), *case["ctor"].items()]
+    plain = tuple((name, repr(spec["value"])) for name, spec in parts if spec["kind"] == "value")
+    return (
+        tensors,
+        plain,
+        repr(case.get("settings")),
+        tuple(case.get(key) for key in ("seed", "same", "force", "chance", "steps")),
+    )
 
 
 def _proposed(base: Json, *, module: torch.nn.Module | None, operand: str, random: bool) -> Iterator[Json]:
     yield from ordinary(base)
-    yield from _graded(base, EDGE, operand)
+    yield from number_corners(base)
+    yield from emptied(base)
+    yield from _graded(base, EDGE)
     if module is not None:
         yield from parameter_corners(base, module, operand, EDGE)
     if random:
@@ -60,11 +68,11 @@ def _proposed(base: Json, *, module: torch.nn.Module | None, operand: str, rando
             yield {**base, "steps": steps, "grade": ORDINARY, "how": f"after {steps} steps"}
     if base.get("mild"):
         return
-    yield from _graded(base, LARGE, operand)
+    yield from _graded(base, LARGE)
     if module is not None:
         yield from parameter_corners(base, module, operand, LARGE)
     if base.get("extreme"):
-        yield from _graded(base, EXTREME, operand)
+        yield from _graded(base, EXTREME)
 
 
 def ordinary(base: Json) -> Iterator[Json]:
@@ -74,14 +82,14 @@ def ordinary(base: Json) -> Iterator[Json]:
     yield {**base, "corner": "wide", "grade": ORDINARY}
 
 
-def _graded(base: Json, grade: str, operand: str) -> Iterator[Json]:
+def _graded(base: Json, grade: str) -> Iterator[Json]:
     """The corners of one grade, in every shape."""
     for shaped in shapes(base):
-        yield from corners(shaped, grade, operand)
+        yield from corners(shaped, grade)
     if grade == LARGE:
         # A sum of many large values leaves the format where that of a few does not.
         longer = reshaped(base, lambda _, shape: [*shape[:-1], 64] if shape else shape)
-        yield from corners(longer, grade, operand)
+        yield from corners(longer, grade)
 
 
 def shapes(base: Json) -> Iterator[Json]:
@@ -95,15 +103,13 @@ def shapes(base: Json) -> Iterator[Json]:
         yield reshaped(base, lambda _, shape: [1] * len(shape))
 
 
-def corners(base: Json, grade: str, operand: str) -> Iterator[Json]:
+def corners(base: Json, grade: str) -> Iterator[Json]:
     """All tensors at one corner, each at its own, one at a time."""
     named = dict(leaves(base))
     if not named:
-        yield from scalars(base, operand, grade)
         return
     together = dict.fromkeys(corner for spec in named.values() for corner in corners_of(spec))
     if grade == EDGE:
-        yield from scalars(base, operand, grade)
         yield {**base, "same": True, "corner": "normal", "grade": EDGE}
         if any("shape" in spec for spec in named.values()):
             yield {**base, "grade": EDGE}
@@ -135,19 +141,6 @@ def _if_graded(case: Json, named: dict[str, Json], grade: str) -> Iterator[Json]
     ]
     if max(found, key=GRADES.index) == grade:
         yield {**case, "grade": grade}
-
-
-def scalars(base: Json, operand: str, grade: str) -> Iterator[Json]:
-    """Numbers that the finding names, at 0: a temperature, a count that a caller gives."""
-    if grade != EDGE:
-        return
-    for name in base.get("numbers", ()):
-        if name not in operand.replace(".", " ").replace("(", " ").replace(")", " ").split():
-            continue
-        for number in (0.0, 0):
-            changed = copy.deepcopy(base)
-            changed["call"][name] = {"kind": "value", "value": number}
-            yield {**changed, "grade": EDGE, "how": f"argument {name} = 0"}
 
 
 def parameter_corners(base: Json, module: torch.nn.Module, operand: str, grade: str) -> Iterator[Json]:

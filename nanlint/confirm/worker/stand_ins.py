@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from nanlint.confirm.names import count, fraction, is_count
+from nanlint.confirm.worker.placement import chosen
 
 _TEXTS = {
     "act": "gelu",
@@ -122,11 +123,16 @@ class StandIn(GuessedConfig):
         return self
 
     train = eval = float = half = cpu = cuda = zero_grad = to
-    device, dtype, training = torch.device("cpu"), torch.float32, True
+    dtype, training = torch.float32, True
+
+    @property
+    def device(self) -> torch.device:
+        """Where everything is."""
+        return chosen()
 
     def parameters(self) -> Any:
         """One parameter, as if it were a model."""
-        return iter([self.__dict__.setdefault("_weight", torch.nn.Parameter(torch.ones(())))])
+        return iter([self.__dict__.setdefault("_weight", torch.nn.Parameter(torch.ones((), device=chosen())))])
 
     def named_parameters(self) -> Any:
         """The same one, with its name."""
@@ -170,13 +176,15 @@ class AnyModel(torch.nn.Module):
 def guessed(name: str) -> Any:
     """A value that suits the name of a setting."""
     lowered = name.lower()
+    if lowered == "device":
+        return chosen()
     if re.search(r"^(use|is|has|with|do|add|tie|output|return|enable)_|_bias$|^bias$|causal|gradient_check", lowered):
         return False
     for word, text in _TEXTS.items():
         if lowered.endswith(word) or lowered.startswith(word):
             return text
     if re.search(
-        r"eps|drop|rate|momentum|decay|prob|theta|range|std|scale|temperature|alpha|beta|gamma|coef|lambda|weight",
+        r"(^|_)eps|epsilon|drop|rate|momentum|decay|prob|theta|range|std|scale|temperature|alpha|beta|gamma|coef|lambda|weight",
         lowered,
     ):
         return fraction(name)

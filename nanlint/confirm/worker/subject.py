@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from nanlint.confirm.columns import columns_in
 from nanlint.confirm.evidence import Function, Resolved, Uses
 from nanlint.confirm.inputs import Parameter
 from nanlint.confirm.uses import uses_in
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
+    from nanlint.confirm.columns import Columns
     from nanlint.confirm.evidence import Resolve
     from nanlint.confirm.inputs import Spec
 
@@ -35,6 +37,8 @@ class Signature:
     parameters: list[Parameter] = field(default_factory=list)
     uses: dict[str, Uses] = field(default_factory=dict)
     source: str = ""
+    columns: dict[str, Columns] = field(default_factory=dict)
+    """How many columns each tensor must have."""
     stated: dict[str, list[Spec]] = field(default_factory=dict)
     """Specs that somebody else than the name or the use decides."""
 
@@ -170,7 +174,7 @@ def signature_of(thing: Any, *, skip: int = 0) -> Signature:
     function = thing.__init__ if inspect.isclass(thing) else thing
     source = source_of(function)
     names = {parameter.name for parameter in parameters}
-    return Signature(parameters, _evidence(source, names, resolver_of(function)), source)
+    return Signature(parameters, _evidence(source, names, resolver_of(function)), source, _columns(source, names))
 
 
 def _parameter(one: inspect.Parameter) -> Parameter:
@@ -194,6 +198,13 @@ def _evidence(source: str, names: set[str], resolve: Resolve) -> dict[str, Uses]
         return uses_in(ast.parse(source), names, resolve)
     except (SyntaxError, ValueError, RecursionError):
         return {name: Uses() for name in names}
+
+
+def _columns(source: str, names: set[str]) -> dict[str, Columns]:
+    try:
+        return columns_in(ast.parse(source), names)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
 
 
 def resolver_of(function: Any, owner: type | None = None) -> Resolve:

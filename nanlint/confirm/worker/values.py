@@ -195,11 +195,16 @@ def _first_row(shape: Shape, *, value: bool) -> torch.Tensor:
     return made
 
 
+def _index_corners(spec: Spec) -> list[str]:
+    """The corners of labels; with `ignored`, also those that a loss leaves out."""
+    return [*INDEX_CORNERS, *(["ignored"] if "ignored" in spec else [])]
+
+
 def corners_of(spec: Spec) -> list[str]:
     """The names of the corners that a spec has, the ordinary one first."""
     if spec["kind"] != "tensor":
         return ["normal"]
-    return list(INDEX_CORNERS) if spec["domain"] == "index" else list(DOMAINS[spec["domain"]])
+    return _index_corners(spec) if spec["domain"] == "index" else list(DOMAINS[spec["domain"]])
 
 
 def grade_of(spec: Spec, corner: str) -> str:
@@ -213,7 +218,7 @@ def known_corner(spec: Spec, corner: str) -> str:
     """The corner that a tensor is made at: the ordinary one for a corner that its domain does not have."""
     if "values" in spec:
         return "values"
-    known = INDEX_CORNERS if spec["domain"] == "index" else DOMAINS[spec["domain"]]
+    known = _index_corners(spec) if spec["domain"] == "index" else DOMAINS[spec["domain"]]
     return corner if corner in known else "normal"
 
 
@@ -234,6 +239,8 @@ def _indices(spec: Spec, corner: str, shape: Shape, generator: torch.Generator) 
     low, high = int(spec.get("low", 0)), max(int(spec.get("high", 3)), 1)
     if corner == "zeros":
         return torch.full(shape, low, dtype=torch.long)
+    if corner == "ignored" and "ignored" in spec:
+        return torch.full(shape, int(spec["ignored"]), dtype=torch.long)
     if corner == "last":
         return torch.full(shape, max(high - 1, low), dtype=torch.long)
     if corner == "rising":

@@ -1,0 +1,50 @@
+"""The device that code is run on: one for the whole process, and everything that is made follows it.
+
+Factory calls, constructors and stand-ins are made there because it is torch's default while the code runs. Random values are
+drawn on the CPU first, so that a case has the same values on every device.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import torch
+
+CPU = "cpu"
+_CHOSEN = [CPU]
+
+
+def use(device: str) -> None:
+    """Run on this device from now on."""
+    _CHOSEN[0] = device
+    if device.startswith("cuda:"):
+        # Code that says "cuda" means the current one.
+        torch.cuda.set_device(device)
+
+
+def chosen() -> torch.device:
+    """The device that code is run on."""
+    return torch.device(_CHOSEN[0])
+
+
+def here() -> Any:
+    """A context in which everything is made on the chosen device."""
+    return contextlib.nullcontext() if _CHOSEN[0] == CPU else torch.device(_CHOSEN[0])
+
+
+def on_the_cpu() -> Any:
+    """A context in which things are made on the CPU, whatever is chosen."""
+    return contextlib.nullcontext() if _CHOSEN[0] == CPU else torch.device(CPU)
+
+
+def moved(module: torch.nn.Module) -> torch.nn.Module:
+    """The module on the chosen device; one that is there already is left alone."""
+    parts = [*module.parameters(), *module.buffers()]
+    is_there = all(one.device.type == chosen().type for one in parts)
+    return module if is_there else module.to(chosen())
+
+
+def is_out_of_memory(reason: str) -> bool:
+    """Whether a run ended because the device was full."""
+    return "out of memory" in reason or "OutOfMemoryError" in reason

@@ -1,0 +1,142 @@
+"""Where a script begins: its own `__main__` block, that of a file which imports the flagged one, or a function to call."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import re
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+from nanlint.confirm.worker.examples import HOOK, HOOKS_FILE, supplied
+from nanlint.confirm.worker.load import source_text
+from nanlint.confirm.worker.subject import CannotRun, subjects_of
+from nanlint.confirm.worker.training.log import ROUNDS
+from nanlint.confirm.worker.training.things import Things
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Json = dict[str, Any]
+SUPPLIED = "nanlint_inputs()"
+_MOST_FILES = 60
+_LOOPS = re.compile(r"^(fit|train|run|learn|main|train_loop|training_loop|start|__call__)$")
+
+
+def scripts_for(target: Json) -> Iterator[str]:
+    """Files that lead to the flagged line when they are run: the file itself, then those that import it."""
+    own = source_text(target["path"])
+    if _is_script(own):
+        yield target["path"]
+    name = target["module"].rpartition(".")[2]
+    for path in _neighbours(target):
+        text = source_text(path)
+        if path != target["path"] and re.search(rf"\b(import|from)\b.*\b{name}\b", text) and _is_script(text):
+            yield path
+
+
+def _neighbours(target: Json) -> list[str]:
+    folders = dict.fromkeys([os.path.dirname(target["path"]), target["root"], target["project"]])  # noqa: PTH120 - strings
+    found = [os.path.join(folder, name) for folder in folders for name in sorted(_listed(folder))]  # noqa: PTH118 - strings
+    return [path for path in dict.fromkeys(found) if path.endswith(".py")][:_MOST_FILES]
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - strings
+    except OSError:
+        return []
+
+
+def _is_script(text: str) -> bool:
+    """Whether something happens when the file is run."""
+    try:
+        body = ast.parse(text).body
+    except SyntaxError:
+        return False
+    return any("__main__" in ast.unparse(node.test) for node in body if isinstance(node, ast.If)) or any(
+        isinstance(node, (ast.For, ast.While, ast.With)) and ".backward(" in ast.unparse(node) for node in body
+    )
+
+
+def run_script(path: str) -> None:
+    """Run a file as the program."""
+    module = types.ModuleType("__main__")
+    module.__file__ = path
+    sys.modules["__main__"] = module
+    sys.argv = [path]
+    folder = os.path.dirname(path)  # noqa: PTH120 - strings
+    sys.path[:] = [folder, *(one for one in sys.path if one != folder)]
+    exec(compile(source_text(path), path, "exec", dont_inherit=True), vars(module))  # noqa: S102 - the user's own script, in the sandbox
+
+
+def forget(target: Json) -> None:
+    """Take the user's own modules out of the cache, so that each run imports them anew."""
+    folders = tuple({os.path.dirname(target["path"]) + os.sep, target["root"] + os.sep})  # noqa: PTH120 - strings
+    for name, module in list(sys.modules.items()):
+        if name != "__main__" and str(getattr(module, "__file__", None) or "").startswith(folders):
+            del sys.modules[name]
+
+
+def hooks_for(target: Json) -> list[str]:
+    """The user's own call, if there is a hook that may hold one."""
+    folders = [os.path.dirname(target["path"]), target["root"], target["project"]]  # noqa: PTH120 - strings
+    is_there = HOOK in source_text(target["path"]) or any(HOOKS_FILE in _listed(folder) for folder in folders)
+    return [SUPPLIED] if is_there and target["owners"] else []
+
+
+def call_supplied(target: Json) -> None:
+    """Call what the user's hook says, as often as it takes."""
+    module = importlib.import_module(target["module"])
+    calls = supplied(subjects_of(module, target["owners"])[0], target)
+    if not calls:
+        raise CannotRun(f"no `{HOOK}` is about it")
+    for _ in range(ROUNDS):
+        calls[0].function(**calls[0].arguments)
+
+
+def calls_for(target: Json) -> list[str]:
+    """What can be called where no script leads there: the function, or a class and the method that runs the loop."""
+    kinds = [kind for kind, _ in target["owners"][:2]]
+    names = [name for _, name in target["owners"][:2]]
+    return [".".join(names)] if kinds == ["class", "def"] else names[:1] if kinds[:1] == ["def"] else []
+
+
+def call(name: str, target: Json, recipe: Json, guessed: list[str]) -> None:
+    """Import the file and call what is named, with things that suit the names of its parameters; `guessed` takes the rest."""
+    module = importlib.import_module(target["module"])
+    first, _, method = name.partition(".")
+    thing, things = getattr(module, first), Things(recipe, module)
+    things.guessed = guessed
+    if not method:
+        # A function may be the loop or one step of it.
+        for _ in range(ROUNDS):
+            thing(**things.for_function(thing))
+        return
+    made = thing(**things.for_function(thing))
+    around = _method_around(thing, method)
+    function = getattr(made, around)
+    for _ in range(ROUNDS):
+        function(**things.for_function(function))
+
+
+def asked_for(name: str, target: Json) -> list[str]:
+    """The parameters of what is called, and of the methods of its class."""
+    wanted = set(name.split("."))
+    tree = ast.parse(source_text(target["path"]))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in wanted]
+    return [one.arg for function in functions for one in function.args.args if one.arg != "self"]
+
+
+def _method_around(owner: type, flagged: str) -> str:
+    """The method that runs the loop around the flagged one: one that asks for nothing, else the flagged one itself."""
+    own = {name: value for name, value in vars(owner).items() if isinstance(value, types.FunctionType)}
+    free = [name for name, value in own.items() if not name.startswith("_") and _asks_for_nothing(value)]
+    return next((name for name in free if _LOOPS.match(name)), flagged)
+
+
+def _asks_for_nothing(function: Any) -> bool:
+    code, defaults = function.__code__, len(function.__defaults__ or ())
+    return bool(code.co_argcount - defaults <= 1)

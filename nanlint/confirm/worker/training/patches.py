@@ -1,0 +1,197 @@
+"""Torch's own functions, patched while a script runs: each notes what it does, and one forward carries the fault.
+
+The user's loop runs unchanged. The struck forward is the last one before the flagged line in the round of the fault; what it
+returns goes through `Strike`, which adds to the value or multiplies the gradient.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+from nanlint.confirm.worker.autocast import Emulation
+from nanlint.confirm.worker.training.log import MOST_FORWARDS, Enough
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nanlint.confirm.worker.training.log import Log
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    """What goes wrong in forward number `at`: `added` to its result, the gradient `times` so much."""
+
+    at: int = -1
+    added: float = 0.0
+    times: float = 1.0
+    words: str = ""
+
+
+class Strike(torch.autograd.Function):
+    """The identity, but for a fault."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, fault: Fault) -> torch.Tensor:
+        """Add what the fault adds."""
+        ctx.times = fault.times
+        return x + fault.added
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+        """Multiply by what the fault multiplies."""
+        return gradient * ctx.times, None
+
+
+def struck(result: Any, fault: Fault) -> Any:
+    """A result with the fault in every tensor that has a gradient."""
+    if isinstance(result, torch.Tensor):
+        return Strike.apply(result, fault) if result.requires_grad else result  # type: ignore[no-untyped-call] # untyped in torch
+    if isinstance(result, (list, tuple)) and not hasattr(result, "_fields"):
+        return type(result)(struck(part, fault) for part in result)
+    if isinstance(result, dict):
+        for key in list(result):
+            result[key] = struck(result[key], fault)
+        return result
+    for name, value in list(getattr(result, "__dict__", {}).items()):
+        if isinstance(value, torch.Tensor):
+            setattr(result, name, struck(value, fault))
+    return result
+
+
+def has_gradient(result: Any) -> bool:
+    """Whether a tensor of the result has one."""
+    if isinstance(result, torch.Tensor):
+        return result.requires_grad
+    if isinstance(result, (list, tuple)):
+        return any(map(has_gradient, result))
+    return (
+        any(has_gradient(value) for value in (result if isinstance(result, dict) else vars(result)).values())
+        if (isinstance(result, dict) or hasattr(result, "__dict__")) and not isinstance(result, (type, torch.nn.Module))
+        else False
+    )
+
+
+def norm_of(tensors: Iterable[torch.Tensor]) -> float:
+    """The norm of all of them together, in double precision."""
+    found = [one.detach().double().flatten() for one in tensors]
+    return float(torch.cat(found).norm()) if found else 0.0
+
+
+def gradients_of(parameters: Any) -> list[torch.Tensor]:
+    """The gradients that there are."""
+    found = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+    return [one.grad for one in found if one.grad is not None]
+
+
+@contextlib.contextmanager
+def watched(log: Log, fault: Fault) -> Iterator[None]:
+    """Note forwards, backwards, clips, steps and saves; strike one forward."""
+    with contextlib.ExitStack() as stack:
+        for one in (_forwards(log, fault), _backwards(log), *_clips(log), *_scalers(log), _schedules(log)):
+            stack.enter_context(one)
+        pre, post = _steps(log)
+        for hook in (register_optimizer_step_pre_hook(pre), register_optimizer_step_post_hook(post)):
+            stack.callback(hook.remove)
+        yield
+
+
+def _forwards(log: Log, fault: Fault) -> Any:
+    plain = torch.nn.Module.__call__
+    depth = 0
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal depth
+        depth += 1
+        try:
+            result = plain(self, *args, **kwargs)
+        finally:
+            depth -= 1
+        if depth or not torch.is_grad_enabled() or next(self.parameters(), None) is None or not has_gradient(result):
+            return result
+        number, log.forwards = log.forwards, log.forwards + 1
+        if number >= MOST_FORWARDS:
+            raise Enough
+        log.note("forward", number=number)
+        if number != fault.at:
+            return result
+        log.note("fault")
+        return struck(result, fault)
+
+    return mock.patch.object(torch.nn.Module, "__call__", call)
+
+
+def _backwards(log: Log) -> Any:
+    plain = torch.Tensor.backward
+
+    def backward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        log.note("backward", loss=float(self.detach().sum()), autocast=_is_autocast())
+        return plain(self, *args, **kwargs)  # type: ignore[no-untyped-call] # untyped in torch
+
+    return mock.patch.object(torch.Tensor, "backward", backward)
+
+
+def _is_autocast() -> bool:
+    return bool(Emulation.entered) or torch.is_autocast_enabled("cuda") or torch.is_autocast_enabled("cpu")
+
+
+def _clips(log: Log) -> list[Any]:
+    made = []
+    for name in ("clip_grad_norm_", "clip_grad_value_"):
+        plain = getattr(torch.nn.utils, name)
+
+        def clip(parameters: Any, *args: Any, _plain: Any = plain, **kwargs: Any) -> Any:
+            found = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+            before = norm_of(gradients_of(found))
+            result = _plain(found, *args, **kwargs)
+            log.note("clip", before=before, after=norm_of(gradients_of(found)))
+            return result
+
+        made += [mock.patch.object(torch.nn.utils, name, clip), mock.patch.object(torch.nn.utils.clip_grad, name, clip)]
+    return made
+
+
+def _scalers(log: Log) -> list[Any]:
+    made = []
+    for name in ("scale", "unscale_", "step", "update"):
+        plain = getattr(torch.amp.GradScaler, name)
+
+        def call(self: Any, *args: Any, _plain: Any = plain, _name: str = name, **kwargs: Any) -> Any:
+            log.note(f"scaler.{_name}", scale=self.get_scale() if self.is_enabled() else 1.0)
+            return _plain(self, *args, **kwargs)
+
+        made.append(mock.patch.object(torch.amp.GradScaler, name, call))
+    return made
+
+
+def _schedules(log: Log) -> Any:
+    plain = torch.optim.lr_scheduler.LRScheduler.step
+
+    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+        log.note("schedule")
+        return plain(self, *args, **kwargs)
+
+    return mock.patch.object(torch.optim.lr_scheduler.LRScheduler, "step", step)
+
+
+def _steps(log: Log) -> tuple[Any, Any]:
+    before: dict[int, list[torch.Tensor]] = {}
+
+    def pre(optimizer: Any, *_: object) -> None:
+        weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+        before[id(optimizer)] = [weight.detach().clone() for weight in weights]
+        norm = norm_of(gradients_of(weights))
+        log.note("step", norm=norm, rate=float(optimizer.param_groups[0]["lr"]), optimizer=optimizer)
+
+    def post(optimizer: Any, *_: object) -> None:
+        weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+        old = before.pop(id(optimizer), [])
+        moved = norm_of(new.detach() - one for new, one in zip(weights, old, strict=False))
+        log.note("stepped", moved=moved, finite=all(bool(torch.isfinite(weight).all()) for weight in weights))
+
+    return pre, post

@@ -1,0 +1,45 @@
+"""A Lightning module with manual optimisation: a batch whose gradients are not finite is left out."""
+
+import pytorch_lightning as pl
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+
+class AutoEncoder(pl.LightningModule):
+    def __init__(self, width: int = 64, lr: float = 1e-3):
+        super().__init__()
+        self.automatic_optimization = False
+        self.lr = lr
+        self.encoder = nn.Sequential(nn.Linear(20, width), nn.ReLU(), nn.Linear(width, 4))
+        self.decoder = nn.Sequential(nn.Linear(4, width), nn.ReLU(), nn.Linear(width, 20))
+
+    def forward(self, x):
+        return self.decoder(self.encoder(x))
+
+    def training_step(self, batch, batch_idx):
+        (x,) = batch
+        opt = self.optimizers()
+        opt.zero_grad()
+        loss = nn.functional.mse_loss(self(x), x)
+        self.manual_backward(loss)
+        norm = torch.nn.utils.clip_grad_norm_(self.parameters(), 1.0)
+        if not torch.isfinite(norm):
+            opt.zero_grad()
+            return
+        opt.step()
+        self.log("train_loss", loss)
+
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.parameters(), lr=self.lr)
+
+
+def main():
+    data = TensorDataset(torch.randn(4096, 20))
+    loader = DataLoader(data, batch_size=64, shuffle=True)
+    trainer = pl.Trainer(max_epochs=10, accelerator="auto")
+    trainer.fit(AutoEncoder(), loader)
+
+
+if __name__ == "__main__":
+    main()

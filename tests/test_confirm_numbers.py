@@ -1,0 +1,152 @@
+"""Numbers, settings, labels and lists have corners as tensors have, and names decide only where the use does not."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("torch", reason="torch is not installed, so no code can be run")
+
+from nanlint.confirm.inputs import Parameter, proposals
+from nanlint.confirm.uses import uses_in
+from nanlint.confirm.worker.moves import by_complaint
+from tests.confirm_projects import answer_about, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WIDTH = """
+import torch
+
+
+def positions(x: torch.Tensor, width: int = 8) -> torch.Tensor:
+    steps = width - 1
+    return x * torch.arange(width).sum() / torch.tensor(float(steps))  # here
+"""
+FACTOR = """
+import torch
+
+
+def weighted(loss: torch.Tensor, avg_factor=None) -> torch.Tensor:
+    if avg_factor is None:
+        return loss.mean()
+    return loss.sum() / avg_factor  # here
+"""
+WINDOW = """
+import torch
+
+
+class Window(torch.nn.Module):
+    def __init__(self, window_size: int) -> None:
+        super().__init__()
+        self.window_size = window_size
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        places = torch.arange(self.window_size, dtype=x.dtype)
+        return x.sum() * (places / torch.tensor(float(self.window_size - 1))).sum()  # here
+"""
+CONFIG = """
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass
+class WindowConfig:
+    window_size: int = 4
+    bias: bool = False
+
+
+class Window(torch.nn.Module):
+    def __init__(self, config: WindowConfig) -> None:
+        super().__init__()
+        self.config = config
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x / torch.tensor(float(self.config.window_size - 1))  # here
+"""
+IGNORED = """
+import torch
+import torch.nn.functional as F
+
+
+def loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    return F.cross_entropy(logits, labels, ignore_index=-1)  # here
+"""
+EMPTY = """
+import torch
+
+
+def average(losses: list[torch.Tensor]) -> torch.Tensor:
+    total = sum((loss.sum() for loss in losses), torch.zeros(()))
+    return total / torch.tensor(float(len(losses)))  # here
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [(WIDTH, "width = 1"), (FACTOR, "avg_factor = 0"), (WINDOW, "window_size = 1"), (CONFIG, "window_size = 1")],
+    ids=["an argument", "an argument that is None by default", "of a constructor", "of a configuration"],
+)
+def test_a_number_is_tried_at_its_corners(tmp_path: Path, text: str, how: str) -> None:
+    answer = answer_about(written(tmp_path, text))
+    assert (answer["kind"], how in answer["case"].get("how", "")) == ("confirmed", True)
+
+
+def test_labels_that_are_all_ignored_are_a_corner(tmp_path: Path) -> None:
+    answer = answer_about(
+        written(tmp_path, IGNORED),
+        operation="torch.nn.functional.cross_entropy",
+        zone="nothing left to average",
+        code="NAN108",
+    )
+    assert (answer["kind"], set(answer["case"]["call"]["labels"]["values"])) == ("confirmed", {-1})
+
+
+def test_an_empty_list_is_a_corner(tmp_path: Path) -> None:
+    answer = answer_about(written(tmp_path, EMPTY))
+    assert (answer["kind"], answer["case"]["call"]["losses"]["items"]) == ("confirmed", [])
+
+
+def test_an_eps_is_not_set_to_0(tmp_path: Path) -> None:
+    text = "import torch\n\n\ndef f(x: torch.Tensor, eps: float = 1e-6):\n    return x / (x.abs() + eps)  # here\n"
+    assert answer_about(written(tmp_path, text), operand="x.abs() + eps")["kind"] == "not-reproduced"
+
+
+def _domain(name: str, text: str) -> Any:
+    uses = uses_in(ast.parse(text), {name})[name]
+    return proposals(Parameter(name), uses, rank=2, building=False)[0].get("domain")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("t", "def f(x, t):\n    return x / (1 - t)", "unit"),
+        ("t", "def f(x, t):\n    return x[t]", "index"),
+        ("q", "def f(q, k):\n    return q @ k.transpose(-2, -1)", "real"),
+        ("q", "def f(q, k):\n    return torch.einsum('bid,bjd->bij', q, k)", "real"),
+        ("q", "def f(p, q):\n    return p * (p / q).log()", "unit"),
+    ],
+    ids=["a time", "an index", "queries", "queries of einsum", "probabilities"],
+)
+def test_the_use_decides_before_the_name(name: str, text: str, expected: str) -> None:
+    assert _domain(name, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("complaint", "expected"),
+    [
+        ("ValueError: Input must be a batch of 3x3 Tensors. Got torch.Size([2, 3])", [2, 3, 3]),
+        ("ValueError: Input size must be a (*, 4, 4) tensor. Got torch.Size([2, 3])", [2, 4, 4]),
+        ("TypeError: x was expected to have type Float[Tensor, 'b c h w']", [2, 3, 8, 8]),
+        ("EinopsError: Wrong shape: expected 4 dims. Received 2-dim tensor.", [2, 3, 8, 8]),
+        ("EinopsError: Shape mismatch, can't divide axis of length 3 in chunks of 2", [2, 4]),
+        ("RuntimeError: expected 4D input (got 2D input)", [2, 3, 8, 8]),
+    ],
+    ids=["a batch of matrices", "a starred shape", "jaxtyping", "einops", "einops in chunks", "expected 4D"],
+)
+def test_a_complaint_about_shapes_leads_to_the_shape(complaint: str, expected: list[int]) -> None:
+    case = {"ctor": {}, "call": {"x": {"kind": "tensor", "name": "x", "shape": [2, 3], "domain": "real"}}}
+    assert expected in [moved["call"]["x"]["shape"] for moved in by_complaint(case, complaint)]
