@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 from nanlint.analysis.patterns import products as patterns
+from nanlint.analysis.patterns import under_roots as roots
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
@@ -83,6 +84,7 @@ __all__ = [
     "Watched",
     "items",
     "patterns",
+    "roots",
     "safe",
     "show",
     "unsafe",

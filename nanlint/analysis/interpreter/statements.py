@@ -9,7 +9,7 @@ from nanlint.analysis.interpreter.environment import Env, meet
 from nanlint.analysis.interpreter.expressions import DEEPEST
 from nanlint.analysis.interpreter.loops import Loops, assigned
 from nanlint.analysis.interpreter.parameters import parameters
-from nanlint.analysis.interpreter.regions import AUTOCASTS, NO_GRADIENT, SWITCHES, WITH_GRADIENT, autocast_dtype
+from nanlint.analysis.interpreter.regions import AUTOCASTS, NO_GRADIENT, SWITCHES, WITH_GRADIENT, autocast_dtype, is_export
 from nanlint.analysis.op_graph import ARRAY, CALL, FUNCTION, NONE, NOTHING, NUMBER, REFERENCE, TENSOR, UNKNOWN, Value
 from nanlint.analysis.project.index import Function, bindings, dotted
 
@@ -166,9 +166,10 @@ class Interpreter(Loops):
             test = self.evaluate(node.test)
             rest = self.env.under(test, holds=False)
             self.env = self.env.under(test, holds=True)
+            recorded, self.recorded = self.recorded, self.recorded and not is_export(test)
             if _decided(test) is not False and self.run_body(node.body):
                 ends.append(self.env)
-            self.env = rest
+            self.env, self.recorded = rest, recorded
             if _decided(test) is True:
                 return self._meet(ends, node)
             if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.consequence import Consequence
+from nanlint.analysis.project.gradient import Gradients
 from nanlint.analysis.project.graph import Graph
 from nanlint.analysis.project.index import Project
 from nanlint.analysis.source_text import SourceText
@@ -40,6 +41,7 @@ class WholeProject:
         """False for a lone folder, or for a project that is too large to be read at once: then nobody knows who calls what."""
         self.graph = Graph(Project(root, paths))
         self.consequence: Consequence | None = None
+        self._gradients = Gradients(self.graph)
         self._by_line: dict[str, dict[int, list[Op]]] = {}
         if self.is_whole:
             self._interpret([path for path in paths if not _is_test(os.path.relpath(path, root))])
@@ -69,6 +71,7 @@ class WholeProject:
         other.is_whole = False
         other.graph = Graph(Project(self.graph.project.root, self.graph.project.paths))
         other.consequence = None
+        other._gradients = Gradients(other.graph)
         other._by_line = {}
         module = other.graph.project.replaced(path, text)
         return other.file(path, text) if module is not None else None
@@ -76,6 +79,10 @@ class WholeProject:
     def ends_of(self, op: Op) -> int:
         """Where the result of an operation goes; 0 where nobody knows."""
         return self.consequence.of(op) if self.consequence is not None else 0
+
+    def is_cut_off(self, op: Op) -> bool:
+        """Whether no gradient comes back to an operation, whatever is done with its result."""
+        return self._gradients.is_cut_off(op)
 
     def op_at(self, path: str, line: int, end_line: int, function: str) -> Op | None:
         """The operation called `function` on these lines, the outermost first; None if there is none."""
