@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 from nanlint.analysis.patterns import probabilities
 from nanlint.analysis.patterns import products as patterns
+from nanlint.analysis.patterns import under_roots as roots
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
@@ -87,6 +88,7 @@ __all__ = [
     "patterns",
     "probabilities",
     "replacing",
+    "roots",
     "safe",
     "show",
     "unsafe",

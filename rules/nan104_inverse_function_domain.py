@@ -51,7 +51,7 @@ class InverseFunctionDomain(Rule):
         domain = f"[{low:g}, {high:g}{')' if high == INF else ']'}"
         is_past = reach.low < low or reach.high > high
         is_forward = is_past or hazard.op.function in INFINITE_AT_THE_ENDS
-        if hazard.is_half_alone or (hazard.is_without_gradient and not is_forward):
+        if hazard.is_half_alone:
             return
         quoted = f"`{hazard.operand.quoted(QUOTED)}`"
         is_open = reach.low == -INF or (reach.high == INF and high != INF)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,16 +15,19 @@ from nanlint.engine.rule_border import findings_of
 from nanlint.evidence.levels import graded
 from nanlint.evidence.of_hazard import of_ends, of_hazard
 from nanlint.hazards.find import hazards_in
+from nanlint.model import Edit, Span
 from nanlint.settings.project import project_root
+from nanlint.source.file_imports import TORCH, line_for_torch
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
     from nanlint.analysis.project.whole import FileInProject
     from nanlint.engine.ruleset import Ruleset
     from nanlint.hazards.hazard import Hazard
-    from nanlint.model import FileError, Finding
+    from nanlint.model import FileError, Finding, Fix
     from nanlint.source.outline import Outline
 
+_TORCH = re.compile(rf"\b{TORCH}\.")
 _projects: dict[str, WholeProject] = {}
 """The projects that this process has read; processes that are forked from it find them here."""
 
@@ -65,9 +69,17 @@ def run_hazard_rules(
         for rule in ruleset.watching[each]:
             for finding in findings_of(rule, partial(rule.check, hazard), path, partial(_line_of, hazard), errors):
                 function = hazard.outer_function.replace(MODULE, "")
-                placed = replace(finding, function=function)
+                placed = replace(finding, function=function, fix=_with_import(finding.fix, plan))
                 found.append(graded(placed, *of_hazard(placed, hazard, plan)) if rule.severity is None else placed)
     return list({(finding.code, finding.span): finding for finding in found}.values())
+
+
+def _with_import(fix: Fix | None, plan: Outline) -> Fix | None:
+    """The fix, and an import of torch if it writes that name where nothing binds it."""
+    if fix is None or not any(_TORCH.search(edit.text) for edit in fix.edits):
+        return fix
+    line = line_for_torch(plan.tree)
+    return replace(fix, edits=(Edit(Span(line, 1, line, 1), f"import {TORCH}\n"), *fix.edits)) if line else fix
 
 
 def _line_of(hazard: Hazard) -> int:

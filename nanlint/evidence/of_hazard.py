@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.project.consequence import KEPT, TRAINS, WRITTEN
+from nanlint.analysis.project.consequence import KEPT, OUTPUT, TRAINS, WRITTEN
 from nanlint.evidence import table
 from nanlint.evidence.project import breaks_in_half_alone
-from nanlint.facts.training_code import is_building, is_inference, is_loss, is_trained, may_train
+from nanlint.facts.training_code import is_building, is_inference, is_loss, is_trained, may_train, serves_a_forward
 from nanlint.model import Direction
 from nanlint.source.outline import MODULE
+from nanlint.source.telling_names import STATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,14 +31,22 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield table.NOTHING_KNOWN
     if hazard.is_presumed_safe:
         yield table.EPS_ADDED
-    if hazard.is_ruled_out_by_callers:
-        yield table.DECIDED_ELSEWHERE
     chunk = plan.chunks.get(hazard.outer_function)
+    if hazard.is_ruled_out_by_callers or (not hazard.is_forward and not _is_seen_to_train(hazard, chunk, plan)):
+        yield table.DECIDED_ELSEWHERE
     if chunk is not None:
         yield from _of_function(chunk, plan, hazard)
     if not hazard.op.recorded or hazard.is_without_gradient:
         yield table.NO_GRADIENT
     yield from of_ends(hazard.ends)
+
+
+def _is_seen_to_train(hazard: Hazard, chunk: Chunk | None, plan: Outline) -> bool:
+    """Whether something shows that a gradient passes: else the caller decides. None passes through what is called a label."""
+    if all(not STATED.isdisjoint(name.lower().split("_")) for name in hazard.operand.sources or ("",)):
+        return False
+    is_named = chunk is not None and (is_trained(chunk, plan) or serves_a_forward(chunk, plan))
+    return is_named or bool(hazard.ends & (TRAINS | OUTPUT))
 
 
 def of_ends(ends: int) -> Iterator[Item]:

@@ -19,7 +19,6 @@ from nanlint.facts.by_hand import by_hand, exponentials_by_hand
 from nanlint.facts.calls import operation_settings
 from nanlint.facts.changes import changed_by
 from nanlint.facts.filled import Filled, filled_in
-from nanlint.facts.imports import global_imports, line_for_torch
 from nanlint.facts.leftovers import leftovers
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
@@ -39,6 +38,7 @@ from nanlint.facts.training_code import (
 from nanlint.facts.values import Form, Kind
 from nanlint.facts.written import text_of
 from nanlint.model import Edit, Span
+from nanlint.source.file_imports import TORCH, global_imports, line_for_torch
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
 # A message quotes at most this much of an expression.
 _QUOTED = 60
-TORCH = "torch"
 _TORCH = re.compile(r"\btorch\.")
 _REMEMBERING = (naming.words_of, naming.thing_of, by_hand, exponentials_by_hand, initialising.handing_in)
 
@@ -340,7 +339,7 @@ class CodeQuestions(Reach):
         for local, dotted in self._imports.items():
             if dotted == module and local not in hidden:
                 return local
-        if module == TORCH and line_for_torch(self._imports, self.outline):
+        if module == TORCH and line_for_torch(self.outline.tree):
             return TORCH
         parent, _, last = module.rpartition(".")
         spelled = self.name_for(parent) if parent else None
@@ -358,7 +357,7 @@ class CodeQuestions(Reach):
         fix = finding.fix
         if fix is None or not any(_TORCH.search(edit.text) for edit in fix.edits):
             return finding
-        line = line_for_torch(self._imports, self.outline)
+        line = line_for_torch(self.outline.tree)
         if not line:
             return finding
         added = Edit(Span(line, 1, line, 1), f"import {TORCH}\n")

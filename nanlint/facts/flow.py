@@ -24,6 +24,7 @@ from nanlint.facts.imports import bindings
 from nanlint.facts.names import dotted_text, names_in
 from nanlint.facts.summaries import without_ranges
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value, joined
+from nanlint.source.telling_names import STATED
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 _Body = Sequence[cst.BaseStatement | cst.BaseSmallStatement]
 _ASSERTIONS = frozenset({"_check", "_assert", "_assert_async", "torch_compilable_check"})
-_STATED = frozenset({"gt", "gts", "label", "labels", "target", "targets", "teacher", "true", "truth"})
 _Path = tuple[bool, Env]
 """Whether control reaches the end of a path, and what holds there."""
 
@@ -128,7 +128,7 @@ class Flow(Evaluator):
             kind = Kind.NUMBER if stated is Kind.NUMBER else Kind.UNKNOWN
             return default.but(kind=kind, assumed=True, same_as=None)
         # What the data set states is not trained.
-        detached = not _STATED.isdisjoint(parameter.name.value.lower().split("_"))
+        detached = not STATED.isdisjoint(parameter.name.value.lower().split("_"))
         if parameter.annotation is not None:
             return Value(annotated_kind(parameter.annotation.annotation), detached=detached)
         unstated = function == "forward" and parameter.name.value != "self" and default.constant is NOTHING

@@ -8,6 +8,7 @@ from nanlint.analysis.op_graph import NUMBER, made_from
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.zones_met import zones_met
 from nanlint.ops.formats import FLOAT32, FORMATS
+from nanlint.ops.zone import BACKWARD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -53,12 +54,34 @@ def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -
     if not zones:
         return None
     callers = file.graph.with_callers(value)
-    if callers is not value:
-        still = _met(op, watched, {**op.operands, watched.operand: callers})
-        if not still and file.knows_callers(function):
-            return None
-    ends = file.ends_of(op)
-    return Hazard(op, watched.operand, zones, function, file.source, callers=callers, ends=ends, graph=file.graph)
+    is_cut_off = not op.recorded or file.is_cut_off(op)
+    if callers is not value and file.knows_callers(function):
+        operands = {**op.operands, watched.operand: callers}
+        zones = zones if _met(op, watched, operands) else []
+    else:
+        operands = dict(op.operands)
+    zones = [
+        zone for zone in zones if zone.direction is not BACKWARD or not (is_cut_off or _is_detached(zone, operands))
+    ]
+    if not zones:
+        return None
+    return Hazard(
+        op,
+        watched.operand,
+        zones,
+        function,
+        file.source,
+        callers=callers,
+        ends=file.ends_of(op),
+        graph=file.graph,
+        is_cut_off=is_cut_off,
+    )
+
+
+def _is_detached(zone: Zone, operands: Mapping[str, Value]) -> bool:
+    """Whether no gradient is computed for those operands whose gradient would break."""
+    broken = [operands.get(name) for name in (zone.gradient or zone.operand, zone.partner) if name]
+    return all(value is None or value.detached for value in broken)
 
 
 def _is_number(value: Value) -> bool:

@@ -7,11 +7,12 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ARRAY, TENSOR, Op, Value, made_from
+from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, ELEMENT, PARAMETER, TENSOR, Op, Value, made_from
 from nanlint.analysis.relations import root
 from nanlint.model import Direction, Edit, Label, Span
 from nanlint.ops.formats import FORMATS
 from nanlint.ops.zone import BACKWARD, FORWARD
+from nanlint.source.file_imports import TORCH, global_imports, line_for_torch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from nanlint.analysis.source_text import SourceText
     from nanlint.ops.zone import Zone
 
+# Above 0 in float16, too, which ends at 6e-8, and far below what matters in a wider format.
+_FLOOR, _FLOOR_IF_WIDE = "1e-7", "1e-12"
+_WIDE = frozenset({"bfloat16", "float32", "float64"})
+_LARGEST_EPS, _MOST_SOURCES = 1e-3, 100
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
@@ -46,6 +51,27 @@ class Operand:
     def made_by(self) -> Op | None:
         """The operation that computed it, seen through views and guards."""
         return made_from(root(self.value))
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The names of what it was computed of and came from outside: parameters, attributes, entries."""
+        names: set[str] = set()
+        seen, waiting = {id(self.value)}, [self.value]
+        while waiting and len(seen) < _MOST_SOURCES:
+            op = waiting.pop().op
+            if op is not None and op.function in {PARAMETER, ATTRIBUTE, ELEMENT} and op.where:
+                names.add(op.where)
+            for value in op.operands.values() if op is not None else ():
+                if id(value) not in seen:
+                    seen.add(id(value))
+                    waiting.append(value)
+        return frozenset(names)
+
+    @property
+    def written(self) -> Op | None:
+        """The operation whose call or operator is written right here as the operand; None for a name or a part of something."""
+        op = self.value.op
+        return op if op is not None and op.node is self.node and op.nodes else None
 
     @property
     def named(self) -> str:
@@ -86,6 +112,7 @@ class Hazard:
         callers: Value,
         ends: int,
         graph: Graph,
+        is_cut_off: bool = False,
     ) -> None:
         self.op = op
         self.zones = zones
@@ -96,6 +123,8 @@ class Hazard:
         self.graph = graph
         self.ends = ends
         """Where the result goes: bits of `analysis.project.consequence`."""
+        self.is_cut_off = is_cut_off
+        """No gradient comes back to it: it is not recorded, or all its uses are plain numbers, indices, detached copies."""
         self.operand = Operand(op.operands[name], op.nodes.get(name), source)
         self.operand_name = name
 
@@ -122,6 +151,50 @@ class Hazard:
     def is_half_alone(self) -> bool:
         """Whether it breaks in the half formats alone, and nothing says that one of them is used here."""
         return not self.operand.value.dtype and set(self.dtypes) <= {"float16", "bfloat16"}
+
+    @property
+    def is_forward(self) -> bool:
+        """Whether the result itself breaks."""
+        return self.direction is not Direction.BACKWARD
+
+    @property
+    def is_of_tensors(self) -> bool:
+        """Whether it computes with tensors: of a plain operator nobody knows, unless an operand is one or was made by a call."""
+        kinds = {value.kind for value in self.op.operands.values()}
+        made = made_from(self.operand.value)
+        is_call = isinstance(self.op.node, ast.Call) or (made is not None and isinstance(made.node, ast.Call))
+        return ARRAY not in kinds and (TENSOR in kinds or is_call)
+
+    @property
+    def floor(self) -> str:
+        """A number above 0 in the dtype of the operand, or in every dtype if nobody knows which it is."""
+        return _FLOOR_IF_WIDE if self.operand.value.dtype in _WIDE else _FLOOR
+
+    @property
+    def text(self) -> str:
+        """The operation as it is written."""
+        return self.source.text_of(self.op.node) if self.op.node is not None else ""
+
+    @cached_property
+    def uses(self) -> list[tuple[Op, str]]:
+        """The operations of this function that take its result, views of it included, and as which operand."""
+        return [
+            (op, name)
+            for op in self.function.ops
+            for name, value in op.operands.items()
+            if made_from(root(value)) is self.op and op.copy_of is None
+        ]
+
+    @property
+    def is_guarded_too_late(self) -> bool:
+        """Whether an eps is added to its result: somebody expects a 0."""
+        added = (op for op, _ in self.uses if op.function == "torch.add")
+        return any(0 < (value.number or 0) <= _LARGEST_EPS for op in added for value in op.operands.values())
+
+    @property
+    def is_divided_by(self) -> bool:
+        """Whether something is divided by its result."""
+        return any(op.function == "torch.div" and name == "other" for op, name in self.uses)
 
     @property
     def span(self) -> Span:
@@ -153,8 +226,9 @@ class Hazard:
 
     @property
     def is_without_gradient(self) -> bool:
-        """Whether no backward passes through any of its operands, as they are or as callers pass them."""
-        return self.callers.detached or all(value.detached for value in self.op.operands.values())
+        """Whether no backward passes through it: none reaches it, or none goes on to its operands, as they are or as callers pass them."""
+        is_detached = self.callers.detached or all(value.detached for value in self.op.operands.values())
+        return is_detached or self.is_cut_off
 
     @property
     def is_presumed_safe(self) -> bool:
@@ -197,9 +271,16 @@ class Hazard:
         return isinstance(node, ast.AugAssign) or (word.endswith("_") and not word.endswith("__"))
 
     def name_of(self, full: str) -> str | None:
-        """What the file calls a module (`torch`, `torch.nn.functional`); None if it does not import it."""
-        found = (local for local, meant in self.function.module.imports.items() if meant == full)
-        return next(found, None)
+        """What the file calls a module (`torch`, `torch.nn.functional`); None if it does not import it, and a fix could not."""
+        tree = self.function.module.body.node
+        if not isinstance(tree, ast.Module):
+            return None
+        found = (local for local, meant in global_imports(tree.body).items() if meant == full)
+        return next(found, TORCH if full == TORCH and line_for_torch(tree) else None)
+
+    def operand_of(self, op: Op, name: str) -> Operand:
+        """An operand of another operation, as it is written there."""
+        return Operand(op.operands[name], op.nodes.get(name), self.source)
 
     def inside(self, *functions: str) -> Operand:
         """The operand without the call of one of `functions` around it: `x` of `x.clamp(-1, 1)`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import LAYER, NOTHING, Op, Value
+from nanlint.analysis.op_graph import LAYER, NOTHING, Op, Value, made_from
 from nanlint.ops.formats import AUTOCAST, FLOAT32, FORMATS, REFUSED
 from nanlint.ops.interval import EVERYTHING
 from nanlint.ops.zone import FORWARD, Zone
@@ -12,6 +12,9 @@ from nanlint.ops.zones import OPERATIONS, zones
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+# The power 1 / p is a root for every p above 1.
+_SOME_ROOT = 1 / 3
 
 
 def zones_met(op: Op, values: Mapping[str, Value] | None = None, dtype: str = "") -> Iterator[Zone]:
@@ -40,4 +43,16 @@ def _constants(op: Op, operands: Mapping[str, Value]) -> dict[str, object]:
     stated = dict(operands)
     if op.module is not None and op.module.kind is LAYER:
         stated = {**{str(key): value for key, value in zip(op.module.keys, op.module.parts, strict=True)}, **stated}
-    return {name: value.constant for name, value in stated.items() if value.constant is not NOTHING}
+    constants = {name: value.constant for name, value in stated.items() if value.constant is not NOTHING}
+    exponent = stated.get("exponent")
+    if exponent is not None and "exponent" not in constants and _is_inverse(exponent):
+        constants["exponent"] = _SOME_ROOT
+    return constants
+
+
+def _is_inverse(value: Value) -> bool:
+    """Whether it is 1 divided by something: as an exponent hardly ever an integer."""
+    made = made_from(value)
+    if made is None or made.subject is None:
+        return False
+    return made.function == "torch.reciprocal" or (made.function == "torch.div" and made.subject.number == 1)

@@ -37,6 +37,8 @@ CHOSEN = frozenset(
         "stds", "stddev", "freq", "freqs", "frequencies", "inv", "timestep", "timesteps", "times", "slope", "slopes", "lr", "decay", "cumsum", "rate", "rates", "running", "avg", "correction", "lambda", "const", "constant",
     }
 )  # fmt: skip
+# What a model is told, or learns from: no gradient passes through it.
+STATED = frozenset({"gt", "gts", "label", "labels", "target", "targets", "teacher", "true", "truth"})
 BINS = frozenset({"histogram", "histograms", "hist", "onehot", "gauss", "gaussian", "kernel", "window"})
 MASKS = frozenset(
     {"mask", "masks", "valid", "positive", "positives", "pos", "fg", "foreground", "visible", "visibility"}

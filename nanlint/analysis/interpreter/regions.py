@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import DTYPE, NOTHING
+from nanlint.analysis.interpreter.conditions import OR
+from nanlint.analysis.op_graph import CALL, DTYPE, JOIN, NOTHING
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
@@ -13,6 +14,24 @@ NO_GRADIENT = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autogra
 WITH_GRADIENT = frozenset({"torch.enable_grad", "torch.autograd.enable_grad"})
 SWITCHES = frozenset({"torch.set_grad_enabled", "torch.autograd.set_grad_enabled"})
 AUTOCASTS = frozenset({"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"})
+_EXPORTS = frozenset(
+    f"torch.{name}"
+    for name in (
+        "jit.is_scripting",
+        "jit.is_tracing",
+        "onnx.is_in_onnx_export",
+        "compiler.is_exporting",
+        "_C._get_tracing_state",
+    )
+)
+
+
+def is_export(test: Value) -> bool:
+    """Whether a branch under this condition runs only when a model is exported: without gradients."""
+    op = test.op
+    if op is None or op.function not in {CALL, JOIN, OR}:
+        return False
+    return op.where in _EXPORTS if op.function == CALL else all(map(is_export, op.operands.values()))
 
 
 def autocast_device(region: Value) -> str:

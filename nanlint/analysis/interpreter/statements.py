@@ -17,6 +17,7 @@ from nanlint.analysis.interpreter.regions import (
     WITH_GRADIENT,
     autocast_device,
     autocast_dtype,
+    is_export,
 )
 from nanlint.analysis.op_graph import ARRAY, CALL, NONE, NOTHING, NUMBER, REFERENCE, TENSOR, UNKNOWN, Value
 from nanlint.analysis.project.index import Function, bindings, dotted
@@ -174,9 +175,10 @@ class Interpreter(InnerDefinitions):
             test = self.evaluate(node.test)
             rest = self.env.under(test, holds=False)
             self.env = self.env.under(test, holds=True)
+            recorded, self.recorded = self.recorded, self.recorded and not is_export(test)
             if _decided(test) is not False and self.run_body(node.body):
                 ends.append(self.env)
-            self.env = rest
+            self.env, self.recorded = rest, recorded
             if _decided(test) is True:
                 return self._meet(ends, node)
             if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.consequence import Consequence
+from nanlint.analysis.project.gradient import Gradients
 from nanlint.analysis.project.graph import Graph
 from nanlint.analysis.project.index import Project
 from nanlint.analysis.source_text import SourceText
@@ -50,12 +51,12 @@ class WholeProject:
                 if module is not None:
                     graph.run_module(module)
                     modules.append(module)
-            consequence = Consequence(graph)
+            consequence, gradients = Consequence(graph), Gradients(graph)
         functions: dict[Module, list[Function]] = {}
         for function in graph.done:
             functions.setdefault(function.module, []).append(function)
         for module in modules:
-            self._files[module.path] = FileInProject(graph, consequence, module, functions[module])
+            self._files[module.path] = FileInProject(graph, consequence, gradients, module, functions[module])
 
     def file(self, path: str, text: str) -> FileInProject | None:
         """One file as it is now; None if Python cannot read it."""
@@ -71,16 +72,17 @@ class WholeProject:
         with _room_to_recurse():
             graph.run_module(module)
             functions = [function for function in graph.done if function.module is module]
-            return FileInProject(graph, Consequence(graph), module, functions, is_alone=True)
+            return FileInProject(graph, Consequence(graph), Gradients(graph), module, functions, is_alone=True)
 
 
 class FileInProject:
     """One file, interpreted, with the project around it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is known around one file
         self,
         graph: Graph,
         consequence: Consequence,
+        gradients: Gradients,
         module: Module,
         functions: list[Function],
         *,
@@ -94,11 +96,16 @@ class FileInProject:
         """Whether the rest of the project was read only as far as the file's imports lead."""
         self.source = SourceText(module.text)
         self._consequence = consequence
+        self._gradients = gradients
         self._by_line: dict[int, list[Op]] = {}
 
     def ends_of(self, op: Op) -> int:
         """Where the result of an operation goes: bits of `consequence`; 0 where nobody knows."""
         return self._consequence.of(op)
+
+    def is_cut_off(self, op: Op) -> bool:
+        """Whether no gradient comes back to an operation, whatever is done with its result."""
+        return self._gradients.is_cut_off(op)
 
     def op_at(self, line: int, end_line: int, function: str) -> Op | None:
         """The operation called `function` on these lines, the outermost first; None if there is none."""
