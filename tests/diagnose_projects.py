@@ -6,8 +6,13 @@ A line that is to blame ends in `# planted`. What is too large for a repository 
 from __future__ import annotations
 
 import csv
+import json
+import os
 import random
 import shutil
+import subprocess
+import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -216,3 +221,35 @@ _WRITTEN: dict[str, Callable[[Path], None]] = {
     "optimizer_state": _optimizer_state,
     "loss_scale": _loss_scale,
 }
+
+
+def answer_of(planted: Planted, project: Path) -> dict[str, Any]:
+    """What `nanlint diagnose` says of the project, as its json has it."""
+    command = [sys.executable, "-m", "nanlint", "diagnose", "--format", "json", "--quiet"]
+    command += ["--run", planted.run] if planted.run else []
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    done = subprocess.run(
+        command, cwd=project, env=environment, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode in {0, 1}, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def main() -> None:
+    """Print what comes first in each project, and in how many that is the planted cause."""
+    right = 0
+    with tempfile.TemporaryDirectory() as name:
+        for planted in PROJECTS:
+            project = make(planted, Path(name))
+            causes = answer_of(planted, project)["causes"]
+            first = causes[0] if causes else None
+            right += is_first(planted, project, first)
+            mark = "ok  " if is_first(planted, project, first) else "MISS"
+            shown = f"{first['kind']}, {first['path']}:{first['line']}, {first['points']}" if first else "nothing"
+            print(f"{mark} {planted.name:18} {shown}")
+    print(f"{right} of {len(PROJECTS)}")
+
+
+if __name__ == "__main__":
+    main()
