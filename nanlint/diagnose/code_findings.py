@@ -13,7 +13,7 @@ from nanlint.model.words import Severity
 from nanlint.settings import SettingsFinder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from nanlint.confirm.harness import Harness
     from nanlint.diagnose.project import Project
@@ -70,7 +70,7 @@ def _strength(finding: Finding) -> str:
     if verdict is None or verdict.kind in {VerdictKind.NOT_RUNNABLE, VerdictKind.FLAKY}:
         return finding.severity.value
     if verdict.kind is VerdictKind.NOT_REPRODUCED:
-        return "not-reproduced"
+        return "not-reproduced" if finding.severity is not Severity.INFO else "info-not-reproduced"
     if verdict.kind is VerdictKind.REACHABLE:
         return "reachable" if finding.severity is not Severity.INFO else "info"
     if finding.code.startswith(_LOOPS):
@@ -99,10 +99,8 @@ def likeliest_first(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda one: (_LEVELS[one.severity], -(one.matters or 0.0), one.sort_key))
 
 
-def confirmed(
-    findings: Sequence[Finding], harness: Harness, until: float, progress: Callable[[Finding, int], None]
-) -> list[Finding]:
-    """The findings with verdicts, in the order given, as far as the time allows; the rest without."""
+def confirmed(findings: Sequence[Finding], harness: Harness, until: float) -> Iterator[Finding]:
+    """The findings with verdicts, one by one in the order given, as far as the time allows."""
     from nanlint.confirm.confirming import Confirmer  # noqa: PLC0415 - for this step only
     from nanlint.confirm.options import Options  # noqa: PLC0415 - same
 
@@ -112,11 +110,7 @@ def confirmed(
         inputs_for=lambda path: finder.for_path(os.path.abspath(path)).confirm,  # noqa: PTH100 - settings' paths are strings
         harness=harness,
     )
-    done: list[Finding] = []
     for start in range(0, len(findings), _AT_A_TIME):
         if time.monotonic() >= until:
-            break
-        for each in confirmer.confirm(findings[start : start + _AT_A_TIME]):
-            done.append(each)
-            progress(each, len(done))
-    return [*done, *findings[len(done) :]]
+            return
+        yield from confirmer.confirm(findings[start : start + _AT_A_TIME])

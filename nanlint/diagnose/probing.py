@@ -64,7 +64,9 @@ def _in_file(path: Path, text: str) -> Iterator[Subject]:
         if isinstance(node, ast.FunctionDef) and node.args.args and _is_loss(node.name, path):
             yield _subject(path, node, node.name, is_loss=True)
         elif isinstance(node, ast.ClassDef) and any(_MODULE.search(ast.unparse(base)) for base in node.bases):
-            forward = next((one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "forward"), None)
+            forward = next(
+                (one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "forward"), None
+            )
             if forward is not None:
                 yield _subject(path, forward, node.name, is_loss=_is_loss(node.name, path))
 
@@ -85,7 +87,9 @@ def probe(subject: Subject, project: Project, harness: Harness) -> Clue | None:
     from nanlint.confirm.verdicts import of_answer  # noqa: PLC0415 - same
 
     options = Options(timeout=_TIMEOUT, budget=600)
-    finding = Finding("", "probe", Span(subject.line, 1, subject.end_line, 1), "", Severity.INFO, path=str(subject.path))
+    finding = Finding(
+        "", "probe", Span(subject.line, 1, subject.end_line, 1), "", Severity.INFO, path=str(subject.path)
+    )
     target = replace(target_of(finding, project.texts[subject.path], str(subject.path)), first=subject.line, last=subject.end_line)  # fmt: skip
     job: dict[str, Any] = options.job("search", target, finding)
     job["target"]["anywhere"] = True
@@ -94,7 +98,11 @@ def probe(subject: Subject, project: Project, harness: Harness) -> Clue | None:
         return None
     try:
         verdict = of_answer(answer, options, target)
-        again = options.job("replay", target, finding) | {"case": answer["case"], "level": answer["level"], "text": None}
+        again = options.job("replay", target, finding) | {
+            "case": answer["case"],
+            "level": answer["level"],
+            "text": None,
+        }
         again["target"]["anywhere"] = True
         if not verdict.is_confirmed or harness.ask(again).get("hit") != answer["hit"]:
             return None
@@ -109,8 +117,8 @@ def _clue(subject: Subject, path: str, verdict: Verdict) -> Clue:
     grade = (verdict.plausibility or Plausibility.LARGE).value
     return Clue(
         CODE, f"{path}::{line}", f"probe-{grade}",
-        f"`{subject.name}` gives NaN or inf for {_article(grade)} input",
-        f"run in the sandbox: {verdict.reason}",
+        f"`{subject.name}` gives NaN or inf for {_article(grade)} input that nanlint made up",
+        f"run in the sandbox: {verdict.reason}; see whether your values can be like this",
         f"guard line {line}: clamp what goes into it, or use the function of torch that is stable there",
         path, line,
     )  # fmt: skip
@@ -122,14 +130,10 @@ def _article(grade: str) -> str:
 
 def probe_all(
     some: Sequence[Subject], project: Project, harness: Harness, until: float, note: Callable[[Subject], None]
-) -> tuple[list[Clue], int]:
-    """The clues, and how many subjects were tried before the time was over."""
-    clues: list[Clue] = []
-    for tried, subject in enumerate(some):
+) -> Iterator[Clue | None]:
+    """For each subject in turn the clue that it gives, or None, until the time is over."""
+    for subject in some:
         if time.monotonic() >= until:
-            return clues, tried
+            return
         note(subject)
-        clue = probe(subject, project, harness)
-        if clue is not None:
-            clues.append(clue)
-    return clues, len(some)
+        yield probe(subject, project, harness)

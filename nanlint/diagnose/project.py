@@ -27,7 +27,10 @@ _LARGEST_TEXT = 512 * 1024
 _TESTS = re.compile(r"(^|/)(tests?|testing)(/|_)|(^|/)test_|_test\.py$|conftest\.py$")
 _TRAINS = re.compile(r"\.backward\(|\bTrainer\(|\.fit\(|\.train_batch\(|autograd\.grad\(")
 _STARTS = re.compile(r"__name__\s*==\s*[\"']__main__[\"']")
-_CONFIG_STEM = re.compile(r"(.*[_-])?(configs?|settings|hparams|hyper\w*|params|args|arguments|options|defaults?)([_-].*)?$")
+_TELLING_STEM = re.compile(r".{3,}[_-].{2,}|.{3,}\d")
+_CONFIG_STEM = re.compile(
+    r"(.*[_-])?(configs?|settings|hparams|hyper\w*|params|args|arguments|options|defaults?)([_-].*)?$"
+)
 _DATA_PLACE = re.compile(
     r"(^|[/_.-])(data|datasets?|cache|cached|embed\w*|features?|latents?|tokens?|inputs?|targets?|labels?|samples?|batch\w*|train|valid|val|test)([/_.-]|$)",
     re.IGNORECASE,
@@ -57,8 +60,9 @@ class Project:
         return sorted(found, key=lambda path: (not _is_started(path, self), "train" not in path.stem.lower(), len(path.parts), path))  # fmt: skip
 
     def mentions(self, path: Path) -> bool:
-        """Whether code or a config names the file, or the folder that it lies in."""
-        names = {path.name, path.stem} if len(path.stem) > 4 else {path.name}
+        """Whether code or a config names the file."""
+        # A stem such as `train` or `latest` stands in every script; `epoch_12` does not.
+        names = {path.name, path.stem} if _TELLING_STEM.search(path.stem) else {path.name}
         return any(name in text for text in self.texts.values() for name in names)
 
     def shown(self, path: Path) -> str:

@@ -23,12 +23,14 @@ STRENGTHS: dict[str, tuple[float, str]] = {
     "data-missing": (50, LIKELY),  # empty cells: whether they become NaN is up to the reader
     "latest-bad": (85, SEEN),  # the checkpoint that one would resume from
     "earlier-bad": (30, SEEN),  # a later one is clean, so training got over it
+    "other-run": (28, SEEN),  # a folder of checkpoints that neither the code names nor the last run wrote to
     "loss-scale": (72, SEEN),
     "exploded": (60, SEEN),
     "beyond-format": (60, SEEN),
     "rate-above": (75, SEEN),  # a resumed run has a higher rate than its config says
     "rate-below": (35, SEEN),
     "rate-code": (40, LIKELY),  # the code brings the saved rate back; no checkpoint to compare with
+    "format": (48, SEEN),  # trained in one half format, and the config names the other
     "state": (20, POSSIBLE),  # a dead layer, a schedule that is over
     "confirmed-ordinary": (80, CONFIRMED),
     "confirmed-edge": (74, CONFIRMED),
@@ -43,11 +45,12 @@ STRENGTHS: dict[str, tuple[float, str]] = {
     "error": (55, LIKELY),
     "warning": (45, LIKELY),
     "info": (15, POSSIBLE),
-    "not-reproduced": (12, POSSIBLE),
+    "not-reproduced": (30, POSSIBLE),  # shown by default, and made-up inputs did not break it
+    "info-not-reproduced": (8, POSSIBLE),
 }
 
 MORE = 5.0
-"""For each further clue about the same thing."""
+"""For each further kind of evidence about the same thing; a second finding on one line is no other kind."""
 _WORDS = (SEEN, CONFIRMED, LIKELY, POSSIBLE)
 
 
@@ -64,7 +67,7 @@ def _cause(clues: Sequence[Clue]) -> Cause:
     """What the strongest clue says, with the evidence of all."""
     by_strength = sorted(clues, key=lambda clue: -STRENGTHS[clue.strength][0])
     best = by_strength[0]
-    points = STRENGTHS[best.strength][0] + MORE * (len(by_strength) - 1)
+    points = STRENGTHS[best.strength][0] + MORE * (len({clue.strength for clue in clues}) - 1)
     word = min((STRENGTHS[clue.strength][1] for clue in clues), key=_WORDS.index)
     evidence = tuple(dict.fromkeys(clue.evidence for clue in by_strength if clue.evidence))
     code = next((clue.code for clue in by_strength if clue.code), "")

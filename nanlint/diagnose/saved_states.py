@@ -114,12 +114,29 @@ def _data_clue(path: str, strength: str, told: str, line: int = 0) -> Clue:
 
 def checkpoint_clues(saved: Saved, project: Project) -> Iterator[Clue]:
     """What is wrong with the checkpoints of each run."""
+    now = current_run(saved, project)
     for series in saved.runs:
-        yield from _not_finite(series, project)
-        resumed = _latest(series)
-        for found in series.diagnoses:
-            if found is resumed:
-                yield from _symptoms(found, series, project)
+        yield from _not_finite(series, project, is_current=series is now)
+    latest = _latest(now) if now is not None else None
+    if now is not None and latest is not None:
+        yield from _symptoms(latest, now, project)
+        yield from _other_format(latest, saved.config, project)
+
+
+def current_run(saved: Saved, project: Project) -> Series | None:
+    """The checkpoints of the run that the code names, or that was written to last."""
+    return max(saved.runs, key=lambda each: (_is_named(each, project), _written(each)), default=None)
+
+
+def _other_format(found: Diagnosis, config: Config | None, project: Project) -> Iterator[Clue]:
+    """Trained in one half format, and to go on in the other: what fits bfloat16 can be inf in float16."""
+    stated = config.formats if config is not None else ()
+    others = [name for name in found.formats if name not in stated]
+    if len(stated) == 1 and others and config is not None:
+        path = project.shown(found.checkpoint.path)
+        told = f"{path} was trained in {others[0]} (its weights or its loss scaler say so), and {config.file} says {stated[0]}"
+        first = f"go on in {others[0]}, or convert the weights and begin with a new scaler"
+        yield Clue(CHECKPOINT, f"{path} format", "format", told, told, first, path)
 
 
 def _latest(series: Series) -> Diagnosis | None:
@@ -128,7 +145,7 @@ def _latest(series: Series) -> Diagnosis | None:
     return next((each for each in reversed(series.diagnoses) if each.verdict != UNREADABLE), None)
 
 
-def _not_finite(series: Series, project: Project) -> Iterator[Clue]:
+def _not_finite(series: Series, project: Project, *, is_current: bool) -> Iterator[Clue]:
     first = series.first_bad
     latest = _latest(series)
     if first is None or latest is None:
@@ -145,8 +162,8 @@ def _not_finite(series: Series, project: Project) -> Iterator[Clue]:
     evidence = f"{path}: {told}{more}"
     if len(series.diagnoses) > 1:
         evidence += f"; the first bad one by {series.order} is {project.shown(first.checkpoint.path)}"
-    strength = "latest-bad" if latest.errors else "earlier-bad"
-    yield Clue(CHECKPOINT, path, strength, title, evidence, f"delete or move {path}, and {instead}", path)
+    strength = "other-run" if not is_current else "latest-bad" if latest.errors else "earlier-bad"
+    yield Clue(CHECKPOINT, path, strength, title, evidence, f"move {path} away, and {instead}", path)
 
 
 def _symptoms(found: Diagnosis, series: Series, project: Project) -> Iterator[Clue]:
@@ -184,15 +201,17 @@ def _rate_clue(found: Diagnosis, symptom: Symptom, path: str) -> Clue:
     rate = found.learning_rate
     stated = rate.stated.value if rate is not None and rate.stated is not None else 0.0
     is_above = rate is not None and max(rate.resumes_with, default=0.0) > stated
-    title = f"a run that resumes from {path} does not train with the learning rate of its config: {symptom.message}"
+    title = f"a run that resumes from {path} does not train with the learning rate of its config"
+    if rate is not None and rate.stated is not None:
+        title = f"a run that resumes from {path} trains with lr {max(rate.resumes_with):.4g}, not with the {stated:.4g} of {rate.stated.where}"
     return Clue(LEARNING_RATE, "rate", "rate-above" if is_above else "rate-below", title, f"{path}: {symptom.message}", symptom.hint, path)  # fmt: skip
 
 
 def resume_of(saved: Saved, project: Project) -> Resume | None:
     """What to go on from, and with which rate: of the run that the code names, or that was written to last."""
-    if not saved.runs:
+    series = current_run(saved, project)
+    if series is None:
         return None
-    series = max(saved.runs, key=lambda each: (_is_named(each, project), _written(each)))
     best = _best(series)
     if best is None:
         return Resume("", f"none of the {len(series.diagnoses)} checkpoints is clean", _stated(saved))
@@ -232,7 +251,8 @@ def _rate(best: Diagnosis, saved: Saved) -> tuple[float | None, str]:
         return (stated.value, f"as {stated.where} says") if stated is not None else (None, "")
     trap = next((each for each in best.symptoms if each.kind == "lr-config"), None)
     if trap is not None and found.stated is not None:
-        return found.stated.value, f"as {found.stated.where} says; by itself {trap.message}. {trap.hint}"
+        brought = f"loading alone brings back {max(found.resumes_with):.4g}"
+        return found.stated.value, f"as {found.stated.where} says; {brought}: {trap.hint}"
     return max(found.resumes_with), f"the saved one: {found.reason}"
 
 

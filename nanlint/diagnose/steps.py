@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from nanlint.diagnose import code_findings, probing, saved_states, traced_run
 from nanlint.diagnose.answer import DATA, DONE, FAILED, INTERRUPTED, SKIPPED, Answer, Resume, StepResult
-from nanlint.diagnose.project import Project
 from nanlint.diagnose.ranking import ranked
 from nanlint.errors import NanlintError
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from nanlint.checkpoint.stated import Config
     from nanlint.diagnose.answer import Clue
+    from nanlint.diagnose.project import Project
     from nanlint.model import Finding
     from nanlint.plot.read_log import Curve
 
@@ -107,21 +107,21 @@ def _confirm(work: Work, result: StepResult) -> None:
     findings = code_findings.likeliest_first(work.findings)
     until = begun + work.plan.budget * (_FOR_FINDINGS if some else 1.0)
     with Harness() as harness:
-        done = code_findings.confirmed(findings, harness, until, lambda one, _: work.tell(f"{one.path}:{one.span.line}"))
-        work.findings = done
-        result.clues += [
-            clue for one in done if one.verdict is not None and (clue := code_findings.code_clue(one)) is not None
-        ]
-        clues, tried = probing.probe_all(
-            some, work.project, harness, begun + work.plan.budget, lambda one: work.tell(one.name)
-        )
-    result.clues += clues
-    run = [one for one in done if one.verdict is not None]
+        run: list[Finding] = []
+        for one in code_findings.confirmed(findings, harness, until):
+            run.append(one)
+            clue = code_findings.code_clue(one)
+            result.clues += [clue] if clue is not None else []
+            work.tell(f"{one.path}:{one.span.line}")
+        tried = broken = 0
+        end = begun + work.plan.budget
+        for clue in probing.probe_all(some, work.project, harness, end, lambda one: work.tell(one.name)):
+            tried, broken = tried + 1, broken + (clue is not None)
+            result.clues += [clue] if clue is not None else []
     failed = sum(one.verdict is not None and one.verdict.is_confirmed for one in run)
-    result.summary = (
-        f"{_counted(len(run), 'finding')} run, {failed} confirmed; {tried} models and losses tried, {len(clues)} failed"
-    )
-    left = len(done) - len(run) + len(some) - tried
+    others = _counted(tried, "other model or loss", "other models and losses")
+    result.summary = f"{_counted(len(run), 'finding')} run, {failed} confirmed; {others} tried, {broken} failed"
+    left = len(findings) - len(run) + len(some) - tried
     if left:
         result.notes.append(f"{left} more were not run within {work.plan.budget:g} s; give them time with --budget")
 
@@ -137,6 +137,8 @@ def _run(work: Work, result: StepResult) -> None:
     bad_states = [clue.path for clue in saved_states.checkpoint_clues(work.saved, work.project) if clue.kind != DATA]
     rate = saved_states.rate_of(work.config)
     result.clues += traced_run.clues_of(outcome, rate, _only(bad_data), _only(bad_states))
+    if outcome.is_interrupted:
+        raise KeyboardInterrupt
     if outcome.found is None and outcome.code:
         raise NanlintError(f"the script ended with exit code {outcome.code} after {outcome.steps} steps: {outcome.last_words}")  # fmt: skip
     if outcome.found is None and not outcome.steps:
@@ -228,7 +230,9 @@ def _answer(work: Work, results: list[StepResult], *, is_interrupted: bool) -> A
         "scripts": [project.shown(path) for path in project.scripts],
         "configs": [work.config.file] if work.config is not None else [],
         "checkpoints": list(saved_states.run_names(work.saved, project)),
-        "data": [project.shown(path) for path in (*(each.checkpoint.path for each in work.saved.data), *project.tables)],
+        "data": [
+            project.shown(path) for path in (*(each.checkpoint.path for each in work.saved.data), *project.tables)
+        ],
         "python": [project.shown(path) for path in project.python],
     }
     return Answer(

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,8 @@ class Outcome:
     warnings: list[str] = field(default_factory=list)
     curves: dict[str, Curve] = field(default_factory=dict)
     last_words: str = ""
+    is_interrupted: bool = False
+    """By Ctrl-C; what was seen until then counts."""
 
 
 def words_of(command: str) -> list[str]:
@@ -58,7 +60,7 @@ def words_of(command: str) -> list[str]:
         raise UsageError(f"--run {command!r}: {error}") from None
     if words and words[0] in _LAUNCHERS:
         raise UsageError(
-            f"--run {command!r}: a launcher has to start nanlint; run the script as one process: --run \"python train.py\""
+            f'--run {command!r}: a launcher has to start nanlint; run the script as one process: --run "python train.py"'
         )
     if words and _PYTHON.fullmatch(words[0]):
         words = words[1:]
@@ -84,16 +86,17 @@ def run(words: list[str], folder: Path, limits: tuple[int, float], note: Callabl
                 command, cwd=folder, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT,
                 env={**os.environ, "PYTHONPATH": path}, start_new_session=True,
             )  # fmt: skip
+            is_ended, is_interrupted = False, False
             try:
                 is_ended = _wait(process, log, limits, note)
+            except KeyboardInterrupt:
+                is_interrupted = True
             finally:
                 _end(process)
-        return _outcome(process.returncode if is_ended else None, place)
+        return replace(_outcome(process.returncode if is_ended else None, place), is_interrupted=is_interrupted)
 
 
-def _wait(
-    process: subprocess.Popen[bytes], log: Path, limits: tuple[int, float], note: Callable[[int], None]
-) -> bool:
+def _wait(process: subprocess.Popen[bytes], log: Path, limits: tuple[int, float], note: Callable[[int], None]) -> bool:
     """Whether the script ended by itself."""
     steps, seconds = limits
     until = time.monotonic() + seconds
@@ -172,7 +175,10 @@ def _explosion(told: str, rate: Stated | None) -> Clue:
         first = f"lower the learning rate ({rate.where} is {rate.value:g}; try {rate.value / 10:g}), add a warmup, clip gradients to the norm of ordinary steps"  # fmt: skip
         path = rate.where.partition(" ")[0].partition(":")[0]
     else:
-        first, path = "lower the learning rate to a tenth, add a warmup, clip gradients to the norm of ordinary steps", ""
+        first, path = (
+            "lower the learning rate to a tenth, add a warmup, clip gradients to the norm of ordinary steps",
+            "",
+        )
     return Clue(EXPLOSION, "rate", "run", "training diverges: the steps are too large, and values grow until they overflow", told, first, path)  # fmt: skip
 
 
