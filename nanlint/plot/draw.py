@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from nanlint.plot.read_log import Curve
 
 WIDTH, HEIGHT, GAP = 720, 200, 18
+NARROW = 480
+"""Of a figure in a page, where two stand side by side."""
 LEFT, RIGHT, TOP, BOTTOM = 70, 16, 26, 36
 LEGEND = 16
 """Height of a row of the legend."""
@@ -38,17 +41,18 @@ def picture(curves: Mapping[str, Curve]) -> str:
     panels: list[str] = []
     top = 0
     for title, lines in by_quantity(curves).items():
-        drawn, height = _panel(title, lines)
-        panels.append(f'<g transform="translate(0 {top})">{drawn}</g>')
-        top += height + GAP
+        panel = _panel(title, lines, WIDTH)
+        panels.append(f'<g transform="translate(0 {top})">{panel.drawn()}</g>')
+        top += panel.height + GAP
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" width="{WIDTH}" height="{top}">'
     return f"{head}<style>{STYLE}</style>{''.join(panels)}</svg>\n"
 
 
 def figure(title: str, lines: Mapping[str, Curve]) -> str:
     """One panel as an element of a page, which has the colours."""
-    drawn, height = _panel(title, lines)
-    return f'<svg viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" role="img" aria-label="{escape(title)}">{drawn}</svg>'
+    panel = _panel(title, lines, NARROW)
+    size = f'viewBox="0 0 {NARROW} {panel.height}" width="{NARROW}"'
+    return f'<svg {size} role="img" aria-label="{escape(title)}">{panel.drawn()}</svg>'
 
 
 def by_quantity(curves: Mapping[str, Curve]) -> dict[str, dict[str, Curve]]:
@@ -60,80 +64,89 @@ def by_quantity(curves: Mapping[str, Curve]) -> dict[str, dict[str, Curve]]:
     return found
 
 
-def _panel(title: str, lines: Mapping[str, Curve]) -> tuple[str, int]:
-    """The drawing and its height."""
+def _panel(title: str, lines: Mapping[str, Curve], width: int) -> _Panel:
     shown = dict(list(lines.items())[:MOST_LINES])
-    points = [point for curve in shown.values() for point in curve]
-    steps = axis_of_steps([step for step, _ in points])
-    values = axis_of([value for _, value in points if math.isfinite(value)])
-    names = _legend(shown) if len(shown) > 1 else ""
-    head = f'<text class="title" x="{LEFT}" y="{TOP - 8}">{escape(title)}{" (logarithmic)" if values.is_log else ""}</text>'
-    drawn = "".join(_line(curve, steps, values, index) for index, curve in enumerate(shown.values()))
-    height = HEIGHT + LEGEND * (math.ceil(len(shown) / IN_A_ROW) if names else 0)
-    return f"{head}{_axes(steps, values)}{drawn}{_marks(points, steps)}{names}", height
+    steps = [step for curve in shown.values() for step, _ in curve]
+    values = [value for curve in shown.values() for _, value in curve if math.isfinite(value)]
+    # Steps are counted, never spread over a logarithmic scale.
+    return _Panel(title, shown, width, Axis(min(steps, default=0.0), max(steps, default=1.0)), axis_of(values))
 
 
-def axis_of_steps(steps: list[float]) -> Axis:
-    """Steps are counted, never spread over a logarithmic scale."""
-    return Axis(min(steps, default=0.0), max(steps, default=1.0))
+@dataclass(frozen=True)
+class _Panel:
+    """One quantity over the steps."""
+
+    title: str
+    lines: Mapping[str, Curve]
+    width: int
+    steps: Axis
+    values: Axis
+
+    @property
+    def height(self) -> int:
+        """With room for the names of the lines, if there are several."""
+        return HEIGHT + (LEGEND * math.ceil(len(self.lines) / IN_A_ROW) if len(self.lines) > 1 else 0)
+
+    def drawn(self) -> str:
+        """All of it."""
+        scale = " (logarithmic)" if self.values.is_log else ""
+        head = f'<text class="title" x="{LEFT}" y="{TOP - 8}">{escape(self.title)}{scale}</text>'
+        lines = "".join(self._line(curve, index) for index, curve in enumerate(self.lines.values()))
+        names = self._legend() if len(self.lines) > 1 else ""
+        return f"{head}{self._axes()}{lines}{self._marks()}{names}"
+
+    def _x(self, step: float) -> float:
+        return LEFT + (self.width - LEFT - RIGHT) * self.steps.share(step)
+
+    def _y(self, value: float) -> float:
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * self.values.share(value)
+
+    def _line(self, curve: Curve, index: int) -> str:
+        finite = [(step, value) for step, value in curve if math.isfinite(value)]
+        places = [(self._x(step), self._y(value)) for step, value in finite[:: max(1, len(finite) // MOST_POINTS)]]
+        ink = f"var(--ink{index % COLOURS})"
+        if len(places) == 1:
+            return f'<circle cx="{places[0][0]:.1f}" cy="{places[0][1]:.1f}" r="3" fill="{ink}"/>'
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        return f'<polyline fill="none" stroke="{ink}" stroke-width="1.5" points="{points}"/>'
+
+    def _marks(self) -> str:
+        """A dashed line at each step with a value that is not finite, and what it was at the first."""
+        points = [point for curve in self.lines.values() for point in curve]
+        bad = sorted({step: value for step, value in reversed(points) if not math.isfinite(value)}.items())
+        lines = "".join(
+            f'<path d="M{self._x(step):.1f} {TOP} V{HEIGHT - BOTTOM}" stroke="var(--bad)" stroke-dasharray="4 3"/>'
+            for step, _ in bad[:MARKED]
+        )
+        if bad:
+            step, value = bad[0]
+            lines += f'<text class="bad" x="{self.width - RIGHT}" y="{TOP - 8}" text-anchor="end">{value} at step {step:g}</text>'
+        return lines
+
+    def _axes(self) -> str:
+        floor, right = HEIGHT - BOTTOM, self.width - RIGHT
+        parts = [f'<path d="M{LEFT} {TOP} V{floor} H{right}" fill="none" stroke="var(--axis)"/>']
+        for value in self.values.ticks() or [self.values.low]:
+            y = self._y(value)
+            parts.append(f'<path d="M{LEFT} {y:.1f} H{right}" stroke="var(--grid)"/>')
+            parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{written(value)}</text>')
+        for step in self.steps.ticks(whole=True):
+            x = self._x(step)
+            parts.append(f'<path d="M{x:.1f} {floor} v4" stroke="var(--axis)"/>')
+            parts.append(f'<text x="{x:.1f}" y="{floor + 17}" text-anchor="middle">{step:g}</text>')
+        parts.append(f'<text x="{right}" y="{floor + 32}" text-anchor="end">step</text>')
+        return "".join(parts)
+
+    def _legend(self) -> str:
+        room = (self.width - LEFT - RIGHT) / IN_A_ROW
+        parts = []
+        for index, name in enumerate(self.lines):
+            x, y = LEFT + room * (index % IN_A_ROW), HEIGHT + LEGEND * (index // IN_A_ROW) + 8
+            parts.append(f'<path d="M{x:.0f} {y - 4} h14" stroke="var(--ink{index % COLOURS})" stroke-width="3"/>')
+            parts.append(f'<text x="{x + 20:.0f}" y="{y}">{escape(_short(name, int(room / 7) - 3))}</text>')
+        return "".join(parts)
 
 
-def _x(step: float, axis: Axis) -> float:
-    return LEFT + (WIDTH - LEFT - RIGHT) * axis.share(step)
-
-
-def _y(value: float, axis: Axis) -> float:
-    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * axis.share(value)
-
-
-def _line(curve: Curve, steps: Axis, values: Axis, index: int) -> str:
-    finite = [(step, value) for step, value in curve if math.isfinite(value)]
-    some = finite[:: max(1, len(finite) // MOST_POINTS)]
-    places = [(_x(step, steps), _y(value, values)) for step, value in some]
-    ink = f"var(--ink{index % COLOURS})"
-    if len(places) == 1:
-        return f'<circle cx="{places[0][0]:.1f}" cy="{places[0][1]:.1f}" r="3" fill="{ink}"/>'
-    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    return f'<polyline fill="none" stroke="{ink}" stroke-width="1.5" points="{points}"/>'
-
-
-def _marks(points: Curve, steps: Axis) -> str:
-    """A dashed line at each step with a value that is not finite, and what it was at the first."""
-    bad = sorted({step: value for step, value in reversed(points) if not math.isfinite(value)}.items())
-    lines = "".join(
-        f'<path d="M{_x(step, steps):.1f} {TOP} V{HEIGHT - BOTTOM}" stroke="var(--bad)" stroke-dasharray="4 3"/>'
-        for step, _ in bad[:MARKED]
-    )
-    if bad:
-        lines += f'<text class="bad" x="{WIDTH - RIGHT}" y="{TOP - 8}" text-anchor="end">{bad[0][1]} at step {bad[0][0]:g}</text>'
-    return lines
-
-
-def _axes(steps: Axis, values: Axis) -> str:
-    floor = HEIGHT - BOTTOM
-    parts = [f'<path d="M{LEFT} {TOP} V{floor} H{WIDTH - RIGHT}" fill="none" stroke="var(--axis)"/>']
-    for value in values.ticks() or [values.low]:
-        y = _y(value, values)
-        parts.append(f'<path d="M{LEFT} {y:.1f} H{WIDTH - RIGHT}" stroke="var(--grid)"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{written(value)}</text>')
-    for step in steps.ticks(whole=True):
-        x = _x(step, steps)
-        parts.append(f'<path d="M{x:.1f} {floor} v4" stroke="var(--axis)"/>')
-        parts.append(f'<text x="{x:.1f}" y="{floor + 17}" text-anchor="middle">{step:g}</text>')
-    parts.append(f'<text x="{WIDTH - RIGHT}" y="{floor + 32}" text-anchor="end">step</text>')
-    return "".join(parts)
-
-
-def _legend(lines: Mapping[str, Curve]) -> str:
-    room = (WIDTH - LEFT - RIGHT) / IN_A_ROW
-    parts = []
-    for index, name in enumerate(lines):
-        x, y = LEFT + room * (index % IN_A_ROW), HEIGHT + LEGEND * (index // IN_A_ROW) + 8
-        parts.append(f'<path d="M{x:.0f} {y - 4} h14" stroke="var(--ink{index % COLOURS})" stroke-width="3"/>')
-        parts.append(f'<text x="{x + 20:.0f}" y="{y}">{escape(_short(name))}</text>')
-    return "".join(parts)
-
-
-def _short(name: str, room: int = 44) -> str:
+def _short(name: str, room: int) -> str:
     """The end of a name tells layers apart."""
     return name if len(name) <= room else f"…{name[1 - room :]}"
