@@ -32,7 +32,7 @@ DOORS: dict[str, frozenset[str]] = {
     "plot": frozenset(),
     "confirm": frozenset({"model", "source", "ops", "facts"}),
     # The static finding at the line where a run broke.
-    "trace": frozenset({*LEFT_TO_RIGHT, "api", "plot"}),
+    "trace": frozenset({*LEFT_TO_RIGHT, "api", "plot", "checkpoint"}),
     # It puts the others' answers in order, and does none of their work.
     "diagnose": frozenset({"api", "settings", "checkpoint", "confirm", "trace", "plot", "report", "model"}),
     "api": frozenset({*LEFT_TO_RIGHT, "rule_pages"}),
