@@ -69,6 +69,27 @@ PROJECTS = (
     Planted("vae_logvar", "code", ("vae.py",)),
 )
 
+HARDER = (
+    Planted("old_run_bad", "code", ("features.py",), resume="runs/new/step_199.pt", rate=5e-4),
+    Planted("filled_table", "code", ("loss.py",)),
+    Planted("half_mask", "code", ("encoder.py",)),
+    Planted("runaway_layer", "checkpoint", ("ckpt/latest.pt",), resume="ckpt/step_1000.pt", rate=3e-4),
+    Planted("bad_shard", "data", ("shards/shard_03.npz",)),
+    Planted(
+        "finetune_rate",
+        "learning-rate",
+        ("weights/", "finetune.py", "configs/finetune.yaml"),
+        resume="weights/pretrained.pt",
+        rate=5e-5,
+    ),
+    Planted("zero_distance", "code", ("triplet.py",), run="python train.py"),
+    Planted("trainer_folders", "checkpoint", ("out/checkpoint-1000",), resume="out/checkpoint-500", rate=2e-5),
+)
+"""With other things about that look bad: an old run, filled gaps, a loop that checks nothing, a second config."""
+
+NOTHING = Planted("nothing_wrong", "", ())
+"""Where there is nothing to find."""
+
 
 def make(planted: Planted, folder: Path) -> Path:
     """The project in a folder of its own, with what its scripts have written."""
@@ -207,6 +228,80 @@ def _loss_scale(project: Path) -> None:
         torch.save(_state(model, optimizer, scaler=scaler, step=step), project / f"ckpt/{name}.pt")
 
 
+def _old_run(project: Path) -> None:
+    model = torch.nn.Linear(4, 4)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-4)
+    for run, steps in (("old", (99, 199)), ("new", (99, 199))):
+        (project / "runs" / run).mkdir(parents=True)
+        for step in steps:
+            path = project / "runs" / run / f"step_{step}.pt"
+            state = _state(model, optimizer, step=step)
+            if run == "old" and step == 199:
+                state["model"] = {name: value * torch.nan for name, value in state["model"].items()}
+            torch.save(state, path)
+            if run == "old":
+                os.utime(path, (1_700_000_000, 1_700_000_000))
+
+
+def _filled_table(project: Path) -> None:
+    (project / "data").mkdir()
+    rows = [f"{'' if row % 9 == 0 else 20 + row % 60},{row * 7 % 900},{row % 2}" for row in range(200)]
+    (project / "data/customers.csv").write_text("\n".join(["age,spent,left", *rows]) + "\n", encoding="utf-8")
+
+
+def _runaway(project: Path) -> None:
+    layers = [layer for _ in range(6) for layer in (torch.nn.Linear(16, 16), torch.nn.Tanh())]
+    model = torch.nn.Sequential(*layers, torch.nn.Linear(16, 1))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+    model(torch.rand(4, 16)).square().mean().backward()
+    optimizer.step()
+    (project / "ckpt").mkdir()
+    torch.save(_state(model, optimizer, step=1000), project / "ckpt/step_1000.pt")
+    state = _state(model, optimizer, step=2000)
+    state["model"] = {name: value * 3e6 if name == "4.weight" else value for name, value in state["model"].items()}
+    torch.save(state, project / "ckpt/latest.pt")
+
+
+def _shards(project: Path) -> None:
+    (project / "shards").mkdir()
+    numbers = np.random.default_rng(0)
+    for shard in range(6):
+        mel = numbers.standard_normal((64, 20)).astype("float32")
+        if shard == 3:
+            mel[17, 4] = -np.inf
+        np.savez(project / f"shards/shard_{shard:02}.npz", mel=mel, label=numbers.integers(0, 4, 64))
+
+
+def _pretrained(project: Path) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    model(torch.rand(4, 8)).square().mean().backward()
+    optimizer.step()
+    (project / "weights").mkdir()
+    torch.save(_state(model, optimizer, step=10_000), project / "weights/pretrained.pt")
+
+
+def _trainer_folders(project: Path) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 2))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5)
+    for step in (500, 1000):
+        folder = project / f"out/checkpoint-{step}"
+        folder.mkdir(parents=True)
+        model(torch.rand(4, 8)).square().mean().backward()
+        optimizer.step()
+        weights = model.state_dict()
+        if step == 1000:
+            weights = {name: value * torch.nan if name == "1.bias" else value for name, value in weights.items()}
+        torch.save(weights, folder / "pytorch_model.bin")
+        torch.save(optimizer.state_dict(), folder / "optimizer.pt")
+        (folder / "trainer_state.json").write_text(json.dumps({"global_step": step, "epoch": step / 500}))
+
+
+def _points(project: Path) -> None:
+    (project / "data").mkdir()
+    np.save(project / "data/points.npy", np.random.default_rng(0).standard_normal((500, 5)).astype("float32"))
+
+
 def _state(model: torch.nn.Module, optimizer: torch.optim.Optimizer, **more: Any) -> dict[str, Any]:
     return {"model": model.state_dict(), "optimizer": optimizer.state_dict(), **more}
 
@@ -220,6 +315,13 @@ _WRITTEN: dict[str, Callable[[Path], None]] = {
     "lr_restored": _lr_restored,
     "optimizer_state": _optimizer_state,
     "loss_scale": _loss_scale,
+    "old_run_bad": _old_run,
+    "filled_table": _filled_table,
+    "runaway_layer": _runaway,
+    "bad_shard": _shards,
+    "finetune_rate": _pretrained,
+    "trainer_folders": _trainer_folders,
+    "nothing_wrong": _points,
 }
 
 
@@ -238,17 +340,22 @@ def answer_of(planted: Planted, project: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Print what comes first in each project, and in how many that is the planted cause."""
-    right = 0
     with tempfile.TemporaryDirectory() as name:
-        for planted in PROJECTS:
-            project = make(planted, Path(name))
-            causes = answer_of(planted, project)["causes"]
-            first = causes[0] if causes else None
-            right += is_first(planted, project, first)
-            mark = "ok  " if is_first(planted, project, first) else "MISS"
-            shown = f"{first['kind']}, {first['path']}:{first['line']}, {first['points']}" if first else "nothing"
-            print(f"{mark} {planted.name:18} {shown}")
-    print(f"{right} of {len(PROJECTS)}")
+        for title, projects in (("one planted cause", PROJECTS), ("and other things about", HARDER)):
+            right = sum([_told(planted, Path(name)) for planted in projects])
+            print(f"{title}: {right} of {len(projects)}")
+        print("nothing is wrong:")
+        _told(NOTHING, Path(name))
+
+
+def _told(planted: Planted, folder: Path) -> bool:
+    project = make(planted, folder)
+    causes = answer_of(planted, project)["causes"]
+    first = causes[0] if causes else None
+    is_right = is_first(planted, project, first) if planted is not NOTHING else first is None
+    shown = f"{first['kind']}, {first['path']}:{first['line']}, {first['points']}" if first else "nothing"
+    print(f"{'ok  ' if is_right else 'MISS'} {planted.name:18} {shown}", flush=True)
+    return is_right
 
 
 if __name__ == "__main__":
