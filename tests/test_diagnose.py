@@ -69,9 +69,9 @@ def step(found: dict[str, Any], name: str) -> dict[str, Any]:
 
 def planted_projects() -> list[Any]:
     pytest.importorskip("torch", reason="torch is not installed")
-    from tests.diagnose_projects import PROJECTS  # noqa: PLC0415 - imports torch
+    from tests.diagnose_projects import HARDER, PROJECTS  # noqa: PLC0415 - imports torch
 
-    return [pytest.param(each, id=each.name) for each in PROJECTS]
+    return [pytest.param(each, id=each.name) for each in (*PROJECTS, *HARDER)]
 
 
 NEEDS_CONFIRM = frozenset({"beta_mi", "masked_attention"})
@@ -93,6 +93,16 @@ def test_the_planted_cause_comes_first(planted: Planted, tmp_path: Path) -> None
     if planted.resume:
         assert (found["resume"]["path"], found["resume"]["rate"]) == (planted.resume, pytest.approx(planted.rate))
     assert [each["state"] for each in found["steps"] if each["name"] in {"configs", "checkpoints", "data", "check"}] == ["done"] * 4  # fmt: skip
+
+
+@pytest.mark.slow
+def test_where_nothing_is_wrong_nothing_is_found(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from tests.diagnose_projects import NOTHING, make  # noqa: PLC0415 - imports torch
+
+    found = answer(make(NOTHING, tmp_path), "--run", "python train.py")
+    assert found["causes"] == []
+    assert {each["state"] for each in found["steps"]} == {"done"}
 
 
 # -- what it does not do ---------------------------------------------------------------------------------------

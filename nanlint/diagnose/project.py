@@ -27,6 +27,7 @@ _LARGEST_TEXT = 512 * 1024
 _TESTS = re.compile(r"(^|/)(tests?|testing)(/|_)|(^|/)test_|_test\.py$|conftest\.py$")
 _TRAINS = re.compile(r"\.backward\(|\bTrainer\(|\.fit\(|\.train_batch\(|autograd\.grad\(")
 _STARTS = re.compile(r"__name__\s*==\s*[\"']__main__[\"']")
+_FILLS = re.compile(r"\.fillna\(|\.dropna\(|\bnan_to_num\(|Imputer\(|\.interpolate\(|\bnanmean\(")
 _TELLING_STEM = re.compile(r".{3,}[_-].{2,}|.{3,}\d")
 _CONFIG_STEM = re.compile(
     r"(.*[_-])?(configs?|settings|hparams|hyper\w*|params|args|arguments|options|defaults?)([_-].*)?$"
@@ -58,6 +59,11 @@ class Project:
         """Those that train, the likeliest to be started first."""
         found = [path for path in self.python if _TRAINS.search(self.texts.get(path, "")) and not is_test(path, self)]
         return sorted(found, key=lambda path: (not _is_started(path, self), "train" not in path.stem.lower(), len(path.parts), path))  # fmt: skip
+
+    @property
+    def fills_gaps(self) -> bool:
+        """Whether the code somewhere fills or drops what is missing in tables."""
+        return any(_FILLS.search(self.texts.get(path, "")) for path in self.python)
 
     def mentions(self, path: Path) -> bool:
         """Whether code or a config names the file."""

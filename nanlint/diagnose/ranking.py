@@ -21,6 +21,7 @@ STRENGTHS: dict[str, tuple[float, str]] = {
     "data-named": (90, SEEN),  # values that are not finite in a file that the code names
     "data": (70, SEEN),
     "data-missing": (50, LIKELY),  # empty cells: whether they become NaN is up to the reader
+    "data-filled": (18, POSSIBLE),  # the same, and the code fills or drops what is missing
     "latest-bad": (85, SEEN),  # the checkpoint that one would resume from
     "earlier-bad": (30, SEEN),  # a later one is clean, so training got over it
     "other-run": (28, SEEN),  # a folder of checkpoints that neither the code names nor the last run wrote to

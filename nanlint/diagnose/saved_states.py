@@ -102,12 +102,17 @@ def table_clues(project: Project) -> Iterator[Clue]:
         line, cell = worst.first_bad
         shown = f"`{cell.strip()}`" if cell.strip() else "empty"
         told = f"column {worst.name}: {worst.flaws:,} of {table.rows:,} cells are no finite number, the first is {shown} in line {line}"
-        strength = "data-missing" if not worst.bad else "data-named" if project.mentions(path) else "data"
+        if worst.bad:
+            strength = "data-named" if project.mentions(path) else "data"
+        else:
+            strength = "data-filled" if project.fills_gaps else "data-missing"
         yield _data_clue(project.shown(path), strength, told, line)
 
 
 def _data_clue(path: str, strength: str, told: str, line: int = 0) -> Clue:
     title = f"{path} holds values that are not finite: a batch that has one of them makes the loss NaN"
+    if strength in {"data-missing", "data-filled"}:
+        title = f"{path} has empty cells among numbers: most readers make NaN of them"
     first = f"make {path} again without them, or leave the rows out when it is loaded"
     return Clue(DATA, path, strength, title, f"{path}: {told}", first, path, line)
 
