@@ -365,6 +365,17 @@ def test_links_out_of_the_project_are_not_followed(tmp_path: Path) -> None:
     assert find(str(tmp_path / "project")).tables == []
 
 
+@pytest.mark.slow
+def test_environments_inside_the_project_are_none_of_its_files(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    for name in ("venv/lib/data", "node_modules"):
+        (tmp_path / name).mkdir(parents=True)
+        torch.save({"w": torch.tensor([torch.nan])}, tmp_path / name / "bad.pt")
+    torch.save({"w": torch.ones(1)}, tmp_path / "model.pt")
+    found = answer(tmp_path, "--budget", "0")
+    assert (found["causes"], found["inventory"]["checkpoints"]) == ([], ["model.pt"])
+
+
 def clue(strength: str, about: str = "x", **more: Any) -> Clue:
     return Clue("code", about, strength, f"because of {strength}", f"{strength} was seen", "mend it", "a.py", **more)
 

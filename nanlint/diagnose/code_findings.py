@@ -26,6 +26,7 @@ _LEVELS = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 _AT_A_TIME = 2
 _LOOPS = "NAN4"
 """Rules about the training loop: they let a NaN in or hide it."""
+_SAVING = "NAN5"
 
 
 def check_configs(project: Project) -> Report:
@@ -68,14 +69,23 @@ def code_clue(finding: Finding) -> Clue | None:
 def _strength(finding: Finding) -> str:
     verdict = finding.verdict
     if verdict is None or verdict.kind in {VerdictKind.NOT_RUNNABLE, VerdictKind.FLAKY}:
-        return finding.severity.value
+        return _as_read(finding)
     if verdict.kind is VerdictKind.NOT_REPRODUCED:
         return "not-reproduced" if finding.severity is not Severity.INFO else "info-not-reproduced"
     if verdict.kind is VerdictKind.REACHABLE:
         return "reachable" if finding.severity is not Severity.INFO else "info"
-    if finding.code.startswith(_LOOPS):
+    if finding.code.startswith((_LOOPS, _SAVING)):
         return "loop-confirmed"
     return f"confirmed-{verdict.plausibility.value}" if verdict.plausibility else "confirmed-edge"
+
+
+def _as_read(finding: Finding) -> str:
+    """By its level, and by whether the rule is about where a NaN begins or about what becomes of it."""
+    if finding.severity is Severity.INFO:
+        return "info"
+    if finding.code.startswith(_SAVING):
+        return "saving"
+    return "loop" if finding.code.startswith(_LOOPS) else finding.severity.value
 
 
 def _told(finding: Finding) -> str:

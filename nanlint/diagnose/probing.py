@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _LOSS = re.compile(r"loss|criterion|objective|divergence|entropy|elbo|nll|penalty|(^|_)(kl|mi|dist|distance)(_|$)")
 _LOSS_FILE = re.compile(r"(^|_)(loss|losses|criterions?|objectives?)(_|$)")
 _MODULE = re.compile(r"Module\b")
+_PASSED_THROUGH = re.compile(r"conv|mm(_|$)|linear|matmul|^dot|^mv|attention|^sum|^mean|^add|^mul")
+"""Operations that hand on what they are given, and overflow if that is large enough."""
 _TIMEOUT = 15.0
 
 
@@ -109,7 +111,13 @@ def probe(subject: Subject, project: Project, harness: Harness) -> Clue | None:
     except (KeyError, TypeError, ValueError, AttributeError):
         # The border to the child: the user's code can write an answer itself.
         return None
-    return _clue(subject, project.shown(subject.path), verdict)
+    return _clue(subject, project.shown(subject.path), verdict) if _is_telling(verdict) else None
+
+
+def _is_telling(verdict: Verdict) -> bool:
+    """Whether the line itself breaks: not a product of matrices that large values pass through, nor weights that made-up steps moved."""
+    operation = str((verdict.witness or {}).get("operation", ""))
+    return (verdict.how or "").startswith("input only") and not _PASSED_THROUGH.search(operation)
 
 
 def _clue(subject: Subject, path: str, verdict: Verdict) -> Clue:

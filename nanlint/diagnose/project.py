@@ -20,10 +20,13 @@ TENSOR_SUFFIXES = frozenset(
 )
 TABLE_SUFFIXES = frozenset({".csv", ".tsv"})
 _NOT_LOOKED_INTO = frozenset({"__pycache__", "node_modules", "site-packages", "venv", "env", "wandb", "nanlint-trace"})
-_DEEPEST = 8
+_DEEPEST = 6
+"""As deep as checkpoints are looked for."""
 _MOST_FILES = 50_000
 _LARGEST_TEXT = 512 * 1024
 """Bytes of a file that is read for its words: code and configs are smaller."""
+_MOST_TEXT = 64 << 20
+"""Characters of all of them."""
 _TESTS = re.compile(r"(^|/)(tests?|testing)(/|_)|(^|/)test_|_test\.py$|conftest\.py$")
 _TRAINS = re.compile(r"\.backward\(|\bTrainer\(|\.fit\(|\.train_batch\(|autograd\.grad\(")
 _STARTS = re.compile(r"__name__\s*==\s*[\"']__main__[\"']")
@@ -51,8 +54,20 @@ class Project:
     logs: list[Path] = field(default_factory=list)
     texts: dict[Path, str] = field(default_factory=dict)
     """Of code and configs."""
+    size: int = 0
+    """Of the texts."""
     is_cut: bool = False
     """There are more files than anybody wants to wait for."""
+
+    def keep_text(self, path: Path) -> None:
+        """Read the file for its words, while there is room."""
+        text = _text(path) if self.size < _MOST_TEXT else ""
+        self.texts[path] = text
+        self.size += len(text)
+
+    def owns(self, path: Path) -> bool:
+        """Whether the file is the project's, and not in an environment or a package that lies in its folder."""
+        return _NOT_LOOKED_INTO.isdisjoint(path.relative_to(self.root).parts)
 
     @property
     def scripts(self) -> list[Path]:
@@ -112,10 +127,10 @@ def _sort_in(path: Path, project: Project) -> None:
     suffix = path.suffix.lower()
     if suffix == ".py":
         project.python.append(path)
-        project.texts[path] = _text(path)
+        project.keep_text(path)
     elif suffix in CONFIG_SUFFIXES:
         project.configs.append(path)
-        project.texts[path] = _text(path)
+        project.keep_text(path)
     elif suffix in TENSOR_SUFFIXES:
         project.tensors.append(path)
     elif suffix in TABLE_SUFFIXES:

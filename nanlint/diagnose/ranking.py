@@ -40,11 +40,13 @@ STRENGTHS: dict[str, tuple[float, str]] = {
     "reachable": (50, LIKELY),
     "probe-ordinary": (66, CONFIRMED),  # fails on made-up inputs, and the linter has nothing to say about the line
     "probe-edge": (56, CONFIRMED),
-    "probe-large": (40, POSSIBLE),
+    "probe-large": (14, POSSIBLE),  # most code fails on something large
     "conflict": (52, LIKELY),
     "risky-value": (55, LIKELY),
     "error": (55, LIKELY),
     "warning": (45, LIKELY),
+    "loop": (38, LIKELY),  # read, not run: lets a NaN in or hides it
+    "saving": (25, POSSIBLE),  # what is saved or restored: spoils a later run
     "info": (15, POSSIBLE),
     "not-reproduced": (30, POSSIBLE),  # shown by default, and made-up inputs did not break it
     "info-not-reproduced": (8, POSSIBLE),

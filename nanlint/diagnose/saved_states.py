@@ -66,6 +66,8 @@ def read_saved(project: Project, config: Config | None, progress: Callable[[str]
     saved = Saved(config=config)
     runs: dict[Path, list[Diagnosis]] = {}
     for each in checkpoints([project.root]) if project.tensors else []:
+        if not project.owns(each.path):
+            continue
         progress(project.shown(each.path))
         found = diagnose(each, Request(config or Nothing()))
         if found.verdict == PASSED_OVER:

@@ -28,8 +28,9 @@ def report(answer: Answer) -> Iterator[Piece]:
         yield from _others(answer.causes[1:])
     else:
         yield f"{NOTHING}\n", STRONG
-        if not any(step.name == "run" and step.state == "done" for step in answer.steps):
-            yield f"{TRY_A_RUN}\n", PLAIN
+    is_sure = bool(answer.causes) and answer.causes[0].word in {"seen", "confirmed"}
+    if not is_sure and any(step.name == "run" and step.state == "skipped" for step in answer.steps):
+        yield f"{TRY_A_RUN}\n", PLAIN
     if answer.resume is not None:
         yield from _resume(answer.resume)
     yield from _troubles(answer)
@@ -47,6 +48,8 @@ def _first(cause: Cause) -> Iterator[Piece]:
         yield f"{one_line(line)}\n", PLAIN
     yield "  first: ", STRONG
     yield f"{one_line(cause.first)}\n", PLAIN
+    if cause.word in {"likely", "possible"}:
+        yield "  This was read and not seen to fail.\n", FAINT
 
 
 def _others(causes: tuple[Cause, ...]) -> Iterator[Piece]:
