@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanlint.checkpoint.diagnosis import Diagnosis
+    from nanlint.checkpoint.layout import Checkpoint
     from nanlint.checkpoint.series import Series
     from nanlint.checkpoint.stated import Config, Stated
     from nanlint.checkpoint.symptoms import Symptom
@@ -31,6 +32,11 @@ class Saved:
     runs: list[Series] = field(default_factory=list)
     data: list[Diagnosis] = field(default_factory=list)
     config: Config | None = None
+
+
+def place_of(checkpoint: Checkpoint) -> Path:
+    """Its file, or its folder if several files make it."""
+    return checkpoint.files[0] if len(checkpoint.files) == 1 else checkpoint.path
 
 
 def stated_config(project: Project, named: Path | None) -> tuple[Config | None, list[str]]:
@@ -68,12 +74,12 @@ def read_saved(project: Project, config: Config | None, progress: Callable[[str]
     for each in checkpoints([project.root]) if project.tensors else []:
         if not project.owns(each.path):
             continue
-        progress(project.shown(each.path))
+        progress(project.shown(place_of(each)))
         found = diagnose(each, Request(config or Nothing()))
         if found.verdict == PASSED_OVER:
             continue
         is_state = found.step is not None or found.learning_rate is not None or each.layout != "file"
-        if is_data(each.path, project.root) and not is_state:
+        if is_data(place_of(each), project.root) and not is_state:
             saved.data.append(found)
         else:
             runs.setdefault(each.path.parent, []).append(found)
@@ -85,9 +91,9 @@ def data_clues(saved: Saved, project: Project) -> Iterator[Clue]:
     """Data files that hold NaN or Inf."""
     for found in saved.data:
         if found.errors:
-            path = project.shown(found.checkpoint.path)
+            path = project.shown(place_of(found.checkpoint))
             told = "; ".join(f"{each.name}: {each.message}" for each in found.errors[:_MOST_TOLD])
-            strength = "data-named" if project.mentions(found.checkpoint.path) else "data"
+            strength = "data-named" if project.mentions(place_of(found.checkpoint)) else "data"
             yield _data_clue(path, strength, told)
 
 
@@ -140,7 +146,7 @@ def _other_format(found: Diagnosis, config: Config | None, project: Project) -> 
     stated = config.formats if config is not None else ()
     others = [name for name in found.formats if name not in stated]
     if len(stated) == 1 and others and config is not None:
-        path = project.shown(found.checkpoint.path)
+        path = project.shown(place_of(found.checkpoint))
         told = f"{path} was trained in {others[0]} (its weights or its loss scaler say so), and {config.file} says {stated[0]}"
         first = f"go on in {others[0]}, or convert the weights and begin with a new scaler"
         yield Clue(CHECKPOINT, f"{path} format", "format", told, told, first, path)
@@ -158,23 +164,23 @@ def _not_finite(series: Series, project: Project, *, is_current: bool) -> Iterat
     if first is None or latest is None:
         return
     bad = [each for each in series.diagnoses if each.errors]
-    named = next((each for each in reversed(bad) if project.mentions(each.checkpoint.path)), bad[-1])
+    named = next((each for each in reversed(bad) if project.mentions(place_of(each.checkpoint))), bad[-1])
     worst = named if latest.errors else first
-    path = project.shown(worst.checkpoint.path)
+    path = project.shown(place_of(worst.checkpoint))
     told = "; ".join(f"{each.name}: {each.message}" for each in worst.errors[:_MOST_TOLD])
     more = f" and {len(worst.errors) - _MOST_TOLD} more tensors" if len(worst.errors) > _MOST_TOLD else ""
     clean = series.last_clean
-    instead = f"resume from {project.shown(clean.checkpoint.path)}" if clean else "start anew: none is clean"
+    instead = f"resume from {project.shown(place_of(clean.checkpoint))}" if clean else "start anew: none is clean"
     title = f"{path} holds values that are not finite: a run that resumes from it is lost from its first step"
     evidence = f"{path}: {told}{more}"
     if len(series.diagnoses) > 1:
-        evidence += f"; the first bad one by {series.order} is {project.shown(first.checkpoint.path)}"
+        evidence += f"; the first bad one by {series.order} is {project.shown(place_of(first.checkpoint))}"
     strength = "other-run" if not is_current else "latest-bad" if latest.errors else "earlier-bad"
     yield Clue(CHECKPOINT, path, strength, title, evidence, f"move {path} away, and {instead}", path)
 
 
 def _symptoms(found: Diagnosis, series: Series, project: Project) -> Iterator[Clue]:
-    path = project.shown(found.checkpoint.path)
+    path = project.shown(place_of(found.checkpoint))
     for kind, some in _by_kind(found).items():
         told = "; ".join(f"{each.name}: {each.message}" for each in some[:_MOST_TOLD])
         if kind == "lr-config":
@@ -196,7 +202,7 @@ def _by_kind(found: Diagnosis) -> dict[str, list[Symptom]]:
 
 def _remedy(kind: str, series: Series, found: Diagnosis, project: Project) -> str:
     earlier = [each for each in series.diagnoses if each is not found and not _by_kind(each).keys() & _STRENGTHS]
-    from_there = f"resume from {project.shown(earlier[-1].checkpoint.path)}, or " if earlier else ""
+    from_there = f"resume from {project.shown(place_of(earlier[-1].checkpoint))}, or " if earlier else ""
     if kind == "loss-scale":
         return f"{from_there}do not load the scaler's state; find what overflows, or train in bfloat16, which needs no scaler"
     if kind in _STRENGTHS:
@@ -222,7 +228,7 @@ def resume_of(saved: Saved, project: Project) -> Resume | None:
     best = _best(series)
     if best is None:
         return Resume("", f"none of the {len(series.diagnoses)} checkpoints is clean", _stated(saved))
-    path = project.shown(best.checkpoint.path)
+    path = project.shown(place_of(best.checkpoint))
     moment = f"step {best.step:,}" if best.step is not None else f"epoch {best.epoch}" if best.epoch is not None else ""
     why = f"the last clean one by {series.order}" + (f", {moment}" if moment else "")
     rate, rate_why = _rate(best, saved)
@@ -238,7 +244,7 @@ def _best(series: Series) -> Diagnosis | None:
 
 
 def _is_named(series: Series, project: Project) -> bool:
-    return any(project.mentions(each.checkpoint.path) for each in series.diagnoses)
+    return any(project.mentions(place_of(each.checkpoint)) for each in series.diagnoses)
 
 
 def _written(series: Series) -> float:
@@ -265,4 +271,4 @@ def _rate(best: Diagnosis, saved: Saved) -> tuple[float | None, str]:
 
 def run_names(saved: Saved, project: Project) -> Sequence[str]:
     """Every checkpoint, in order."""
-    return [project.shown(each.checkpoint.path) for series in saved.runs for each in series.diagnoses]
+    return [project.shown(place_of(each.checkpoint)) for series in saved.runs for each in series.diagnoses]

@@ -231,7 +231,8 @@ def _answer(work: Work, results: list[StepResult], *, is_interrupted: bool) -> A
         "configs": [work.config.file] if work.config is not None else [],
         "checkpoints": list(saved_states.run_names(work.saved, project)),
         "data": [
-            project.shown(path) for path in (*(each.checkpoint.path for each in work.saved.data), *project.tables)
+            project.shown(path)
+            for path in (*(saved_states.place_of(each.checkpoint) for each in work.saved.data), *project.tables)
         ],
         "python": [project.shown(path) for path in project.python],
     }
