@@ -323,6 +323,14 @@ def test_a_table_counts_what_a_reader_makes_nan_of(tmp_path: Path) -> None:
     assert table.flawed[0].first_bad == (3, "nan")
 
 
+def test_a_table_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1," + '"' + "x" * 200_000 + "\n")
+    (tmp_path / "u.csv").write_text("a\n1\nnan\n")
+    found = answer(tmp_path, "--budget", "0")
+    assert step(found, "data")["notes"] == ["t.csv cannot be read: line 2: field larger than field limit (131072)"]
+    assert found["causes"][0]["path"] == "u.csv"
+
+
 def test_a_column_of_words_has_no_flaws(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv"
     path.write_text("word\tn\nnan\t1\ninf\t2\nthe\t3\nof\t4\na\t5\n")

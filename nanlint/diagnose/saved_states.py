@@ -97,12 +97,13 @@ def data_clues(saved: Saved, project: Project) -> Iterator[Clue]:
             yield _data_clue(path, strength, told)
 
 
-def table_clues(project: Project) -> Iterator[Clue]:
-    """Tables with cells that are not finite, or missing among numbers; raises OSError or ValueError per table in `notes`."""
+def table_clues(project: Project, notes: list[str]) -> Iterator[Clue]:
+    """Tables with cells that are not finite, or missing among numbers; what cannot be read goes to `notes`."""
     for path in project.tables:
         try:
             table = read_table(path)
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            notes.append(f"{project.shown(path)} cannot be read: {error}")
             continue
         worst = next(iter(table.flawed), None)
         if worst is None or worst.first_bad is None:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from nanlint.diagnose import code_findings, probing, saved_states, traced_run
-from nanlint.diagnose.answer import DATA, DONE, FAILED, INTERRUPTED, SKIPPED, Answer, Resume, StepResult
+from nanlint.diagnose.answer import CHECKPOINT, DONE, FAILED, INTERRUPTED, SKIPPED, Answer, Resume, StepResult
 from nanlint.diagnose.ranking import ranked
 from nanlint.errors import NanlintError
 
@@ -50,12 +50,16 @@ class Work:
     config: Config | None = None
     saved: saved_states.Saved = field(default_factory=saved_states.Saved)
     findings: list[Finding] = field(default_factory=list)
+    bad_data: set[str] = field(default_factory=set)
+    bad_states: set[str] = field(default_factory=set)
     curves: dict[str, dict[str, Curve]] = field(default_factory=dict)
 
 
 def _configs(work: Work, result: StepResult) -> None:
     report = code_findings.check_configs(work.project)
     result.clues += [code_findings.config_clue(finding) for finding in report.findings]
+    if work.project.is_cut:
+        result.notes.append("the folder holds more files than are looked at; name the folder of one project")
     config, complaints = saved_states.stated_config(work.project, work.plan.config)
     work.config = config
     result.notes += complaints
@@ -68,6 +72,7 @@ def _saved(work: Work, result: StepResult) -> None:
     work.saved = saved_states.read_saved(work.project, work.config, work.tell)
     checkpoints = [each for series in work.saved.runs for each in series.diagnoses]
     result.clues += saved_states.checkpoint_clues(work.saved, work.project)
+    work.bad_states = {clue.path for clue in result.clues if clue.kind == CHECKPOINT}
     bad = sum(bool(each.errors) for each in checkpoints)
     result.summary = f"{_counted(len(checkpoints), 'checkpoint')}, {bad} bad"
     for each in checkpoints:
@@ -84,7 +89,8 @@ def _saved(work: Work, result: StepResult) -> None:
 def _data(work: Work, result: StepResult) -> None:
     if find_spec("torch") is not None:
         result.clues += saved_states.data_clues(work.saved, work.project)
-    result.clues += saved_states.table_clues(work.project)
+    result.clues += saved_states.table_clues(work.project, result.notes)
+    work.bad_data = {clue.path for clue in result.clues}
     files = len(work.saved.data) + len(work.project.tables)
     result.summary = f"{_counted(files, 'data file')}, {len(result.clues)} with values that are not finite"
     for each in work.saved.data:
@@ -132,11 +138,8 @@ def _run(work: Work, result: StepResult) -> None:
     outcome = traced_run.run(words, work.project.root, limits, lambda done: work.tell(f"step {done}"))
     if outcome.curves:
         work.curves["The traced run"] = outcome.curves
-    bad_data = [clue.path for clue in saved_states.data_clues(work.saved, work.project)]
-    bad_data += [clue.path for clue in saved_states.table_clues(work.project)]
-    bad_states = [clue.path for clue in saved_states.checkpoint_clues(work.saved, work.project) if clue.kind != DATA]
     rate = saved_states.rate_of(work.config)
-    result.clues += traced_run.clues_of(outcome, rate, _only(bad_data), _only(bad_states))
+    result.clues += traced_run.clues_of(outcome, rate, _only(work.bad_data), _only(work.bad_states))
     if outcome.is_interrupted:
         raise KeyboardInterrupt
     if outcome.found is None and outcome.code:
@@ -148,9 +151,9 @@ def _run(work: Work, result: StepResult) -> None:
     result.notes += outcome.warnings[:3]
 
 
-def _only(paths: list[str]) -> str:
+def _only(paths: set[str]) -> str:
     """The one bad file that the run must have read; with several nobody knows which."""
-    return paths[0] if len(set(paths)) == 1 else ""
+    return next(iter(paths)) if len(paths) == 1 else ""
 
 
 def _counted(count: int, noun: str, nouns: str = "") -> str:
