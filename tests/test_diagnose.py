@@ -384,6 +384,20 @@ def test_environments_inside_the_project_are_none_of_its_files(tmp_path: Path) -
     assert (found["causes"], found["inventory"]["checkpoints"]) == ([], ["model.pt"])
 
 
+@pytest.mark.slow
+def test_the_run_and_a_finding_beside_it_are_one_cause(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from tests.diagnose_projects import HARDER, PROJECTS, make  # noqa: PLC0415 - imports torch
+
+    (planted,) = (each for each in (*PROJECTS, *HARDER) if each.name == "masked_attention")
+    found = answer(make(planted, tmp_path), "--budget", "0", "--run", "python train.py")
+    first, *others = found["causes"]
+    assert (first["path"], first["line"], first["code"], first["certainty"]) == ("attention.py", 21, "NAN107", "seen")
+    assert [line.partition(" ")[0] for line in first["evidence"]] == ["seen", "NAN107"]
+    assert "NAN107" not in {cause["code"] for cause in others}
+    assert first["first"].startswith("write instead, for example:\n")
+
+
 def clue(strength: str, about: str = "x", **more: Any) -> Clue:
     return Clue("code", about, strength, f"because of {strength}", f"{strength} was seen", "mend it", "a.py", **more)
 

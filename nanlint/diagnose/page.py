@@ -49,7 +49,10 @@ def _cause(number: int, cause: Cause) -> Iterator[str]:
     where = f", <code>{html.escape(cause.where)}</code>" if cause.where else ""
     yield f'<p><b class="bad">{cause.word}</b>{where}</p><ul>'
     yield from (f"<li>{marked(line)}</li>" for line in cause.evidence)
-    yield f"</ul><p><b>What to do:</b> {marked(cause.first)}</p>"
+    head, _, code = cause.first.partition("\n")
+    yield f"</ul><p><b>What to do:</b> {marked(head)}</p>"
+    if code:
+        yield f"<pre>{html.escape(code)}</pre>"
 
 
 def _resume(answer: Answer) -> Iterator[str]:

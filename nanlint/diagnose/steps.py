@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -246,6 +246,7 @@ def _answer(work: Work, results: list[StepResult], *, is_interrupted: bool) -> A
 
 def _clues(results: list[StepResult]) -> list[Clue]:
     """All clues; what confirm says of a finding stands for what check has said of it."""
+    _join(results)
     confirmed = {(clue.about, clue.code) for result in results if result.name == "confirm" for clue in result.clues}
     return [
         clue
@@ -253,3 +254,23 @@ def _clues(results: list[StepResult]) -> list[Clue]:
         for clue in result.clues
         if result.name != "check" or (clue.about, clue.code) not in confirmed
     ]
+
+
+NEAR = 3
+"""Lines between a finding and the operation that broke in the run: the mask is flagged, and the softmax breaks."""
+
+
+def _join(results: list[StepResult]) -> None:
+    """A finding of the rule that the run names, a few lines from where it broke, is about the same thing."""
+    seen = [clue for result in results if result.name == "run" for clue in result.clues if clue.code]
+    for result in results:
+        if result.name != "run":
+            result.clues[:] = [
+                next((replace(clue, about=one.about) for one in seen if _is_near(clue, one)), clue)
+                for clue in result.clues
+            ]
+
+
+def _is_near(clue: Clue, seen: Clue) -> bool:
+    is_same = (clue.kind, clue.path, clue.code) == (seen.kind, seen.path, seen.code)
+    return is_same and abs(clue.line - seen.line) <= NEAR

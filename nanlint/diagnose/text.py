@@ -47,7 +47,10 @@ def _first(cause: Cause) -> Iterator[Piece]:
         yield "  evidence: ", FAINT
         yield f"{one_line(line)}\n", PLAIN
     yield "  first: ", STRONG
-    yield f"{one_line(cause.first)}\n", PLAIN
+    head, *code = cause.first.splitlines() or [""]
+    yield f"{one_line(head)}\n", PLAIN
+    for line in code:
+        yield f"      {printable(line)}\n", PLAIN
     if cause.word in {"likely", "possible"}:
         yield "  This was read and not seen to fail.\n", FAINT
 

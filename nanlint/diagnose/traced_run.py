@@ -148,7 +148,7 @@ def clues_of(outcome: Outcome, rate: Stated | None, data: str, checkpoint: str) 
     found = outcome.found
     if found is None:
         return [_warned(outcome, rate)] if outcome.warnings else []
-    from nanlint.trace.diagnosis import INPUT, PARAMETER  # noqa: PLC0415 - as above
+    from nanlint.trace.diagnosis import INPUT, OPTIMIZER, PARAMETER  # noqa: PLC0415 - as above
     from nanlint.trace.text import headline  # noqa: PLC0415 - as above
 
     told = f"seen in the run at step {found.step}: {headline(found)}" + (f"; {found.reason}" if found.reason else "")
@@ -162,8 +162,17 @@ def clues_of(outcome: Outcome, rate: Stated | None, data: str, checkpoint: str) 
         title = f"a parameter was not finite before the first step: {found.reason or found.symptom}"
         return [Clue(CHECKPOINT, checkpoint or path, "run", title, told, "resume from a clean checkpoint", checkpoint or path)]  # fmt: skip
     title = f"at step {found.step} {headline(found)}" + (f": {found.reason}" if found.reason else "")
-    first = found.advice or (f"apply the fix of {found.code}" if found.diff else f"guard {path}:{line}")
+    if found.kind == OPTIMIZER:
+        first = "give the optimizer an eps that is above 0 in the format of its state (1e-8 in float32), or a smaller learning rate"
+    else:
+        first = _remedy(found, path, line)
     return [Clue(CODE, f"{path}::{line}", "run", title, told, first, path, line, found.code.split(" ")[0])]
+
+
+def _remedy(found: Diagnosis, path: str, line: int) -> str:
+    if found.diff:
+        return f"nanlint check --diff --unsafe-fixes {path} shows the fix of {found.code}"
+    return f"write instead, for example:\n{found.advice}" if found.advice else f"guard {path}:{line}"
 
 
 def _shown(path: str) -> str:
