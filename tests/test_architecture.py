@@ -32,13 +32,17 @@ DOORS: dict[str, frozenset[str]] = {
     "plot": frozenset(),
     "confirm": frozenset({"model", "source", "ops", "facts"}),
     # The static finding at the line where a run broke.
-    "trace": frozenset({*LEFT_TO_RIGHT, "api"}),
+    "trace": frozenset({*LEFT_TO_RIGHT, "api", "plot", "checkpoint"}),
+    # It puts the others' answers in order, and does none of their work.
+    "diagnose": frozenset({"api", "settings", "checkpoint", "confirm", "trace", "plot", "report", "model"}),
     "api": frozenset({*LEFT_TO_RIGHT, "rule_pages"}),
     "testing": frozenset({*LEFT_TO_RIGHT, "api"}),
     "rule_pages": frozenset({"model", "rule", "engine"}),
     "codemods": frozenset(LEFT_TO_RIGHT),
     "libcst_tool": frozenset({"codemods"}),
-    "cli": frozenset({*LEFT_TO_RIGHT, "report", "confirm", "checkpoint", "plot", "trace", "api", "rule_pages"}),
+    "cli": frozenset(
+        {*LEFT_TO_RIGHT, "report", "confirm", "checkpoint", "plot", "trace", "diagnose", "api", "rule_pages"}
+    ),
     "__main__": frozenset({"cli"}),
 }
 TORCH_ROOMS = ("confirm/worker/", "trace/", "checkpoint/")

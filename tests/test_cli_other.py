@@ -18,7 +18,7 @@ from tests.project import LOG, Project, environment
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMMANDS = ("check", "trace", "plot", "checkpoint", "confirm", "explain", "rules", "clean", "completion")
+COMMANDS = ("check", "trace", "plot", "checkpoint", "confirm", "diagnose", "explain", "rules", "clean", "completion")
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed, so nothing can be watched")
 
 import nanlint.trace as nt  # noqa: E402 - it imports torch
+from nanlint.errors import NanlintError  # noqa: E402 - same
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,3 +117,77 @@ def test_stop_is_another_word_for_raise(tmp_path: Path) -> None:
         nt.watch(run.model, run.optimizer, on_nonfinite="stop", folder=str(tmp_path)),
     ):
         run.train()
+
+
+def save(run: Run, path: Path, *, spoiled: bool = False) -> None:
+    state = {
+        "model": run.model.state_dict(),
+        "optimizer": run.optimizer.state_dict(),
+        "scheduler": run.scheduler.state_dict(),
+        "scaler": run.scaler.state_dict(),
+    }
+    if spoiled:
+        state["model"] = {name: value * float("nan") for name, value in state["model"].items()}
+    torch.save(state, path)
+
+
+def saved_run(folder: Path) -> None:
+    """Two checkpoints of a run, of which the later one is lost."""
+    run = Run()
+    run.step(run.batches[0])
+    save(run, folder / "step_1.pt")
+    run.step(run.batches[1])
+    save(run, folder / "step_2.pt", spoiled=True)
+
+
+def test_weights_that_were_lost_before_the_run_come_back_from_disk(tmp_path: Path) -> None:
+    saved_run(tmp_path)
+    reference, run = Run(), Run()
+    for each, name in ((reference, "step_1.pt"), (run, "step_2.pt")):
+        state = torch.load(tmp_path / name)
+        for owner in ("model", "optimizer", "scheduler", "scaler"):
+            getattr(each, owner).load_state_dict(state[owner])
+    with nt.watch(
+        run.model, run.optimizer, on_nonfinite="rollback", tell=lambda _: None, folder=str(tmp_path / "trace"), checkpoints=str(tmp_path),
+    ) as watch:  # fmt: skip
+        run.step(run.batches[1])
+        torch.manual_seed(5)
+        run.step(run.batches[2])
+    torch.manual_seed(5)
+    reference.step(reference.batches[2])
+    assert (watch.skipped, watch.restored) == (1, [str(tmp_path / "step_1.pt")])
+    assert watch.found[0].notes[-1] == f"rolled back to {tmp_path / 'step_1.pt'} (model, optimizer, scheduler, scaler)"
+    assert run.state() == reference.state()
+
+
+def test_too_many_bad_steps_go_to_disk_once_and_then_are_an_error(tmp_path: Path) -> None:
+    saved_run(tmp_path)
+    run = Run()
+    for number in (1, 2, 3, 4, 5, 6):
+        run.batches[number][0, 0] = float("nan")
+    watching = nt.watch(
+        run.model, run.optimizer, on_nonfinite="rollback", max_skips=1, tell=lambda _: None, folder=str(tmp_path / "trace"), checkpoints=str(tmp_path),
+    )  # fmt: skip
+    with pytest.raises(nt.NonFiniteError, match="more than 1 steps in a row were bad") as caught, watching:
+        run.train()
+    assert (watching.restored, caught.value.diagnosis.step) == ([str(tmp_path / "step_1.pt")], 5)
+
+
+@pytest.mark.parametrize(
+    ("kept", "told"),
+    [("step_2.pt", "holds no clean checkpoint"), ("other.pt", "does not hold the weights of this model")],
+)
+def test_a_folder_without_a_checkpoint_that_fits_is_told(kept: str, told: str, tmp_path: Path) -> None:
+    saved_run(tmp_path)
+    torch.save({"model": torch.nn.Linear(3, 3).state_dict()}, tmp_path / "other.pt")
+    for path in tmp_path.glob("*.pt"):
+        if path.name != kept:
+            path.unlink()
+    run = Run()
+    with torch.no_grad():
+        run.model[0].weight.fill_(float("nan"))
+    watching = nt.watch(
+        run.model, run.optimizer, on_nonfinite="rollback", folder=str(tmp_path / "trace"), checkpoints=str(tmp_path)
+    )
+    with pytest.raises(NanlintError, match=told), watching:
+        run.step(run.batches[0])

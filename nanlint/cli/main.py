@@ -30,6 +30,7 @@ _SUMMARIES = {
     "plot": "draw the curves of a run from its log",
     "checkpoint": "look for NaN and Inf in saved states, and at what a run would resume with",
     "confirm": "run the code that check finds, to see it fail",
+    "diagnose": "say why the loss of a project is NaN, from its configs, checkpoints, data and code",
     "explain": "print what a rule finds, why it hurts and what to write instead",
     "rules": "list every rule",
     "clean": "delete the cache",
@@ -44,12 +45,13 @@ examples:
   nanlint explain NAN110                 what a rule is about
   nanlint check --write-baseline src/    adopt nanlint on an existing repository
   nanlint checkpoint runs/               which checkpoint to resume from
+  nanlint diagnose                       why is the loss NaN, and what to do first
 
 exit codes: 0 nothing found, 1 findings, 2 the run itself failed
 """
 
 # They run or load what others made. For all else the collector would only look at what was imported, again and again.
-_WITH_COLLECTOR = frozenset({"trace", "checkpoint", "confirm"})
+_WITH_COLLECTOR = frozenset({"trace", "checkpoint", "confirm", "diagnose"})
 
 # A full disk, a full quota, a device that fails, a descriptor that is closed.
 _OUTPUT_REFUSED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.EBADF})

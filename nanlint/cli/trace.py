@@ -43,6 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--folder", metavar="DIR", default="nanlint-trace", help="where repro scripts go (default: nanlint-trace)"
     )
     parser.add_argument("--log", metavar="FILE", default="", help="write a line of JSON for every step (nanlint plot)")
+    parser.add_argument("--save-batch", metavar="FILE", default="", help="save the batch of the bad step (torch.load)")
     parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE", help="run a module")
     parser.add_argument("script", nargs=argparse.REMAINDER, metavar="SCRIPT", help="the script and its arguments")
 
@@ -68,6 +69,7 @@ def _plan(options: argparse.Namespace, words: list[str], make: type[Plan]) -> Pl
         report=options.report,
         folder=options.folder,
         log=options.log,
+        save_batch=options.save_batch,
     )
 
 

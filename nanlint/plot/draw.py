@@ -1,89 +1,152 @@
-"""Curves below each other as one SVG, readable on a light and a dark page."""
+"""Curves as SVG, readable on a light and a dark page: a panel for each quantity, with a line for each layer of it."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
+from nanlint.plot.axis import Axis, axis_of, written
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from nanlint.plot.read_log import Curve
 
-WIDTH, HEIGHT, GAP = 720, 180, 26
-LEFT, RIGHT, TOP, BOTTOM = 70, 16, 26, 22
-WIDE = 1e3
-"""A curve whose values span more than this is drawn on a logarithmic scale."""
+WIDTH, HEIGHT, GAP = 720, 200, 18
+NARROW = 480
+"""Of a figure in a page, where two stand side by side."""
+LEFT, RIGHT, TOP, BOTTOM = 70, 16, 26, 36
+LEGEND = 16
+"""Height of a row of the legend."""
+IN_A_ROW = 2
+MOST_LINES = 12
+"""Layers that are drawn: those nearest to trouble, as the log has them."""
 MOST_POINTS = 2000
 """More than a screen has; of longer curves every n-th point is drawn, and every one that is not finite."""
 MARKED = 20
-STYLE = """
-svg { --ink: #1f6feb; --line: #888; --text: #222; --bad: #c1121f; background: #fff; font: 12px sans-serif }
-@media (prefers-color-scheme: dark) { svg { --ink: #6cb6ff; --text: #ddd; --bad: #ff6b6b; background: #111 } }
-text { fill: var(--text) } .bad { fill: var(--bad) } .title { font-weight: bold }
+COLOURS = 6
+LIGHT = "--ink0:#1f5fd0;--ink1:#b3570b;--ink2:#18794e;--ink3:#8a3ffc;--ink4:#a2185b;--ink5:#4d5b6b;--axis:#888;--grid:#8883;--text:#222;--bad:#c1121f"
+DARK = "--ink0:#6cb6ff;--ink1:#f0a35e;--ink2:#57c98a;--ink3:#c4a1ff;--ink4:#ff8fc0;--ink5:#a8b3c2;--text:#ddd;--bad:#ff6b6b"
+STYLE = f"""
+svg {{ {LIGHT}; background: #fff; font: 12px sans-serif }}
+@media (prefers-color-scheme: dark) {{ svg {{ {DARK}; background: #111 }} }}
+text {{ fill: var(--text) }} .bad {{ fill: var(--bad) }} .title {{ font-weight: bold }}
 """
 
 
-def picture(curves: dict[str, Curve]) -> str:
-    """All curves, in the order given."""
-    height = len(curves) * (HEIGHT + GAP)
-    parts = [
-        f'<g transform="translate(0 {index * (HEIGHT + GAP)})">{_panel(name, curve)}</g>'
-        for index, (name, curve) in enumerate(curves.items())
-    ]
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}">'
-    return f"{head}<style>{STYLE}</style>{''.join(parts)}</svg>\n"
+def picture(curves: Mapping[str, Curve]) -> str:
+    """All curves below each other, as a file of its own; `ratios.a` and `ratios.b` share a panel."""
+    panels: list[str] = []
+    top = 0
+    for title, lines in by_quantity(curves).items():
+        panel = _panel(title, lines, WIDTH)
+        panels.append(f'<g transform="translate(0 {top})">{panel.drawn()}</g>')
+        top += panel.height + GAP
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" width="{WIDTH}" height="{top}">'
+    return f"{head}<style>{STYLE}</style>{''.join(panels)}</svg>\n"
 
 
-def _panel(name: str, curve: Curve) -> str:
-    finite = [(step, value) for step, value in curve if math.isfinite(value)]
-    bad = [(step, value) for step, value in curve if not math.isfinite(value)]
-    values = [value for _, value in finite]
-    is_log = bool(values) and min(values) > 0 and max(values) / min(values) > WIDE
-    place = _Places(curve, [math.log10(value) for value in values] if is_log else values)
-    shown = finite[:: max(1, len(finite) // MOST_POINTS)]
-    points = " ".join(
-        f"{place.x(step):.1f},{place.y(math.log10(value) if is_log else value):.1f}" for step, value in shown
-    )
-    marks = "".join(
-        f'<path d="M{place.x(step):.1f} {TOP} V{HEIGHT - BOTTOM}" stroke="var(--bad)" stroke-dasharray="4 3"/>'
-        for step, _ in bad[:MARKED]
-    )
-    if bad:
-        marks += f'<text class="bad" x="{WIDTH - RIGHT}" y="{TOP - 8}" text-anchor="end">{bad[0][1]} at step {bad[0][0]:g}</text>'
-    title = f'<text class="title" x="{LEFT}" y="{TOP - 8}">{escape(name)}{" (logarithmic)" if is_log else ""}</text>'
-    line = f'<polyline fill="none" stroke="var(--ink)" stroke-width="1.5" points="{points}"/>'
-    return f"{title}{_axes(curve, values)}{line}{marks}"
+def figure(title: str, lines: Mapping[str, Curve]) -> str:
+    """One panel as an element of a page, which has the colours."""
+    panel = _panel(title, lines, NARROW)
+    size = f'viewBox="0 0 {NARROW} {panel.height}" width="{NARROW}"'
+    return f'<svg {size} role="img" aria-label="{escape(title)}">{panel.drawn()}</svg>'
 
 
-class _Places:
-    """Where a step and a value are drawn."""
-
-    def __init__(self, curve: Curve, heights: Sequence[float]) -> None:
-        steps = [step for step, _ in curve]
-        self._first, self._steps = min(steps), (max(steps) - min(steps)) or 1.0
-        self._low = min(heights, default=0.0)
-        self._span = (max(heights, default=0.0) - self._low) or 1.0
-
-    def x(self, step: float) -> float:
-        """Left to right."""
-        return LEFT + (WIDTH - LEFT - RIGHT) * (step - self._first) / self._steps
-
-    def y(self, value: float) -> float:
-        """Bottom to top."""
-        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - self._low) / self._span
+def by_quantity(curves: Mapping[str, Curve]) -> dict[str, dict[str, Curve]]:
+    """Curves whose names begin alike, by what they have in common: what was read of each layer."""
+    found: dict[str, dict[str, Curve]] = {}
+    for name, curve in curves.items():
+        outer, _, inner = name.partition(".")
+        found.setdefault(outer if inner else name, {})[inner or name] = curve
+    return found
 
 
-def _axes(curve: Curve, values: Sequence[float]) -> str:
-    floor = HEIGHT - BOTTOM
-    first, last = min(step for step, _ in curve), max(step for step, _ in curve)
-    labels = [(floor, min(values, default=None)), (TOP + 8, max(values, default=None))]
-    numbers = "".join(
-        f'<text x="{LEFT - 6}" y="{y}" text-anchor="end">{value:.3g}</text>' for y, value in labels if value is not None
-    )
-    return (
-        f'<path d="M{LEFT} {TOP} V{floor} H{WIDTH - RIGHT}" fill="none" stroke="var(--line)"/>{numbers}'
-        f'<text x="{LEFT}" y="{HEIGHT - 6}">step {first:g}</text>'
-        f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 6}" text-anchor="end">{last:g}</text>'
-    )
+def _panel(title: str, lines: Mapping[str, Curve], width: int) -> _Panel:
+    shown = dict(list(lines.items())[:MOST_LINES])
+    steps = [step for curve in shown.values() for step, _ in curve]
+    values = [value for curve in shown.values() for _, value in curve if math.isfinite(value)]
+    # Steps are counted, never spread over a logarithmic scale.
+    return _Panel(title, shown, width, Axis(min(steps, default=0.0), max(steps, default=1.0)), axis_of(values))
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """One quantity over the steps."""
+
+    title: str
+    lines: Mapping[str, Curve]
+    width: int
+    steps: Axis
+    values: Axis
+
+    @property
+    def height(self) -> int:
+        """With room for the names of the lines, if there are several."""
+        return HEIGHT + (LEGEND * math.ceil(len(self.lines) / IN_A_ROW) if len(self.lines) > 1 else 0)
+
+    def drawn(self) -> str:
+        """All of it."""
+        scale = " (logarithmic)" if self.values.is_log else ""
+        head = f'<text class="title" x="{LEFT}" y="{TOP - 8}">{escape(self.title)}{scale}</text>'
+        lines = "".join(self._line(curve, index) for index, curve in enumerate(self.lines.values()))
+        names = self._legend() if len(self.lines) > 1 else ""
+        return f"{head}{self._axes()}{lines}{self._marks()}{names}"
+
+    def _x(self, step: float) -> float:
+        return LEFT + (self.width - LEFT - RIGHT) * self.steps.share(step)
+
+    def _y(self, value: float) -> float:
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * self.values.share(value)
+
+    def _line(self, curve: Curve, index: int) -> str:
+        finite = [(step, value) for step, value in curve if math.isfinite(value)]
+        places = [(self._x(step), self._y(value)) for step, value in finite[:: max(1, len(finite) // MOST_POINTS)]]
+        ink = f"var(--ink{index % COLOURS})"
+        if len(places) == 1:
+            return f'<circle cx="{places[0][0]:.1f}" cy="{places[0][1]:.1f}" r="3" fill="{ink}"/>'
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        return f'<polyline fill="none" stroke="{ink}" stroke-width="1.5" points="{points}"/>'
+
+    def _marks(self) -> str:
+        """A dashed line at each step with a value that is not finite, and what it was at the first."""
+        points = [point for curve in self.lines.values() for point in curve]
+        bad = sorted({step: value for step, value in reversed(points) if not math.isfinite(value)}.items())
+        lines = "".join(
+            f'<path d="M{self._x(step):.1f} {TOP} V{HEIGHT - BOTTOM}" stroke="var(--bad)" stroke-dasharray="4 3"/>'
+            for step, _ in bad[:MARKED]
+        )
+        if bad:
+            step, value = bad[0]
+            lines += f'<text class="bad" x="{self.width - RIGHT}" y="{TOP - 8}" text-anchor="end">{value} at step {step:g}</text>'
+        return lines
+
+    def _axes(self) -> str:
+        floor, right = HEIGHT - BOTTOM, self.width - RIGHT
+        parts = [f'<path d="M{LEFT} {TOP} V{floor} H{right}" fill="none" stroke="var(--axis)"/>']
+        for value in self.values.ticks() or [self.values.low]:
+            y = self._y(value)
+            parts.append(f'<path d="M{LEFT} {y:.1f} H{right}" stroke="var(--grid)"/>')
+            parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{written(value)}</text>')
+        for step in self.steps.ticks(whole=True):
+            x = self._x(step)
+            parts.append(f'<path d="M{x:.1f} {floor} v4" stroke="var(--axis)"/>')
+            parts.append(f'<text x="{x:.1f}" y="{floor + 17}" text-anchor="middle">{step:g}</text>')
+        parts.append(f'<text x="{right}" y="{floor + 32}" text-anchor="end">step</text>')
+        return "".join(parts)
+
+    def _legend(self) -> str:
+        room = (self.width - LEFT - RIGHT) / IN_A_ROW
+        parts = []
+        for index, name in enumerate(self.lines):
+            x, y = LEFT + room * (index % IN_A_ROW), HEIGHT + LEGEND * (index // IN_A_ROW) + 8
+            parts.append(f'<path d="M{x:.0f} {y - 4} h14" stroke="var(--ink{index % COLOURS})" stroke-width="3"/>')
+            parts.append(f'<text x="{x + 20:.0f}" y="{y}">{escape(_short(name, int(room / 7) - 3))}</text>')
+        return "".join(parts)
+
+
+def _short(name: str, room: int) -> str:
+    """The end of a name tells layers apart."""
+    return name if len(name) <= room else f"…{name[1 - room :]}"

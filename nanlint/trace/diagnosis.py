@@ -45,6 +45,14 @@ class ParameterState:
     gradient: Stats | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A tensor of the batch, and which of its rows stand out."""
+
+    stats: Stats
+    rows: str = ""
+
+
 @dataclass(slots=True)
 class Diagnosis:
     """The origin of the first non-finite value that did harm."""
@@ -78,6 +86,11 @@ class Diagnosis:
     finding_line: int = 0
     diff: str = ""
     repro: str = ""
+    batch: tuple[Given, ...] = ()
+    """What the bad step was given."""
+    saved_batch: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Command, versions, device and date."""
 
     @property
     def place(self) -> Place | None:
@@ -101,6 +114,7 @@ class Diagnosis:
         values["inputs"] = tuple(_stats(stats) for stats in entry["inputs"])
         values["output"] = _stats(entry["output"]) if entry["output"] else None
         values["history"] = tuple(Reading(**reading) for reading in entry["history"])
+        values["batch"] = tuple(Given(_stats(given["stats"]), given["rows"]) for given in entry.get("batch", ()))
         values["chain"] = tuple(
             Link(**{**link, "place": Place(**link["place"]) if link["place"] else None}) for link in entry["chain"]
         )

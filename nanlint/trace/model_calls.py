@@ -155,6 +155,10 @@ class ModelCalls:
         """The step is lost: these calls are the ones to make again, whatever comes after."""
         self._lost = list(reversed(self._last.values()))
 
+    def last_arguments(self) -> list[tuple[str, Any]]:
+        """What the model that was called last was given, by name."""
+        return list(next(reversed(self._last.values())).arguments()) if self._last else []
+
     def locate(self, pending: Diagnosis) -> tuple[Diagnosis, Event | None]:
         """Make the kept calls again, the latest first, until one breaks; `pending` itself if all stay finite."""
         self.is_paused = True

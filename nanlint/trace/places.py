@@ -52,6 +52,8 @@ def shown_path(path: str) -> str:
 
 
 _TORCH = str(Path(torch.__file__).parent) + os.sep
+# The command itself, as pip installs it; not the script of somebody who calls `watch`.
+_STARTED_BY = sys.argv[0] if sys.argv and Path(sys.argv[0]).stem == "nanlint" else ""
 _OURS = str(Path(__file__).parent.parent) + os.sep
 _LIBRARY = tuple(str(Path(sysconfig.get_path(name))) + os.sep for name in ("stdlib", "platstdlib"))
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -61,6 +63,8 @@ _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 def is_foreign(path: str) -> bool:
     """Whether the file belongs to torch, to nanlint or to Python."""
     if path.startswith((_TORCH, _OURS, "<frozen", "<string", "<__array_function__", "<eval_with_key>")):
+        return True
+    if path == _STARTED_BY:
         return True
     return path.startswith(_LIBRARY) and not any(part in path for part in _PACKAGES)
 

@@ -17,6 +17,7 @@ from nanlint.trace.vitals import bad_parameters, parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from nanlint.trace.marks import Mark, Marks
 
@@ -43,6 +44,20 @@ class Recovery:
         self._mark = None
         self._copies.setdefault(id(optimizer), _Copy()).take(optimizer)
 
+    def has_good_weights(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Whether the weights are finite, or a copy of finite ones is there."""
+        return not bad_parameters(optimizer) or id(optimizer) in self._copies
+
+    def go_to_disk(
+        self, checkpoint: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, scalers: Iterable[Any]
+    ) -> list[str]:
+        """Be what the checkpoint holds; what was put back."""
+        from nanlint.trace.from_disk import restore  # noqa: PLC0415 - for those who have nothing better
+
+        done = restore(checkpoint, model, optimizer, schedulers_of(optimizer), list(scalers))
+        self._mark, self._copies, self._settings, self._groups = None, {}, [], []
+        return done
+
     def go_back(self, optimizer: torch.optim.Optimizer, scalers: Iterable[Any]) -> None:
         """The step is bad: be where it began. What the script does to rates and scales until the next one is undone then."""
         if bad_parameters(optimizer) and id(optimizer) in self._copies:
@@ -50,7 +65,7 @@ class Recovery:
         if self._mark is not None:
             self._marks.return_to(self._mark)
         self._mark = None
-        self._settings = [(each, copy.deepcopy(each.state_dict())) for each in (*_schedulers_of(optimizer), *scalers)]
+        self._settings = [(each, copy.deepcopy(each.state_dict())) for each in (*schedulers_of(optimizer), *scalers)]
         self._groups = [
             (group, {name: value for name, value in group.items() if name != "params"})
             for group in optimizer.param_groups
@@ -98,7 +113,8 @@ def _copied(state: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _schedulers_of(optimizer: torch.optim.Optimizer) -> list[Any]:
+def schedulers_of(optimizer: torch.optim.Optimizer) -> list[Any]:
+    """The schedules that move its rate."""
     things = gc.get_objects()
     kinds = {kind for kind in set(map(type, things)) if issubclass(kind, torch.optim.lr_scheduler.LRScheduler)}
     return [thing for thing in things if type(thing) in kinds and getattr(thing, "optimizer", None) is optimizer]

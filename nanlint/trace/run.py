@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from nanlint.errors import ExitCode, NanlintError
-from nanlint.trace import ranks
+from nanlint.trace import batch_rows, ranks
 from nanlint.trace.diagnosis import Diagnosis, Found
+from nanlint.trace.environment import environment
 from nanlint.trace.programs import run_module, run_script
 from nanlint.trace.repro import write_repro
 from nanlint.trace.session import Session
@@ -24,8 +25,10 @@ from nanlint.trace.tracing import HookedStep, TracedStep
 from nanlint.trace.vitals import Vitals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import TracebackType
+
+    import torch
 
     from nanlint.trace.events import Event
 
@@ -45,6 +48,12 @@ class Plan:
     report: str = ""
     folder: str = "nanlint-trace"
     log: str = ""
+    save_batch: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """The script as the user would start it."""
+        return ["python", *(["-m"] if self.is_module else []), self.target, *self.arguments]
 
 
 def trace(plan: Plan, err: TextIO) -> int:
@@ -55,6 +64,7 @@ def trace(plan: Plan, err: TextIO) -> int:
     live = plan.strict or plan.mode in {"live", "hooks"}
     vitals = Vitals(teller.warn, log=StepLog(plan.log) if plan.log and ranks.rank() == 0 else None)
     session = Session(teller.found, look=look, live=live, vitals=vitals)
+    teller.batch = lambda: session.batch
     session.install()
     try:
         code = _run(plan, session, err)
@@ -124,6 +134,8 @@ class _Teller:
 
     def __init__(self, plan: Plan, err: TextIO) -> None:
         self.is_done = False
+        self.batch: Callable[[], dict[str, torch.Tensor]] = dict
+        """The tensors that the bad step was given."""
         self._plan, self._err = plan, err
 
     def warn(self, text: str) -> None:
@@ -145,6 +157,8 @@ class _Teller:
         repro = write_repro(diagnosis, origin, folder)
         diagnosis.repro = str(repro) if repro else ""
         add_finding(diagnosis)
+        diagnosis.environment = environment(self._plan.words)
+        self._add_batch(diagnosis)
         all_found = ranks.exchange(diagnosis, folder)
         merged = ranks.merged(all_found)
         if merged.rank != ranks.rank():
@@ -154,6 +168,16 @@ class _Teller:
             self._write_report(merged)
         self._err.flush()
         ranks.finish(folder, is_teller=merged.rank == ranks.rank())
+
+    def _add_batch(self, diagnosis: Diagnosis) -> None:
+        batch = self.batch()
+        diagnosis.batch = batch_rows.told(batch)
+        if self._plan.save_batch and batch:
+            complaint = batch_rows.save(batch, self._plan.save_batch)
+            diagnosis.saved_batch = "" if complaint else self._plan.save_batch
+            diagnosis.notes += [complaint] if complaint else []
+        elif self._plan.save_batch:
+            diagnosis.notes.append("no batch was saved: the step took no tensors from a loop or a loader")
 
     def _write_report(self, diagnosis: Diagnosis) -> None:
         if not self._plan.report:

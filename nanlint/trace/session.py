@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint.trace import ranks
 from nanlint.trace.attempts import Loops, Rewind, Turn
-from nanlint.trace.came_in import Batch, named_tensors
+from nanlint.trace.batch_rows import tensors_in
+from nanlint.trace.came_in import named_tensors
 from nanlint.trace.diagnose import loss_symptom
 from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis, Found
 from nanlint.trace.evidence import (
@@ -83,6 +84,8 @@ class Session:
         self._scaling = Scaling(self.vitals.note_loss, self._on_skip)
         self._steps = Steps(self.vitals)
         self._calls = ModelCalls(self._replay.marks)
+        self.batch: dict[str, torch.Tensor] = {}
+        """What the bad step was given."""
         self.origin: Event | None = None
         """The event behind what is left over."""
         self._is_spread = False
@@ -450,15 +453,15 @@ class Session:
         if self._steps.is_compiled():
             blank.notes.append("the step was run again without torch.compile, which shows the lines")
         with self._own_work():
-            found, origin = self.tracer.conclude(targets, blank, self._batch())
+            taken, loaded = self._taken(), [("", batch) for batch in self._replay.batches.recent()]
+            self.batch = tensors_in(taken) or tensors_in(loaded[:1]) or tensors_in(self._calls.last_arguments())
+            found, origin = self.tracer.conclude(targets, blank, named_tensors([*taken, *loaded]))
         self._tell(found, origin)
 
-    def _batch(self) -> Batch:
-        """What the step was given: by the loop, by `next`, by a loader."""
-        given = [("", batch) for batch in self._replay.batches.recent()]
-        if self._turn is not None:
-            given = [*self._turn.batch.items(), *(("", value) for _, value in self._turn.drawn), *given]
-        return named_tensors(given)
+    def _taken(self) -> list[tuple[str, Any]]:
+        """What the turn was given: by the loop, and by `next`."""
+        turn = self._turn
+        return [*turn.batch.items(), *(("", value) for _, value in turn.drawn)] if turn is not None else []
 
     def _tell(self, found: Diagnosis, origin: Event | None = None) -> None:
         self.pending = None

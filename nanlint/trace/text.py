@@ -79,6 +79,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield from (f"    {shown_stats(stats)}" for stats in diagnosis.inputs)
     if diagnosis.output:
         yield f"    {shown_stats(diagnosis.output)}"
+    yield from _batch(diagnosis)
     yield from _chain(diagnosis)
     yield from _parameters(diagnosis)
     yield from _history(diagnosis)
@@ -135,6 +136,16 @@ def _chain(diagnosis: Diagnosis) -> Iterator[str]:
         if len(links) <= SHOWN_LINKS or index < SHOWN_LINKS - 2 or index == len(links) - 1:
             where = f" at {link.place.shown}" if link.place else ""
             yield f"    {link.operation.strip('_')}{' (backward)' if link.is_backward else ''}: {link.what}{where}"
+
+
+def _batch(diagnosis: Diagnosis) -> Iterator[str]:
+    """The tensors of which some rows stand out; the page has all."""
+    told = [given for given in diagnosis.batch if given.rows]
+    if told:
+        yield "  batch:"
+    yield from (f"    {given.stats.name}: {given.stats.shape}, {given.rows}" for given in told)
+    if diagnosis.saved_batch:
+        yield f"  saved batch: torch.load({diagnosis.saved_batch!r})"
 
 
 def _parameters(diagnosis: Diagnosis) -> Iterator[str]:

@@ -54,6 +54,8 @@ class Wishes:
     tell: Callable[[Diagnosis], None]
     folder: Path
     max_skips: int | None
+    checkpoints: str = ""
+    """Where the last clean checkpoint is looked for when memory holds no good state."""
 
 
 class Watch:
@@ -70,6 +72,8 @@ class Watch:
         self._vitals, self._marks = vitals, Marks()
         self._recovery = Recovery(self._marks)
         self._skipped_in_a_row = 0
+        self.restored: list[str] = []
+        """Checkpoints that were gone back to."""
         self._scaling = Scaling(self._vitals.note_loss, self._on_skip)
         self._steps: dict[int, int] = {}
         self._call: ModelCall | None = None
@@ -162,6 +166,9 @@ class Watch:
         self._skipped_in_a_row += 1
         most = self._wishes.max_skips
         is_end = action in {"raise", "stop"} or (most is not None and self._skipped_in_a_row > most)
+        if action == "rollback" and self._wishes.checkpoints and self._needs_disk(optimizer, is_end=is_end):
+            is_end = False
+            self._go_to_disk(optimizer, diagnosis)
         if self._is_new(diagnosis):
             repro = write_repro(diagnosis, origin, self._wishes.folder)
             diagnosis.repro = str(repro) if repro else ""
@@ -175,6 +182,19 @@ class Watch:
             raise NonFiniteError(diagnosis, report_text(diagnosis))
         if action != "report":
             self._leave_out(optimizer)
+
+    def _needs_disk(self, optimizer: torch.optim.Optimizer, *, is_end: bool) -> bool:
+        """Whether memory has no good weights, or its good ones have failed too often and disk was not tried yet."""
+        return not self._recovery.has_good_weights(optimizer) or (is_end and not self.restored)
+
+    def _go_to_disk(self, optimizer: torch.optim.Optimizer, diagnosis: Diagnosis) -> None:
+        from nanlint.trace.from_disk import last_clean  # noqa: PLC0415 - for those who have nothing better
+
+        path = last_clean(Path(self._wishes.checkpoints))
+        done = self._recovery.go_to_disk(path, self._model, optimizer, self._scaling.scalers)
+        self.restored.append(str(path))
+        self._skipped_in_a_row = 0
+        diagnosis.notes.append(f"rolled back to {path} ({', '.join(done)})")
 
     def _leave_out(self, optimizer: torch.optim.Optimizer) -> None:
         self.skipped += 1
@@ -234,6 +254,7 @@ def watch(  # noqa: PLR0913 - options, each by name
     tell: Callable[[Diagnosis], None] = _print,
     warn: Callable[[str], None] = _print_warning,
     folder: str = "nanlint-trace",
+    checkpoints: str = "",
     log: str = "",
     scalars: Mapping[str, Scalar] | None = None,
 ) -> Watch:
@@ -243,7 +264,8 @@ def watch(  # noqa: PLR0913 - options, each by name
     ranks alike, with the gradients dropped and the GradScaler told. "rollback" also sets back what the batch has changed:
     random states, buffers such as those of BatchNorm, schedulers and scalers, and weights and optimizer if the step before
     has spoiled them; then training goes on as if the batch had never come. More than `max_skips` bad steps in a row are an
-    error. "report" changes nothing. Each origin is told once, through `tell`; what may go wrong soon, through `warn`.
+    error. With `checkpoints`, a folder, "rollback" goes back to the last clean checkpoint in it where memory holds no finite
+    weights, and once instead of that error. "report" changes nothing. Each origin is told once, through `tell`; what may go wrong soon, through `warn`.
     `log` names a file that gets a line of JSON for every step, with the values of `scalars` in it.
     """
     if on_nonfinite not in CHOICES:
@@ -251,4 +273,4 @@ def watch(  # noqa: PLR0913 - options, each by name
         raise UsageError(f"watch: on_nonfinite is one of {', '.join(CHOICES)}, not {on_nonfinite!r}{hint}")
     read_scalars(scalars or {})
     vitals = Vitals(warn, log=StepLog(log) if log and ranks.rank() == 0 else None, scalars=scalars)
-    return Watch(model, optimizers, Wishes(on_nonfinite, tell, Path(folder), max_skips), vitals)
+    return Watch(model, optimizers, Wishes(on_nonfinite, tell, Path(folder), max_skips, checkpoints), vitals)
