@@ -23,7 +23,7 @@ from nanlint.analysis.op_graph import (
     made_from,
 )
 from nanlint.analysis.project.index import dotted
-from nanlint.analysis.storage import storages
+from nanlint.analysis.storage import in_order, storages
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Assignments(Calls):
         text = dotted(target)
         if text:
             self.env.names[text] = value
-        for op in changed:
+        for op in in_order(changed):
             self._note_change(op, value)
         if text.startswith("self.") and text.count(".") == 1 and self.function.owner is not None:
             self.store(text.removeprefix("self."), value)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
 import warnings
 
 from nanlint.analysis.project.definitions import MODULE_BODY, CallSite, Class, Function, Module
@@ -16,6 +17,7 @@ __all__ = ["MODULE_BODY", "CallSite", "Class", "Function", "Module", "Project", 
 
 # `from .a import x` in a package's __init__, where a has it from b.
 _MOST_HOPS = 5
+_ROOM_TO_PARSE = 4000
 
 Symbol = Function | Class | Module
 
@@ -50,9 +52,7 @@ class Project:
     def _parsed(self, path: str, text: str | None) -> Module | None:
         try:
             source = decode(read_bytes(path), path).text if text is None else text
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return Module(path, source, ast.parse(source), self)
+            return Module(path, source, _tree(source), self)
         except (UnreadableSource, SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
@@ -151,3 +151,15 @@ class Project:
                 } or full.startswith("torch.nn."):
                     return True
         return False
+
+
+def _tree(source: str) -> ast.Module:
+    """The syntax tree; a sum of ten thousand terms is nested as deep, and Python refuses to build it below that limit."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _ROOM_TO_PARSE))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    finally:
+        sys.setrecursionlimit(limit)
