@@ -11,7 +11,7 @@ from nanlint.analysis.project.index import Project
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
-    from nanlint.analysis.project.index import Function, Module
+    from nanlint.analysis.project.index import Module
 
 HEADER = "import math\nimport numpy as np\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
 
@@ -32,23 +32,19 @@ def graph_of(**sources: str) -> tuple[Graph, dict[str, Module]]:
 
 def revealed(source: str, **others: str) -> list[Value]:
     """What is known at each `reveal(...)` of a source, by line."""
-    _, modules = graph_of(**others, main=source)
-    return shown_in(modules["main"])
+    graph, modules = graph_of(**others, main=source)
+    return shown_in(graph, modules["main"])
 
 
-def shown_in(module: Module) -> list[Value]:
+def shown_in(graph: Graph, module: Module) -> list[Value]:
     """The values that are revealed in a file, by line."""
     found = {
         (getattr(op.node, "lineno", 0), getattr(op.node, "col_offset", 0)): op.operands["0"]
-        for function in _functions(module)
+        for function in graph.done
         for op in function.ops
-        if op.function == CALL and op.where == "reveal"
+        if function.module is module and op.function == CALL and op.where == "reveal"
     }
     return [found[place] for place in sorted(found)]
-
-
-def _functions(module: Module) -> list[Function]:
-    return list(module.all_functions())
 
 
 def ranges(source: str, **others: str) -> list[str]:
