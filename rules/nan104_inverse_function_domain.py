@@ -32,8 +32,8 @@ class InverseFunctionDomain(Rule):
         p = torch.logit(probs, eps=1e-6)
 
     ## Silent when
-    the argument is clamped or scaled inside the open interval by an eps that its dtype can hold; for `logit(eps=...)`; for a clamp to
-    the ends where no gradient passes.
+    the argument is clamped or scaled inside the open interval; for `logit(eps=...)` (of an eps that half formats round away NAN203
+    tells); for a clamp to the ends where no gradient passes; for numbers that somebody sets.
 
     ## Fix
     Unsafe: a clamp to `-1 + torch.finfo(x.dtype).eps` and `1 - ...`, which moves what is closer to the ends. There is none where
@@ -47,27 +47,33 @@ class InverseFunctionDomain(Rule):
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one inverse function."""
-        (low, high), reach = DOMAINS[hazard.op.function], hazard.callers.range
-        reason, is_past = f"can be {high if reach.contains(high) else low:g} (range {reach})", False
-        if patterns.is_dot_product(hazard.callers) and (reach.low < low or reach.high > high):
-            reason, is_past = "is a dot product and can round past 1", True
-        elif hazard.op.function in SINES and patterns.is_element_of_matrix(hazard.callers):
-            reason, is_past = "is an element of a rotation and can round past 1", True
-        elif reach.low == -INF or (reach.high == INF and high != INF):
-            reason, is_past = "is kept inside by nothing here", True
-        elif reach.low < low or reach.high > high:
-            reason, is_past = f"can be past {low:g} or {high:g} (range {reach})".replace(" or inf", ""), True
+        (low, high), reach, word = DOMAINS[hazard.op.function], hazard.callers.range, hazard.word
+        domain = f"[{low:g}, {high:g}{')' if high == INF else ']'}"
+        is_past = reach.low < low or reach.high > high
         is_forward = is_past or hazard.op.function in INFINITE_AT_THE_ENDS
-        if not is_forward and hazard.is_without_gradient:
+        if hazard.is_half_alone or (hazard.is_without_gradient and not is_forward):
             return
-        name = hazard.op.function.rpartition(".")[2]
-        breaks = f"`{name}` breaks" if is_forward else f"the gradient of `{name}` is infinite"
+        quoted = f"`{hazard.operand.quoted(QUOTED)}`"
+        is_open = reach.low == -INF or (reach.high == INF and high != INF)
+        is_known = True
+        if is_past and patterns.is_dot_product(hazard.callers):
+            message = f"{quoted} is a dot product, which rounds past 1: {word} is NaN there"
+        elif is_past and hazard.op.function in SINES and patterns.is_element_of_matrix(hazard.callers):
+            message = f"{quoted} is an element of a matrix; of a rotation it rounds past 1, where {word} is NaN"
+        elif is_past and is_open:
+            message, is_known = f"nothing keeps {quoted} within {domain}: {word} is NaN outside", False
+        elif is_past:
+            message = f"{quoted} can be outside of {domain} (range {reach}): {word} is NaN there"
+        else:
+            end = high if reach.contains(high) else low
+            what = word if is_forward else f"the gradient of {word}"
+            message = f"{quoted} can be exactly {end:g} (range {reach}): {what} is infinite there"
         yield self.told(
             hazard,
-            f"`{hazard.operand.quoted(QUOTED)}` {reason}, where {breaks}",
+            message,
             direction=Direction.BOTH if is_forward else Direction.BACKWARD,
-            fix=_fix(hazard) if "nothing" not in reason else None,
-            evidence=(items.RANGE_REACHES,),
+            fix=_fix(hazard) if is_known else None,
+            evidence=(items.RANGE_REACHES if is_known else items.NOTHING_KNOWN,),
         )
 
 

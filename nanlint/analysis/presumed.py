@@ -13,10 +13,44 @@ if TYPE_CHECKING:
 # Of positive values they make positive ones.
 _KEEPING_SIGN = frozenset(
     METHODS[word]
-    for word in (
-        "sum mean amax amin max min sqrt pow square cumsum prod norm median abs reciprocal view reshape flatten squeeze unsqueeze permute"
-        " transpose contiguous clone expand select narrow gather index_select float double half to detach t repeat"
-    ).split()
+    for word in [
+        "sum",
+        "mean",
+        "amax",
+        "amin",
+        "max",
+        "min",
+        "sqrt",
+        "pow",
+        "square",
+        "cumsum",
+        "prod",
+        "norm",
+        "median",
+        "abs",
+        "reciprocal",
+        "view",
+        "reshape",
+        "flatten",
+        "squeeze",
+        "unsqueeze",
+        "permute",
+        "transpose",
+        "contiguous",
+        "clone",
+        "expand",
+        "select",
+        "narrow",
+        "gather",
+        "index_select",
+        "float",
+        "double",
+        "half",
+        "to",
+        "detach",
+        "t",
+        "repeat",
+    ]
 ) | {"torch.linalg.norm", "torch.linalg.vector_norm"}
 _LARGEST_EPS = 0.1
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,10 @@ _SUMS = frozenset({"torch.sum", "torch.nansum"})
 _RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.maximum"})
 _DIAGONALS = frozenset({"torch.eye", "torch.diag", "torch.diag_embed"})
 _SHARE, _SIGNED_SHARE = replace(UNIT, nan=True), Interval(-1.0000002, 1.0000002, nan=True)
-_NORMALIZE, _COSINE = "torch.nn.functional.normalize", Interval(-1.01, 1.01, nan=True)
+_NORMALIZE = "torch.nn.functional.normalize"
+# The dot product of two unit vectors is this far past 1 by rounding, at most.
+_COSINE, _COSINE_IN_HALF = Interval(-1.0000005, 1.0000005, nan=True), Interval(-1.01, 1.01, nan=True)
+_HALVES = frozenset({"float16", "bfloat16"})
 _NOT_POSITIVE = Interval(-INF, 0.0, minus_inf=True, nan=True)
 _NOT_NEGATIVE = Interval(0.0, INF, plus_inf=True, nan=True)
 _AT_LEAST_ONE = Interval(1.0, INF, plus_inf=True, nan=True)
@@ -122,7 +126,18 @@ def _is_no_less(upper: Value | None, lower: Value | None) -> bool:
 
 
 def _is_of(extreme: Op, values: Value | None) -> bool:
-    return (aligned if "dim" in extreme.operands else same)(extreme.subject, values)
+    return (aligned if "dim" in extreme.operands else same)(extreme.subject, values) or _is_picked(extreme, values)
+
+
+def _is_picked(extreme: Op, value: Value | None) -> bool:
+    """`x[..., 0]`, where the extreme was taken along the last dimension of x, or over all of it."""
+    picked = made_from(value) if value is not None else None
+    along = extreme.operands.get("dim")
+    if picked is None or picked.function != "subscript" or not aligned(picked.subject, extreme.subject):
+        return False
+    index = getattr(picked.node, "slice", None)
+    is_last = isinstance(index, ast.Tuple) and len(index.elts) == 2 and ast.unparse(index.elts[0]) == "..."
+    return along is None or (along.constant == -1 and is_last)
 
 
 def _product(op: Op) -> Interval | None:
@@ -182,6 +197,12 @@ def _holds_size(whole: Value | None, part: Value, depth: int = 0) -> bool:
 
 
 def _sum(op: Op) -> Interval | None:
+    """What a sum of products is, if it is a cosine, or what a sum of exponentials is, if the largest is 1."""
+    product = maker(op.subject, frozenset({"torch.mul"}))
+    return _dot_product(product) if product is not None else _sum_of_powers(op)
+
+
+def _sum_of_powers(op: Op) -> Interval | None:
     """The sum of exp(x - max(x)) holds the 1 of the largest x, if it is taken where the maximum is."""
     grown = maker(op.subject, frozenset({"torch.exp"}))
     shifted = maker(grown.subject, frozenset({"torch.sub"})) if grown else None
@@ -215,9 +236,10 @@ def _filled(op: Op) -> Interval | None:
 
 def _dot_product(op: Op) -> Interval | None:
     """A cosine: the rows of both were divided by their lengths."""
-    operands = [made_from(root(value)) for value in op.operands.values()]
-    is_of_units = len(operands) > 1 and all(made is not None and made.function == _NORMALIZE for made in operands)
-    return _COSINE if is_of_units else None
+    made = [made_from(root(value)) for value in op.operands.values()]
+    if len(made) < 2 or not all(each is not None and each.function == _NORMALIZE for each in made):
+        return None
+    return _COSINE_IN_HALF if any(value.dtype in _HALVES for value in op.operands.values()) else _COSINE
 
 
 _RELATIONS: Mapping[str, Callable[[Op], Interval | None]] = {

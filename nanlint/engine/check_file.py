@@ -213,8 +213,10 @@ def _look_around(result: FileResult, text: str, plan: Outline, path: str, rulese
     found = [hazard_rules.with_consequence(finding, file) for finding in result.findings]
     found += hazard_rules.run_hazard_rules(file, plan, path, ruleset, result.errors)
     result.findings = without_yielding(found, ruleset.rules)
-    if file.project.is_whole:
-        root = file.project.graph.project.root
+    if file.is_alone:
+        result.consulted.update(file.graph.project.consulted)
+    else:
+        root = file.graph.project.root
         result.consulted[root + EVERY_FILE] = project_stamp(root)
 
 

@@ -51,8 +51,8 @@ def with_consequence(finding: Finding, file: FileInProject) -> Finding:
     """A finding of a rule that knows its own function alone, with where the result goes in the project."""
     if finding.hazard is None or finding.matters is None:
         return finding
-    op = file.project.op_at(file.module.path, finding.span.line, finding.span.end_line, finding.hazard.operation)
-    return graded(finding, *of_ends(file.project.ends_of(op))) if op is not None else finding
+    op = file.op_at(finding.span.line, finding.span.end_line, finding.hazard.operation)
+    return graded(finding, *of_ends(file.ends_of(op))) if op is not None else finding
 
 
 def run_hazard_rules(

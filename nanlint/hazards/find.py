@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import NUMBER
+from nanlint.analysis.op_graph import NUMBER, made_from
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.zones_met import zones_met
 from nanlint.ops.formats import FLOAT32, FORMATS
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from nanlint.analysis.project.whole import FileInProject
     from nanlint.hazards.watched import Watched
     from nanlint.ops.zone import Zone
+
+_TENSORS = frozenset({"torch.tensor", "torch.as_tensor"})
 
 
 def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) -> Iterator[tuple[Watched, Hazard]]:
@@ -32,17 +34,24 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
 
 def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:
     value = op.operands.get(watched.operand)
-    if value is None or (value.kind is NUMBER and all(each.kind is NUMBER for each in op.operands.values())):
+    if value is None or all(_is_number(each) for each in op.operands.values()):
         return None  # Python's own numbers raise
     zones = _met(op, watched, op.operands)
     if not zones:
         return None
-    callers = file.project.graph.with_callers(value)
+    callers = file.graph.with_callers(value)
     if callers is not value:
         still = _met(op, watched, {**op.operands, watched.operand: callers})
-        if not still and file.project.knows_callers(function):
+        if not still and file.knows_callers(function):
             return None
-    return Hazard(op, watched.operand, zones, function, file.source, callers=callers, ends=file.project.ends_of(op))
+    return Hazard(op, watched.operand, zones, function, file.source, callers=callers, ends=file.ends_of(op))
+
+
+def _is_number(value: Value) -> bool:
+    """A number of Python's, or a tensor of one that somebody sets."""
+    made = made_from(value)
+    inner = made.subject if made is not None and made.function in _TENSORS else None
+    return value.kind is NUMBER or (inner is not None and inner.kind is NUMBER and inner.number is None)
 
 
 def _met(op: Op, watched: Watched, operands: Mapping[str, Value]) -> list[Zone]:

@@ -110,6 +110,16 @@ class Hazard:
         return tuple(name for name in FORMATS if name in found)
 
     @property
+    def word(self) -> str:
+        """The operation as people call it: `acos`."""
+        return self.op.function.rpartition(".")[2]
+
+    @property
+    def is_half_alone(self) -> bool:
+        """Whether it breaks in the half formats alone, and nothing says that one of them is used here."""
+        return not self.operand.value.dtype and set(self.dtypes) <= {"float16", "bfloat16"}
+
+    @property
     def span(self) -> Span:
         """Where the operation is written."""
         return self.source.span_of(self.op.node)

@@ -13,9 +13,21 @@ if TYPE_CHECKING:
 
 _PRODUCTS = frozenset(
     f"torch.{word}"
-    for word in "matmul mm bmm dot einsum inner vdot mv tensordot linalg.vecdot cosine_similarity".split()
+    for word in [
+        "matmul",
+        "mm",
+        "bmm",
+        "dot",
+        "einsum",
+        "inner",
+        "vdot",
+        "mv",
+        "tensordot",
+        "linalg.vecdot",
+        "cosine_similarity",
+    ]
 )
-_THROUGH = frozenset(f"torch.{word}" for word in "abs neg sub add mul div clamp".split())
+_THROUGH = frozenset(f"torch.{word}" for word in ["abs", "neg", "sub", "add", "mul", "div", "clamp"])
 _SUMS = frozenset({"torch.sum", "torch.trace"})
 _DEEPEST = 4
 
@@ -51,12 +63,13 @@ def _is_product(op: Op) -> bool:
 
 
 def _is_element(op: Op) -> bool:
-    node = op.node
-    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
+    """Whether the last two indices are known numbers and those before take all there is."""
+    node, index = op.node, op.operands.get("index")
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple) or index is None:
         return False
-    picked = [each for each in node.slice.elts if not isinstance(each, ast.Slice) and not _is_ellipsis(each)]
-    return len(picked) >= 2 and len(picked) < len(node.slice.elts)
+    before, numbers = node.slice.elts[:-2], index.parts[-2:]
+    return bool(before) and all(map(_takes_all, before)) and all(part.number is not None for part in numbers)
 
 
-def _is_ellipsis(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is ...
+def _takes_all(node: ast.expr) -> bool:
+    return isinstance(node, ast.Slice) or (isinstance(node, ast.Constant) and node.value is ...)

@@ -8,10 +8,16 @@ import ast
 import os
 import sys
 import warnings
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.definitions import MODULE_BODY, CallSite, Class, Function, Module
 from nanlint.analysis.project.syntax_names import bindings, dotted
+from nanlint.digest import digest_of
 from nanlint.source.read import UnreadableSource, decode, read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["MODULE_BODY", "CallSite", "Class", "Function", "Module", "Project", "Symbol", "bindings", "dotted"]
 
@@ -25,18 +31,25 @@ Symbol = Function | Class | Module
 class Project:
     """All files below one folder that may be read, by path and by the names under which they can be imported."""
 
-    def __init__(self, root: str, paths: list[str]) -> None:
+    def __init__(self, root: str, paths: Sequence[str]) -> None:
         self.root = root
-        self.paths = paths
         self._all = frozenset(paths)
         self._modules: dict[str, Module | None] = {}
         self._by_name: dict[str, list[str]] = {}
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
+        self.consulted: dict[str, str] = {}
+        """Each file that was read -> the hash of its bytes."""
         for path in paths:
             parts = os.path.relpath(path, root).removesuffix(".py").split(os.sep)
             parts = parts[:-1] if parts[-1] == "__init__" else parts
             for start in range(len(parts)):
                 self._by_name.setdefault(".".join(parts[start:]), []).append(path)
+
+    def unread(self) -> Project:
+        """The same files, none of them read yet."""
+        other = Project(self.root, ())
+        other._all, other._by_name = self._all, self._by_name
+        return other
 
     def module(self, path: str, text: str | None = None) -> Module | None:
         """The file, parsed once; None if it is no readable Python. `text` is what it holds where that is known."""
@@ -51,7 +64,11 @@ class Project:
 
     def _parsed(self, path: str, text: str | None) -> Module | None:
         try:
-            source = decode(read_bytes(path), path).text if text is None else text
+            if text is not None:
+                return Module(path, text, _tree(text), self)
+            data = read_bytes(path)
+            self.consulted[path] = digest_of(data)
+            source = decode(data, path).text
             return Module(path, source, _tree(source), self)
         except (UnreadableSource, SyntaxError, ValueError, RecursionError, MemoryError):
             return None
@@ -153,13 +170,17 @@ class Project:
         return False
 
 
-def _tree(source: str) -> ast.Module:
-    """The syntax tree; a sum of ten thousand terms is nested as deep, and Python refuses to build it below that limit."""
+@lru_cache(maxsize=64)
+def _tree(text: str) -> ast.Module:
+    """A text parsed; files that many others import are kept for a while.
+
+    A sum of ten thousand terms is nested as deep, and Python refuses to build that tree without room to recurse.
+    """
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _ROOM_TO_PARSE))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(source)
+            warnings.simplefilter("ignore")  # Python's own, of the user's strings
+            return ast.parse(text)
     finally:
         sys.setrecursionlimit(limit)

@@ -1,7 +1,5 @@
 """One project, read and interpreted as a whole, and asked about one place of it."""
 
-# ruff: noqa: PTH - asked for thousands of files; pathlib costs ten times as much
-
 from __future__ import annotations
 
 import gc
@@ -16,6 +14,7 @@ from nanlint.analysis.project.graph import Graph
 from nanlint.analysis.project.index import Project
 from nanlint.analysis.source_text import SourceText
 from nanlint.source.project_stamp import python_files
+from nanlint.source.read import UnreadableSource, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,77 +34,84 @@ class WholeProject:
 
     def __init__(self, root: str, *, is_project: bool = True) -> None:
         found = list(python_files(root, below=is_project))
-        paths = [entry.path for entry in found]
+        self._project = Project(root, [entry.path for entry in found])
         self.is_whole = is_project and sum(entry.stat().st_size for entry in found) <= _LARGEST_PROJECT
         """False for a lone folder, or for a project that is too large to be read at once: then nobody knows who calls what."""
-        self.graph = Graph(Project(root, paths))
-        self.consequence: Consequence | None = None
-        self._by_line: dict[str, dict[int, list[Op]]] = {}
+        self._files: dict[str, FileInProject] = {}
         if self.is_whole:
-            self._interpret([path for path in paths if not _is_test(os.path.relpath(path, root))])
+            self._interpret([entry.path for entry in found if not _is_test(os.path.relpath(entry.path, root))])
 
     def _interpret(self, paths: list[str]) -> None:
+        graph = Graph(self._project)
+        modules: list[Module] = []
         with _room_to_recurse():
             for path in paths:
-                module = self.graph.project.module(path) if _is_about_arrays(path) else None
+                module = graph.project.module(path) if _is_about_arrays(path) else None
                 if module is not None:
-                    self.graph.run_module(module)
-            self.consequence = Consequence(self.graph)
+                    graph.run_module(module)
+                    modules.append(module)
+            consequence = Consequence(graph)
+        functions: dict[Module, list[Function]] = {}
+        for function in graph.done:
+            functions.setdefault(function.module, []).append(function)
+        for module in modules:
+            self._files[module.path] = FileInProject(graph, consequence, module, functions[module])
 
     def file(self, path: str, text: str) -> FileInProject | None:
         """One file as it is now; None if Python cannot read it."""
-        module = self.graph.project.module(path)
-        if module is None or module.text != text:
-            return self._alone(path, text)
-        with _room_to_recurse():
-            self.graph.run_module(module)
-            if self.consequence is None:
-                self.consequence = Consequence(self.graph)
-        return FileInProject(self, module, SourceText(text))
+        known = self._files.get(path)
+        return known if known is not None and known.module.text == text else self._alone(path, text)
 
     def _alone(self, path: str, text: str) -> FileInProject | None:
-        """A text that is not the file on disk (an editor's, a notebook's cells): nobody knows who calls it."""
-        other = WholeProject.__new__(WholeProject)
-        other.is_whole = False
-        other.graph = Graph(Project(self.graph.project.root, self.graph.project.paths))
-        other.consequence = None
-        other._by_line = {}
-        module = other.graph.project.replaced(path, text)
-        return other.file(path, text) if module is not None else None
-
-    def ends_of(self, op: Op) -> int:
-        """Where the result of an operation goes; 0 where nobody knows."""
-        return self.consequence.of(op) if self.consequence is not None else 0
-
-    def op_at(self, path: str, line: int, end_line: int, function: str) -> Op | None:
-        """The operation called `function` on these lines, the outermost first; None if there is none."""
-        if path not in self._by_line:
-            self._by_line[path] = {}
-            for each in self.graph.done:
-                for op in each.ops if each.module.path == path else ():
-                    if op.copy_of is None and op.node is not None:
-                        self._by_line[path].setdefault(getattr(op.node, "lineno", 0), []).append(op)
-        lines = self._by_line[path]
-        found = (op for number in range(line, end_line + 1) for op in reversed(lines.get(number, [])))
-        return next((op for op in found if op.function == function), None)
-
-    def knows_callers(self, function: Function) -> bool:
-        """Whether those who call it are all in sight: it is private or nested, in a project that was read as a whole."""
-        return self.is_whole and (function.name.startswith("_") or function.parent is not None) and bool(function.calls)
+        """A test, an editor's text, a notebook's cells, a file of a huge project: nobody knows who calls it."""
+        graph = Graph(self._project.unread())
+        module = graph.project.replaced(path, text)
+        if module is None:
+            return None
+        with _room_to_recurse():
+            graph.run_module(module)
+            functions = [function for function in graph.done if function.module is module]
+            return FileInProject(graph, Consequence(graph), module, functions, is_alone=True)
 
 
 class FileInProject:
     """One file, interpreted, with the project around it."""
 
-    def __init__(self, project: WholeProject, module: Module, source: SourceText) -> None:
-        self.project = project
+    def __init__(
+        self,
+        graph: Graph,
+        consequence: Consequence,
+        module: Module,
+        functions: list[Function],
+        *,
+        is_alone: bool = False,
+    ) -> None:
+        self.graph = graph
         self.module = module
-        self.source = source
-
-    @property
-    def functions(self) -> list[Function]:
+        self.functions = functions
         """Every function of the file that was interpreted, inner ones too."""
-        return [function for function in self.project.graph.done if function.module is self.module]
+        self.is_alone = is_alone
+        """Whether the rest of the project was read only as far as the file's imports lead."""
+        self.source = SourceText(module.text)
+        self._consequence = consequence
+        self._by_line: dict[int, list[Op]] = {}
+
+    def ends_of(self, op: Op) -> int:
+        """Where the result of an operation goes: bits of `consequence`; 0 where nobody knows."""
+        return self._consequence.of(op)
+
+    def op_at(self, line: int, end_line: int, function: str) -> Op | None:
+        """The operation called `function` on these lines, the outermost first; None if there is none."""
+        if not self._by_line:
+            for op in (op for each in self.functions for op in each.ops if op.copy_of is None):
+                self._by_line.setdefault(getattr(op.node, "lineno", 0), []).append(op)
+        found = (op for number in range(line, end_line + 1) for op in reversed(self._by_line.get(number, [])))
+        return next((op for op in found if op.function == function), None)
+
+    def knows_callers(self, function: Function) -> bool:
+        """Whether those who call it are all in sight: it is private or nested, in a project that was read as a whole."""
+        is_private = function.name.startswith("_") or function.parent is not None
+        return is_private and bool(function.calls) and not self.is_alone
 
 
 @contextmanager
@@ -128,8 +134,7 @@ def _is_test(path: str) -> bool:
 
 def _is_about_arrays(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except OSError:
+        data = read_bytes(path)
+    except UnreadableSource:
         return False
     return any(word in data for word in _ABOUT)
