@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanlint.analysis.op_graph import made_from
+from nanlint.ops.interval import UNIT
 from tests.analysed import ranges, revealed
 
 if TYPE_CHECKING:
@@ -308,3 +309,71 @@ def test_a_loop_notices_changes_through_views_and_calls() -> None:
                 shift(b)
     """
     assert ranges(source) == ["(-inf, 1]", "(-inf, inf)"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "nn.init.normal_(a)",
+        "F.dropout(a, 0.5, inplace=True)",
+        "nn.Dropout(inplace=True)(a)",
+        "torch.add(a, -5, out=a)",
+        "[row.sub_(1) for row in a]",
+        "a.t()[0] = -3",
+        "a.data -= 4",
+        "first, second = a.chunk(2); first.sub_(5)",
+        "a.unheard_of_()",
+    ],
+)
+def test_a_change_in_place_is_noticed_however_it_is_written(change: str) -> None:
+    (value,) = revealed(f"def f(x: torch.Tensor):\n    a = x.sigmoid()\n    {change}\n    reveal(a)\n")
+    assert not value.range.is_subset(UNIT)
+
+
+def test_what_dicts_and_lists_hold_is_changed_through_their_elements() -> None:
+    source = """
+        def f(x: torch.Tensor):
+            held = {"a": x.sigmoid()}
+            for name, value in held.items():
+                value.sub_(5)
+            reveal(held["a"])
+            rows = [x.sigmoid(), x.sigmoid()]
+            for place in range(2):
+                rows[place] -= 1
+            reveal(rows[0])
+            table = {"a": x.sigmoid()}
+            same = table
+            same["a"] = x
+            reveal(table["a"])
+            table.clear()
+            reveal(table.get("a"))
+    """
+    assert ranges(source) == ["(-inf, inf)"] * 4
+
+
+def test_a_name_that_was_set_to_another_in_an_earlier_round_changes_the_other() -> None:
+    source = """
+        def f(x: torch.Tensor):
+            p, q = x.sigmoid(), x.sigmoid()
+            current = p
+            for _ in range(3):
+                current.sub_(1)
+                current = q
+            reveal(q)
+    """
+    assert ranges(source) == ["(-inf, inf)"]
+
+
+def test_a_walrus_in_a_part_that_may_not_be_evaluated_may_not_bind() -> None:
+    source = """
+        def f(x: torch.Tensor, flag):
+            y = x.sigmoid()
+            z = (y := x.tanh()) if flag else x
+            reveal(y)
+            n = 1
+            flag and (n := 5)
+            reveal(n)
+            [n := place for place in range(-4, 3)]
+            reveal(n)
+    """
+    assert ranges(source) == ["[-1, 1]", "[1, 5]", "(-inf, inf)"]

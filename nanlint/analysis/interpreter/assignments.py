@@ -37,6 +37,9 @@ _REQUIRES_GRADIENT = METHODS["requires_grad_"]
 class Assignments(Calls):
     """Binds names, and keeps up with changes in place."""
 
+    changes_seen: int
+    """How many changes in place there were so far."""
+
     def bind(self, target: ast.expr, value: Value) -> None:
         """Assign `value` to a name, an attribute, an element, or to each part of a tuple."""
         if isinstance(target, ast.Name):
@@ -165,6 +168,7 @@ class Assignments(Calls):
     def change(self, held: Value, value: Value, target: ast.AST) -> None:
         """What `held` was holds `value` from now on, under every name; what shares its memory holds some of it."""
         changed = storages(held)
+        self.changes_seen += 1
         for name, other in list(self.env.names.items()):
             after = self._after(other, held, value, changed)
             if after is not other:
