@@ -24,7 +24,6 @@ from nanlint.analysis.op_graph import (
     UNKNOWN,
     Op,
     Value,
-    made_from,
 )
 from nanlint.analysis.presumed import is_presumed_positive
 from nanlint.analysis.relations import related
@@ -38,6 +37,7 @@ from nanlint.analysis.selection import (
     selected_range,
     size_of,
 )
+from nanlint.analysis.spelling import in_one_spelling
 from nanlint.ops.interval import COUNT, FINITE, TRUTH, Interval
 from nanlint.ops.names import METHODS, SIGNATURES
 from nanlint.ops.ranges import transfer
@@ -128,7 +128,7 @@ class Maker:
     ) -> Value:
         """What `function` returns for `operands`."""
         if function == "torch.add":
-            function, operands = _as_difference(function, operands, self)
+            function, operands = in_one_spelling(function, operands, self)
         op = Op(function, operands, node, scope, recorded=recorded)
         op.module, op.in_place, op.rest = module, in_place, rest
         key = None if function in _DRAWN or function not in SIGNATURES else self._op_key(function, operands, rest)
@@ -276,20 +276,6 @@ class Maker:
         return self._key(
             function, *((name, value.key) for name, value in operands.items()), *(value.key for value in rest)
         )
-
-
-def _as_difference(function: str, operands: Mapping[str, Value], maker: Maker) -> tuple[str, Mapping[str, Value]]:
-    """`x + (-m)` is `x - m`."""
-    left, right = operands.get("input"), operands.get("other")
-    if left is None or right is None or len(operands) != 2:
-        return function, operands
-    made = made_from(right)
-    if right.number is not None and right.number < 0 and left.constant is NOTHING:
-        positive = maker.literal(-right.number, right.op.node if right.op is not None else None, assumed=right.assumed)
-        return "torch.sub", {"input": left, "other": positive}
-    if made is not None and made.function == "torch.neg" and made.subject is not None and right.op is made:
-        return "torch.sub", {"input": left, "other": made.subject}
-    return function, operands
 
 
 @lru_cache(maxsize=16384)

@@ -58,6 +58,8 @@ _MOVING = frozenset(
         "expand_as",
     ]
 )
+SAME_NUMBERS = _IN_PLACE | _MOVING
+"""Operations whose result holds the numbers of their input."""
 _DEEPEST = 6
 
 

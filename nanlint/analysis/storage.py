@@ -26,6 +26,13 @@ SHARING = frozenset(METHODS[word] for word in _VIEWS if word in METHODS) | {
 _MOST = 32
 
 
+def in_order(ops: Iterable[Op]) -> list[Op]:
+    """Operations by place, so that nothing depends on where they lie in memory."""
+    return sorted(
+        ops, key=lambda op: (getattr(op.node, "lineno", 0), getattr(op.node, "col_offset", 0), op.function, op.where)
+    )
+
+
 def storages(value: Value) -> frozenset[Op]:
     """The operations that made the memory in which a value may lie: its own, or that of what it is a view of."""
     op = value.op
@@ -37,21 +44,30 @@ def storages(value: Value) -> frozenset[Op]:
 
 
 def _found(start: Op) -> frozenset[Op]:
-    roots: set[Op] = set()
-    seen, waiting = {start}, [start]
-    while waiting and len(roots) < _MOST:
-        op = waiting.pop()
-        if op.storage is not None:
-            roots |= op.storage
+    """Operands before what is made of them, without recursion. What is known of an operation is kept, so each is looked at once."""
+    found: dict[Op, frozenset[Op]] = {}
+    # In a circle, which loops make, only that of the operation where the search began is all of it.
+    entered, partial, waiting = {start}, set[Op](), [start]
+    while waiting:
+        op = waiting[-1]
+        owners = [value.op for value in _owners(op) if value.op is not None]
+        new = [each for each in owners if each.storage is None and each not in found and each not in entered]
+        if new:
+            entered.update(new)
+            waiting += new
             continue
-        inside = [value.op for value in _owners(op) if value.op is not None]
-        if not inside:
-            roots.add(op)
-        for each in inside:
-            if each not in seen:
-                seen.add(each)
-                waiting.append(each)
-    return frozenset(roots)
+        waiting.pop()
+        if op in found:
+            continue
+        roots: set[Op] = set() if owners else {op}
+        for each in owners:
+            roots |= each.storage or found.get(each, _NOTHING)
+            if each.storage is None and (each not in found or each in partial):
+                partial.add(op)
+        found[op] = frozenset(roots if len(roots) <= _MOST else in_order(roots)[:_MOST])
+        if op not in partial:
+            op.storage = found[op]
+    return found[start]
 
 
 def _owners(op: Op) -> Iterable[Value]:

@@ -23,7 +23,7 @@ from nanlint.analysis.op_graph import (
     made_from,
 )
 from nanlint.analysis.project.index import dotted
-from nanlint.analysis.storage import storages
+from nanlint.analysis.storage import in_order, storages
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ _REQUIRES_GRADIENT = METHODS["requires_grad_"]
 
 class Assignments(Calls):
     """Binds names, and keeps up with changes in place."""
+
+    changes_seen: int
+    """How many changes in place there were so far."""
 
     def bind(self, target: ast.expr, value: Value) -> None:
         """Assign `value` to a name, an attribute, an element, or to each part of a tuple."""
@@ -165,6 +168,7 @@ class Assignments(Calls):
     def change(self, held: Value, value: Value, target: ast.AST) -> None:
         """What `held` was holds `value` from now on, under every name; what shares its memory holds some of it."""
         changed = storages(held)
+        self.changes_seen += 1
         for name, other in list(self.env.names.items()):
             after = self._after(other, held, value, changed)
             if after is not other:
@@ -172,7 +176,7 @@ class Assignments(Calls):
         text = dotted(target)
         if text:
             self.env.names[text] = value
-        for op in changed:
+        for op in in_order(changed):
             self._note_change(op, value)
         if text.startswith("self.") and text.count(".") == 1 and self.function.owner is not None:
             self.store(text.removeprefix("self."), value)

@@ -11,6 +11,7 @@ from nanlint.analysis.op_graph import (
     ARRAY,
     CALL,
     CLASS,
+    DICT,
     FUNCTION,
     INSTANCE,
     JOIN,
@@ -18,6 +19,7 @@ from nanlint.analysis.op_graph import (
     NUMBER,
     REFERENCE,
     TENSOR,
+    TUPLE,
     UNKNOWN,
     Op,
     Value,
@@ -149,14 +151,41 @@ class Calls(ImportedCalls):
             return receiver
         if name in _TAKING and isinstance(func.value, ast.Name | ast.Attribute) and receiver.kind is not TENSOR:
             return self._taken_in(func, receiver, passed)
-        value = self._operation_method(func, receiver, passed)
+        value = (
+            self._of_dict(name, receiver, passed)
+            if receiver.kind is DICT
+            else self._operation_method(func, receiver, passed)
+        )
         if value is not None:
             return value
         if name in {"register_buffer", "register_parameter"} and len(given) > 1 and isinstance(given[0].constant, str):
             self.store(given[0].constant, given[1])
         value = self.unknown(CALL, f".{name}", node, {"input": receiver, **passed.operands})
         self._forget_attributes(func.value)
+        if receiver.kind is DICT or (
+            name.endswith("_") and not name.endswith("__") and receiver.kind in {TENSOR, UNKNOWN}
+        ):
+            # A dict's `pop` and `clear`, a tensor's `some_method_`: nobody knows what is left.
+            self.change(receiver, Value(receiver.kind if receiver.kind is TENSOR else UNKNOWN, value.op), func.value)
         return value
+
+    def _of_dict(self, name: str, receiver: Value, passed: Arguments) -> Value | None:
+        """The views of a dict, and what it holds under a key; None for its other methods."""
+        op = Op(CALL, {"input": receiver}, passed.node, self.function)
+        op.where = f".{name}"
+        if name in {"keys", "copy"}:
+            return receiver if name == "copy" else Value(UNKNOWN, op)
+        if name == "values":
+            return Value(TUPLE, op, parts=receiver.parts)
+        if name == "items":
+            pairs = zip(receiver.keys, receiver.parts, strict=True)
+            literals = (
+                (self.maker.literal(key) if isinstance(key, str | int) else Value(), part) for key, part in pairs
+            )
+            return Value(TUPLE, op, parts=tuple(Value(TUPLE, op, parts=pair) for pair in literals))
+        if name == "get" and passed.given and isinstance(passed.given[0].constant, str | int):
+            return receiver.part(passed.given[0].constant)
+        return Value(UNKNOWN, op) if name == "get" else None
 
     def _taken_in(self, func: ast.Attribute, receiver: Value, passed: Arguments) -> Value:
         """`values.append(x)`: what the list holds from now on."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from nanlint.analysis.interpreter.environment import Env
 from nanlint.analysis.interpreter.operators import Operators
 from nanlint.analysis.op_graph import (
     ARRAY,
     CALL,
     DICT,
     ELEMENT,
+    JOIN,
     LAYER,
     NOTHING,
     NUMBER,
@@ -24,6 +25,9 @@ from nanlint.analysis.op_graph import (
 from nanlint.analysis.project.index import dotted
 from nanlint.analysis.selection import SUBSCRIPT
 from nanlint.ops.interval import COUNT, FINITE, INF, Interval, point
+
+if TYPE_CHECKING:
+    from nanlint.analysis.interpreter.environment import Env
 
 
 class Containers(Operators):
@@ -107,10 +111,28 @@ class Containers(Operators):
             element = self.evaluate(node.value)
         else:
             element = self.evaluate(node.elt)
-        self.env = Env(outer.names, outer.guards)
+        inner, self.env = self.env, outer
+        self._left_by_rounds(node, inner)
         value = self.unknown(CALL, "comprehension", node, {"input": element})
         value.detached, value.range = element.detached, element.range
         return value
+
+    def _left_by_rounds(self, node: ast.expr, inner: Env) -> None:
+        """What a comprehension has bound by a walrus or changed in place, in some number of rounds, is not known."""
+        names = self.env.names
+        own = {
+            each.id
+            for clause in getattr(node, "generators", ())
+            for each in ast.walk(clause.target)
+            if isinstance(each, ast.Name)
+        }
+        bound = self.walrus_names & inner.names.keys()
+        changed = {name for name, _ in inner.names.items() - names.items()} & (names.keys() | bound)
+        for name in sorted(changed - own):
+            held = inner.names[name]
+            op = Op(JOIN, {"0": names.get(name, held), "1": held}, node, self.function)
+            op.where, op.in_place = "changed", True
+            names[name] = Value(held.kind, op, dtype=held.dtype, detached=held.detached, learned=held.learned)
 
     def taken_from(self, source: Value, node: ast.expr) -> Value:
         """What a loop over `source` takes out of it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING, Any
 
 from nanlint.analysis.interpreter.loops import Loops
@@ -11,6 +12,9 @@ from nanlint.analysis.project.index import Function
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+# An inner function that assigns a name does so whenever it is called: behind the last line, for all that is known.
+_ANY_TIME = (sys.maxsize, 0)
 
 
 class InnerDefinitions(Loops):
@@ -55,6 +59,9 @@ class InnerDefinitions(Loops):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     place = node.lineno, node.col_offset
                     self._last_stores[node.id] = max(place, self._last_stores.get(node.id, place))
-                if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    rebound = (each.names for each in ast.walk(node) if isinstance(each, ast.Nonlocal))
+                    self._last_stores |= dict.fromkeys((name for names in rebound for name in names), _ANY_TIME)
+                elif not isinstance(node, ast.ClassDef | ast.Lambda):
                     waiting.extend(ast.iter_child_nodes(node))
         return self._last_stores

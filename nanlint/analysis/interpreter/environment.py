@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.interpreter.conditions import Told, told
-from nanlint.analysis.relations import root
+from nanlint.analysis.relations import SAME_NUMBERS, root
 from nanlint.ops.interval import EVERYTHING, INF, Interval
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Env:
     def seen(self, value: Value, maker: Maker) -> Value:
         """The value with what conditions have told about it."""
         guard = self.guards.get(value.key)
+        if guard is None and value.op is not None and value.op.function in SAME_NUMBERS:
+            guard = self._of_its_root(value)
         if guard is None:
             return value
         left = value.range
@@ -58,6 +60,12 @@ class Env:
         if left == value.range and (value.some or not guard.some):
             return value
         return maker.guarded(value, left, some=guard.some)
+
+    def _of_its_root(self, value: Value) -> Guard | None:
+        """What was told about a tensor holds for its views; in half a small number may have become 0."""
+        whole = root(value)
+        is_rounded = value.dtype in {"float16", "bfloat16"} and whole.dtype != value.dtype
+        return self.guards.get(whole.key) if not is_rounded else None
 
 
 def _both(before: Guard | None, bound: Told) -> Guard:
@@ -74,16 +82,10 @@ def meet(paths: Iterable[Env], maker: Maker, node: object, scope: object) -> Env
         return ends[0]
     first = ends[0]
     names = dict(first.names)
-    for end in ends[1:]:
-        for name in end.names:
-            names.setdefault(name, end.names[name])
-    for name in names:
-        held = [end.names[name] for end in ends if name in end.names]
-        here = held[0]
-        if all(value is here for value in held) and not any(here.key in end.guards for end in ends):
-            names[name] = here
-            continue
-        names[name] = maker.join([end.seen(end.names[name], maker) for end in ends if name in end.names], node, scope)  # type: ignore[arg-type]
+    differ = {name for end in ends[1:] for name, _ in first.names.items() ^ end.names.items()}
+    for name in sorted(differ):
+        held = [end.seen(end.names[name], maker) for end in ends if name in end.names]
+        names[name] = maker.join(held, node, scope)  # type: ignore[arg-type]
     guards: dict[object, Guard] = {}
     for key, guard in first.guards.items():
         others = [end.guards.get(key) for end in ends[1:]]

@@ -60,6 +60,7 @@ class Expressions:
     is_generator: bool
     sites: list[tuple[Function, CallSite]]
     """Each call of a function of the project, with the function."""
+    walrus_names: set[str]
     shared: set[str]
     """Names that an inner function may set at any time."""
 
@@ -175,6 +176,7 @@ class Expressions:
     def _walrus(self, node: ast.NamedExpr) -> Value:
         value = self.evaluate(node.value)
         self.env.names[node.target.id] = value
+        self.walrus_names.add(node.target.id)
         return value
 
     def _awaited(self, node: ast.Await) -> Value:

@@ -96,6 +96,8 @@ class ImportedCalls(Layers):
             value.kind, value.detached = NUMBER, True
         if in_place and passed.given:
             self.change(passed.given[0], value, passed.node.args[0])
+        elif "inplace" in operands and operands["inplace"].constant is True and "input" in operands:
+            self.change(operands["input"], value, nodes.get("input", passed.node))
         return value
 
     def _other_function(self, name: str, passed: Arguments) -> Value:  # noqa: PLR0911 - one way out for each
@@ -119,6 +121,9 @@ class ImportedCalls(Layers):
                 UNKNOWN, Op("torch.finfo" if name.endswith("finfo") else name, passed.operands, node, self.function)
             )
         value = self.unknown_call(Value(REFERENCE, None, name=name), passed)
+        if name.endswith("_") and not name.endswith("__") and given:
+            # `nn.init.normal_(w)`: by torch's custom it changes what it is given.
+            self.change(given[0], Value(given[0].kind, value.op), node.args[0])
         if name.startswith("numpy."):
             value.kind, value.detached = ARRAY, True
         return value

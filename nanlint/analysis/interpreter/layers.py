@@ -66,7 +66,12 @@ class Layers(Containers):
         if form is None or bound is None:
             return self._network(layer, passed.given, passed.node)
         operands, _ = bound
-        return self.emit(form.operation, operands, passed.node, passed.nodes(operands), module=layer)
+        nodes = passed.nodes(operands)
+        value = self.emit(form.operation, operands, passed.node, nodes, module=layer)
+        stated = layer.op.operands.get("inplace") if layer.op is not None else None
+        if stated is not None and stated.constant is True and "input" in operands:
+            self.change(operands["input"], value, nodes.get("input", passed.node))
+        return value
 
     def _network(self, layer: Value, given: list[Value], node: ast.Call) -> Value:
         """What a layer with weights makes: a tensor that training moves anywhere."""

@@ -10,6 +10,7 @@ from nanlint.analysis.interpreter.assignments import Assignments
 from nanlint.analysis.interpreter.environment import Env, meet
 from nanlint.analysis.op_graph import JOIN, NOTHING, Op, Value
 from nanlint.analysis.project.index import dotted
+from nanlint.analysis.storage import storages
 from nanlint.ops.interval import FINITE, INF, Interval
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Expected(NamedTuple):
     detached: bool
     same: bool
     """It stands for the same function, layer or object all the time."""
+    memory: frozenset[str] = frozenset()
+    """Names of before the loop in whose memory it may lie since an earlier round."""
 
 
 class Loops(Assignments):
@@ -54,7 +57,7 @@ class Loops(Assignments):
         """A loop with a condition; whether control reaches its end."""
 
         def enter() -> None:
-            self.env = self.env.under(self.evaluate(node.test), holds=True)
+            self.env = self.where(self.evaluate(node.test), holds=True)
 
         return self._loop(node, enter)
 
@@ -69,11 +72,12 @@ class Loops(Assignments):
                 expected[name] = Expected(0, held.kind, held.dtype, held.detached, same=True)
         for attempt in range(_MOST_PASSES):
             noted = self._notes()
+            changes = self.changes_seen
             rounds = self._pass(node, before, expected, enter)
-            if (
-                not self._learn(expected, before, rounds, is_last=attempt >= _MOST_PASSES - 2)
-                or attempt == _MOST_PASSES - 1
-            ):
+            learned = self._learn(expected, before, rounds, is_last=attempt >= _MOST_PASSES - 2)
+            if self.changes_seen > changes:
+                learned |= self._learn_memory(expected, before, rounds)
+            if not learned or attempt == _MOST_PASSES - 1:
                 break
             self._forget(noted)
         is_endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
@@ -84,11 +88,7 @@ class Loops(Assignments):
     def _pass(self, node: Loop, before: Env, expected: dict[str, Expected], enter: Callable[[], None]) -> list[Env]:
         """Interpret the body once; the environments at the ends of a round."""
         self._breaks, self._continues = [], []
-        start = {
-            name: self._widened(name, before.names[name], what)
-            for name, what in expected.items()
-            if name in before.names
-        }
+        start = {name: self._widened(name, before, what) for name, what in expected.items() if name in before.names}
         gone = {before.names[name].key for name in start}
         self.env = Env(
             {**before.names, **start}, {key: guard for key, guard in before.guards.items() if key not in gone}
@@ -118,6 +118,22 @@ class Loops(Assignments):
                     learned = True
         return learned
 
+    def _learn_memory(self, expected: dict[str, Expected], before: Env, rounds: list[Env]) -> bool:
+        """Whether a name may lie, from the second round on, where another lay before the loop: `current = other`."""
+        owners: dict[Op, str] = {}
+        for name in sorted(before.names):
+            owners.update(dict.fromkeys(storages(before.names[name]), name))
+        learned = False
+        for name, what in list(expected.items()):
+            ends = [end.names[name] for end in rounds if name in end.names and name in before.names]
+            found = {owners[op] for now in ends for op in storages(now) if op in owners}
+            if not found <= what.memory | {name} and any(
+                not storages(now) <= storages(before.names[name]) for now in ends
+            ):
+                expected[name] = what._replace(memory=what.memory | found - {name})
+                learned = True
+        return learned
+
     def _expected_after(self, what: Expected, held: Value, now: Value, *, is_last: bool) -> Expected:
         same = what.same and now.target is held.target and now.name == held.name and now.kind is held.kind
         level = what.level
@@ -126,13 +142,14 @@ class Loops(Assignments):
             level = level + 1 if not is_last else _NOT_EXPECTED
         level = min(level, len(reaches))
         kind = what.kind if now.kind is what.kind else "unknown"
-        return Expected(
-            level, kind, what.dtype if now.dtype == what.dtype else "", what.detached and now.detached, same
-        )
+        dtype = what.dtype if now.dtype == what.dtype else ""
+        return Expected(level, kind, dtype, what.detached and now.detached, same, what.memory)
 
-    def _widened(self, name: str, value: Value, what: Expected) -> Value:
+    def _widened(self, name: str, before: Env, what: Expected) -> Value:
         """What a name holds at the start of any round."""
-        op = Op(JOIN, {"0": value}, None, self.function)
+        value = before.names[name]
+        others = {f"earlier {other}": before.names[other] for other in sorted(what.memory) if other in before.names}
+        op = Op(JOIN, {"0": value, **others}, None, self.function)
         op.where = name
         widened = value.but(op=op, constant=NOTHING, parts=(), keys=(), some=False)
         widened.key = widened
@@ -155,7 +172,7 @@ class Loops(Assignments):
         if ends:
             self.env = meet(ends, self.maker, node, self.function)
             if isinstance(node, ast.While):
-                self.env = self.env.under(self.evaluate(node.test), holds=False)
+                self.env = self.where(self.evaluate(node.test), holds=False)
             if self.run_body(node.orelse):
                 left.append(self.env)
         if left:

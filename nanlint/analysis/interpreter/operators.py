@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.conditions import AND, IS_NONE, NOT, OR
-from nanlint.analysis.interpreter.environment import Env
+from nanlint.analysis.interpreter.environment import Env, meet
 from nanlint.analysis.interpreter.expressions import Expressions
 from nanlint.analysis.op_graph import CALL, NUMBER, TEXT, TUPLE, Op, Value
 from nanlint.ops.interval import TRUTH, point
@@ -27,6 +27,9 @@ _LARGEST_EXPONENT = 400
 
 class Operators(Expressions):
     """Evaluates operators."""
+
+    evaluated_whole: tuple[Value, bool, dict[str, Value]] | None
+    """The last `and` or `or`, which of the two, and the names after all its parts."""
 
     def _binary(self, node: ast.BinOp) -> Value:
         chain = [node]
@@ -105,28 +108,46 @@ class Operators(Expressions):
 
     def _boolean(self, node: ast.BoolOp) -> Value:
         """`a or b` is one of the two; each part is seen under what the parts before it have told."""
-        outer, values, is_and = self.env, [], isinstance(node.op, ast.And)
+        outer, values, is_and = self.env, list[Value](), isinstance(node.op, ast.And)
+        certain = outer
         for part in node.values:
             value = self.evaluate(part)
+            certain = certain if values else self.env.copy()
             values.append(value)
             names = self.env.names
             self.env = self.env.under(value, holds=is_and)
             self.env.names = names
-        # What a walrus has bound stays; what the parts have told does not.
-        self.env = Env(self.env.names, outer.guards)
+        # What a walrus has bound stays, or may have; what the parts have told does not.
+        complete = self.env.names
+        self.env = self._left_by([certain, self.env], outer, node)
         results = [_as_result(value, is_and=is_and, last=value is values[-1]) for value in values]
         joined = self.maker.join(results, node, self.function)
         op = Op(AND if is_and else OR, {str(place): value for place, value in enumerate(values)}, node, self.function)
-        return joined.but(op=op) if joined.range == TRUTH or joined.kind is NUMBER else joined
+        result = joined.but(op=op) if joined.range == TRUTH or joined.kind is NUMBER else joined
+        self.evaluated_whole = (result, is_and, complete)
+        return result
+
+    def where(self, test: Value, *, holds: bool) -> Env:
+        """The environment where a test holds, or does not: of `a and (n := b)` that holds, all parts were evaluated."""
+        env = self.env.under(test, holds=holds)
+        if self.evaluated_whole is not None and self.evaluated_whole[0] is test and self.evaluated_whole[1] is holds:
+            env.names = dict(self.evaluated_whole[2])
+        return env
+
+    def _left_by(self, ends: list[Env], outer: Env, node: ast.AST) -> Env:
+        """What the names hold after an expression of which not every part is evaluated."""
+        names = meet(ends, self.maker, node, self.function).names
+        return Env(names, outer.guards)
 
     def _conditional(self, node: ast.IfExp) -> Value:
         test = self.evaluate(node.test)
         outer = self.env
-        results = []
+        results, ends = [], []
         for branch, holds in ((node.body, True), (node.orelse, False)):
             self.env = outer.under(test, holds=holds)
             results.append(self.evaluate(branch))
-        self.env = Env({**outer.names, **self.env.names}, outer.guards)
+            ends.append(self.env)
+        self.env = self._left_by(ends, outer, node)
         return self.maker.join(results, node, self.function)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from nanlint.analysis.interpreter.definitions import InnerDefinitions
 from nanlint.analysis.interpreter.environment import Env, meet
 from nanlint.analysis.interpreter.expressions import DEEPEST
 from nanlint.analysis.interpreter.loops import assigned
+from nanlint.analysis.interpreter.matching import Matching
 from nanlint.analysis.interpreter.parameters import parameters
 from nanlint.analysis.interpreter.regions import (
     AUTOCASTS,
@@ -32,7 +32,7 @@ _ASSERTIONS = frozenset({"_check", "_assert", "check"})
 _EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit"})
 
 
-class Interpreter(InnerDefinitions):
+class Interpreter(Matching):
     """Interprets one function from its first statement to its last."""
 
     def __init__(self, graph: Graph, function: Function, closure: Env | None = None) -> None:
@@ -43,6 +43,9 @@ class Interpreter(InnerDefinitions):
         self.recorded, self.autocast = True, ""
         self.is_generator = False
         self.shared: set[str] = set()
+        self.walrus_names: set[str] = set()
+        self.changes_seen = 0
+        self.evaluated_whole = None
         self.sites: list[tuple[Function, CallSite]] = []
         self._returns: list[Value] = []
         self._breaks: list[Env] = []
@@ -135,7 +138,7 @@ class Interpreter(InnerDefinitions):
         return False
 
     def _assert(self, node: ast.Assert) -> None:
-        self.env = self.env.under(self.evaluate(node.test), holds=True)
+        self.env = self.where(self.evaluate(node.test), holds=True)
 
     def _expression(self, node: ast.Expr) -> bool:
         value = node.value
@@ -173,22 +176,22 @@ class Interpreter(InnerDefinitions):
         ends: list[Env] = []
         while True:
             test = self.evaluate(node.test)
-            rest = self.env.under(test, holds=False)
-            self.env = self.env.under(test, holds=True)
+            rest, self.env = self.where(test, holds=False), self.where(test, holds=True)
             recorded, self.recorded = self.recorded, self.recorded and not is_export(test)
             if _decided(test) is not False and self.run_body(node.body):
                 ends.append(self.env)
             self.env, self.recorded = rest, recorded
             if _decided(test) is True:
-                return self._meet(ends, node)
+                return self.paths_meet(ends, node)
             if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
                 node = node.orelse[0]
                 continue
             if self.run_body(node.orelse):
                 ends.append(self.env)
-            return self._meet(ends, node)
+            return self.paths_meet(ends, node)
 
-    def _meet(self, ends: list[Env], node: ast.AST) -> bool:
+    def paths_meet(self, ends: list[Env], node: ast.AST) -> bool:
+        """Go on with what holds at the end of every path; False if none of them ends here."""
         if ends:
             self.env = meet(ends, self.maker, node, self.function)
         return bool(ends)
@@ -222,10 +225,12 @@ class Interpreter(InnerDefinitions):
     def _try(self, node: Any) -> bool:
         before = self.env.copy()
         ends: list[Env] = []
-        if self.run_body(node.body) and self.run_body(node.orelse):
+        goes_on = self.run_body(node.body)
+        touched = {name for name, _ in before.names.items() - self.env.names.items()}
+        if goes_on and self.run_body(node.orelse):
             ends.append(self.env)
         # Nobody knows how far the body came.
-        for name in {name for each in node.body for name in assigned(each)} & before.names.keys():
+        for name in sorted(touched | ({name for each in node.body for name in assigned(each)} & before.names.keys())):
             lost = self.maker.unknown(CALL, name, node, self.function)
             before.names[name] = self.maker.join([before.names[name], lost], node, self.function)
         for handler in node.handlers:
@@ -234,36 +239,8 @@ class Interpreter(InnerDefinitions):
                 self.env.names[handler.name] = self.maker.unknown(CALL, handler.name, handler, self.function)
             if self.run_body(handler.body):
                 ends.append(self.env)
-        goes_on = self._meet(ends, node)
+        goes_on = self.paths_meet(ends, node)
         return self.run_body(node.finalbody) and goes_on
-
-    def _match(self, node: ast.Match) -> bool:
-        subject = self.evaluate(node.subject)
-        rest, ends = self.env, []
-        is_complete = False
-        for case in node.cases:
-            self.env = rest.copy()
-            self._bind_pattern(case.pattern, subject, node.subject)
-            if case.guard is not None:
-                self.env = self.env.under(self.evaluate(case.guard), holds=True)
-            if self.run_body(case.body):
-                ends.append(self.env)
-            is_complete = is_complete or (case.guard is None and _takes_anything(case.pattern))
-        return self._meet(ends if is_complete else [*ends, rest], node)
-
-    def _bind_pattern(self, pattern: ast.pattern, subject: Value, node: ast.expr) -> None:
-        if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
-            if pattern.name is not None:
-                self.env.names[pattern.name] = subject
-            return
-        if isinstance(pattern, ast.MatchValue):
-            operands = {"input": subject, "other": self.evaluate(pattern.value)}
-            self.env = self.env.under(self.maker.make("torch.eq", operands, node, self.function), holds=True)
-            return
-        for each in ast.walk(pattern):
-            name = getattr(each, "name", None) or getattr(each, "rest", None)
-            if isinstance(name, str):
-                self.env.names[name] = self.maker.unknown(CALL, name, each, self.function)
 
 
 def _decided(test: Value) -> bool | None:
@@ -273,10 +250,6 @@ def _decided(test: Value) -> bool | None:
         if test.constant is not NOTHING and not test.assumed and test.kind in {NUMBER, NONE}
         else None
     )
-
-
-def _takes_anything(pattern: ast.pattern) -> bool:
-    return isinstance(pattern, ast.MatchAs) and pattern.pattern is None
 
 
 _STATEMENTS: Mapping[type[ast.AST], str] = {
@@ -302,7 +275,7 @@ _STATEMENTS: Mapping[type[ast.AST], str] = {
     ast.AsyncWith: "_with",
     ast.Try: "_try",
     **({ast.TryStar: "_try"} if hasattr(ast, "TryStar") else {}),
-    ast.Match: "_match",
+    ast.Match: "match",
     ast.FunctionDef: "definition",
     ast.AsyncFunctionDef: "definition",
     ast.ClassDef: "class_definition",

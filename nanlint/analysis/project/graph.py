@@ -27,7 +27,7 @@ from nanlint.analysis.op_graph import (
 from nanlint.analysis.project.index import MODULE_BODY, CallSite, Class, Function, Module, Project
 from nanlint.analysis.project.objects import Objects
 from nanlint.analysis.project.replay import Replay
-from nanlint.analysis.storage import storages
+from nanlint.analysis.storage import in_order, storages
 from nanlint.ops.names import CANONICAL
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class Graph(Objects):
                 roots.add(op)
             elif op.where in arguments:
                 roots |= storages(arguments[op.where])
-        caller.changed_by_call(roots, node)
+        caller.changed_by_call(in_order(roots), node)
 
     def constructed(  # noqa: PLR0913 - as `called`
         self,

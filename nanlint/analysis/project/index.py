@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
 import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ __all__ = ["MODULE_BODY", "CallSite", "Class", "Function", "Module", "Project", 
 
 # `from .a import x` in a package's __init__, where a has it from b.
 _MOST_HOPS = 5
+_ROOM_TO_PARSE = 4000
 
 Symbol = Function | Class | Module
 
@@ -172,7 +174,15 @@ class Project:
 
 @lru_cache(maxsize=64)
 def _tree(text: str) -> ast.Module:
-    """A text parsed; files that many others import are kept for a while."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python's own, of the user's strings
-        return ast.parse(text)
+    """A text parsed; files that many others import are kept for a while.
+
+    A sum of ten thousand terms is nested as deep, and Python refuses to build that tree without room to recurse.
+    """
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _ROOM_TO_PARSE))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's own, of the user's strings
+            return ast.parse(text)
+    finally:
+        sys.setrecursionlimit(limit)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # A result that takes more operations than this is not repeated at the call.
 _LONGEST = 120
 _DEEPEST = 60
+_MOST_LOOKED_AT = 600
 
 
 class Replay:
@@ -68,7 +69,8 @@ class Replay:
             self._known[id(value)] = value  # for circles, which loops make
             self._kept.append(value)
             self._depth += 1
-            held = self._repeat(value) if self._depth < _DEEPEST else self._left_alone(value)
+            is_near = self._depth < _DEEPEST and len(self._known) < _MOST_LOOKED_AT
+            held = self._repeat(value) if is_near else self._left_alone(value)
             self._depth -= 1
             self._known[id(value)] = held
             self._kept.append(held)
