@@ -8,6 +8,7 @@ from nanlint.analysis.project.consequence import KEPT, TRAINS, WRITTEN
 from nanlint.evidence import table
 from nanlint.evidence.project import breaks_in_half_alone
 from nanlint.facts.training_code import is_building, is_inference, is_loss, is_trained, may_train
+from nanlint.hazards.uses import is_a_likelihood, is_read_off
 from nanlint.model import Direction
 from nanlint.source.outline import MODULE
 
@@ -26,14 +27,14 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield table.GRADIENT_ONLY
     if breaks_in_half_alone(finding):
         yield table.HALF_ALONE
-    if not hazard.is_operand_known:
+    if not hazard.is_operand_known and not is_a_likelihood(hazard):
         yield table.NOTHING_KNOWN
     if hazard.is_ruled_out_by_callers:
         yield table.DECIDED_ELSEWHERE
     chunk = plan.chunks.get(hazard.outer_function)
     if chunk is not None:
         yield from _of_function(chunk, plan, hazard)
-    if not hazard.op.recorded or hazard.is_without_gradient:
+    if not hazard.op.recorded or hazard.is_without_gradient or is_read_off(hazard):
         yield table.NO_GRADIENT
     if hazard.ends and not hazard.ends & ~(WRITTEN | KEPT) and hazard.ends & WRITTEN:
         yield table.ONLY_LOGGED

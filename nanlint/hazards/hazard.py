@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from nanlint.analysis.source_text import SourceText
     from nanlint.ops.zone import Zone
 
+# Above 0 in float16, too, which ends at 6e-8, and far below what matters in a wider format.
+_FLOOR, _FLOOR_IF_WIDE = "1e-7", "1e-12"
+_WIDE = frozenset({"bfloat16", "float32", "float64"})
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
@@ -124,6 +127,7 @@ class Hazard:
         return (
             self.operand.value.is_known
             or self.callers.is_known
+            or self.callers.learned
             or (made is not None and not made.function.startswith("<"))
         )
 
@@ -136,6 +140,26 @@ class Hazard:
     def is_without_gradient(self) -> bool:
         """Whether no backward passes through any of its operands."""
         return all(value.detached for value in self.op.operands.values())
+
+    @property
+    def floor(self) -> str:
+        """A number above 0 in the dtype of the operand, or in every dtype if nobody knows which it is."""
+        return _FLOOR_IF_WIDE if self.operand.value.dtype in _WIDE else _FLOOR
+
+    def operand_of(self, op: Op, name: str) -> Operand:
+        """An operand of another operation, as it is written there."""
+        return Operand(op.operands[name], op.nodes.get(name), self.source)
+
+    @property
+    def is_behind_relu(self) -> bool:
+        """Whether the operand is what a relu gives: no gradient passes where that is 0."""
+        made = self.operand.made_by
+        return made is not None and made.function == "torch.relu"
+
+    @property
+    def takes_methods(self) -> bool:
+        """Whether the operand is surely a tensor, and is not written to by the operation."""
+        return self.operand.value.kind is TENSOR and not self.is_in_place
 
     @property
     def is_of_arrays(self) -> bool:

@@ -25,7 +25,7 @@ from nanlint.analysis.op_graph import (
     Op,
     Value,
 )
-from nanlint.analysis.project.index import Function, bindings, dotted
+from nanlint.analysis.project.index import Class, Function, bindings, dotted
 from nanlint.ops.interval import FINITE, INF, Interval
 
 if TYPE_CHECKING:
@@ -103,6 +103,9 @@ class Interpreter(Calls):
         value = self.maker.unknown(PARAMETER, declared.arg, declared, self.function)
         stated = _annotated(declared.annotation)
         value.kind = stated
+        network = self._annotated_network(declared.annotation) if stated is UNKNOWN else None
+        if network is not None:
+            value.kind, value.target = INSTANCE, network
         if default is not None and default.number is not None:
             value.constant, value.range, value.assumed = default.constant, default.range, True
             value.kind = NUMBER if stated is UNKNOWN else stated
@@ -111,6 +114,12 @@ class Interpreter(Calls):
         elif stated is UNKNOWN and default is None and self.function.name == "forward" and self.function.owner is not None:
             value.kind = TENSOR
         return value
+
+    def _annotated_network(self, annotation: ast.expr | None) -> Class | None:
+        """The network of the project that an annotation names; what other classes hold is up to who makes the object."""
+        named = self.evaluate(annotation) if isinstance(annotation, ast.Name | ast.Attribute) else Value()
+        is_network = isinstance(named.target, Class) and named.kind is CLASS and self.graph.project.is_module_class(named.target)
+        return named.target if is_network and isinstance(named.target, Class) else None
 
     # -- statements -----------------------------------------------------------------------------------------------
 
