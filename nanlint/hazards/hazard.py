@@ -69,6 +69,11 @@ class Operand:
         is_atom = isinstance(self.node, _ATOMS)
         return self.text if is_atom else f"({self.text})"
 
+    @property
+    def floor(self) -> str:
+        """A number above 0 in its dtype, or in every dtype if nobody knows which it is."""
+        return _FLOOR_IF_WIDE if self.value.dtype in _WIDE else _FLOOR
+
     def quoted(self, longest: int = 40) -> str:
         """Its text in one line, cut if it is long."""
         text = " ".join(self.text.split())
@@ -108,6 +113,16 @@ class Hazard:
         return tuple(name for name in FORMATS if name in found)
 
     @property
+    def text(self) -> str:
+        """The operation as it is written."""
+        return self.source.text_of(self.op.node) if self.op.node is not None else ""
+
+    @property
+    def is_bracketed(self) -> bool:
+        """Whether the operation stands in brackets of its own."""
+        return self.op.node is not None and self.source.is_bracketed(self.op.node)
+
+    @property
     def span(self) -> Span:
         """Where the operation is written."""
         return self.source.span_of(self.op.node)
@@ -144,7 +159,7 @@ class Hazard:
     @property
     def floor(self) -> str:
         """A number above 0 in the dtype of the operand, or in every dtype if nobody knows which it is."""
-        return _FLOOR_IF_WIDE if self.operand.value.dtype in _WIDE else _FLOOR
+        return self.operand.floor
 
     def operand_of(self, op: Op, name: str) -> Operand:
         """An operand of another operation, as it is written there."""
@@ -227,8 +242,7 @@ class Hazard:
         if node is None:
             return None
         text, span = self.source.text_of(node), self.source.span_of(node)
-        is_atom = isinstance(node, _ATOMS) or self.source.is_bracketed(node)
-        return Edit(span, f"{text}{suffix}" if is_atom else f"({text}){suffix}")
+        return Edit(span, f"{text}{suffix}" if isinstance(node, _ATOMS) else f"({text}){suffix}")
 
 
 def _built(op: Op | None) -> Op | None:
