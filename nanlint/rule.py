@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
-from nanlint.analysis.patterns import probabilities
+from nanlint.analysis.patterns import entropies, log_arguments, probabilities
 from nanlint.analysis.patterns import products as patterns
 from nanlint.analysis.patterns import under_roots as roots
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
-from nanlint.hazards import replacing
+from nanlint.hazards import replacing, uses
 from nanlint.hazards.watched import Watched, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 from nanlint.source.telling_names import DATA, RATES, VANISHING
@@ -84,7 +84,9 @@ __all__ = [
     "Value",
     "Vanishing",
     "Watched",
+    "entropies",
     "items",
+    "log_arguments",
     "patterns",
     "probabilities",
     "replacing",
@@ -92,6 +94,7 @@ __all__ = [
     "safe",
     "show",
     "unsafe",
+    "uses",
     "zone",
 ]
 

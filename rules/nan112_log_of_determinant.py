@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Edit, Facts, Finding, Fix, Hazard, Iterator, Rule, items, unsafe
+from nanlint.rule import (
+    Direction,
+    Edit,
+    Finding,
+    Fix,
+    Iterator,
+    Op,
+    OpHazard,
+    Rule,
+    items,
+    patterns,
+    replacing,
+    unsafe,
+    uses,
+    zone,
+)
 
-DETERMINANT, PRODUCT, RUNNING_PRODUCT, ABS = "torch.det", "torch.prod", "torch.cumprod", "torch.abs"
-KINDS = {DETERMINANT: "a determinant", PRODUCT: "a product", RUNNING_PRODUCT: "a product"}
-LOG = "torch.log"
+DETERMINANT, PRODUCT, LOG = "torch.det", "torch.prod", "torch.log"
 # torch has no determinant in half types.
 DETERMINANT_DTYPES = ("float32", "float64")
 QUOTED = 40
@@ -29,56 +42,45 @@ class LogOfDeterminant(Rule):
 
     ## Silent when
     the logarithm comes from `logdet` or `slogdet`; when something was added to the product or it was clamped; for products of
-    counts and of constants, as over a shape; in tests. A product is told at `info` where no name says that the code is trained.
+    counts and of constants, as over a shape. A product of what is known to pass 1 is told at `info`.
 
     ## Fix
     Unsafe: `slogdet` is finite for a negative determinant, where the logarithm was NaN, and the sum of logarithms is -inf or NaN
     where a factor is not above 0.
     """
 
-    code = "NAN112"
-    name = "log-of-determinant"
+    code, name = "NAN112", "log-of-determinant"
     evidence = (items.LOST_AT_ONCE,)
-    direction = Direction.BOTH
-    calls = frozenset({LOG, "torch.log2", "torch.log10"})
+    hazards = tuple(zone(log, "input") for log in (LOG, "torch.log2", "torch.log10"))
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one logarithm."""
-        inner = call.subject
-        if inner is None or facts.is_test() or not facts.is_tensor(call.node):
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Word one logarithm."""
+        made = patterns.product_of_factors(hazard.operand.value)
+        if made is None or made.subject is None or hazard.is_of_arrays or uses.is_mended(hazard):
             return
-        made_by = facts.origin_of(facts.operand_of(inner, ABS) or inner)
-        if made_by is None or made_by.function not in KINDS or made_by.subject is None:
-            return
-        reach = facts.range_of(inner)
-        if reach.integer or reach.low > 0 or facts.value_of(made_by.subject).detached or facts.is_mended(call.node):
-            return
-        kind = KINDS[made_by.function]
-        message = f"`{facts.quote(inner, QUOTED)}` is {kind} and rounds to 0 or inf before its logarithm would"
-        yield self.finding(
-            facts.span_of(call.node),
-            message,
-            fix=_fix(call, made_by, facts),
-            hazard=Hazard(call.function, facts.source_of(inner), "0"),
-            dtypes=DETERMINANT_DTYPES if made_by.function == DETERMINANT else self.dtypes,
-            # Products are taken of other things than probabilities, too.
-            evidence=(items.RANGE_REACHES,) if made_by.function == DETERMINANT or facts.is_trained() else (items.RARE,),
+        kind, is_determinant = patterns.FACTORS[made.function], made.function == DETERMINANT
+        is_of_sizes = made.subject.is_known and made.subject.range.high > 1
+        yield self.told(
+            hazard,
+            f"`{hazard.operand.quoted(QUOTED)}` is a {kind} and rounds to 0 or inf before its logarithm would",
+            labels=hazard.label(made, f"the {kind} is made here"),
+            fix=_fix(hazard, made),
+            direction=Direction.BOTH,
+            dtypes=DETERMINANT_DTYPES if is_determinant else hazard.dtypes,
+            evidence=(items.RARE if is_of_sizes and not is_determinant else items.RANGE_REACHES,),
         )
 
 
-def _fix(call: Call, made_by: Call, facts: Facts) -> Fix | None:
+def _fix(hazard: OpHazard, made: Op) -> Fix | None:
     """For a logarithm that is written around the determinant or the product itself."""
-    if call.function != LOG or made_by.node is not call.subject or made_by.subject is None:
+    if hazard.op.function != LOG or made.node is not hazard.operand.node or "#" in hazard.text or hazard.is_in_place:
         return None
-    if "#" in facts.source_of(call.node) or facts.changes_its_operand(call):
-        return None
-    if made_by.function == DETERMINANT:
-        spelled = facts.spelling_of("torch.slogdet")
-        text = f"{spelled}({facts.source_of(made_by.subject)})[1]" if spelled is not None else None
-        title = "Use slogdet"
-    else:
-        word = "sum" if made_by.function == PRODUCT else "cumsum"
-        given = [f"{name}={facts.source_of(node)}" for name, node in made_by.arguments.items() if name != "input"]
-        text = f"{facts.as_receiver(made_by.subject)}.log().{word}({', '.join(given)})"
-        title = "Add the logarithms"
-    return unsafe(title, Edit(facts.span_of(call.node), text)) if text is not None else None
+    factors = hazard.operand_of(made, "input")
+    if made.function == DETERMINANT:
+        spelled = replacing.spelling_of(hazard, "torch.slogdet")
+        return (
+            unsafe("Use slogdet", Edit(hazard.span, f"{spelled}({factors.text})[1]")) if spelled is not None else None
+        )
+    given = [f"{name}={hazard.operand_of(made, name).text}" for name in made.operands if name != "input"]
+    text = f"{factors.as_receiver}.log().{'sum' if made.function == PRODUCT else 'cumsum'}({', '.join(given)})"
+    return unsafe("Add the logarithms", Edit(hazard.span, text)) if factors.value.kind == "tensor" else None

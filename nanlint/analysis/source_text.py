@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from keyword import iskeyword
 from typing import TYPE_CHECKING
 
 from nanlint.model import Span
@@ -61,4 +62,5 @@ class SourceText:
         if not (before.endswith("(") and after.startswith(")")):
             return False
         outer = before[:-1].rstrip()
-        return not outer or not (outer[-1].isalnum() or outer[-1] in "_])\"'")
+        word = outer.split(" ")[-1].split("(")[-1]
+        return not outer or iskeyword(word) or not (outer[-1].isalnum() or outer[-1] in "_])\"'")

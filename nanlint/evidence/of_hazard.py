@@ -8,6 +8,7 @@ from nanlint.analysis.project.consequence import KEPT, OUTPUT, TRAINS, WRITTEN
 from nanlint.evidence import table
 from nanlint.evidence.project import breaks_in_half_alone
 from nanlint.facts.training_code import is_building, is_inference, is_loss, is_trained, may_train, serves_a_forward
+from nanlint.hazards.uses import is_a_likelihood, is_read_off
 from nanlint.model import Direction
 from nanlint.source.outline import MODULE
 from nanlint.source.telling_names import STATED
@@ -27,7 +28,7 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield table.GRADIENT_ONLY
     if breaks_in_half_alone(finding):
         yield table.HALF_ALONE
-    if not hazard.is_operand_known:
+    if not hazard.is_operand_known and not is_a_likelihood(hazard):
         yield table.NOTHING_KNOWN
     if hazard.is_presumed_safe:
         yield table.EPS_ADDED
@@ -36,7 +37,7 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield table.DECIDED_ELSEWHERE
     if chunk is not None:
         yield from _of_function(chunk, plan, hazard)
-    if not hazard.op.recorded or hazard.is_without_gradient:
+    if not hazard.op.recorded or hazard.is_without_gradient or is_read_off(hazard):
         yield table.NO_GRADIENT
     yield from of_ends(hazard.ends)
 

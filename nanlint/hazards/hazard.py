@@ -92,6 +92,11 @@ class Operand:
         is_atom = isinstance(self.node, _ATOMS)
         return self.text if is_atom else f"({self.text})"
 
+    @property
+    def floor(self) -> str:
+        """A number above 0 in its dtype, or in every dtype if nobody knows which it is."""
+        return _FLOOR_IF_WIDE if self.value.dtype in _WIDE else _FLOOR
+
     def quoted(self, longest: int = 40) -> str:
         """Its text in one line, cut if it is long."""
         text = " ".join(self.text.split())
@@ -166,14 +171,14 @@ class Hazard:
         return ARRAY not in kinds and (TENSOR in kinds or is_call)
 
     @property
-    def floor(self) -> str:
-        """A number above 0 in the dtype of the operand, or in every dtype if nobody knows which it is."""
-        return _FLOOR_IF_WIDE if self.operand.value.dtype in _WIDE else _FLOOR
-
-    @property
     def text(self) -> str:
         """The operation as it is written."""
         return self.source.text_of(self.op.node) if self.op.node is not None else ""
+
+    @property
+    def is_bracketed(self) -> bool:
+        """Whether the operation stands in brackets of its own."""
+        return self.op.node is not None and self.source.is_bracketed(self.op.node)
 
     @cached_property
     def uses(self) -> list[tuple[Op, str]]:
@@ -216,6 +221,7 @@ class Hazard:
         return (
             self.operand.value.is_known
             or self.callers.is_known
+            or self.callers.learned
             or (made is not None and not made.function.startswith("<"))
         )
 
@@ -234,6 +240,22 @@ class Hazard:
     def is_presumed_safe(self) -> bool:
         """Whether somebody added an eps, so that the operand is presumed to be above 0."""
         return self.operand.value.presumed
+
+    @property
+    def floor(self) -> str:
+        """A number above 0 in the dtype of the operand, or in every dtype if nobody knows which it is."""
+        return self.operand.floor
+
+    @property
+    def is_behind_relu(self) -> bool:
+        """Whether the operand is what a relu gives: no gradient passes where that is 0."""
+        made = self.operand.made_by
+        return made is not None and made.function == "torch.relu"
+
+    @property
+    def takes_methods(self) -> bool:
+        """Whether the operand is surely a tensor, and is not written to by the operation."""
+        return self.operand.value.kind is TENSOR and not self.is_in_place
 
     @property
     def is_of_arrays(self) -> bool:
@@ -314,8 +336,7 @@ class Hazard:
         if node is None:
             return None
         text, span = self.source.text_of(node), self.source.span_of(node)
-        is_atom = isinstance(node, _ATOMS) or self.source.is_bracketed(node)
-        return Edit(span, f"{text}{suffix}" if is_atom else f"({text}){suffix}")
+        return Edit(span, f"{text}{suffix}" if isinstance(node, _ATOMS) else f"({text}){suffix}")
 
 
 def _built(op: Op | None) -> Op | None:

@@ -25,7 +25,7 @@ def kept_sum(values, keep):
 
 
 def log_difference(log_large, log_small):
-    return log_large + torch.log1p(-torch.exp(log_small - log_large))  # not yet: NAN102
+    return log_large + torch.log1p(-torch.exp(log_small - log_large))  # expect: NAN102(warning)
 
 
 def shifted(scores, keep):

@@ -7,7 +7,7 @@ from torch import nn
 
 def aggregated_loss(scores, counts, steps):
     share = scores.softmax(-1).sum(1) / steps
-    return -torch.sum(torch.log(share) * counts / steps)  # not yet: NAN102
+    return -torch.sum(torch.log(share) * counts / steps)  # expect: NAN102(warning)
 
 
 def aggregated_loss_cured(scores, counts, steps):
@@ -64,7 +64,7 @@ class FocalLoss_cured(nn.Module):
 
 def mixture_loss(mixture, parts, observed):
     each = parts.log_prob(observed.unsqueeze(1)).sum(2)
-    return -torch.logsumexp(torch.log(mixture.probs) + each, dim=1)  # expect: NAN102(warning)
+    return -torch.logsumexp(torch.log(mixture.probs) + each, dim=1)  # expect: NAN102(info)
 
 
 def mixture_loss_cured(mixture, parts, observed):
@@ -88,7 +88,7 @@ class SquashedPolicy(nn.Module):
     def sample_by_method(self, normal):
         raw = normal.rsample()
         action = self._squash(raw)
-        return action, normal.log_prob(raw) - torch.log(1 - action.pow(2) + 1e-6)  # not yet: NAN102
+        return action, normal.log_prob(raw) - torch.log(1 - action.pow(2) + 1e-6)  # expect: NAN102(warning)
 
 
 def squashed_sample_cured(normal, reach):
@@ -100,7 +100,7 @@ def squashed_sample_cured(normal, reach):
 def contrastive_loss(similarity, not_self, positive):
     logits = similarity - similarity.max(dim=1, keepdim=True)[0].detach()
     others = torch.exp(logits) * not_self
-    log_chance = logits - torch.log(others.sum(1, keepdim=True))  # expect: NAN102(info)
+    log_chance = logits - torch.log(others.sum(1, keepdim=True))  # expect: NAN102(warning)
     return -(positive * log_chance).sum(1).mean()
 
 
@@ -127,7 +127,7 @@ def given_scores_cured(logits, wanted):
 
 def half_way_code(logits, one_hot, temperature):
     mixed = (one_hot + (logits / temperature.clamp(min=0.1)).softmax(dim=-1)) / 2
-    return (mixed.log() - logits).detach() + logits  # not yet: NAN102
+    return (mixed.log() - logits).detach() + logits  # expect: NAN102(info)
 
 
 def log_product(left, right):
@@ -157,7 +157,7 @@ def of_correlation(correlation):
 def mixture_by_hand(distance, weights, scale):
     nearest = distance.min(-1, keepdim=True)[0]
     dense = weights * torch.exp(-distance + nearest) / scale.log().sum(-1).exp()
-    return torch.log(dense.sum(-1))  # not yet: NAN102
+    return torch.log(dense.sum(-1))  # expect: NAN102(warning)
 
 
 def mixture_by_hand_cured(distance, log_weights, log_scale):

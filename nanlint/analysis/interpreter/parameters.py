@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, CLASS, INSTANCE, NONE, NUMBER, PARAMETER, TENSOR, UNKNOWN, Value
-from nanlint.analysis.project.index import dotted
+from nanlint.analysis.project.index import Class, dotted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +33,10 @@ def parameters(
             continue
         default = evaluate(defaults[each.arg]) if each.arg in defaults else None
         value = function.parameters[each.arg] = _parameter(function, each, default, maker)
+        if value.kind is UNKNOWN and isinstance(each.annotation, ast.Name | ast.Attribute):
+            network = _network(evaluate(each.annotation), function)
+            if network is not None:
+                value.kind, value.target = INSTANCE, network
         yield each.arg, value
     for star in (args.vararg, args.kwarg):
         if star is not None:
@@ -50,6 +54,13 @@ def _parameter(function: Function, declared: ast.arg, default: Value | None, mak
     elif stated is UNKNOWN and default is None and function.name == "forward" and function.owner is not None:
         value.kind = TENSOR
     return value
+
+
+def _network(named: Value, function: Function) -> Class | None:
+    """The network of the project that an annotation names; what other classes hold is up to who makes the object."""
+    target = named.target if named.kind is CLASS else None
+    is_network = isinstance(target, Class) and function.module.project.is_module_class(target)
+    return target if is_network and isinstance(target, Class) else None
 
 
 def annotated(annotation: ast.expr | None) -> str:

@@ -73,3 +73,17 @@ def _is_element(op: Op) -> bool:
 
 def _takes_all(node: ast.expr) -> bool:
     return isinstance(node, ast.Slice) or (isinstance(node, ast.Constant) and node.value is ...)
+
+
+FACTORS = {"torch.det": "determinant", "torch.prod": "product", "torch.cumprod": "product"}
+"""Products of many factors, which leave a format long before their logarithm does."""
+
+
+def product_of_factors(value: Value) -> Op | None:
+    """The determinant or product that it is, or the size of; None for counts, and for what no gradient passes through."""
+    op = made_from(root(value))
+    if op is not None and op.function == "torch.abs" and op.subject is not None:
+        op = made_from(root(op.subject))
+    if op is None or op.function not in FACTORS or op.subject is None:
+        return None
+    return None if value.range.integer or op.subject.detached else op

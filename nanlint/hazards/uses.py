@@ -1,0 +1,100 @@
+"""What a function does with the result of a hazard's operation, right behind it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.analysis.op_graph import GUARDED, JOIN
+from nanlint.analysis.selection import SUBSCRIPT, VIEWS
+from nanlint.ops.names import METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.analysis.op_graph import Op, Value
+    from nanlint.hazards.hazard import Hazard
+
+LIKELIHOOD = "torch.nn.functional.nll_loss"
+_REPLACING = frozenset(
+    {
+        "torch.nan_to_num",
+        "torch.masked_fill",
+        "torch.isfinite",
+        "torch.isnan",
+        "torch.isinf",
+        "torch.nanmean",
+        "torch.nansum",
+    }
+)
+_ROUNDING = frozenset(
+    {METHODS["item"], METHODS["tolist"], METHODS["numpy"], "float", "int", "torch.ceil", "torch.floor", "torch.round"}
+)
+_ARITHMETIC = (
+    frozenset(f"torch.{word}" for word in ("add", "sub", "mul", "div", "neg", "pow", "square", "abs"))
+    | VIEWS
+    | {JOIN, GUARDED}
+)
+_FURTHEST = 40
+
+
+def users(op: Op, hazard: Hazard) -> list[Op]:
+    """The operations of the function that are given the result of `op`."""
+    return [each for each in hazard.function.ops if any(_is_made_by(value, op) for value in each.operands.values())]
+
+
+def _is_made_by(value: Value, op: Op) -> bool:
+    made = value.op
+    while made is not None and made.function in {GUARDED, JOIN} and made.subject is not None:
+        if made.function == JOIN:
+            return any(each.op is op for each in made.operands.values())
+        made = made.subject.op
+    return made is op
+
+
+def is_mended(hazard: Hazard) -> bool:
+    """Whether what is not finite is replaced, selected away or asked for behind it, by `where`, `nan_to_num`, `x[mask]`."""
+    return any(_mends(hazard.op, before, user) for before, user in _followed(hazard.op, hazard))
+
+
+def _followed(op: Op, hazard: Hazard) -> Iterator[tuple[Op, Op]]:
+    """Each operation that the result goes to, through arithmetic, with the one before it."""
+    waiting, seen = [op], {id(op)}
+    while waiting and len(seen) < _FURTHEST:
+        before = waiting.pop(0)
+        for user in users(before, hazard):
+            yield before, user
+            if id(user) not in seen and user.function in _ARITHMETIC:
+                seen.add(id(user))
+                waiting.append(user)
+
+
+def _mends(op: Op, before: Op, user: Op) -> bool:
+    if user.function in _REPLACING:
+        subject = user.subject
+        return subject is not None and _is_made_by(subject, before)
+    if user.function == "torch.where":
+        sides = [user.operands.get("input"), user.operands.get("other")]
+        picked = [side is not None and _rests_on(side, op) for side in sides]
+        return picked.count(True) == 1
+    index = user.operands.get("index") if user.function == SUBSCRIPT else None
+    return index is not None and index.dtype == "bool"
+
+
+def _rests_on(value: Value, op: Op, depth: int = 4) -> bool:
+    made = value.op
+    if made is None or not depth:
+        return False
+    return made is op or (
+        made.function in _ARITHMETIC and any(_rests_on(each, op, depth - 1) for each in made.operands.values())
+    )
+
+
+def is_read_off(hazard: Hazard) -> bool:
+    """Whether the result goes on as a plain number, or is rounded: `.item()`, `floor`."""
+    found = users(hazard.op, hazard)
+    return bool(found) and all(user.function in _ROUNDING for user in found)
+
+
+def is_a_likelihood(hazard: Hazard) -> bool:
+    """Whether the result is what `nll_loss` is given: the logarithm of the output of a softmax."""
+    return any(user.function == LIKELIHOOD for user in users(hazard.op, hazard))
