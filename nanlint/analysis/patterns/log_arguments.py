@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.analysis.make import SUBSCRIPT, VIEWS
 from nanlint.analysis.op_graph import GUARDED, NUMBER, TENSOR, UNKNOWN, made_from
 from nanlint.analysis.patterns.probabilities import KINDS, in_log, origins, rest_to_one
 from nanlint.analysis.relations import aligned, root, same
+from nanlint.analysis.selection import SUBSCRIPT, VIEWS
 from nanlint.ops.interval import INF, TRUTH
 
 if TYPE_CHECKING:
