@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, TENSOR, Op, Value, made_from
+from nanlint.analysis.relations import root
 from nanlint.hazards.operand import ATOMS, Operand
 from nanlint.model import Direction, Edit, Label, Span
 from nanlint.ops.formats import FORMATS
