@@ -44,12 +44,14 @@ class SourceText:
         between = self._lines[span.line : span.end_line - 1]
         return "\n".join([first, *between, self._lines[span.end_line - 1][: span.end_column - 1]])
 
-    def is_bracketed(self, node: ast.AST) -> bool:
-        """Whether the node stands in brackets of its own, those of a call aside."""
+    def bracket_behind(self, node: ast.AST) -> Span | None:
+        """The bracket that closes behind a node that stands in brackets of its own, those of a call aside; None for none."""
         span = self.span_of(node)
         before = self._lines[span.line - 1][: span.column - 1].rstrip()
-        after = self._lines[span.end_line - 1][span.end_column - 1 :].lstrip()
-        if not (before.endswith("(") and after.startswith(")")):
-            return False
+        rest = self._lines[span.end_line - 1][span.end_column - 1 :]
+        after = rest.lstrip()
         outer = before[:-1].rstrip()
-        return not outer or not (outer[-1].isalnum() or outer[-1] in "_])\"'")
+        if not (before.endswith("(") and after.startswith(")")) or (outer and (outer[-1].isalnum() or outer[-1] in "_])\"'")):
+            return None
+        column = span.end_column + len(rest) - len(after)
+        return Span(span.end_line, column, span.end_line, column + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.project.consequence import KEPT, TRAINS, WRITTEN
+from nanlint.analysis.project.consequence import DATA, KEPT, OUTPUT, TRAINS, WRITTEN
 from nanlint.evidence import table
 from nanlint.evidence.project import breaks_in_half_alone
 from nanlint.facts.training_code import is_building, is_inference, is_loss, is_trained, may_train
@@ -33,7 +33,8 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
     chunk = plan.chunks.get(hazard.outer_function)
     if chunk is not None:
         yield from _of_function(chunk, plan, hazard)
-    if not hazard.op.recorded or hazard.is_without_gradient:
+    # What has no gradient itself may still be multiplied onto what has one.
+    if not hazard.op.recorded or (hazard.is_without_gradient and not hazard.ends & (TRAINS | OUTPUT | DATA)):
         yield table.NO_GRADIENT
     if hazard.ends and not hazard.ends & ~(WRITTEN | KEPT) and hazard.ends & WRITTEN:
         yield table.ONLY_LOGGED

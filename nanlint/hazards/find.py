@@ -22,12 +22,18 @@ if TYPE_CHECKING:
 def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) -> Iterator[tuple[Watched, Hazard]]:
     """Each hazard of the file with what watches for it, in the order of the code."""
     for function in file.functions:
-        for op in function.ops:
-            if op.copy_of is None and op.function in watched:
-                for each in watched[op.function]:
-                    hazard = _hazard(op, each, function, file)
-                    if hazard is not None:
-                        yield each, hazard
+        found = [
+            (each, hazard)
+            for op in function.ops
+            if op.copy_of is None and op.function in watched
+            for each in watched[op.function]
+            if (hazard := _hazard(op, each, function, file)) is not None
+        ]
+        together: dict[object, list[Hazard]] = {}
+        for each, hazard in found:
+            hazard.siblings = together.setdefault((each.contains, each.backward, hazard.defect), [])
+            hazard.siblings.append(hazard)
+        yield from found
 
 
 def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:

@@ -24,7 +24,7 @@ from nanlint.analysis.op_graph import (
     Value,
 )
 from nanlint.analysis.project.index import Class, Function, dotted
-from nanlint.ops.interval import COUNT, FINITE, TRUTH
+from nanlint.ops.interval import COUNT, FINITE, TRUTH, point
 from nanlint.ops.names import BUILTINS, CANONICAL, METHODS, SIGNATURES, TENSOR_ONLY_METHODS
 from nanlint.ops.signatures import MODULES, bind, bind_to
 
@@ -171,6 +171,8 @@ class Calls(Expressions):
             operation = f"torch.{name}"
         if name == "sum" and given and given[0].kind is TENSOR:
             operation = "torch.sum"
+        if name == "sum" and len(given) == 1 and given[0].op is not None and given[0].op.where == "comprehension":
+            return self._summed_up(given[0], node)
         if name == "hasattr" or name == "isinstance" or name == "callable":
             return Value(NUMBER, Op(CALL, {}, node, self.function), range=TRUTH, dtype="bool", detached=True)
         is_numpy = name.startswith("numpy.")
@@ -197,6 +199,14 @@ class Calls(Expressions):
         value = self._unknown_call(Value(REFERENCE, None, name=name), given, named, node)
         if is_numpy:
             value.kind, value.detached = ARRAY, True
+        return value
+
+    def _summed_up(self, listed: Value, node: ast.Call) -> Value:
+        """`sum(len(x) for x in parts)`: Python's own, of numbers or of tensors."""
+        value = self.emit("torch.sum", {"input": listed}, node, {"input": node.args[0]}, operator=True)
+        element = listed.op.subject if listed.op is not None else None
+        kind = element.kind if element is not None and element.kind in {TENSOR, NUMBER} else UNKNOWN
+        value.kind, value.range = kind, value.range.join(point(0.0)) if kind is not UNKNOWN or value.is_known else value.range
         return value
 
     def _operation(  # noqa: PLR0913 - the spelling decides what comes out
