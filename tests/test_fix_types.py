@@ -21,7 +21,7 @@ TENSORS = {
     "annotated": "def f(x: torch.Tensor, mask: torch.Tensor):\n    return (x * mask).sum() / mask.sum()\n",
     "made by torch": "def f(x):\n    n = torch.linalg.norm(x, dim=1, keepdim=True)\n    return x / n\n",
     "a method that only tensors have": "def f(x, mask):\n    return x.masked_fill(mask, 0).sum() / mask.sum(dim=-1)\n",
-    "given to torch elsewhere": "def f(x, mask):\n    y = torch.relu(mask)\n    return x.sum() / mask.sum() + y\n",
+    "given to torch elsewhere": "def f(x, mask):\n    y = torch.relu(mask)\n    return (x * mask).sum() / mask.sum() + y\n",
 }
 
 

@@ -26,7 +26,7 @@ from nanlint.analysis.op_graph import (
     Value,
 )
 from nanlint.analysis.presumed import is_presumed_positive
-from nanlint.analysis.relations import related
+from nanlint.analysis.relations import holds_somewhere, related
 from nanlint.analysis.selection import (
     SIZE,
     SUBSCRIPT,
@@ -199,7 +199,7 @@ class Maker:
             learned=is_view and subject is not None and subject.learned,
             detached=detached,
             key=key,
-            some=is_view and subject is not None and subject.some,
+            some=(is_view and subject is not None and subject.some) or holds_somewhere(op),
             constant=constant,
             assumed=numbers and any(value.assumed for value in operands.values()),
         )
@@ -211,6 +211,8 @@ class Maker:
         whole, index = op.operands["input"], op.operands.get("index")
         kind = whole.kind if whole.kind in {TENSOR, ARRAY} else UNKNOWN
         told = selected_range(whole, index)
+        counted = related(op)
+        told = told.meet(counted) if counted is not None and told.meets(counted) else told
         chosen = bool(index is not None and index.some)
         return Value(
             kind,
@@ -258,7 +260,9 @@ class Maker:
             alone = _transferred(op.function, dtype, tuple(ranges.items()), tuple(constants), empty=empty)
         except (TypeError, ValueError, OverflowError):
             return FINITE
-        if subject is not None and subject.some and op.function == "torch.sum" and subject.range.is_subset(TRUTH):
+        # That there is one says nothing of each row.
+        is_of_all = op.function == "torch.sum" and "dim" not in op.operands
+        if subject is not None and subject.some and is_of_all and subject.range.is_subset(TRUTH):
             alone = alone.meet(SIZE)
         told = related(op)
         both = alone.meet(told) if told is not None else alone

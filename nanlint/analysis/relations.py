@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.dtypes import rounded_to
 from nanlint.analysis.op_graph import NOTHING, Op, Value, made_from
-from nanlint.ops.interval import INF, NONNEGATIVE, UNIT, Interval
+from nanlint.ops.interval import INF, NONNEGATIVE, UNIT, Interval, point
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
@@ -74,10 +74,23 @@ def root(value: Value, *, moved: bool = True) -> Value:
     for _ in range(_DEEPEST * 4):
         op = made_from(value)
         inside = op.subject if op is not None else None
-        if op is None or inside is None or not (op.function in _IN_PLACE or (moved and op.function in _MOVING)):
+        is_moved = moved and op is not None and (op.function in _MOVING or _takes_all(op))
+        if op is None or inside is None or not (op.function in _IN_PLACE or is_moved):
             return value
         value = inside
     return value
+
+
+def _takes_all(op: Op) -> bool:
+    """`x[:, None]`: every value of x, in another shape."""
+    if op.function != "subscript" or not isinstance(op.node, ast.Subscript):
+        return False
+    index = op.node.slice
+    return all(
+        (isinstance(each, ast.Slice) and each.lower is each.upper is each.step is None)
+        or (isinstance(each, ast.Constant) and (each.value is None or each.value is ...))
+        for each in (index.elts if isinstance(index, ast.Tuple) else (index,))
+    )
 
 
 def same(first: Value | None, second: Value | None) -> bool:
@@ -100,13 +113,54 @@ def maker(value: Value | None, functions: frozenset[str]) -> Op | None:
     return op if op is not None and op.function in functions else None
 
 
+def has_a_diagonal(value: Value) -> bool:
+    """Whether it is a matrix with something on its diagonal alone: `torch.eye(n)`, `eps * torch.eye(n)`."""
+    op = made_from(root(value))
+    if op is not None and op.function == "torch.mul":
+        return any(has_a_diagonal(each) for each in op.operands.values())
+    return op is not None and op.function in _DIAGONALS
+
+
+def spans_its_data(upper: Value, lower: Value) -> bool:
+    """`x.max() - x.min()`: how far the data spreads, in either order."""
+    pairs = ((maker(upper, _LARGEST), maker(lower, _SMALLEST)), (maker(upper, _SMALLEST), maker(lower, _LARGEST)))
+    return any(one is not None and two is not None and same(one.subject, two.subject) for one, two in pairs)
+
+
 def _difference(op: Op) -> Interval | None:
     left, right = op.operands.get("input"), op.operands.get("other")
     if "alpha" in op.operands:
         return None
+    if left is not None and right is not None and left.key == right.key and left.range.is_finite:
+        return point(0.0)
+    above = _is_above(left, right)
+    if above is not None:
+        return above
     if _is_no_less(right, left):
         return _NOT_POSITIVE
     return _NOT_NEGATIVE if _is_no_less(left, right) or _is_test_with_itself(left, right) else None
+
+
+def _is_above(upper: Value | None, lower: Value | None) -> Interval | None:
+    """`max(a, b + eps) - b` is at least eps, and `a + b - min(a, b)` is the larger of the two."""
+    larger = maker(upper, frozenset({"torch.maximum", "torch.max"}))
+    for each in larger.operands.values() if larger is not None and lower is not None else ():
+        raised = maker(each, frozenset({"torch.add"}))
+        if raised is not None and aligned(raised.operands.get("input"), lower):
+            return (
+                Interval(max(raised.operands["other"].range.low, 0.0), INF)
+                if raised.operands["other"].range.low > 0
+                else None
+            )
+    total, smaller = maker(upper, frozenset({"torch.add"})), maker(lower, frozenset({"torch.minimum", "torch.min"}))
+    if total is None or smaller is None or "other" not in smaller.operands:
+        return None
+    one, two = total.operands["input"], total.operands["other"]
+    is_of_both = any(
+        aligned(one, a) and aligned(two, b)
+        for a, b in (tuple(smaller.operands.values())[:2], tuple(smaller.operands.values())[1::-1])
+    )
+    return Interval(max(one.range.least, two.range.least), INF, plus_inf=True, nan=True) if is_of_both else None
 
 
 def _is_test_with_itself(test: Value | None, less: Value | None) -> bool:
@@ -199,7 +253,17 @@ def _holds_size(whole: Value | None, part: Value, depth: int = 0) -> bool:
 def _sum(op: Op) -> Interval | None:
     """What a sum of products is, if it is a cosine, or what a sum of exponentials is, if the largest is 1."""
     product = maker(op.subject, frozenset({"torch.mul"}))
-    return _dot_product(product) if product is not None else _sum_of_powers(op)
+    cosine = _dot_product(product) if product is not None else None
+    return cosine or _sum_of_tests(op) or _sum_of_powers(op)
+
+
+def _sum_of_tests(op: Op) -> Interval | None:
+    """Everything is equal to itself, and one number of each one-hot row is 1."""
+    test, along = maker(op.subject, frozenset({"torch.eq"})), op.operands.get("dim")
+    if test is not None and same(test.operands.get("input"), test.operands.get("other")):
+        return _AT_LEAST_ONE
+    is_of_rows = along is not None and along.constant == -1
+    return point(1.0) if is_of_rows and maker(op.subject, frozenset({"torch.nn.functional.one_hot"})) else None
 
 
 def _sum_of_powers(op: Op) -> Interval | None:
@@ -212,6 +276,62 @@ def _sum_of_powers(op: Op) -> Interval | None:
     along, of_peak = op.operands.get("dim"), peak.operands.get("dim")
     holds_it = along is None or (of_peak is not None and along.key == of_peak.key)
     return _AT_LEAST_ONE if holds_it else None
+
+
+def _largest_share(op: Op) -> Interval | None:
+    """The largest of shares that add up to 1 is not 0."""
+    shares = maker(op.subject, frozenset({"torch.softmax"}))
+    return Interval(0.0, 1.0, nan=True, nonzero=True) if shares is not None and "other" not in op.operands else None
+
+
+def _counted_where_it_is(op: Op) -> Interval | None:
+    """`torch.bincount(ids)[ids]`: each of them was counted."""
+    counted = counted_by(op.subject)
+    index = op.operands.get("index")
+    return _AT_LEAST_ONE if counted is not None and index is not None and same(counted, index) else None
+
+
+def counted_by(tally: Value | None) -> Value | None:
+    """The indices of which a tensor holds how often each occurs."""
+    made = maker(tally, frozenset({"torch.bincount", "torch.scatter_add", "torch.index_add"}))
+    if made is None or made.function == "torch.bincount":
+        return made.subject if made is not None and "weights" not in made.operands else None
+    each = made.operands.get("src") or made.operands.get("source")
+    return made.operands.get("index") if each is not None and each.range.low >= 1 else None
+
+
+def holds_somewhere(op: Op) -> bool:
+    """A test that some value passes: `x == x.min()`, `x >= x.median()`, and `labels == label` for each label of `labels.unique()`."""
+    values, other = op.operands.get("input"), op.operands.get("other")
+    broken = (
+        maker(values, frozenset({"torch.isnan"})) if op.function in {"torch.bitwise_not", "torch.logical_not"} else None
+    )
+    if broken is not None and broken.subject is not None:
+        return broken.subject.is_known and not broken.subject.range.nan
+    reached = _REACHED.get(op.function)
+    if reached is None or values is None or other is None:
+        return False
+    for one, two in ((values, other), (other, values)) if op.function == "torch.eq" else ((values, other),):
+        own = maker(two, reached)
+        if own is not None and "other" not in own.operands and same(own.subject, one):
+            return True
+        part = made_from(root(two))
+        source = (
+            maker(part.subject, frozenset({"torch.unique"}))
+            if part is not None and part.function in {"subscript", "<element>"}
+            else None
+        )
+        if op.function == "torch.eq" and source is not None and same(source.subject, one):
+            return True
+    return False
+
+
+_MIDDLES = frozenset({"torch.mean", "torch.median", "torch.quantile"})
+_REACHED = {
+    "torch.eq": frozenset({"torch.min", "torch.amin", "torch.max", "torch.amax", "torch.median"}),
+    "torch.ge": _SMALLEST | _PEAKS | _MIDDLES,
+    "torch.le": _SMALLEST | _PEAKS | _MIDDLES,
+}
 
 
 def _where(op: Op) -> Interval | None:
@@ -247,6 +367,8 @@ _RELATIONS: Mapping[str, Callable[[Op], Interval | None]] = {
     "torch.mul": _product,
     "torch.div": _quotient,
     "torch.sum": _sum,
+    **dict.fromkeys(("torch.max", "torch.amax", "torch.topk"), _largest_share),
+    "subscript": _counted_where_it_is,
     "torch.where": _where,
     "torch.masked_fill": _filled,
     **dict.fromkeys(("torch.matmul", "torch.mm", "torch.bmm"), _dot_product),

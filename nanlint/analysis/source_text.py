@@ -56,11 +56,19 @@ class SourceText:
 
     def is_bracketed(self, node: ast.AST) -> bool:
         """Whether the node stands in brackets of its own, those of a call aside."""
+        return self.bracket_behind(node) is not None
+
+    def bracket_behind(self, node: ast.AST) -> Span | None:
+        """The bracket that closes behind a node that stands in brackets of its own, those of a call aside; None for none."""
         span = self.span_of(node)
         before = self._lines[span.line - 1][: span.column - 1].rstrip()
-        after = self._lines[span.end_line - 1][span.end_column - 1 :].lstrip()
+        rest = self._lines[span.end_line - 1][span.end_column - 1 :]
+        after = rest.lstrip()
         if not (before.endswith("(") and after.startswith(")")):
-            return False
+            return None
         outer = before[:-1].rstrip()
         word = outer.split(" ")[-1].split("(")[-1]
-        return not outer or iskeyword(word) or not (outer[-1].isalnum() or outer[-1] in "_])\"'")
+        if outer and not iskeyword(word) and (outer[-1].isalnum() or outer[-1] in "_])\"'"):
+            return None
+        column = span.end_column + len(rest) - len(after)
+        return Span(span.end_line, column, span.end_line, column + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.project.consequence import KEPT, OUTPUT, TRAINS, WRITTEN
+from nanlint.analysis.project.consequence import DATA, KEPT, OUTPUT, TRAINS, WRITTEN
 from nanlint.evidence import table
 from nanlint.evidence.project import breaks_in_half_alone
 from nanlint.facts.training_code import is_building, is_inference, is_loss, is_trained, may_train, serves_a_forward
@@ -37,7 +37,9 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield table.DECIDED_ELSEWHERE
     if chunk is not None:
         yield from _of_function(chunk, plan, hazard)
-    if not hazard.op.recorded or hazard.is_without_gradient or is_read_off(hazard):
+    # What has no gradient itself may still be multiplied onto what has one.
+    is_without = hazard.is_without_gradient and not hazard.ends & (TRAINS | OUTPUT | DATA)
+    if not hazard.op.recorded or is_without or is_read_off(hazard):
         yield table.NO_GRADIENT
     yield from of_ends(hazard.ends)
 

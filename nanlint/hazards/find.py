@@ -27,12 +27,18 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
     for function in file.functions:
         if _is_run_by_pytest(function):
             continue  # what breaks there breaks no run
-        for op in function.ops:
-            if op.copy_of is None and op.function in watched:
-                for each in watched[op.function]:
-                    hazard = _hazard(op, each, function, file)
-                    if hazard is not None:
-                        yield each, hazard
+        found = [
+            (each, hazard)
+            for op in function.ops
+            if op.copy_of is None and op.function in watched
+            for each in watched[op.function]
+            if (hazard := _hazard(op, each, function, file)) is not None
+        ]
+        together: dict[object, list[Hazard]] = {}
+        for each, hazard in found:
+            hazard.siblings = together.setdefault((each.contains, each.backward, hazard.defect), [])
+            hazard.siblings.append(hazard)
+        yield from found
 
 
 def _is_run_by_pytest(function: Function) -> bool:

@@ -7,9 +7,10 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ARRAY, TENSOR, Op, Value, made_from
+from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, TENSOR, Op, Value, made_from
 from nanlint.analysis.relations import root
 from nanlint.hazards.operand import ATOMS, Operand
+from nanlint.hazards.zero_operand import ZeroOperand
 from nanlint.model import Direction, Edit, Label, Span
 from nanlint.ops.formats import FORMATS
 from nanlint.ops.zone import BACKWARD, FORWARD
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _LARGEST_EPS = 1e-3
 
 
-class Hazard:
+class Hazard(ZeroOperand):
     """One operation, one operand, the zones it can enter; with what callers pass and where the result goes."""
 
     def __init__(  # noqa: PLR0913 - what is known of one place
@@ -55,6 +56,8 @@ class Hazard:
         """No gradient comes back to it: it is not recorded, or all its uses are plain numbers, indices, detached copies."""
         self.operand = Operand(op.operands[name], op.nodes.get(name), source)
         self.operand_name = name
+        self.siblings: Sequence[Hazard] = (self,)
+        """All hazards of the function by the same operand, in the order of the code, this one among them: one defect."""
 
     @cached_property
     def direction(self) -> Direction:
@@ -140,13 +143,8 @@ class Hazard:
     @property
     def is_operand_known(self) -> bool:
         """Whether anything is known of the operand: its range, what callers pass, or how it was computed."""
-        made = self.operand.made_by
-        return (
-            self.operand.value.is_known
-            or self.callers.is_known
-            or self.callers.learned
-            or (made is not None and not made.function.startswith("<"))
-        )
+        values = self.operand.value, self.callers
+        return any(value.is_known or _is_computed(value) for value in values)
 
     @property
     def is_ruled_out_by_callers(self) -> bool:
@@ -220,8 +218,14 @@ class Hazard:
         tree = self.function.module.body.node
         if not isinstance(tree, ast.Module):
             return None
-        found = (local for local, meant in global_imports(tree.body).items() if meant == full)
-        return next(found, TORCH if full == TORCH and line_for_torch(tree) else None)
+        named = {meant: local for local, meant in reversed(global_imports(tree.body).items())}
+        if full in named:
+            return named[full]
+        outer, _, last = full.rpartition(".")
+        if not outer:
+            return TORCH if full == TORCH and line_for_torch(tree) else None
+        above = self.name_of(outer)
+        return f"{above}.{last}" if above is not None else None
 
     def operand_of(self, op: Op, name: str) -> Operand:
         """An operand of another operation, as it is written there."""
@@ -259,7 +263,23 @@ class Hazard:
         if node is None:
             return None
         text, span = self.source.text_of(node), self.source.span_of(node)
-        return Edit(span, f"{text}{suffix}" if isinstance(node, ATOMS) else f"({text}){suffix}")
+        if isinstance(node, ATOMS):
+            return Edit(span, f"{text}{suffix}")
+        bracket = self.source.bracket_behind(node)
+        return Edit(bracket.behind, suffix) if bracket is not None else Edit(span, f"({text}){suffix}")
+
+
+def _is_computed(value: Value, depth: int = 4) -> bool:
+    """Whether some operation made it, on one of several paths at least, or what an attribute holds."""
+    op = made_from(root(value))
+    if op is None or not depth:
+        return False
+    is_passed_on = op.function == JOIN or (op.function == ATTRIBUTE and "stored" in op.operands)
+    return (
+        any(_is_computed(each, depth - 1) for each in op.operands.values())
+        if is_passed_on
+        else not op.function.startswith("<")
+    )
 
 
 def _built(op: Op | None) -> Op | None:

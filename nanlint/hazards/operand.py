@@ -87,6 +87,16 @@ class Operand:
         """A number above 0 in its dtype, or in every dtype if nobody knows which it is."""
         return _FLOOR_IF_WIDE if self.value.dtype in _WIDE else _FLOOR
 
+    @property
+    def divisor_floor(self) -> str:
+        """A number that it can be held above before something is divided by it, whatever its dtype: half types round 1e-6 away."""
+        return "1e-6" if self.value.dtype in _WIDE else "1e-4"
+
+    def call_of(self, functions: frozenset[str]) -> Op | None:
+        """The call of one of `functions` that is written here, and no name for what it made."""
+        op = self.value.op
+        return op if op is not None and op.function in functions and op.node is self.node else None
+
     def quoted(self, longest: int = 40) -> str:
         """Its text in one line, cut if it is long."""
         text = " ".join(self.text.split())

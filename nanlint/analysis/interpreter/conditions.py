@@ -23,7 +23,7 @@ AND, OR, NOT = "<and>", "<or>", "<not>"
 IS_NONE = "<is none>"
 _ZERO, NOT_ZERO = Interval(0.0, 0.0), replace(EVERYTHING, nonzero=True)
 _ANY, _ALL, _ITEM = METHODS["any"], METHODS["all"], METHODS["item"]
-_NUMBERS = frozenset({_ITEM, "float", "bool"})
+_NUMBERS = frozenset({_ITEM, "float", "bool", METHODS["is_nonzero"]})
 _COUNTED = frozenset({METHODS["numel"], METHODS["size"], "len", METHODS["sum"], METHODS["count_nonzero"]})
 _DEEPEST = 12
 _NEGATED = {"gt": "le", "ge": "lt", "lt": "ge", "le": "gt", "eq": "ne", "ne": "eq"}
@@ -73,6 +73,23 @@ def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:  # noqa
 def _compared(left: Value, word: str, right: Value, *, holds: bool) -> Iterator[Told]:
     yield from _side(left, word, right, holds=holds)
     yield from _side(right, _MIRRORED[word], left, holds=holds)
+
+
+def apart(test: Value, *, holds: bool) -> Iterator[tuple[tuple[object, object], Interval]]:
+    """The keys of two values that a test tells apart, in either order, with what is left of their difference."""
+    op = made_from(test)
+    if op is not None and op.function == NOT and op.subject is not None:
+        yield from apart(op.subject, holds=not holds)
+    word = op.function.removeprefix("torch.") if op is not None else ""
+    if op is None or word not in _NEGATED or "other" not in op.operands:
+        return
+    left, right = op.operands["input"], op.operands["other"]
+    said = word if holds else _NEGATED[word]
+    if said in {"ne", "gt", "lt"} and left.range.constant is None and right.range.constant is None:
+        for one, two, how in ((left, right, said), (right, left, _MIRRORED[said])):
+            allowed = _stretch(how, 0.0)
+            if allowed is not None:
+                yield (one.key, two.key), replace(allowed, nan=True)
 
 
 def _side(value: Value, word: str, other: Value, *, holds: bool) -> Iterator[Told]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.analysis.interpreter.conditions import Told, told
+from nanlint.analysis.interpreter.conditions import Told, apart, told
+from nanlint.analysis.op_graph import made_from
 from nanlint.analysis.relations import SAME_NUMBERS, root
 from nanlint.ops.interval import EVERYTHING, INF, Interval
 
@@ -43,7 +44,19 @@ class Env:
             guards = guards if guards is not None else dict(self.guards)
             for key in {bound.value.key, root(bound.value).key}:
                 guards[key] = _both(guards.get(key), bound)
+        for pair, left in apart(test, holds=holds):
+            guards = guards if guards is not None else dict(self.guards)
+            guards[pair] = Guard(left, strict=True, some=False)
         return Env(self.names, guards if guards is not None else self.guards)
+
+    def indexed(self, index: Value | None) -> Env:
+        """The environment behind `x.gather(-1, n - 1)`, which raises unless n is at least 1."""
+        op = made_from(index) if index is not None else None
+        less = op.operands.get("other") if op is not None and op.function == "torch.sub" else None
+        if op is None or op.subject is None or less is None or less.number is None:
+            return self
+        bound = Told(op.subject, Interval(less.number, INF))
+        return Env(self.names, {**self.guards, op.subject.key: _both(self.guards.get(op.subject.key), bound)})
 
     def seen(self, value: Value, maker: Maker) -> Value:
         """The value with what conditions have told about it."""
@@ -51,7 +64,7 @@ class Env:
         if guard is None and value.op is not None and value.op.function in SAME_NUMBERS:
             guard = self._of_its_root(value)
         if guard is None:
-            return value
+            return self._seen_by_its_operands(value, maker)
         left = value.range
         if guard.range != EVERYTHING:
             from nanlint.analysis.interpreter.conditions import tightened  # noqa: PLC0415 - rarely needed
@@ -66,6 +79,22 @@ class Env:
         whole = root(value)
         is_rounded = value.dtype in {"float16", "bfloat16"} and whole.dtype != value.dtype
         return self.guards.get(whole.key) if not is_rounded else None
+
+    def _seen_by_its_operands(self, value: Value, maker: Maker) -> Value:
+        """A difference of what is not equal is not 0; a quotient is no NaN where its denominator is not 0."""
+        op = value.op
+        operands = (op.operands.get("input"), op.operands.get("other")) if op is not None else (None, None)
+        if op is None or operands[0] is None or operands[1] is None:
+            return value
+        if op.function == "torch.sub":
+            guard = self.guards.get((operands[0].key, operands[1].key))
+            left = value.range.meet(guard.range) if guard is not None else value.range
+            return maker.guarded(value, left) if left != value.range and not left.is_empty else value
+        if op.function == "torch.div":
+            guard = self.guards.get(operands[1].key)
+            is_safe = guard is not None and operands[1].range.has_zero and not guard.range.has_zero
+            return maker.guarded(value, value.range.without_nan()) if is_safe else value
+        return value
 
 
 def _both(before: Guard | None, bound: Told) -> Guard:

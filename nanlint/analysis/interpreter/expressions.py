@@ -45,6 +45,10 @@ _LIMITS = {"min": "min", "max": "max", "eps": "eps", "tiny": "tiny", "smallest_n
 DEEPEST = 150
 
 
+# They raise for an index below 0.
+_INDEXED = frozenset({"torch.gather", "torch.index_select", "torch.take_along_dim"})
+
+
 class Expressions:
     """Evaluates expressions of one function. `Statements` and `Calls` are the other parts of the interpreter."""
 
@@ -91,6 +95,8 @@ class Expressions:
         if op is not None:
             op.nodes, op.autocast = nodes or {}, self.autocast_device
             self.function.ops.append(op)
+        if function in _INDEXED:
+            self.env = self.env.indexed(operands.get("index"))
         return value
 
     def unknown(self, function: str, where: str, node: ast.AST, operands: Mapping[str, Value] | None = None) -> Value:

@@ -21,7 +21,7 @@ from nanlint.analysis.op_graph import (
     Value,
 )
 from nanlint.analysis.project.index import dotted
-from nanlint.ops.interval import COUNT, FINITE, TRUTH
+from nanlint.ops.interval import COUNT, FINITE, TRUTH, point
 from nanlint.ops.names import BUILTINS, CANONICAL
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class ImportedCalls(Layers):
             return self._from_data(name, passed)
         if name in _CHOOSING and len(passed.given) > 1 and not passed.named:
             return self._chosen(name, passed)
-        made = self._operation(name, passed)
+        made = self._summed_up(name, passed) or self._operation(name, passed)
         return made if made is not None else self._other_function(name, passed)
 
     def _operation(self, name: str, passed: Arguments) -> Value | None:
@@ -98,6 +98,20 @@ class ImportedCalls(Layers):
             self.change(passed.given[0], value, passed.node.args[0])
         elif "inplace" in operands and operands["inplace"].constant is True and "input" in operands:
             self.change(operands["input"], value, nodes.get("input", passed.node))
+        return value
+
+    def _summed_up(self, name: str, passed: Arguments) -> Value | None:
+        """`sum(len(x) for x in parts)`: Python's own, of numbers or of tensors; None for any other call."""
+        listed, node = passed.given[0] if name == "sum" and len(passed.given) == 1 else None, passed.node
+        if listed is None or listed.op is None or listed.op.where != "comprehension":
+            return None
+        value = self.emit("torch.sum", {"input": listed}, node, {"input": node.args[0]}, operator=True)
+        element = listed.op.subject
+        kind = element.kind if element is not None and element.kind in {TENSOR, NUMBER} else UNKNOWN
+        value.kind, value.range = (
+            kind,
+            value.range.join(point(0.0)) if kind is not UNKNOWN or value.is_known else value.range,
+        )
         return value
 
     def _other_function(self, name: str, passed: Arguments) -> Value:  # noqa: PLR0911 - one way out for each

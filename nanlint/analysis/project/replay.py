@@ -160,7 +160,9 @@ class Replay:
         if passed is None:
             return value
         again = self.of(passed)
-        if again.range == value.range and again.kind is value.kind:
+        # That they computed it says more than its range.
+        is_passed_on = again.op is None or again.op.function.startswith("<")
+        if again.range == value.range and again.kind is value.kind and is_passed_on:
             return value
         if _is_overridden(value, again):
             self._freed.add(id(again))

@@ -1,0 +1,70 @@
+"""What a numerator and its denominator have to do with each other: shares, weighted means, places between two ends, errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.analysis.op_graph import made_from
+from nanlint.analysis.patterns.tensors import sliced
+from nanlint.analysis.patterns.zeros import SUMS
+from nanlint.analysis.relations import aligned, maker, root, same
+
+if TYPE_CHECKING:
+    from nanlint.analysis.op_graph import Value
+
+
+def is_weighted_mean(above: Value | None, below: Value) -> bool:
+    """`(x * w).sum() / w.sum()`: the weights, or the mask, are summed up on both sides."""
+    upper, lower = maker(above, SUMS), maker(below, SUMS)
+    product = maker(upper.subject, frozenset({"torch.mul"})) if upper is not None else None
+    return (
+        lower is not None
+        and product is not None
+        and any(same(each, lower.subject) for each in product.operands.values())
+    )
+
+
+def is_place_between(part: Value | None, whole: Value) -> bool:
+    """`(x - low) / (high - low)`: where between two ends that may be the same."""
+    above, below = maker(part, frozenset({"torch.sub", "torch.add"})), maker(whole, frozenset({"torch.sub"}))
+    if above is None or below is None:
+        return False
+    taken = above.operands.get("other")
+    minus = maker(taken, frozenset({"torch.neg"})) if above.function == "torch.add" else None
+    low = minus.subject if minus is not None else taken if above.function == "torch.sub" else None
+    return same(low, below.operands.get("other"))
+
+
+def is_by_its_peak(part: Value | None, peak: Value) -> bool:
+    """`x / x.max()`: of a silent clip, or a black image, everything is 0."""
+    made = maker(peak, frozenset({"torch.max", "torch.amax"}))
+    return part is not None and made is not None and same(made.subject, part)
+
+
+def is_share(part: Value | None, whole: Value) -> bool:
+    """Whether a total is what its own terms are divided by: then it is 0 only if all of them are."""
+    total = maker(whole, SUMS)
+    if part is None or total is None or total.subject is None or not same(total.subject, part):
+        return False
+    product = maker(total.subject, frozenset({"torch.mul", "torch.masked_fill", "torch.where"}))
+    return product is None
+
+
+def is_own_part(part: Value, of: Value | None) -> bool:
+    """Whether both are parts of one thing, as coordinates are, or one a part of the other: `p[..., :2] / p[..., -1:]`."""
+    inner, outer = sliced(part), sliced(of)
+    if inner is None or of is None:
+        return False
+    return same(inner.subject, of) or (outer is not None and same(inner.subject, outer.subject))
+
+
+def is_relative_error(error: Value | None, of: Value) -> bool:
+    """`(guess - target).abs() / target`: errors are measured against data, and that may be 0."""
+    inside = maker(error, frozenset({"torch.abs", "torch.square"}))
+    difference = maker(inside.subject if inside is not None else error, frozenset({"torch.sub"}))
+    size = maker(of, frozenset({"torch.abs"}))
+    whole = size.subject if size is not None and size.subject is not None else of
+    made = made_from(root(whole))
+    if made is None or not made.function.startswith("<"):
+        return False
+    return difference is not None and any(aligned(each, whole) for each in difference.operands.values())
