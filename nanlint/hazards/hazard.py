@@ -10,6 +10,7 @@ from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, ELEMENT, PARAMETER, TENS
 from nanlint.analysis.relations import root
 from nanlint.model import Direction, Edit, Label, Span
 from nanlint.ops.formats import FORMATS
+from nanlint.ops.names import SIGNATURES
 from nanlint.ops.zone import BACKWARD, FORWARD
 from nanlint.source.file_imports import TORCH, global_imports, line_for_torch
 
@@ -157,9 +158,8 @@ class Hazard:
     def is_of_tensors(self) -> bool:
         """Whether it computes with tensors: of a plain operator nobody knows, unless an operand is one or was made by a call."""
         kinds = {value.kind for value in self.op.operands.values()}
-        made = made_from(self.operand.value)
-        is_call = isinstance(self.op.node, ast.Call) or (made is not None and isinstance(made.node, ast.Call))
-        return ARRAY not in kinds and (TENSOR in kinds or is_call)
+        is_plain = not isinstance(self.op.node, ast.Call) and TENSOR not in kinds
+        return ARRAY not in kinds and (not is_plain or _is_made_by_call(self.operand.value))
 
     @property
     def floor(self) -> str:
@@ -295,3 +295,13 @@ def _subject_of(node: ast.AST | None) -> ast.AST | None:
             else None
         )
     return node.value if isinstance(node, ast.Subscript) else None
+
+
+def _is_made_by_call(value: Value, depth: int = 6) -> bool:
+    """Whether an operation of the op table that is written as a call made it, operators on it aside."""
+    made = made_from(value)
+    if made is None or not depth:
+        return False
+    if isinstance(made.node, ast.Call):
+        return made.function in SIGNATURES
+    return any(_is_made_by_call(each, depth - 1) for each in made.operands.values())
