@@ -50,7 +50,7 @@ class RootGradientAtZero(Rule):
         if hazard.op.function == HYPOT:
             message = f"the gradient of hypot is NaN where {quoted} and the other side are both 0"
         elif value.range.low == -INF and value.range.high == INF:
-            if hazard.is_presumed_safe or hazard.is_forward or value.range.nan or roots.is_setting(value):
+            if hazard.is_presumed_safe or hazard.is_forward or value.range.nan or roots.is_kept_elsewhere(value):
                 return
             message, is_known = f"nothing keeps {quoted} above 0: {what} infinite at 0", False
         elif value.range.low >= 0 and roots.reaches_zero(value) and not roots.stops_gradient_at_zero(value):

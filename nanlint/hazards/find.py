@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import NUMBER, made_from
@@ -53,14 +54,14 @@ def _with_outer(function: Function | None) -> Iterator[Function]:
 
 
 def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:
-    value = op.operands.get(watched.operand)
-    if value is None or all(_is_number(each) for each in op.operands.values()):
+    value, library = op.operands.get(watched.operand), _library(op, function)
+    if value is None or library == "math" or all(_is_number(each) for each in op.operands.values()):
         return None  # Python's own numbers raise
     zones = _met(op, watched, op.operands)
     if not zones:
         return None
     callers = file.graph.with_callers(value)
-    is_cut_off = not op.recorded or file.is_cut_off(op)
+    is_cut_off = not op.recorded or library == "numpy" or file.is_cut_off(op)
     if callers is not value and file.knows_callers(function):
         operands = {**op.operands, watched.operand: callers}
         zones = zones if _met(op, watched, operands) else []
@@ -88,6 +89,14 @@ def _is_detached(zone: Zone, operands: Mapping[str, Value]) -> bool:
     """Whether no gradient is computed for those operands whose gradient would break."""
     broken = [operands.get(name) for name in (zone.gradient or zone.operand, zone.partner) if name]
     return all(value is None or value.detached for value in broken)
+
+
+def _library(op: Op, function: Function) -> str:
+    """What a function is called from: `np.sqrt(x)` -> numpy, which computes no gradients."""
+    called = getattr(op.node, "func", None)
+    owner = getattr(called, "value", called)
+    local = owner.id if isinstance(owner, ast.Name) else ""
+    return function.module.imports.get(local, "").partition(".")[0]
 
 
 def _is_number(value: Value) -> bool:

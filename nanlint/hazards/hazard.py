@@ -13,6 +13,7 @@ from nanlint.hazards.operand import ATOMS, Operand
 from nanlint.hazards.zero_operand import ZeroOperand
 from nanlint.model import Direction, Edit, Label, Span
 from nanlint.ops.formats import FORMATS
+from nanlint.ops.names import SIGNATURES
 from nanlint.ops.zone import BACKWARD, FORWARD
 from nanlint.source.file_imports import TORCH, global_imports, line_for_torch
 
@@ -92,9 +93,8 @@ class Hazard(ZeroOperand):
     def is_of_tensors(self) -> bool:
         """Whether it computes with tensors: of a plain operator nobody knows, unless an operand is one or was made by a call."""
         kinds = {value.kind for value in self.op.operands.values()}
-        made = made_from(self.operand.value)
-        is_call = isinstance(self.op.node, ast.Call) or (made is not None and isinstance(made.node, ast.Call))
-        return ARRAY not in kinds and (TENSOR in kinds or is_call)
+        is_plain = not isinstance(self.op.node, ast.Call) and TENSOR not in kinds
+        return ARRAY not in kinds and (not is_plain or _is_made_by_call(self.operand.value))
 
     @property
     def text(self) -> str:
@@ -287,3 +287,13 @@ def _built(op: Op | None) -> Op | None:
     made = op.module.op if op is not None and op.module is not None else op
     stored = made.operands.get("stored") if made is not None else None
     return stored.op if stored is not None else made
+
+
+def _is_made_by_call(value: Value, depth: int = 6) -> bool:
+    """Whether an operation of the op table that is written as a call made it, operators on it aside."""
+    made = made_from(value)
+    if made is None or not depth:
+        return False
+    if isinstance(made.node, ast.Call):
+        return made.function in SIGNATURES
+    return any(_is_made_by_call(each, depth - 1) for each in made.operands.values())

@@ -77,7 +77,8 @@ class Interpreter(Matching):
 
     def _decorated(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """`@torch.no_grad()` and `@autocast()` stand for a region around the whole body."""
-        if not {"no_grad", "inference_mode"}.isdisjoint(self.function.decorators):
+        is_off = not {"no_grad", "inference_mode"}.isdisjoint(self.function.decorators)
+        if is_off or self.graph.project.is_never_recorded(self.function):
             self.recorded = False
         for decorator in node.decorator_list:
             if (

@@ -42,6 +42,9 @@ _MADE_OF = _TOTALS | _SQUARES | {"torch.div", "torch.abs"}
 # Their own backward is 0 at 0, whatever comes in.
 _STOPPING = frozenset({"torch.relu", "torch.nn.functional.relu6"})
 _CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
+_BOUNDING = frozenset(
+    f"torch.{word}" for word in ("clamp", "clamp_min", "clamp_max", "maximum", "minimum", "masked_fill", "nan_to_num")
+)
 _MATRIX_PRODUCTS = frozenset({"torch.matmul", "torch.mm", "torch.bmm"})
 _LARGEST_EPS, _DEEPEST = 1e-3, 20
 
@@ -69,13 +72,25 @@ def squared(value: Value) -> Value | None:
     return op.subject if is_power or is_product else None
 
 
+def is_kept_elsewhere(value: Value) -> bool:
+    """Whether it is a setting, or somebody put a bound to it of which nobody knows what it is: `x.clamp(min=self.eps)`."""
+    return is_setting(value) or _is_bounded(value)
+
+
+def _is_bounded(value: Value) -> bool:
+    op = made_from(root(value))
+    if op is None or op.function != JOIN:
+        return op is not None and op.function in _BOUNDING
+    return any(made is not None and made.function in _BOUNDING for made in map(made_from, op.operands.values()))
+
+
 def is_setting(value: Value, depth: int = 0) -> bool:
     """Whether it is computed of an attribute, an entry of a config or a number of Python's alone: somebody chose it."""
     op = made_from(root(value))
     if op is None or value.learned or depth == _DEEPEST:
         return value.kind is NUMBER
     if op.function == ATTRIBUTE:
-        return "stored" not in op.operands
+        return True
     index = op.operands.get("index")
     if op.function == ELEMENT and index is not None and isinstance(index.constant, str):
         return True

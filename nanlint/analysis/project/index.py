@@ -17,13 +17,14 @@ from nanlint.digest import digest_of
 from nanlint.source.read import UnreadableSource, decode, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["MODULE_BODY", "CallSite", "Class", "Function", "Module", "Project", "Symbol", "bindings", "dotted"]
 
 # `from .a import x` in a package's __init__, where a has it from b.
 _MOST_HOPS = 5
 _ROOM_TO_PARSE = 4000
+_MODULES = frozenset({"Module", "LightningModule", "PreTrainedModel", "MessagePassing"})
 
 Symbol = Function | Class | Module
 
@@ -158,18 +159,26 @@ class Project:
 
     def is_module_class(self, owner: Class) -> bool:
         """Whether it is an nn.Module, as far as the project tells."""
+        return any(
+            full.rpartition(".")[2] in _MODULES or full.startswith("torch.nn.") for full in self._bases_of(owner)
+        )
+
+    def is_never_recorded(self, function: Function) -> bool:
+        """Whether torch runs it without gradients: an optimizer's step, what an autograd.Function computes."""
+        methods = {"Optimizer": {"step"}, "Function": {"forward", "backward"}}
+        bases = self._bases_of(function.owner) if function.owner is not None else ()
+        return any(
+            full.startswith(("torch.optim.", "torch.autograd."))
+            and function.name in methods.get(full.rpartition(".")[2], ())
+            for full in bases
+        )
+
+    def _bases_of(self, owner: Class) -> Iterator[str]:
+        """The full names of what a class derives from, through the project."""
         for each in self.lineage(owner):
             for base in each.bases:
                 first, _, rest = base.partition(".")
-                full = each.module.imports.get(first, first) + (f".{rest}" if rest else "")
-                if full.rpartition(".")[2] in {
-                    "Module",
-                    "LightningModule",
-                    "PreTrainedModel",
-                    "MessagePassing",
-                } or full.startswith("torch.nn."):
-                    return True
-        return False
+                yield each.module.imports.get(first, first) + (f".{rest}" if rest else "")
 
 
 @lru_cache(maxsize=64)
