@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
-from nanlint.analysis.patterns import entropies, log_arguments, probabilities
+from nanlint.analysis.patterns import entropies, log_arguments, norms, probabilities
 from nanlint.analysis.patterns import products as patterns
 from nanlint.analysis.patterns import under_roots as roots
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
 from nanlint.hazards import replacing, uses
-from nanlint.hazards.watched import Watched, zone
+from nanlint.hazards.watched import Watched, every, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 from nanlint.source.telling_names import DATA, RATES, VANISHING
 
@@ -85,8 +85,10 @@ __all__ = [
     "Vanishing",
     "Watched",
     "entropies",
+    "every",
     "items",
     "log_arguments",
+    "norms",
     "patterns",
     "probabilities",
     "replacing",
@@ -220,7 +222,7 @@ class Rule:
         **parts: Unpack[Parts],
     ) -> Finding:
         """A finding about a hazard: place, formats and direction are the hazard's; the engine adds the evidence of the place."""
-        text = Hazard(hazard.op.function, hazard.operand.text, str(hazard.zones[0]))
+        text = Hazard(hazard.op.function, hazard.operand.text, str(hazard.zones[0]) if hazard.zones else "0")
         parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}
         return self.finding(at or hazard.span, message, fix=fix, hazard=text, evidence=evidence, **parts)
 

@@ -28,20 +28,28 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield table.GRADIENT_ONLY
     if breaks_in_half_alone(finding):
         yield table.HALF_ALONE
+    chunk = plan.chunks.get(hazard.outer_function)
+    if chunk is not None:
+        yield from _of_function(chunk, plan, hazard)
+    if hazard.zones:
+        yield from _of_operand(hazard, chunk, plan)
+    elif not hazard.op.recorded:
+        yield table.NO_GRADIENT
+    yield from of_ends(hazard.ends)
+
+
+def _of_operand(hazard: Hazard, chunk: Chunk | None, plan: Outline) -> Iterator[Item]:
+    """What is known of the operand, and of the gradient that passes through it."""
     if not hazard.is_operand_known and not is_a_likelihood(hazard):
         yield table.NOTHING_KNOWN
     if hazard.is_presumed_safe:
         yield table.EPS_ADDED
-    chunk = plan.chunks.get(hazard.outer_function)
     if hazard.is_ruled_out_by_callers or (not hazard.is_forward and not _is_seen_to_train(hazard, chunk, plan)):
         yield table.DECIDED_ELSEWHERE
-    if chunk is not None:
-        yield from _of_function(chunk, plan, hazard)
     # What has no gradient itself may still be multiplied onto what has one.
     is_without = hazard.is_without_gradient and not hazard.ends & (TRAINS | OUTPUT | DATA)
     if not hazard.op.recorded or is_without or is_read_off(hazard):
         yield table.NO_GRADIENT
-    yield from of_ends(hazard.ends)
 
 
 def _is_seen_to_train(hazard: Hazard, chunk: Chunk | None, plan: Outline) -> bool:
@@ -69,5 +77,7 @@ def _of_function(chunk: Chunk, plan: Outline, hazard: Hazard) -> Iterator[Item]:
         yield table.SPEAKS_OF_LOSS
     if any("backward" in each.words for each in plan.chunks.values()):
         yield table.BACKWARD_IN_FILE
-    if is_building(chunk.name) or (chunk.name == MODULE and not hazard.is_in_a_loop):
+    # A layer that is made once is used in every step.
+    is_layer = hazard.op.function.rpartition(".")[2][:1].isupper()
+    if not is_layer and (is_building(chunk.name) or (chunk.name == MODULE and not hazard.is_in_a_loop)):
         yield table.BUILT_ONCE

@@ -55,7 +55,11 @@ def _with_outer(function: Function | None) -> Iterator[Function]:
 
 def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:
     value, library = op.operands.get(watched.operand), _library(op, function)
-    if value is None or library == "math" or all(_is_number(each) for each in op.operands.values()):
+    if value is None or library == "math":
+        return None
+    if watched.always:
+        return _made(op, watched, [], function, file)
+    if all(_is_number(each) for each in op.operands.values()):
         return None  # Python's own numbers raise
     zones = _met(op, watched, op.operands)
     if not zones:
@@ -72,13 +76,19 @@ def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -
     ]
     if not zones:
         return None
+    return _made(op, watched, zones, function, file, is_cut_off=is_cut_off)
+
+
+def _made(  # noqa: PLR0913 - what is known of one place
+    op: Op, watched: Watched, zones: list[Zone], function: Function, file: FileInProject, *, is_cut_off: bool = False
+) -> Hazard:
     return Hazard(
         op,
         watched.operand,
         zones,
         function,
         file.source,
-        callers=callers,
+        callers=file.graph.with_callers(op.operands[watched.operand]),
         ends=file.ends_of(op),
         graph=file.graph,
         is_cut_off=is_cut_off,

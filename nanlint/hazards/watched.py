@@ -17,6 +17,8 @@ class Watched(NamedTuple):
     """Only zones that hold this value; None for all."""
     backward: bool | None = None
     """Only zones of the gradient (True) or of the result (False); None for both."""
+    always: bool = False
+    """Whatever the operand is: what matters is a setting of the operation."""
 
     def covers(self, met: Zone) -> bool:
         """Whether the rule tells of this zone."""
@@ -28,3 +30,8 @@ class Watched(NamedTuple):
 def zone(operation: str, operand: str, *, contains: float | None = None, backward: bool | None = None) -> Watched:
     """The zones of `operand` of `operation` that a rule tells of."""
     return Watched(operation, operand, contains, backward)
+
+
+def every(operation: str, operand: str) -> Watched:
+    """Every such operation, whatever its operand is: the rule looks at a setting of it."""
+    return Watched(operation, operand, always=True)

@@ -57,7 +57,7 @@ _SPREADS = frozenset({"torch.std", "torch.var"})
 class ImportedCalls(Layers):
     """What calls of imported and built-in functions return."""
 
-    def imported_call(self, name: str, passed: Arguments) -> Value:
+    def imported_call(self, name: str, passed: Arguments) -> Value:  # noqa: PLR0911 - one way out for each kind
         """What a call of the function with this full name returns."""
         if name in _WRAPPERS and passed.given:
             return passed.given[0]
@@ -65,6 +65,8 @@ class ImportedCalls(Layers):
             return self._learned(name, passed)
         if name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper():
             return self.layer(name, passed)
+        if name == "functools.partial" and passed.given and passed.given[0].kind is REFERENCE:
+            return self._partial(passed.given[0], passed)
         if name == "torch.autograd.grad" and passed.given:
             self.function.sinks.append(("backward", passed.given[0], passed.node))
         if CANONICAL.get(name) == "torch.Tensor":
@@ -73,6 +75,17 @@ class ImportedCalls(Layers):
             return self._chosen(name, passed)
         made = self._summed_up(name, passed) or self._operation(name, passed)
         return made if made is not None else self._other_function(name, passed)
+
+    def _partial(self, function: Value, passed: Arguments) -> Value:
+        """`partial(nn.RMSNorm, eps=1e-5)`: a layer that lacks arguments still, but is made with these."""
+        op = Op(
+            function.name,
+            {str(place): each for place, each in enumerate(passed.given[1:])} | dict(passed.named),
+            passed.node,
+            self.function,
+        )
+        self.function.ops.append(op)
+        return self.unknown(CALL, "functools.partial", passed.node, op.operands)
 
     def _operation(self, name: str, passed: Arguments) -> Value | None:
         """One of the op table, in torch's, numpy's, math's or Python's spelling."""

@@ -57,9 +57,9 @@ def _parameter(function: Function, declared: ast.arg, default: Value | None, mak
 
 
 def _network(named: Value, function: Function) -> Class | None:
-    """The network of the project that an annotation names; what other classes hold is up to who makes the object."""
+    """The network or dataclass of the project that an annotation names; what other classes hold is up to who makes the object."""
     target = named.target if named.kind is CLASS else None
-    is_network = isinstance(target, Class) and function.module.project.is_module_class(target)
+    is_network = isinstance(target, Class) and (function.module.project.is_module_class(target) or target.is_dataclass)
     return target if is_network and isinstance(target, Class) else None
 
 

@@ -122,6 +122,11 @@ class Class:
         for name in attributes_stored(node.body, first):
             self.stored_by.setdefault(name, set()).add(node.name)
 
+    @property
+    def is_dataclass(self) -> bool:
+        """Whether its constants are fields, which hold as long as nobody passes others."""
+        return "dataclass" in map(last_word, self.node.decorator_list)
+
     def __repr__(self) -> str:
         return f"<class {self.qualname}>"
 

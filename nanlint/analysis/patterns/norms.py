@@ -1,0 +1,73 @@
+"""Normalisations: torch's own, as functions and as layers, and the root of a mean square plus an eps, written by hand."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanlint.analysis.op_graph import NUMBER, made_from
+from nanlint.analysis.relations import root
+
+if TYPE_CHECKING:
+    from nanlint.analysis.op_graph import Op, Value
+
+FUNCTIONS = frozenset(f"torch.nn.functional.{word}_norm" for word in ("layer", "rms", "group", "batch", "instance"))
+LAYERS = {
+    **dict.fromkeys(("torch.nn.LayerNorm", "torch.nn.RMSNorm"), "1"),
+    "torch.nn.GroupNorm": "2",
+    **{f"torch.nn.{word}Norm{dims}d": "1" for word in ("Batch", "Instance") for dims in (1, 2, 3)},
+}
+"""The place of eps among the arguments of the constructor."""
+ROOTS = frozenset({"torch.sqrt", "torch.rsqrt", "torch.pow"})
+WATCHED = (
+    *((name, "input") for name in sorted(FUNCTIONS | ROOTS)),
+    *((name, "eps") for name in sorted(LAYERS)),
+    *LAYERS.items(),
+)
+"""Each normalisation with an operand that it has: of a layer its eps, which may be given by name or by place."""
+_HALVES = (0.5, -0.5)
+
+
+class NormEps(NamedTuple):
+    """The eps of a normalisation: its value, where it is written, and what it was added to by hand."""
+
+    value: Value
+    node: ast.AST | None
+    added: Op | None = None
+
+
+def norm_eps(op: Op) -> NormEps | None:
+    """The eps of a normalisation that is stated; None for torch's own default, and for what is no normalisation."""
+    if op.function in ROOTS:
+        return _added(op)
+    name = "eps" if "eps" in op.operands else LAYERS.get(op.function, "eps")
+    value = op.operands.get(name)
+    return NormEps(value, op.nodes.get(name) or _written(op.node, name)) if value is not None else None
+
+
+def _written(node: ast.AST | None, name: str) -> ast.AST | None:
+    """Where an argument of a constructor is written."""
+    if not isinstance(node, ast.Call):
+        return None
+    named = next((each.value for each in node.keywords if each.arg == name), None)
+    return named or (node.args[int(name)] if name.isdigit() and int(name) < len(node.args) else None)
+
+
+def _added(op: Op) -> NormEps | None:
+    """`eps` of `torch.rsqrt(x.pow(2).mean(-1) + eps)`, which may be added in place or on either side."""
+    exponent = op.operands.get("exponent")
+    if op.subject is None or (op.function == "torch.pow" and (exponent is None or exponent.number not in _HALVES)):
+        return None
+    made = made_from(root(op.subject))
+    if made is None or made.function != "torch.add" or "alpha" in made.operands:
+        return None
+    for name, other in (("other", "input"), ("input", "other")):
+        eps, rest = made.operands[name], made.operands[other]
+        if (
+            eps.kind is NUMBER
+            or eps.number is not None
+            or (rest.range.low == 0 and not rest.range.has_negative and not eps.is_known)
+        ):
+            is_measured = rest.range.low == 0 and made_from(root(rest)) is not None
+            return NormEps(eps, made.nodes.get(name), made) if is_measured else None
+    return None
