@@ -15,7 +15,7 @@ from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
-from nanlint.hazards.watched import Watched, zone
+from nanlint.hazards.watched import Watched, too_few, zone
 from nanlint.source.telling_names import DATA, RATES, VANISHING
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ __all__ = [
     "patterns",
     "safe",
     "show",
+    "too_few",
     "unsafe",
     "zone",
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import NUMBER
-from nanlint.hazards.hazard import Hazard
+from nanlint.analysis.patterns.few import SPREADS, few
+from nanlint.hazards.hazard import Hazard, NoElements
 from nanlint.hazards.zones_met import zones_met
 from nanlint.ops.formats import FLOAT32, FORMATS
 
@@ -40,6 +41,8 @@ def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -
     value = op.operands.get(watched.operand)
     if value is None or value.kind is NUMBER and all(each.kind is NUMBER for each in op.operands.values()):
         return None  # Python's own numbers raise
+    if watched.few:
+        return _of_too_few(op, watched, function, file)
     zones = _met(op, watched, op.operands)
     if not zones:
         return None
@@ -49,6 +52,17 @@ def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -
         if not still and file.project.knows_callers(function):
             return None
     return Hazard(op, watched.operand, zones, function, file.source, callers=callers, ends=file.project.ends_of(op))
+
+
+def _of_too_few(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:
+    is_spread = op.function in SPREADS
+    found = few(op, op.operands[watched.operand], is_spread=is_spread, others=function.ops)
+    if found is None:
+        return None
+    zones = [NoElements(name, is_spread=is_spread and found.mask is None) for name in FORMATS]
+    hazard = Hazard(op, watched.operand, zones, function, file.source, callers=op.operands[watched.operand], ends=file.project.ends_of(op))
+    hazard.few = found
+    return hazard
 
 
 def _met(op: Op, watched: Watched, operands: Mapping[str, Value]) -> list[Zone]:

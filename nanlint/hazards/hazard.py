@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, UNKNOWN, Op, Value, made_from
 from nanlint.analysis.patterns.quotients import (
@@ -18,7 +18,7 @@ from nanlint.analysis.patterns.quotients import (
 from nanlint.analysis.patterns.tensors import is_data, is_of_tensors
 from nanlint.analysis.patterns.zeros import SUMS, VALUE, Zero, why_zero
 from nanlint.analysis.project.consequence import BACKWARD as TRAINED
-from nanlint.analysis.project.consequence import DATA, LEARNED, OUTPUT
+from nanlint.analysis.project.consequence import DATA, LEARNED, OUTPUT, WRITTEN
 from nanlint.analysis.relations import root, same
 from nanlint.analysis.sources import suggests_count
 from nanlint.hazards.mended import is_mended, uses_of
@@ -30,11 +30,28 @@ from nanlint.ops.zone import BACKWARD, FORWARD
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nanlint.analysis.patterns.few import Few
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.source_text import SourceText
     from nanlint.ops.zone import Zone
 
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+
+
+class NoElements(NamedTuple):
+    """The place of a zone where not the values break an operation, but that there are too few of them."""
+
+    dtype: str
+    is_spread: bool
+    """It takes one element to break it, and not none."""
+    direction: Direction = FORWARD
+
+    def meets_ordinarily(self, _: object) -> bool:
+        """No range tells how many there are."""
+        return True
+
+    def __str__(self) -> str:
+        return "one element" if self.is_spread else "no elements"
 
 
 class Operand:
@@ -99,7 +116,7 @@ class Hazard:
     """One operation, one operand, the zones it can enter; with what callers pass and where the result goes."""
 
     def __init__(  # noqa: PLR0913 - what is known of one place
-        self, op: Op, name: str, zones: Sequence[Zone], function: Function, source: SourceText, *, callers: Value, ends: int
+        self, op: Op, name: str, zones: Sequence[Zone | NoElements], function: Function, source: SourceText, *, callers: Value, ends: int
     ) -> None:
         self.op = op
         self.zones = zones
@@ -113,6 +130,8 @@ class Hazard:
         self.operand_name = name
         self.siblings: Sequence[Hazard] = (self,)
         """All hazards of the function by the same operand, in the order of the code, this one among them: one defect."""
+        self.few: Few | None = None
+        """How there come to be too few elements, where that is the hazard."""
 
     @cached_property
     def direction(self) -> Direction:
@@ -193,8 +212,27 @@ class Hazard:
         return any(root(each).key in sources for each in given)
 
     @property
+    def eps_when_divided_by(self) -> float | None:
+        """The number that is added to the result before something is divided by it, 0 for none; None if nothing is."""
+        for op in self.function.ops:
+            below = made_from(root(op.operands["other"])) if op.function == "torch.div" and "other" in op.operands else None
+            if below is self.op:
+                return 0.0
+            if below is not None and below.function == "torch.add" and any(made_from(root(each)) is self.op for each in below.operands.values()):
+                return max((each.range.low for each in below.operands.values() if each.range.constant is not None), default=0.0)
+        return None
+
+    @property
+    def is_mended(self) -> bool:
+        """Whether the result is replaced where it breaks, only compared, or only shown to people."""
+        is_shown = bool(self.ends) and not self.ends & ~WRITTEN
+        return is_shown or is_mended(self.op, self.operand.value, self.function)
+
+    @property
     def defect(self) -> object:
         """What hazards with one cause have in common: the operand, or what it is the sum of, along whatever dimension."""
+        if self.few is not None and self.few.mask is not None:
+            return root(self.few.mask).key
         made = self.operand.made_by
         is_sum = made is not None and made.function in SUMS and made.subject is not None
         return ("sum", root(made.subject).key) if is_sum and made is not None and made.subject is not None else root(self.operand.value).key
@@ -202,6 +240,8 @@ class Hazard:
     @property
     def is_operand_known(self) -> bool:
         """Whether anything is known of the operand: its range, what callers pass, or how it was computed."""
+        if self.few is not None and self.few.is_ordinary:
+            return True
         return self.operand.value.is_known or self.callers.is_known or _is_computed(self.operand.value) or _is_computed(self.callers)
 
     @property
@@ -257,6 +297,21 @@ class Hazard:
             return self.with_call(tensor)
         span = self.operand.span
         return Edit(span, f"max({self.operand.text}, {number})") if self.operand.value.kind is NUMBER and span is not None else None
+
+    def with_keyword(self, name: str, text: str) -> Edit | None:
+        """The call with an argument set; None for what is no call in brackets."""
+        node, given = self.op.node, self.op.nodes.get(name)
+        if given is not None:
+            return Edit(self.source.span_of(given), text)
+        if not isinstance(node, ast.Call):
+            return None
+        values = [*node.args, *(each.value for each in node.keywords)]
+        if not values:
+            whole = self.source.span_of(node)
+            return Edit(Span(whole.end_line, whole.end_column - 1, whole.end_line, whole.end_column - 1), f"{name}={text}")
+        last = max(values, key=lambda each: (each.lineno, each.col_offset))
+        bracket = self.source.bracket_behind(last)
+        return Edit((bracket or self.source.span_of(last)).behind, f", {name}={text}")
 
     def with_call(self, suffix: str) -> Edit | None:
         """The operand with a method called on it: `(a + b).clamp_min(1e-6)`."""

@@ -18,6 +18,9 @@ class Watched(NamedTuple):
     backward: bool | None = None
     """Only zones of the gradient (True) or of the result (False); None for both."""
 
+    few: bool = False
+    """Not a zone of values: there may be too few of them."""
+
     def covers(self, met: Zone) -> bool:
         """Whether the rule tells of this zone."""
         if met.operand != self.operand or (self.contains is not None and not met.contains(self.contains)):
@@ -28,3 +31,8 @@ class Watched(NamedTuple):
 def zone(operation: str, operand: str, *, contains: float | None = None, backward: bool | None = None) -> Watched:
     """The zones of `operand` of `operation` that a rule tells of."""
     return Watched(operation, operand, contains, backward)
+
+
+def too_few(operation: str, operand: str = "input") -> Watched:
+    """An operation that breaks where `operand` has no elements, or for a spread one alone."""
+    return Watched(operation, operand, few=True)

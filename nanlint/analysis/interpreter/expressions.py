@@ -357,7 +357,7 @@ class Expressions:
         if op is not None and op.function == "range":
             count = op.operands.get("0")
             starts = count is not None and "1" in op.operands and count.range.least > 0
-            return Value(NUMBER, Op(ELEMENT, {}, node, self.function), range=SIZE if starts else COUNT if len(op.operands) == 1 else point(0).join(SIZE), detached=True)
+            return Value(NUMBER, Op(ELEMENT, {"input": source}, node, self.function), range=SIZE if starts else COUNT if len(op.operands) == 1 else point(0).join(SIZE), detached=True)
         if op is not None and op.function == "enumerate" and op.subject is not None:
             index = Value(NUMBER, Op(ELEMENT, {}, node, self.function), range=COUNT, detached=True)
             return Value(TUPLE, op, parts=(index, self.taken_from(op.subject, node)))
