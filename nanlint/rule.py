@@ -17,7 +17,7 @@ from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
 from nanlint.hazards import replacing, uses
-from nanlint.hazards.watched import Watched, every, zone
+from nanlint.hazards.watched import Watched, every, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 from nanlint.source.telling_names import DATA, RATES, VANISHING
 
@@ -95,6 +95,7 @@ __all__ = [
     "roots",
     "safe",
     "show",
+    "too_few",
     "unsafe",
     "uses",
     "zone",

@@ -59,7 +59,7 @@ SHAPES = [
     Shape("NAN104", "({x}).clamp(-1.0, 1.0).asin()", SHARE, 1.0),
     Shape("NAN104", "{torch}.atanh({torch}.tanh({x}))", breaks_at=1e3),
     Shape("NAN106", "(adv - adv.mean()) / (adv.std() + 1e-6)", is_single=True, before="adv = x.flatten()"),
-    Shape("NAN106", "adv / adv.std(dim=0)", is_single=True, breaks_at=1.0, before="adv = x.flatten()"),
+    Shape("NAN106", "adv / (adv.std(dim=0) + 1e-8)", is_single=True, breaks_at=1.0, before="adv = x.flatten()"),
     Shape("NAN106", "{torch}.var(returns, dim=0)", is_single=True, before="returns = x.flatten()"),
     Shape(
         "NAN107",

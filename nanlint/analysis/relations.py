@@ -323,7 +323,25 @@ def holds_somewhere(op: Op) -> bool:
         )
         if op.function == "torch.eq" and source is not None and same(source.subject, one):
             return True
+        if op.function == "torch.eq" and _is_one_of_the_places(one, part):
+            return True
     return False
+
+
+def _is_one_of_the_places(places: Value, part: Op | None) -> bool:
+    """`classes, places = x.unique(return_inverse=True)`: each of `range(len(classes))` is among the places."""
+    inverse = made_from(places)
+    steps = part.subject.op if part is not None and part.function == "<element>" and part.subject is not None else None
+    count = (
+        made_from(steps.subject)
+        if steps is not None and steps.function == "range" and len(steps.operands) == 1 and steps.subject is not None
+        else None
+    )
+    classes = made_from(count.subject) if count is not None and count.subject is not None else None
+    if inverse is None or classes is None or not inverse.function == classes.function == "<element>":
+        return False
+    source = maker(inverse.subject, frozenset({"torch.unique"}))
+    return source is not None and same(inverse.subject, classes.subject)
 
 
 _MIDDLES = frozenset({"torch.mean", "torch.median", "torch.quantile"})

@@ -24,29 +24,59 @@ VIEWS = frozenset(
 )  # fmt: skip
 """Operations whose result holds the values of their input and nothing else, whatever its shape or dtype."""
 _SELECTING = frozenset({"torch.masked_select", "torch.nonzero", "torch.argwhere"})
+_ELEMENTWISE = frozenset(
+    f"torch.{word}"
+    for word in (
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "pow",
+        "abs",
+        "neg",
+        "square",
+        "sqrt",
+        "exp",
+        "log",
+        "relu",
+        "sigmoid",
+        "clamp",
+        "nn.functional.softplus",
+        "nn.functional.relu",
+    )
+)
 
 
-def may_be_empty(value: Value) -> bool:  # noqa: PLR0911 - the first operation that tells decides
+def may_be_empty(value: Value) -> bool:
     """Whether it holds what a mask or a search selects, and nothing tells that it selects something."""
+    return emptied_by(value) is not None
+
+
+def emptied_by(value: Value, depth: int = 12) -> Value | None:  # noqa: PLR0911 - the first operation that tells decides
+    """The mask or search that may leave nothing of a value, itself or what it was computed of; None if there is none."""
     op = value.op
-    while op is not None:
-        if value.some:
-            return False
-        if op.function in _SELECTING:
-            return True
-        if op.function == SUBSCRIPT:
-            index = op.operands.get("index")
-            if index is not None and is_mask(index):
-                return not index.some
-            if index is not None and index.op is not None and may_be_empty(index):
-                return True
-        elif op.function not in VIEWS and op.function != GUARDED:
-            return False
-        if op.subject is None:
-            return False
-        value = op.subject
-        op = value.op
-    return False
+    if op is None or value.some or not depth:
+        return None
+    if op.function in _SELECTING:
+        mask = op.operands.get("mask") or value
+        return mask if not mask.some and (op.subject is None or not op.subject.some) else None
+    if op.function == SUBSCRIPT:
+        index = op.operands.get("index")
+        if index is not None and is_mask(index):
+            return index if not index.some else None
+        by_places = emptied_by(index, depth - 1) if index is not None else None
+        if by_places is not None:
+            return by_places
+    elif op.function == "torch.cat" or op.where == "comprehension":
+        parts = op.subject.parts if op.subject is not None and op.subject.parts else tuple(op.operands.values())[:1]
+        masks = [emptied_by(each, depth - 1) for each in parts]
+        return masks[0] if masks and None not in masks else None
+    elif op.function in _ELEMENTWISE:
+        found = (emptied_by(each, depth - 1) for each in op.operands.values() if each.kind is not NUMBER)
+        return next((mask for mask in found if mask is not None), None)
+    elif op.function not in VIEWS and op.function != GUARDED:
+        return None
+    return emptied_by(op.subject, depth - 1) if op.subject is not None else None
 
 
 def is_mask(value: Value) -> bool:

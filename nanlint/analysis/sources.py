@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ATTRIBUTE, PARAMETER, made_from
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, made_from
 from nanlint.analysis.relations import root
-from nanlint.source.telling_names import NUMBERED, NUMBERING, SEEN
+from nanlint.source.telling_names import NUMBERED, NUMBERING, SCORES, SEEN
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
@@ -20,3 +20,14 @@ def suggests_count(value: Value) -> bool:
         return False
     words = set(re.findall(r"[a-z]+", op.where.rpartition(".")[2].lower()))
     return not words.isdisjoint(NUMBERING) and not words.isdisjoint(NUMBERED | SEEN) and "classes" not in words
+
+
+def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
+    """`advantages`, `rewards`: a number for each sample, so that of a minibatch of one there is one."""
+    op = made_from(root(value))
+    if op is None or not depth:
+        return False
+    words = set(re.findall(r"[a-z]+", op.where.lower())) if op.function in {PARAMETER, ATTRIBUTE, ELEMENT} else set()
+    return not words.isdisjoint(SCORES | {"adv", "advs", "gae"}) or (
+        op.subject is not None and suggests_one_for_each_sample(op.subject, depth - 1)
+    )

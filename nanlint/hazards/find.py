@@ -6,13 +6,15 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import NUMBER, made_from
+from nanlint.analysis.patterns.few import SPREADS, few
 from nanlint.hazards.hazard import Hazard
+from nanlint.hazards.no_elements import NoElements
 from nanlint.hazards.zones_met import zones_met
 from nanlint.ops.formats import FLOAT32, FORMATS
 from nanlint.ops.zone import BACKWARD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nanlint.analysis.op_graph import Op, Value
     from nanlint.analysis.project.index import Function
@@ -53,7 +55,7 @@ def _with_outer(function: Function | None) -> Iterator[Function]:
         function = function.parent
 
 
-def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:
+def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:  # noqa: PLR0911
     value, library = op.operands.get(watched.operand), _library(op, function)
     if value is None or library == "math":
         return None
@@ -61,6 +63,8 @@ def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -
         return _made(op, watched, [], function, file)
     if all(_is_number(each) for each in op.operands.values()):
         return None  # Python's own numbers raise
+    if watched.few:
+        return _of_too_few(op, watched, function, file)
     zones = _met(op, watched, op.operands)
     if not zones:
         return None
@@ -80,7 +84,13 @@ def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -
 
 
 def _made(  # noqa: PLR0913 - what is known of one place
-    op: Op, watched: Watched, zones: list[Zone], function: Function, file: FileInProject, *, is_cut_off: bool = False
+    op: Op,
+    watched: Watched,
+    zones: Sequence[Zone | NoElements],
+    function: Function,
+    file: FileInProject,
+    *,
+    is_cut_off: bool = False,
 ) -> Hazard:
     return Hazard(
         op,
@@ -114,6 +124,17 @@ def _is_number(value: Value) -> bool:
     made = made_from(value)
     inner = made.subject if made is not None and made.function in _TENSORS else None
     return value.kind is NUMBER or (inner is not None and inner.kind is NUMBER and inner.number is None)
+
+
+def _of_too_few(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:
+    is_spread = op.function in SPREADS
+    found = few(op, op.operands[watched.operand], is_spread=is_spread, others=function.ops)
+    if found is None:
+        return None
+    zones = [NoElements(name, is_spread=is_spread and found.mask is None) for name in FORMATS]
+    hazard = _made(op, watched, zones, function, file)
+    hazard.few = found
+    return hazard
 
 
 def _met(op: Op, watched: Watched, operands: Mapping[str, Value]) -> list[Zone]:

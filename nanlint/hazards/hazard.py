@@ -20,9 +20,11 @@ from nanlint.source.file_imports import TORCH, global_imports, line_for_torch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nanlint.analysis.patterns.few import Few
     from nanlint.analysis.project.graph import Graph
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.source_text import SourceText
+    from nanlint.hazards.no_elements import NoElements
     from nanlint.ops.zone import Zone
 
 _LARGEST_EPS = 1e-3
@@ -35,7 +37,7 @@ class Hazard(ZeroOperand):
         self,
         op: Op,
         name: str,
-        zones: Sequence[Zone],
+        zones: Sequence[Zone | NoElements],
         function: Function,
         source: SourceText,
         *,
@@ -59,6 +61,8 @@ class Hazard(ZeroOperand):
         self.operand_name = name
         self.siblings: Sequence[Hazard] = (self,)
         """All hazards of the function by the same operand, in the order of the code, this one among them: one defect."""
+        self.few: Few | None = None
+        """How there come to be too few elements, where that is the hazard."""
 
     @cached_property
     def direction(self) -> Direction:
@@ -144,6 +148,8 @@ class Hazard(ZeroOperand):
     def is_operand_known(self) -> bool:
         """Whether anything is known of the operand: its range, what callers pass, or how it was computed."""
         values = self.operand.value, self.callers
+        if self.few is not None and self.few.is_ordinary:
+            return True
         return any(value.is_known or _is_computed(value) for value in values)
 
     @property
@@ -256,6 +262,23 @@ class Hazard(ZeroOperand):
         if op is None or module is None or module is self.function.module:
             return ""
         return f"{text} {os.path.relpath(module.path, self.function.module.project.root or None)}:{getattr(op.node, 'lineno', 1)}"
+
+    def with_keyword(self, name: str, text: str) -> Edit | None:
+        """The call with an argument set; None for what is no call in brackets."""
+        node, given = self.op.node, self.op.nodes.get(name)
+        if given is not None:
+            return Edit(self.source.span_of(given), text)
+        if not isinstance(node, ast.Call):
+            return None
+        values = [*node.args, *(each.value for each in node.keywords)]
+        if not values:
+            whole = self.source.span_of(node)
+            return Edit(
+                Span(whole.end_line, whole.end_column - 1, whole.end_line, whole.end_column - 1), f"{name}={text}"
+            )
+        last = max(values, key=lambda each: (each.lineno, each.col_offset))
+        bracket = self.source.bracket_behind(last)
+        return Edit((bracket or self.source.span_of(last)).behind, f", {name}={text}")
 
     def with_call(self, suffix: str) -> Edit | None:
         """The operand with a method called on it: `(a + b).clamp_min(1e-6)`."""

@@ -19,6 +19,8 @@ class Watched(NamedTuple):
     """Only zones of the gradient (True) or of the result (False); None for both."""
     always: bool = False
     """Whatever the operand is: what matters is a setting of the operation."""
+    few: bool = False
+    """Not a zone of values: there may be too few of them."""
 
     def covers(self, met: Zone) -> bool:
         """Whether the rule tells of this zone."""
@@ -35,3 +37,8 @@ def zone(operation: str, operand: str, *, contains: float | None = None, backwar
 def every(operation: str, operand: str) -> Watched:
     """Every such operation, whatever its operand is: the rule looks at a setting of it."""
     return Watched(operation, operand, always=True)
+
+
+def too_few(operation: str, operand: str = "input") -> Watched:
+    """An operation that breaks where `operand` has no elements, or for a spread one alone."""
+    return Watched(operation, operand, few=True)

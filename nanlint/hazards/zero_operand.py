@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ARRAY, NUMBER, TENSOR, UNKNOWN, Op, Value
+from nanlint.analysis.op_graph import ARRAY, NUMBER, TENSOR, UNKNOWN, Op, Value, made_from
 from nanlint.analysis.patterns.quotients import (
     is_by_its_peak,
     is_own_part,
@@ -18,7 +18,7 @@ from nanlint.analysis.patterns.quotients import (
 from nanlint.analysis.patterns.tensors import is_data, is_of_tensors
 from nanlint.analysis.patterns.zeros import SUMS, VALUE, Zero, why_zero
 from nanlint.analysis.project.consequence import BACKWARD as TRAINED
-from nanlint.analysis.project.consequence import DATA, LEARNED, OUTPUT
+from nanlint.analysis.project.consequence import DATA, LEARNED, OUTPUT, WRITTEN
 from nanlint.analysis.relations import root, same
 from nanlint.analysis.sources import suggests_count
 from nanlint.hazards.mended import is_mended, uses_of
@@ -28,6 +28,7 @@ from nanlint.ops.names import TENSOR_ONLY_METHODS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nanlint.analysis.patterns.few import Few
     from nanlint.analysis.project.index import Function
     from nanlint.hazards.operand import Operand
 
@@ -41,6 +42,7 @@ class ZeroOperand:
     function: Function
     callers: Value
     ends: int
+    few: Few | None
 
     @cached_property
     def zero(self) -> Zero | None:
@@ -94,8 +96,35 @@ class ZeroOperand:
         return any(root(each).key in sources for each in given)
 
     @property
+    def eps_when_divided_by(self) -> float | None:
+        """The number that is added to the result before something is divided by it, 0 for none; None if nothing is."""
+        for op in self.function.ops:
+            below = (
+                made_from(root(op.operands["other"])) if op.function == "torch.div" and "other" in op.operands else None
+            )
+            if below is self.op:
+                return 0.0
+            if (
+                below is not None
+                and below.function == "torch.add"
+                and any(made_from(root(each)) is self.op for each in below.operands.values())
+            ):
+                return max(
+                    (each.range.low for each in below.operands.values() if each.range.constant is not None), default=0.0
+                )
+        return None
+
+    @property
+    def is_mended(self) -> bool:
+        """Whether the result is replaced where it breaks, only compared, or only shown to people."""
+        is_shown = bool(self.ends) and not self.ends & ~WRITTEN
+        return is_shown or is_mended(self.op, self.operand.value, self.function)
+
+    @property
     def defect(self) -> object:
         """What hazards with one cause have in common: the operand, or what it is the sum of, along whatever dimension."""
+        if self.few is not None and self.few.mask is not None:
+            return root(self.few.mask).key
         made = self.operand.made_by
         is_sum = made is not None and made.function in SUMS and made.subject is not None
         return (

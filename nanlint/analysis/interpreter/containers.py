@@ -139,7 +139,10 @@ class Containers(Operators):
         op = source.op
         if op is not None and op.function == "range":
             return Value(
-                NUMBER, Op(ELEMENT, {}, node, self.function), range=_of_range(list(op.operands.values())), detached=True
+                NUMBER,
+                Op(ELEMENT, {"input": source}, node, self.function),
+                range=_of_range(list(op.operands.values())),
+                detached=True,
             )
         if op is not None and op.function == "enumerate" and op.subject is not None:
             index = Value(NUMBER, Op(ELEMENT, {}, node, self.function), range=COUNT, detached=True)

@@ -114,7 +114,7 @@ def _summed(op: Op, _: Value, depth: int) -> Zero | None:  # noqa: PLR0911 - one
         found = _inside(listed, subject, depth)
         return found._replace(op=op) if found is not None else None
     if _counts(subject):
-        return Zero(COUNT, op, is_ordinary=not _is_of_lengths(subject))
+        return Zero(COUNT, op, is_ordinary=not is_of_lengths(subject))
     added = maker(subject, frozenset({"torch.add"}))
     if added is not None and any(has_a_diagonal(each) or _is_floor(each) for each in added.operands.values()):
         return None
@@ -140,7 +140,7 @@ def _counts(value: Value) -> bool:
     return op.function == "torch.mul" and all(_counts(each) or each.range.integer for each in op.operands.values())
 
 
-def _is_of_lengths(mask: Value) -> bool:
+def is_of_lengths(mask: Value) -> bool:
     """`torch.arange(n) < lengths`: none is counted only for a length of 0."""
     test = maker(mask, _COMPARISONS)
     return test is not None and any(maker(each, _ARANGES) is not None for each in test.operands.values())

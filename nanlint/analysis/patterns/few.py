@@ -1,0 +1,126 @@
+"""Statistics of too few values: of none that a mask has left, of the one that a minibatch, a slice or a group may hold."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanlint.analysis.op_graph import JOIN, PARAMETER, TUPLE, made_from
+from nanlint.analysis.patterns.zeros import is_of_lengths
+from nanlint.analysis.relations import maker, root, same
+from nanlint.analysis.selection import emptied_by
+from nanlint.analysis.sources import suggests_one_for_each_sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nanlint.analysis.op_graph import Op, Value
+
+_PARTS = frozenset({"subscript", "<element>", "torch.split", "torch.chunk", "torch.narrow", "torch.index_select"})
+_GROUPING = frozenset({"torch.reshape", "torch.Tensor.view"})
+_TESTS = frozenset(
+    f"torch.{word}"
+    for word in (
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "logical_and",
+        "logical_or",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_not",
+        "nonzero",
+        "isnan",
+    )
+)
+
+
+SPREADS = frozenset({"torch.std", "torch.var"})
+
+
+class Few(NamedTuple):
+    """A way for a tensor to have too few elements."""
+
+    is_ordinary: bool
+    """Everyday data does it: a class that a batch lacks, the last minibatch of an epoch."""
+    mask: Value | None = None
+    """What selects them; None for those that were given."""
+
+
+def few(op: Op, subject: Value, *, is_spread: bool, others: Iterable[Op]) -> Few | None:
+    """How an operand comes to hold nothing, or for a spread one element alone; `others` are the operations around it."""
+    along = op.operands.get("dim")
+    if subject.some:
+        return None
+    is_of_all = along is None or along.constant == 0
+    mask = emptied_by(subject) if is_of_all else None
+    if mask is not None:
+        return Few(is_ordinary=_is_tested_here(mask), mask=mask)
+    if not is_spread or _is_corrected(op):
+        return None
+    return _few_given(op, subject, others) if is_of_all else _few_in_groups(subject, along)
+
+
+def _is_tested_here(mask: Value) -> bool:
+    """A mask that was made of values here; of those from elsewhere, and those of lengths, nobody knows whether they leave nothing."""
+    return maker(mask, _TESTS) is not None and not is_of_lengths(mask)
+
+
+def _is_corrected(op: Op) -> bool:
+    """Whether something is said about the correction other than that it is 1."""
+    stated = op.operands.get("correction") or op.operands.get("unbiased")
+    return stated is not None and stated.constant is not True and stated.constant is not None and stated.constant != 1
+
+
+def _few_given(op: Op, subject: Value, others: Iterable[Op]) -> Few | None:
+    made = made_from(root(subject))
+    if made is None:
+        return None
+    stacked = made.subject if made.function == "torch.stack" else None
+    if stacked is not None and stacked.kind is TUPLE and len(stacked.parts) > 1:
+        return None
+    is_along_the_batch = "dim" in op.operands and (stacked is not None or made.function in {PARAMETER, JOIN})
+    divides = any(other.function == "torch.div" and _is_standardised(other, op) for other in others)
+    if not is_along_the_batch and not divides:
+        return None
+    is_scores, is_divisor = suggests_one_for_each_sample(subject), _is_divisor(op, others)
+    if is_divisor and not is_scores:
+        return None  # that the data is constant is likelier
+    is_handed_over = made.function in _PARTS or made.function == PARAMETER
+    return Few(is_ordinary=is_scores and (is_handed_over or is_divisor))
+
+
+def _is_divisor(op: Op, others: Iterable[Op]) -> bool:
+    """Whether something is divided by it as it is, without an eps."""
+    return any(
+        other.function == "torch.div" and maker(other.operands.get("other"), frozenset({op.function})) is op
+        for other in others
+    )
+
+
+def _is_standardised(quotient: Op, spread: Op) -> bool:
+    """`(x - x.mean()) / (x.std() + eps)`: the values are divided by their own spread."""
+    below = made_from(root(quotient.operands["other"])) if "other" in quotient.operands else None
+    while (
+        below is not None
+        and below is not spread
+        and below.function in {"torch.add", "torch.clamp", "torch.clamp_min", "torch.sqrt", "torch.maximum"}
+    ):
+        below = made_from(root(below.subject)) if below.subject is not None else None
+    above = quotient.operands.get("input")
+    centred = maker(above, frozenset({"torch.sub"}))
+    values = centred.operands.get("input") if centred is not None else above
+    return below is spread and same(values, spread.subject)
+
+
+def _few_in_groups(subject: Value, along: Value | None) -> Few | None:
+    """`x.view(-1, n).std(1)` in groups of a size that is not written here."""
+    made = made_from(subject)
+    if made is None or made.function not in _GROUPING or along is None or along.constant not in {1, -1}:
+        return None
+    shape = made.node.args if isinstance(made.node, ast.Call) else []
+    is_split = len(shape) == 2 and ast.unparse(shape[0]) == "-1" and isinstance(shape[1], ast.Name | ast.Attribute)
+    return Few(is_ordinary=False) if is_split else None
