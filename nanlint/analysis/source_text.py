@@ -43,13 +43,3 @@ class SourceText:
         first = self._lines[span.line - 1][span.column - 1 :]
         between = self._lines[span.line : span.end_line - 1]
         return "\n".join([first, *between, self._lines[span.end_line - 1][: span.end_column - 1]])
-
-    def is_bracketed(self, node: ast.AST) -> bool:
-        """Whether the node stands in brackets of its own, those of a call aside."""
-        span = self.span_of(node)
-        before = self._lines[span.line - 1][: span.column - 1].rstrip()
-        after = self._lines[span.end_line - 1][span.end_column - 1 :].lstrip()
-        if not (before.endswith("(") and after.startswith(")")):
-            return False
-        outer = before[:-1].rstrip()
-        return not outer or not (outer[-1].isalnum() or outer[-1] in "_])\"'")

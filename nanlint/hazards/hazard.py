@@ -279,9 +279,7 @@ class Hazard:
         node = self.operand.node
         if node is None:
             return None
-        text, span = self.source.text_of(node), self.source.span_of(node)
-        is_atom = isinstance(node, _ATOMS) or self.source.is_bracketed(node)
-        return Edit(span, f"{text}{suffix}" if is_atom else f"({text}){suffix}")
+        return Edit(self.source.span_of(node), f"{self.operand.as_receiver}{suffix}")
 
 
 def _subject_of(node: ast.AST | None) -> ast.AST | None:
