@@ -57,7 +57,8 @@ def _is_seen_to_train(hazard: Hazard, chunk: Chunk | None, plan: Outline) -> boo
     if all(not STATED.isdisjoint(name.lower().split("_")) for name in hazard.operand.sources or ("",)):
         return False
     is_named = chunk is not None and (is_trained(chunk, plan) or serves_a_forward(chunk, plan))
-    return is_named or bool(hazard.ends & (TRAINS | OUTPUT))
+    is_part_of_model = hazard.ends & OUTPUT and (chunk is None or may_train(chunk, plan))
+    return is_named or bool(hazard.ends & TRAINS or is_part_of_model)
 
 
 def of_ends(ends: int) -> Iterator[Item]:

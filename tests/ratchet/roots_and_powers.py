@@ -44,7 +44,7 @@ def distance_attention(query, key):
 def smallest_eigenvalue(matrix):
     determinant = matrix[..., 0, 0] * matrix[..., 1, 1] - matrix[..., 0, 1] * matrix[..., 1, 0]
     middle = (matrix[..., 0, 0] + matrix[..., 1, 1]) / 2
-    return middle - (middle**2 - determinant).sqrt()  # not yet: NAN103
+    return middle - (middle**2 - determinant).sqrt()  # expect: NAN103(warning)
 
 
 def smallest_eigenvalue_cured(matrix):

@@ -90,7 +90,7 @@ def is_setting(value: Value, depth: int = 0) -> bool:
     if op is None or value.learned or depth == _DEEPEST:
         return value.kind is NUMBER
     if op.function == ATTRIBUTE:
-        return True
+        return "stored" not in op.operands or is_setting(op.operands["stored"], depth + 1)
     index = op.operands.get("index")
     if op.function == ELEMENT and index is not None and isinstance(index.constant, str):
         return True

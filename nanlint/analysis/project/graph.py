@@ -115,7 +115,9 @@ class Graph(Objects):
             found = self.project.named(name, module)
             if found is not None:
                 return self._symbol(found, name)
-        return self.maker.unknown(ATTRIBUTE, name, None, None)
+        value = self.maker.unknown(ATTRIBUTE, name, None, None)
+        value.key = ("global", module.path, name)  # read twice, it is the same
+        return value
 
     def imported(self, full: str, module: Module) -> Value:
         """What a full name stands for: something of the project, or a reference to something outside of it."""
