@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import NOTHING, Op, Value, made_from
+from nanlint.analysis.op_graph import NOTHING, TEXT, Op, Value, made_from
 from nanlint.ops.interval import INF, NONNEGATIVE, UNIT, Interval
 from nanlint.ops.names import METHODS
 
@@ -25,6 +25,8 @@ _RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.maximum"})
 _DIAGONALS = frozenset({"torch.eye", "torch.diag", "torch.diag_embed"})
 _SHARE, _SIGNED_SHARE = replace(UNIT, nan=True), Interval(-1.0000002, 1.0000002, nan=True)
 _NORMALIZE, _COSINE = "torch.nn.functional.normalize", Interval(-1.01, 1.01, nan=True)
+_NOTHING_LEFT = Interval(0.0, 0.0, nan=True)
+_COPIES = frozenset(METHODS[word] for word in ("detach", "clone", "contiguous", "cpu"))
 _NOT_POSITIVE = Interval(-INF, 0.0, minus_inf=True, nan=True)
 _NOT_NEGATIVE = Interval(0.0, INF, plus_inf=True, nan=True)
 _AT_LEAST_ONE = Interval(1.0, INF, plus_inf=True, nan=True)
@@ -78,9 +80,20 @@ def _difference(op: Op) -> Interval | None:
     left, right = op.operands.get("input"), op.operands.get("other")
     if "alpha" in op.operands:
         return None
+    if left is not None and right is not None and _uncast(left).key == _uncast(right).key:
+        return _NOTHING_LEFT
     if _is_no_less(right, left):
         return _NOT_POSITIVE
     return _NOT_NEGATIVE if _is_no_less(left, right) or _is_test_with_itself(left, right) else None
+
+
+def _uncast(value: Value) -> Value:
+    """What it is a copy of, bit by bit."""
+    op = made_from(value)
+    while op is not None and op.function in _COPIES and op.subject is not None:
+        value = op.subject
+        op = made_from(value)
+    return value
 
 
 def _is_test_with_itself(test: Value | None, less: Value | None) -> bool:
@@ -191,10 +204,15 @@ def _filled(op: Op) -> Interval | None:
 
 
 def _dot_product(op: Op) -> Interval | None:
-    """A cosine: the rows of both were divided by their lengths."""
+    """A cosine: the rows of both were divided by their lengths. Of what is not negative, a sum of products is not."""
     operands = [made_from(root(value)) for value in op.operands.values()]
     is_of_units = len(operands) > 1 and all(made is not None and made.function == _NORMALIZE for made in operands)
-    return _COSINE if is_of_units else None
+    if is_of_units:
+        return _COSINE
+    factors = [value for value in op.operands.values() if value.kind != TEXT]
+    if any(value.range.constant == 0 for value in factors):
+        return _NOTHING_LEFT
+    return _NOT_NEGATIVE if len(factors) > 1 and all(value.range.least >= 0 for value in factors) else None
 
 
 _RELATIONS: Mapping[str, Callable[[Op], Interval | None]] = {
@@ -204,5 +222,5 @@ _RELATIONS: Mapping[str, Callable[[Op], Interval | None]] = {
     "torch.sum": _sum,
     "torch.where": _where,
     "torch.masked_fill": _filled,
-    **dict.fromkeys(("torch.matmul", "torch.mm", "torch.bmm"), _dot_product),
+    **dict.fromkeys(("torch.matmul", "torch.mm", "torch.bmm", "torch.einsum"), _dot_product),
 }

@@ -8,7 +8,7 @@ from nanlint.analysis.project.consequence import KEPT, TRAINS, WRITTEN
 from nanlint.evidence import table
 from nanlint.evidence.project import breaks_in_half_alone
 from nanlint.facts.training_code import is_building, is_inference, is_loss, is_trained, may_train
-from nanlint.hazards.uses import is_a_likelihood, is_read_off
+from nanlint.hazards.uses import is_read_off
 from nanlint.model import Direction
 from nanlint.source.outline import MODULE
 
@@ -27,7 +27,7 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield table.GRADIENT_ONLY
     if breaks_in_half_alone(finding):
         yield table.HALF_ALONE
-    if not hazard.is_operand_known and not is_a_likelihood(hazard):
+    if not hazard.is_operand_known and table.MADE_SO.name not in finding.evidence:
         yield table.NOTHING_KNOWN
     if hazard.is_ruled_out_by_callers:
         yield table.DECIDED_ELSEWHERE

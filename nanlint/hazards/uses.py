@@ -35,9 +35,10 @@ def _is_made_by(value: Value, op: Op) -> bool:
     return made is op
 
 
-def is_mended(hazard: Hazard) -> bool:
+def is_mended(hazard: Hazard, op: Op | None = None) -> bool:
     """Whether what is not finite is replaced, selected away or asked for behind it, by `where`, `nan_to_num`, `x[mask]`."""
-    return any(_mends(hazard.op, before, user) for before, user in _followed(hazard.op, hazard))
+    made = op or hazard.op
+    return any(_mends(made, before, user) for before, user in _followed(made, hazard))
 
 
 def _followed(op: Op, hazard: Hazard) -> Iterator[tuple[Op, Op]]:

@@ -281,7 +281,10 @@ class Calls(Expressions):
         if operation not in SIGNATURES:
             return None
         binding = bind(operation, given, dict(named), receiver)
-        return binding.arguments if binding is not None else None
+        if binding is None or operation != "torch.einsum":
+            return binding.arguments if binding is not None else None
+        # What is multiplied comes as `*operands`, which no parameter is bound to.
+        return {**binding.arguments, **{f"operand {place}": value for place, value in enumerate(given[1:])}}
 
     def _unknown_call(self, function: Value, given: list[Value], named: Mapping[str, Value], node: ast.Call) -> Value:
         where = function.name or dotted(node.func)
