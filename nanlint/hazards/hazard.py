@@ -161,6 +161,10 @@ class Hazard:
         """A number above 0 in the dtype of the operand, or in every dtype if nobody knows which it is."""
         return self.operand.floor
 
+    def quoted(self, op: Op, longest: int) -> str:
+        """Another operation as it is written, in one line, cut if it is long."""
+        return Operand(Value(), op.node, self.source).quoted(longest)
+
     def operand_of(self, op: Op, name: str) -> Operand:
         """An operand of another operation, as it is written there."""
         return Operand(op.operands[name], op.nodes.get(name), self.source)

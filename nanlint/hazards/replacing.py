@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanlint.analysis.patterns.exponentials import ByHand
-    from nanlint.hazards.hazard import Hazard
+    from nanlint.hazards.hazard import Hazard, Operand
     from nanlint.model import Edit
 
 _COMMENT = re.compile(r"#[^\n]*")
@@ -254,3 +254,18 @@ def _settings(hazard: Hazard, found: ByHand) -> list[str] | None:
         is_same = keeps is not None and keeps.constant is True and along.number is not None
         return [f"dim={hazard.source.text_of(given['dim'])}"] if is_same else None
     return [f"{name}={hazard.source.text_of(node)}" for name, node in given.items()]
+
+
+def settings_of(hazard: Hazard, first: Op, second: Op) -> list[str] | None:
+    """The `dim` and `keepdim` that two reductions were given alike; None if they differ, or there is something else."""
+    given = [{name: hazard.source.text_of(node) for name, node in op.nodes.items() if name != "input"} for op in (first, second)]
+    if given[0] != given[1] or any(not op.operands.keys() <= {"input", "dim", "keepdim"} for op in (first, second)):
+        return None
+    return [f"{name}={text}" for name, text in given[0].items()]
+
+
+def can_be_moved(hazard: Hazard, operand: Operand, place: ast.AST) -> bool:
+    """Whether an operand that is written elsewhere has the same value at `place`."""
+    if operand.node is None:
+        return False
+    return _is_within(place, operand.node) or is_same_at([operand.node], place, hazard.function, hazard.graph)
