@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
-from nanlint.analysis.patterns import entropies, exponentials, log_arguments, probabilities, variances
+from nanlint.analysis.patterns import entropies, exponentials, exponents, log_arguments, probabilities, variances
 from nanlint.analysis.patterns import products as patterns
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
@@ -85,6 +85,7 @@ __all__ = [
     "Watched",
     "entropies",
     "exponentials",
+    "exponents",
     "items",
     "log_arguments",
     "patterns",

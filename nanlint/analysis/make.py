@@ -67,6 +67,7 @@ _ELSEWHERE = frozenset({METHODS["tolist"], METHODS["numpy"]})
 _DIVISIONS = frozenset({"torch.div", "torch.floor_divide", "torch.remainder"})
 _BITWISE = frozenset({"torch.bitwise_and", "torch.bitwise_or", "torch.bitwise_not", "torch.logical_and", "torch.logical_or"})
 _PAIRS = frozenset(f"torch.{word}" for word in ("max", "min", "median", "mode", "cummax", "cummin", "sort"))
+_OF_TWO = {"torch.max": "torch.maximum", "torch.min": "torch.minimum"}
 _ALWAYS_PAIRS = frozenset(f"torch.{word}" for word in ("cummax", "cummin", "sort", "topk", "kthvalue", "mode"))
 _SELECTING = frozenset({"torch.masked_select", "torch.nonzero", "torch.argwhere"})
 _CONSTANTS = (bool, int, float, str, NoneType)
@@ -108,6 +109,9 @@ class Maker:
         module: Value | None = None,
     ) -> Value:
         """What `function` returns for `operands`."""
+        if function in _OF_TWO and "dim" in operands and operands["dim"].kind is TENSOR:
+            # `torch.max(a, b)` has the same name as `torch.max(a, dim)`.
+            function, operands = _OF_TWO[function], {"input": operands["input"], "other": operands["dim"]}
         op = Op(function, operands, node, scope, recorded=recorded)
         op.module = module
         key = None if function in _DRAWN or function not in SIGNATURES else self._op_key(function, operands)
