@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
-from nanlint.analysis.patterns import differences, entropies, log_arguments, norms, probabilities
+from nanlint.analysis.patterns import (
+    differences,
+    entropies,
+    exponentials,
+    exponents,
+    log_arguments,
+    norms,
+    probabilities,
+    variances,
+)
 from nanlint.analysis.patterns import products as patterns
 from nanlint.analysis.patterns import under_roots as roots
 from nanlint.evidence import table as items
@@ -87,6 +96,8 @@ __all__ = [
     "differences",
     "entropies",
     "every",
+    "exponentials",
+    "exponents",
     "items",
     "log_arguments",
     "norms",
@@ -99,6 +110,7 @@ __all__ = [
     "too_few",
     "unsafe",
     "uses",
+    "variances",
     "zone",
 ]
 

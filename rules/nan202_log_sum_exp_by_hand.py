@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from nanlint.rule import ByHand, Call, Direction, Edit, Facts, Finding, Fix, Hazard, Iterator, Rule, items, safe
+from nanlint.rule import (
+    Direction,
+    Edit,
+    Finding,
+    Fix,
+    Iterator,
+    Op,
+    OpHazard,
+    Rule,
+    exponentials,
+    items,
+    replacing,
+    safe,
+    uses,
+    zone,
+)
 
-EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
-LOGS, QUOTIENTS, WHERE = ("torch.log", "torch.log1p"), ("torch.div", "torch.reciprocal"), "torch.where"
+EXPONENTIALS, LOGS = ("torch.exp", "torch.expm1"), ("torch.log", "torch.log1p")
 # exp is inf from here on, and 0 below that.
-OVERFLOW = {"float16": 11.09, "float64": 709.78}
-UNDERFLOW = {"float16": -17.3, "float64": -745.1}
+OVERFLOW, UNDERFLOW = {"float16": 11.09, "float64": 709.78}, {"float16": -17.3, "float64": -745.1}
 OVERFLOW_FLOAT32, UNDERFLOW_FLOAT32 = 88.72, -103.9
-# A kernel over a grid has its peak on the grid.
-GRIDS = ("arange", "linspace", "meshgrid")
-SCORES, QUOTED = frozenset({"logit", "logits", "score", "scores"}), 20
+QUOTED = 20
 
 
 class LogSumExpByHand(Rule):
@@ -31,101 +42,63 @@ class LogSumExpByHand(Rule):
         weights = torch.softmax(scores, dim=-1)
 
     ## Silent when
-    the maximum was subtracted first, under whatever name; when the exponent is known to stay where `exp` is neither inf
-    nor 0, as of a log-probability, of minus a distance or of a cosine; in tests and initialisation. `1 / (1 + exp(-x))` breaks in the
-    backward alone, so it is silent where there is no gradient, as is what `where` replaces. It is of severity info, as are `log(exp(x) - 1)` and `log(exp(x) + eps)`,
-    which are mostly given small numbers, and gates that are learned as numbers, `exp(self.gate) / (1 + exp(self.gate))` and `log(1 + exp(self.rho))`.
+    the maximum was subtracted first; when the exponent stays where `exp` is neither inf nor 0, as of a log-probability or a cosine;
+    `1 / (1 + exp(-x))` without a gradient, and what `where` replaces.
 
     ## Fix
     Safe: `logsumexp`, `logcumsumexp`, `logaddexp`, `softplus`, `sigmoid`, `softmax` and `tanh` are the same functions. There is none where
     an operand may have changed since, nor where no such function is meant, as by `log(exp(x) - 1)`.
     """
 
-    code = "NAN202"
-    name = "log-sum-exp-by-hand"
-    direction = Direction.BOTH
-    calls = EXPONENTIALS
+    code, name = "NAN202", "log-sum-exp-by-hand"
+    hazards = (
+        *(zone(exp, "input") for exp in EXPONENTIALS),
+        zone("torch.div", "other", contains=0),
+        zone("torch.log", "input", contains=0),
+    )
     yields_to = frozenset({"NAN302"})
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge what is made of one exponential."""
-        if call.subject is None or facts.is_test() or "init" in facts.function_name() or facts.is_shifted(call.subject):
-            return
-        for outer in facts.calls_of(*LOGS, *QUOTIENTS):
-            found = facts.by_hand(outer)
-            # `exp(-m) + exp(x - m)`: what is subtracted from one exponent is subtracted from both.
-            if found is None or found.exps[0] is not call or any(facts.is_shifted(exp.subject) for exp in found.exps):
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Word what is made of one exponential that is too large, or one sum of exponentials that are all 0."""
+        is_large = hazard.op.function in EXPONENTIALS
+        for outer in hazard.function.ops if is_large else [hazard.op]:
+            found = exponentials.by_hand(outer) if outer.copy_of is None else None
+            if found is None or found.exps[0].subject is None or (is_large and found.exps[0] is not hazard.op):
                 continue
-            has_gradient = facts.has_gradient(outer.node) and facts.has_gradient(call.subject)
-            zone, reason = _breaks(call, outer, found, facts)
-            if not zone or (found.only_backward and not has_gradient):
+            exp = found.exps[0]
+            if exp.scope is not hazard.function or any(exponentials.is_shifted(each.subject) for each in found.exps):
                 continue
-            picked = [each.value for each in facts.selections(WHERE)] if not facts.may_train() else []
-            if any(facts.is_within(outer.node, value) for value in picked):
+            reason = _reason(exp, found, outer, is_large=is_large)
+            has_gradient = outer.recorded and not hazard.operand.value.detached
+            if not reason or (found.only_backward and not has_gradient) or uses.is_mended(hazard, outer):
                 continue
-            yield self.finding(
-                facts.span_of(outer.node),
-                f"exp of `{facts.quote(call.subject, QUOTED)}` {reason}",
-                fix=_fix(outer, found, facts),
-                hazard=Hazard(call.function, facts.source_of(call.subject), zone),
+            yield self.told(
+                hazard,
+                f"exp of `{hazard.operand_of(exp, 'input').quoted(QUOTED)}` {reason}",
+                at=hazard.source.span_of(outer.node),
+                fix=_fix(hazard, outer),
                 direction=Direction.BACKWARD if found.only_backward else Direction.BOTH,
-                evidence=(items.RARE,) if _is_mild(call, found, facts) else (items.MADE_SO,),
+                evidence=(items.RARE,) if found.is_mild else (items.MADE_SO,),
             )
 
 
-def _is_mild(call: Call, found: ByHand, facts: Facts) -> bool:
-    """The backward alone, the inverse of softplus, the logarithm of a scale with a floor, and a gate that is learned as such."""
-    is_gate = facts.is_setting(call.subject, but=SCORES) and (found.is_share or found.function.endswith("softplus"))
-    return is_gate or found.only_backward or found.is_inverse or not (found.function or found.total or found.is_share)
-
-
-def _breaks(call: Call, outer: Call, found: ByHand, facts: Facts) -> tuple[str, str]:
-    """The exponents that break it, and how, as far as their range tells; empty if it does not."""
-    reach, dtype = facts.range_of(call.subject), facts.dtype_of(call.node)
-    edge, floor = OVERFLOW.get(dtype, OVERFLOW_FLOAT32), UNDERFLOW.get(dtype, UNDERFLOW_FLOAT32)
-    is_log = outer.function in LOGS
-    if reach.greatest >= edge and not facts.is_falling(call.subject):
+def _reason(exp: Op, found: exponentials.ByHand, outer: Op, *, is_large: bool) -> str:
+    """What becomes of exponents that are too large, or all too small; empty if nothing does."""
+    exponent = exp.operands["input"]
+    reach, is_log = exponent.range, outer.function in LOGS
+    edge, floor = OVERFLOW.get(exponent.dtype, OVERFLOW_FLOAT32), UNDERFLOW.get(exponent.dtype, UNDERFLOW_FLOAT32)
+    if is_large and reach.greatest >= edge:
         result = "its log is inf" if is_log else "inf / inf is NaN"
-        result = "the gradient of 1 / inf is NaN" if found.only_backward else result
-        return f"[{edge}, inf)", f"is inf from {edge:.1f} on (range {reach}): {result}"
-    if found.needs_mass and reach.least <= floor and reach.greatest < edge and not facts.mentions(*GRIDS):
-        result = "log(0) is -inf" if is_log else "0 / 0 is NaN"
-        return f"(-inf, {floor}]", f"is 0 below {floor:.0f} (range {reach}): {result}"
-    return "", ""
+        return f"is inf from {edge:.1f} on (range {reach}): {'the gradient of 1 / inf is NaN' if found.only_backward else result}"
+    if not is_large and found.needs_mass and reach.least <= floor and reach.greatest < edge:
+        return f"is 0 below {floor:.0f} (range {reach}): {'log(0) is -inf' if is_log else '0 / 0 is NaN'}"
+    return ""
 
 
-def _fix(outer: Call, found: ByHand, facts: Facts) -> Fix | None:
+def _fix(hazard: OpHazard, outer: Op) -> Fix | None:
     """The function itself, on the exponents as they are written."""
-    spelled = (facts.name_for(found.function) or facts.spelling_of(found.function)) if found.function else None
-    whole = facts.source_of(outer.node)
-    exponents = [exp.subject for exp in found.exps if exp.subject is not None]
-    settings = _settings(found, facts)
-    if spelled is None or settings is None or not found.is_plain or "#" in whole or facts.changes_its_operand(outer):
+    found = exponentials.by_hand(outer, plainly=True)
+    if found is None or not (given := replacing.of_exponents(hazard, outer, found)):
         return None
-    operands = [*exponents, *(found.total.arguments.values() if found.total is not None else ())]
-    if any(facts.changes_its_operand(exp) or not facts.is_here(exp.node) for exp in found.exps):
-        return None
-    if not all(facts.is_within(node, outer.node) or facts.is_unchanged(node, outer.node) for node in operands):
-        return None
-    texts = [facts.negated(node) if found.falls else facts.source_of(node) for node in exponents]
-    lines = [facts.on_one_line(text) for text in (texts if found.function.endswith("logaddexp") else texts[:1])]
-    if None in lines:
-        return None
-    given = ", ".join([*(text for text in lines if text is not None), *settings])
-    edit = Edit(facts.span_of(outer.node), f"{spelled}({given})")
-    return safe(f"Use {found.function.rpartition('.')[2]}", *facts.with_leftovers(edit))
-
-
-def _settings(found: ByHand, facts: Facts) -> list[str] | None:
-    """The arguments of the sum that the function needs too; None where it cannot take them."""
-    if found.total is None:
-        return []
-    given = {name: node for name, node in found.total.arguments.items() if name != "input"}
-    if "dim" not in given or not set(given) <= {"dim", "keepdim"}:
-        return None
-    if found.function == "torch.softmax":
-        keeps = facts.value_of(given["keepdim"]).constant is True if "keepdim" in given else False
-        return (
-            [f"dim={facts.source_of(given['dim'])}"] if keeps and facts.constant_of(given["dim"]) is not None else None
-        )
-    return [f"{name}={facts.source_of(node)}" for name, node in given.items()]
+    edit = Edit(hazard.source.span_of(outer.node), given)
+    return safe(f"Use {found.function.rpartition('.')[2]}", *replacing.with_leftovers(hazard, edit))

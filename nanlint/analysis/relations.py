@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.dtypes import rounded_to
-from nanlint.analysis.op_graph import NOTHING, Op, Value, made_from
+from nanlint.analysis.op_graph import NOTHING, TEXT, Op, Value, made_from
 from nanlint.ops.interval import INF, NONNEGATIVE, UNIT, Interval, point
 from nanlint.ops.names import METHODS
 
@@ -30,6 +30,8 @@ _NORMALIZE = "torch.nn.functional.normalize"
 # The dot product of two unit vectors is this far past 1 by rounding, at most.
 _COSINE, _COSINE_IN_HALF = Interval(-1.0000005, 1.0000005, nan=True), Interval(-1.01, 1.01, nan=True)
 _HALVES = frozenset({"float16", "bfloat16"})
+_NOTHING_LEFT = Interval(0.0, 0.0, nan=True)
+_COPIES = frozenset(METHODS[word] for word in ("detach", "clone", "contiguous", "cpu"))
 _NOT_POSITIVE = Interval(-INF, 0.0, minus_inf=True, nan=True)
 _NOT_NEGATIVE = Interval(0.0, INF, plus_inf=True, nan=True)
 _AT_LEAST_ONE = Interval(1.0, INF, plus_inf=True, nan=True)
@@ -131,14 +133,23 @@ def _difference(op: Op) -> Interval | None:
     left, right = op.operands.get("input"), op.operands.get("other")
     if "alpha" in op.operands:
         return None
-    if left is not None and right is not None and left.key == right.key and left.range.is_finite:
-        return point(0.0)
+    if left is not None and right is not None and _uncast(left).key == _uncast(right).key:
+        return point(0.0) if left.range.is_finite else _NOTHING_LEFT
     above = _is_above(left, right)
     if above is not None:
         return above
     if _is_no_less(right, left):
         return _NOT_POSITIVE
     return _NOT_NEGATIVE if _is_no_less(left, right) or _is_test_with_itself(left, right) else None
+
+
+def _uncast(value: Value) -> Value:
+    """What it is a copy of, bit by bit."""
+    op = made_from(value)
+    while op is not None and op.function in _COPIES and op.subject is not None:
+        value = op.subject
+        op = made_from(value)
+    return value
 
 
 def _is_above(upper: Value | None, lower: Value | None) -> Interval | None:
@@ -373,11 +384,14 @@ def _filled(op: Op) -> Interval | None:
 
 
 def _dot_product(op: Op) -> Interval | None:
-    """A cosine: the rows of both were divided by their lengths."""
-    made = [made_from(root(value)) for value in op.operands.values()]
-    if len(made) < 2 or not all(each is not None and each.function == _NORMALIZE for each in made):
-        return None
-    return _COSINE_IN_HALF if any(value.dtype in _HALVES for value in op.operands.values()) else _COSINE
+    """A cosine: the rows of both were divided by their lengths. Of what is not negative, a sum of products is not."""
+    factors = [value for value in (*op.operands.values(), *op.rest) if value.kind != TEXT]
+    made = [made_from(root(value)) for value in factors]
+    if len(made) > 1 and all(each is not None and each.function == _NORMALIZE for each in made):
+        return _COSINE_IN_HALF if any(value.dtype in _HALVES for value in factors) else _COSINE
+    if any(value.range.constant == 0 for value in factors):
+        return _NOTHING_LEFT
+    return _NOT_NEGATIVE if len(factors) > 1 and all(value.range.least >= 0 for value in factors) else None
 
 
 _RELATIONS: Mapping[str, Callable[[Op], Interval | None]] = {
@@ -389,5 +403,5 @@ _RELATIONS: Mapping[str, Callable[[Op], Interval | None]] = {
     "subscript": _counted_where_it_is,
     "torch.where": _where,
     "torch.masked_fill": _filled,
-    **dict.fromkeys(("torch.matmul", "torch.mm", "torch.bmm"), _dot_product),
+    **dict.fromkeys(("torch.matmul", "torch.mm", "torch.bmm", "torch.einsum"), _dot_product),
 }

@@ -8,7 +8,7 @@ from nanlint.analysis.project.consequence import DATA, KEPT, OUTPUT, TRAINS, WRI
 from nanlint.evidence import table
 from nanlint.evidence.project import breaks_in_half_alone
 from nanlint.facts.training_code import is_building, is_inference, is_loss, is_trained, may_train, serves_a_forward
-from nanlint.hazards.uses import is_a_likelihood, is_read_off
+from nanlint.hazards.uses import is_read_off
 from nanlint.model import Direction
 from nanlint.source.outline import MODULE
 from nanlint.source.telling_names import STATED
@@ -32,15 +32,15 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
     if chunk is not None:
         yield from _of_function(chunk, plan, hazard)
     if hazard.zones:
-        yield from _of_operand(hazard, chunk, plan)
+        yield from _of_operand(finding, hazard, chunk, plan)
     elif not hazard.op.recorded:
         yield table.NO_GRADIENT
     yield from of_ends(hazard.ends)
 
 
-def _of_operand(hazard: Hazard, chunk: Chunk | None, plan: Outline) -> Iterator[Item]:
+def _of_operand(finding: Finding, hazard: Hazard, chunk: Chunk | None, plan: Outline) -> Iterator[Item]:
     """What is known of the operand, and of the gradient that passes through it."""
-    if not hazard.is_operand_known and not is_a_likelihood(hazard):
+    if not hazard.is_operand_known and table.MADE_SO.name not in finding.evidence:
         yield table.NOTHING_KNOWN
     if hazard.is_presumed_safe:
         yield table.EPS_ADDED

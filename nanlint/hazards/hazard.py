@@ -233,6 +233,10 @@ class Hazard(ZeroOperand):
         above = self.name_of(outer)
         return f"{above}.{last}" if above is not None else None
 
+    def quoted(self, op: Op, longest: int) -> str:
+        """Another operation as it is written, in one line, cut if it is long."""
+        return Operand(Value(), op.node, self.source).quoted(longest)
+
     def operand_of(self, op: Op, name: str) -> Operand:
         """An operand of another operation, as it is written there."""
         return Operand(op.operands[name], op.nodes.get(name), self.source)

@@ -18,7 +18,8 @@ from nanlint.ops.names import CANONICAL, METHODS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nanlint.hazards.hazard import Hazard
+    from nanlint.analysis.patterns.exponentials import ByHand
+    from nanlint.hazards.hazard import Hazard, Operand
     from nanlint.model import Edit
 
 _COMMENT = re.compile(r"#[^\n]*")
@@ -228,3 +229,64 @@ def _is_expression(text: str) -> bool:
     except SyntaxError:
         return False
     return True
+
+
+def of_exponents(hazard: Hazard, outer: Op, found: ByHand) -> str | None:
+    """The call that computes what `found` has written out by hand, to stand in place of `outer`."""
+    spelled = _name_for(hazard, found.function) or spelling_of(hazard, found.function)
+    settings = _settings(hazard, found)
+    exponents = [exp.nodes.get("input") for exp in found.exps]
+    if not found.function or spelled is None or settings is None or outer.node is None or None in exponents:
+        return None
+    if "#" in hazard.source.text_of(outer.node) or any(
+        exp.scope is not hazard.function or exp.copy_of is not None for exp in found.exps
+    ):
+        return None
+    moved = [
+        node
+        for node in (*exponents, *(found.total.nodes.values() if found.total is not None else ()))
+        if node is not None
+    ]
+    moved = [node for node in moved if not _is_within(outer.node, node)]
+    if moved and not is_same_at(moved, outer.node, hazard.function, hazard.graph):
+        return None
+    is_of_two = found.function.endswith("logaddexp")
+    nodes = [node for node in exponents if node is not None][: 2 if is_of_two else 1]
+    lines = [on_one_line(negated(hazard, node) if found.falls else hazard.source.text_of(node)) for node in nodes]
+    return (
+        f"{spelled}({', '.join([*(line for line in lines if line is not None), *settings])})"
+        if None not in lines
+        else None
+    )
+
+
+def _settings(hazard: Hazard, found: ByHand) -> list[str] | None:
+    """The arguments of the sum that the function needs too; None where it cannot take them."""
+    if found.total is None:
+        return []
+    given = {name: node for name, node in found.total.nodes.items() if name != "input"}
+    if "dim" not in given or not found.total.operands.keys() <= {"input", "dim", "keepdim"}:
+        return None
+    if found.function == "torch.softmax":
+        keeps, along = found.total.operands.get("keepdim"), found.total.operands["dim"]
+        is_same = keeps is not None and keeps.constant is True and along.number is not None
+        return [f"dim={hazard.source.text_of(given['dim'])}"] if is_same else None
+    return [f"{name}={hazard.source.text_of(node)}" for name, node in given.items()]
+
+
+def settings_of(hazard: Hazard, first: Op, second: Op) -> list[str] | None:
+    """The `dim` and `keepdim` that two reductions were given alike; None if they differ, or there is something else."""
+    given = [
+        {name: hazard.source.text_of(node) for name, node in op.nodes.items() if name != "input"}
+        for op in (first, second)
+    ]
+    if given[0] != given[1] or any(not op.operands.keys() <= {"input", "dim", "keepdim"} for op in (first, second)):
+        return None
+    return [f"{name}={text}" for name, text in given[0].items()]
+
+
+def can_be_moved(hazard: Hazard, operand: Operand, place: ast.AST) -> bool:
+    """Whether an operand that is written elsewhere has the same value at `place`."""
+    if operand.node is None:
+        return False
+    return _is_within(place, operand.node) or is_same_at([operand.node], place, hazard.function, hazard.graph)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.gradients import WITHOUT_GRADIENT
 from nanlint.analysis.op_graph import GUARDED, JOIN
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
 from nanlint.ops.names import METHODS
@@ -29,6 +30,7 @@ _REPLACING = frozenset(
 _ROUNDING = frozenset(
     {METHODS["item"], METHODS["tolist"], METHODS["numpy"], "float", "int", "torch.ceil", "torch.floor", "torch.round"}
 )
+_CUTTING = _ROUNDING | {METHODS["detach"], "torch.multinomial"} | WITHOUT_GRADIENT
 _ARITHMETIC = (
     frozenset(f"torch.{word}" for word in ("add", "sub", "mul", "div", "neg", "pow", "square", "abs"))
     | VIEWS
@@ -51,9 +53,10 @@ def _is_made_by(value: Value, op: Op) -> bool:
     return made is op
 
 
-def is_mended(hazard: Hazard) -> bool:
+def is_mended(hazard: Hazard, op: Op | None = None) -> bool:
     """Whether what is not finite is replaced, selected away or asked for behind it, by `where`, `nan_to_num`, `x[mask]`."""
-    return any(_mends(hazard.op, before, user) for before, user in _followed(hazard.op, hazard))
+    made = op or hazard.op
+    return any(_mends(made, before, user) for before, user in _followed(made, hazard))
 
 
 def _followed(op: Op, hazard: Hazard) -> Iterator[tuple[Op, Op]]:
@@ -98,3 +101,14 @@ def is_read_off(hazard: Hazard) -> bool:
 def is_a_likelihood(hazard: Hazard) -> bool:
     """Whether the result is what `nll_loss` is given: the logarithm of the output of a softmax."""
     return any(user.function == LIKELIHOOD for user in users(hazard.op, hazard))
+
+
+def is_cut_off(op: Op, hazard: Hazard, depth: int = 6) -> bool:
+    """Whether no gradient comes back to `op`: all that is made of it is detached, a plain number, or not recorded."""
+    if not op.recorded:
+        return True
+    kept = (part for _, value, _ in hazard.function.sinks for part in (value, *value.parts))
+    found = users(op, hazard)
+    if not depth or not found or any(_is_made_by(value, op) for value in kept):
+        return False
+    return all(user.function in _CUTTING or is_cut_off(user, hazard, depth - 1) for user in found)

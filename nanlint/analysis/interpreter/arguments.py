@@ -37,7 +37,11 @@ class Arguments:
         if operation not in SIGNATURES or not self.is_whole:
             return None
         binding = bind(operation, self.given, self.named, receiver)
-        return (binding.arguments, binding.variadic) if binding is not None else None
+        if binding is None or operation != "torch.einsum":
+            return (binding.arguments, binding.variadic) if binding is not None else None
+        # What is multiplied comes as `*operands`, which no parameter is bound to.
+        factors = {f"operand {place}": value for place, value in enumerate(binding.variadic)}
+        return {**binding.arguments, **factors}, ()
 
     def nodes(self, bound: Mapping[str, Value]) -> dict[str, ast.AST]:
         """Where each operand is written in the call."""
