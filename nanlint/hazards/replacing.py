@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanlint.analysis.patterns.exponentials import ByHand
-    from nanlint.hazards.hazard import Hazard, Operand
+    from nanlint.hazards.hazard import Hazard
+    from nanlint.hazards.operand import Operand
     from nanlint.model import Edit
 
 _COMMENT = re.compile(r"#[^\n]*")
