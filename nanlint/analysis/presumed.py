@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import TEXT
+from nanlint.analysis.op_graph import NUMBER, TEXT
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
@@ -62,12 +62,14 @@ def is_presumed_positive(op: Op) -> bool:
         if any(value.presumed for value in values):
             return all(value.presumed or value.range.low >= 0 for value in values)
         numbers = [value.range.constant for value in values if value.range.constant is not None]
-        return len(numbers) == 1 and 0 < numbers[0] <= _LARGEST_EPS
+        # What is left of a difference rounds below 0.
+        is_difference = any(value.op is not None and value.op.function == "torch.sub" for value in values)
+        return len(numbers) == 1 and 0 < numbers[0] <= _LARGEST_EPS and not is_difference
     subject = op.subject
     if subject is None:
         return False
     if op.function in {"torch.mul", "torch.div"}:
-        return all(value.presumed or value.range.low > 0 for value in values) and any(
-            value.presumed for value in values
-        )
+        # A number of Python's is a size or a setting: positive, as long as nothing says otherwise.
+        is_kept = all(value.presumed or value.range.low > 0 or value.kind is NUMBER for value in values)
+        return is_kept and any(value.presumed for value in values)
     return subject.presumed and op.function in _KEEPING_SIGN

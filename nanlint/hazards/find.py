@@ -65,6 +65,8 @@ def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -
         return None  # Python's own numbers raise
     if watched.few:
         return _of_too_few(op, watched, function, file)
+    if value.presumed and not value.is_known:
+        return None  # nothing says that it can be negative, and somebody has added an eps
     zones = _met(op, watched, op.operands)
     if not zones:
         return None

@@ -85,6 +85,19 @@ def apart(test: Value, *, holds: bool) -> Iterator[tuple[tuple[object, object], 
         return
     left, right = op.operands["input"], op.operands["other"]
     said = word if holds else _NEGATED[word]
+    size = made_from(left) if said in {"gt", "ge", "ne"} and (right.range.constant or 0.0) >= 0 else None
+    if (
+        size is not None
+        and size.function == "torch.abs"
+        and size.subject is not None
+        and right.range.constant is not None
+    ):
+        # `abs(a - b) > eps` tells a and b apart.
+        less = made_from(size.subject)
+        if less is not None and less.function == "torch.sub" and (said != "ge" or right.range.constant > 0):
+            one, two = less.operands["input"], less.operands["other"]
+            yield (one.key, two.key), NOT_ZERO
+            yield (two.key, one.key), NOT_ZERO
     if said in {"ne", "gt", "lt"} and left.range.constant is None and right.range.constant is None:
         for one, two, how in ((left, right, said), (right, left, _MIRRORED[said])):
             allowed = _stretch(how, 0.0)
@@ -110,6 +123,8 @@ def _side(value: Value, word: str, other: Value, *, holds: bool) -> Iterator[Tol
         if op.function == "int" and said in {"gt", "ge"} and (limit > 0 or (limit == 0 and strict)):
             # Cut to an integer it is above 0: so it was.
             yield Told(op.subject, allowed)
+        if op.function == "torch.abs" and not allowed.has_zero:
+            yield Told(op.subject, replace(NOT_ZERO, nan=allowed.nan))
         yield from _counted(op, allowed)
         yield from _extremes(op, said, allowed, strict=strict)
 
