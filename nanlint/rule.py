@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from nanlint.analysis.op_graph import Op
-    from nanlint.facts.by_hand import ByHand
     from nanlint.facts.config import Config, Setting
     from nanlint.facts.loop_events import Event
     from nanlint.facts.loop_paths import Decision, Path
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     Comparison = cst.Comparison
 else:
     # Rules name these in annotations alone, which are never evaluated.
-    ByHand = Filling = Call = Facts = Form = Value = Node = Expression = Comparison = Config = Setting = object
+    Filling = Call = Facts = Form = Value = Node = Expression = Comparison = Config = Setting = object
     TrainingLoop = Event = Decision = Path = Selection = Vanishing = Op = OpHazard = object
 
 __all__ = [
@@ -61,7 +60,6 @@ __all__ = [
     "RATES",
     "VANISHING",
     "Applicability",
-    "ByHand",
     "Call",
     "Comparison",
     "Config",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.revealing import facts_about, revealed
+from tests.revealing import facts_about
 
 
 def is_unchanged(body: str, expression: str = "x + self.bias") -> bool:
@@ -103,11 +103,3 @@ def test_an_inner_function_runs_later() -> None:
     facts = facts_about(text)
     start, end = (call.arguments["0"] for call in facts.calls_of("reveal"))
     assert not facts.is_unchanged(start, end)
-
-
-def test_a_root_is_what_views_are_taken_of() -> None:
-    found = revealed(
-        "def f(x):\n    p = x.exp()\n    reveal(p[:, 0].float().view(-1))\n    reveal(x.exp().T)\n",
-        lambda facts, node: facts.source_of(facts.root_of(node)),
-    )
-    assert found == ["p", "x.exp().T"]

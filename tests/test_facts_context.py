@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nanlint.engine.edits import apply_edits
-from nanlint.rule import Edit, safe
+from nanlint.rule import safe
 from tests.revealing import MODULE, PREAMBLE, facts_about, revealed
 
 
@@ -205,36 +205,6 @@ def test_a_test_is_written_as_the_denial_of_its_opposite(before: str, after: str
     assert edit is not None
     text, *_ = apply_edits(f"{PREAMBLE}def f(x, y):\n    {before}\n", [safe("t", edit)])
     assert text == f"{PREAMBLE}def f(x, y):\n    {after}\n"
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        pytest.param("y = torch.log(x.exp())", "y = x.new()", id="function"),
-        pytest.param("y = x.exp().log()", "y = x.new()", id="method"),
-        pytest.param("y = -torch.log(x.exp()[0]) ** 2", "y = -x.new()[0] ** 2", id="inside"),
-        pytest.param("return(x.exp()).log()", "return(x.new())", id="a bracket that keeps words apart"),
-        pytest.param(
-            "y = torch.log(\n        x.exp()  # why\n    )", "y = (\n        x.new()  # why\n    )", id="comment"
-        ),
-        pytest.param(
-            "y = torch.log(\n        x.exp(),  # why\n    )", "y = (\n        x.new()  # why\n    )", id="comma"
-        ),
-        pytest.param("y = torch.log(\n        x\n        .exp()\n    )", "y = x.new()", id="lines"),
-        pytest.param("y = torch.log(input=\n        x.exp()  # why\n    )", None, id="a comment that would be lost"),
-    ],
-)
-def test_a_call_is_replaced_by_its_operand_without_losing_comments(before: str, after: str | None) -> None:
-    source = f"def f(x):\n    {before}\n"
-    facts = facts_about(source)
-    (call,) = facts.calls_of("torch.log")
-    operand = call.arguments["input"]
-    text = facts.text_in_place_of(call.node, operand, facts.root_of(operand), "x.new()")
-    if text is None or after is None:
-        assert text is after
-        return
-    result, *_ = apply_edits(PREAMBLE + source, [safe("t", Edit(facts.span_of(call.node), text))])
-    assert result == f"{PREAMBLE}def f(x):\n    {after}\n"
 
 
 def test_a_script_does_once_what_is_in_no_loop() -> None:

@@ -155,20 +155,6 @@ def test_data_is_silent_and_what_a_model_makes_is_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "often"),
-    [
-        pytest.param("reveal(torch.relu(x))", True, id="cut off at 0"),
-        pytest.param("reveal(x.pow(2).mean())", True, id="energy"),
-        pytest.param("reveal(self.encode(x).abs())", False, id="size of what a model makes"),
-        pytest.param("reveal(torch.rand_like(x))", False, id="draw"),
-        pytest.param("reveal(x.exp())", False, id="underflow"),
-    ],
-)
-def test_an_element_is_often_zero_where_data_is(body: str, often: bool) -> None:  # noqa: FBT001 - the answer
-    assert revealed(HEADER + body, lambda facts, node: facts.is_often_zero(node)) == [often]
-
-
-@pytest.mark.parametrize(
     ("body", "tested"),
     [
         pytest.param(

@@ -15,11 +15,9 @@ import libcst as cst
 
 from nanlint.facts import aftermath, context, initialising, naming, rewrite
 from nanlint.facts import inversion as inversions
-from nanlint.facts.by_hand import by_hand, exponentials_by_hand
 from nanlint.facts.calls import operation_settings
 from nanlint.facts.changes import changed_by
 from nanlint.facts.filled import Filled, filled_in
-from nanlint.facts.leftovers import leftovers
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
 from nanlint.facts.sections import Sections
@@ -53,7 +51,7 @@ if TYPE_CHECKING:
 # A message quotes at most this much of an expression.
 _QUOTED = 60
 _TORCH = re.compile(r"\btorch\.")
-_REMEMBERING = (naming.words_of, naming.thing_of, by_hand, exponentials_by_hand, initialising.handing_in)
+_REMEMBERING = (naming.words_of, naming.thing_of, initialising.handing_in)
 
 
 class CodeQuestions(Reach):
@@ -404,16 +402,6 @@ class CodeQuestions(Reach):
         stated = [f"{name}={value!r}" for name, value in settings.items()]
         return f"{spelled}({', '.join([self.source_of(call.subject), *stated])})"
 
-    def text_in_place_of(
-        self, outer: cst.BaseExpression, inner: cst.BaseExpression, base: cst.BaseExpression, text: str
-    ) -> str | None:
-        """What to write for `outer` so that only `inner` is left of it, with `text` for `base`; None if that is lossy."""
-        new = rewrite.in_place_of(outer, inner, base, text, self.parse(self._current))
-        # `return(x).log()`: a bracket may be all that keeps two words apart.
-        span = self.span_of(outer)
-        before = self.line(span.line)[: span.column - 1][-1:]
-        return f"({new})" if new is not None and (before.isalnum() or before == "_") and new[0] != "(" else new
-
     def as_receiver(self, node: cst.BaseExpression) -> str:
         """The text of `node` as `.method()` can follow it: in brackets where it is no name or call."""
         self._receivers.append(node)
@@ -430,11 +418,6 @@ class CodeQuestions(Reach):
             return Edit(replace(span.behind, column=column, end_column=column), text)
         return Edit(span, f"{self.as_receiver(node)}{text}")
 
-    def with_leftovers(self, *edits: Edit) -> tuple[Edit, ...]:
-        """The edits, and the deletion of assignments in this function that nothing reads after them."""
-        chunk = self.outline.chunks.get(self._current)
-        return (*edits, *leftovers(chunk.node, edits, self.line)) if chunk is not None else edits
-
     def has_stars(self, call: Call) -> bool:
         """Whether not all arguments are written out: `f(*args, **kwargs)`."""
         return isinstance(call.node, cst.Call) and any(arg.star for arg in call.node.args)
@@ -450,10 +433,6 @@ class CodeQuestions(Reach):
         comma = ", " if args and not isinstance(args[-1].comma, cst.Comma) else ""
         bracket = replace(whole.behind, column=whole.end_column - 1, end_column=whole.end_column - 1)
         return Edit(bracket, f"{comma}{keyword}={text}")
-
-    def negated(self, node: cst.BaseExpression) -> str:
-        """The text of `-node`."""
-        return rewrite.negated(self.source_of(node), node)
 
     def on_one_line(self, text: str) -> str | None:
         """An expression's text without line breaks and comments, for a copy of it elsewhere."""

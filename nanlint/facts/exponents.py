@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.names import dotted_text
-from nanlint.facts.naming import thing_of, words_of
+from nanlint.facts.naming import words_of
 from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.facts.written import text_of
@@ -159,12 +158,6 @@ _LOG_PROBABILITIES = frozenset(
 )
 
 
-def is_falling(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
-    """Whether `node` is read as never positive: minus a square or a distance, times what scales it."""
-    negative, certain = _sign(node, evaluator, 0)
-    return negative is True and certain
-
-
 def _sign(node: cst.BaseExpression | None, evaluator: Evaluator, depth: int) -> tuple[bool | None, bool]:
     """Whether it is negative (None if nobody can say), and whether a factor of it is known not to change its sign."""
     value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
@@ -204,84 +197,3 @@ def _sign_of_product(operands: list[cst.BaseExpression], evaluator: Evaluator, d
 def is_log_probability(node: cst.BaseExpression | None) -> bool:
     """Whether `node` is called a logarithm of a probability."""
     return node is not None and not _LOG_PROBABILITIES.isdisjoint(words_of(node))
-
-
-_SCALINGS = frozenset({"torch.mul", "torch.div", "torch.neg"})
-
-
-def unscaled(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
-    """`logvar` of `0.5 * logvar` and of `-logvar`, as it is written."""
-    for _ in range(_DEEPEST):
-        call = evaluator.calls.get(node)
-        if call is None or call.function not in _SCALINGS or call.subject is None:
-            return node
-        other = call.arguments.get("other")
-        is_scale = [evaluator.values.get(part, UNKNOWN).number is not None for part in (call.subject, other) if part]
-        if other is not None and not any(is_scale):
-            return node
-        node = other if other is not None and is_scale[0] else call.subject
-    return node
-
-
-# What is kept as a logarithm because it is above 0: scales, rates, temperatures.
-_SCALES = frozenset(
-    {
-        "var", "vars", "variance", "std", "stds", "sigma", "sigmas", "scale", "scales", "temperature", "temp", "tau", "lengthscale",
-        "shape", "rate", "rates", "amplitude", "concentration", "precision", "dt", "s",
-    }
-)  # fmt: skip
-_CALLED_LOGARITHMS = frozenset({"logvar", "logvars", "logstd", "logsigma", "logscale"})
-_LAYERS = frozenset({"torch.nn.functional.linear", "torch.conv1d", "torch.conv2d", "torch.conv3d"})
-
-
-def unbounded(node: cst.BaseExpression, evaluator: Evaluator) -> str:
-    """What `node` is, if it is known to have no bound: learned, made by a layer, a logarithm by name; else empty."""
-    value, words = evaluator.values.get(node, UNKNOWN), set(words_of(node))
-    if value.learnable:
-        return "is learnable, and nothing bounds it"
-    if value.made_by is not None and value.made_by.function in _LAYERS:
-        return "is the output of a layer, and nothing bounds it"
-    # A local log_alpha is one of a noise schedule, which is below 0; that of an object is a temperature.
-    scales = _SCALES | {"alpha"} if isinstance(node, cst.Attribute) else _SCALES
-    is_logarithm = bool(_CALLED_LOGARITHMS & words) or (bool({"log", "logit"} & words) and bool(scales & words))
-    return "is a logarithm that nothing bounds" if is_logarithm else ""
-
-
-# Of these, and of what was a logarithm before, the negative is as large as the thing itself.
-_DIVERGENCES = frozenset({"kl", "log", "logp", "logits", "nll", "score", "scores", "ratio"})
-
-
-def is_kept_down(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
-    """`-x`, as a decay is written, `x - x.detach()`, and what is made of log-probabilities, which are 0 at most."""
-    made_by = evaluator.values.get(node, UNKNOWN).origin
-    parts = list(made_by.arguments.values()) if made_by is not None else []
-    if any(is_log_probability(part) for part in (node, *parts)):
-        return True
-    if made_by is None or made_by.function not in {"torch.neg", "torch.sub"}:
-        return False
-    if made_by.function == "torch.neg":
-        return _DIVERGENCES.isdisjoint(words_of(unscaled(node, evaluator)))
-    texts = {dotted_text(thing_of(part)) for part in parts}
-    return len(texts) == 1 and None not in texts
-
-
-def unmasked(node: cst.BaseExpression, evaluator: Evaluator) -> cst.BaseExpression:
-    """`x` of `x.masked_fill(mask, -1e9)`, on whichever path: what keeps some elements small says nothing of the others."""
-    for _ in range(_DEEPEST):
-        made = [choice.origin for choice in evaluator.values.get(node, UNKNOWN).possible]
-        fills = [
-            call
-            for call in made
-            if call is not None and call.function == "torch.masked_fill" and call.node in evaluator.values
-        ]
-        lows = [call.subject for call in fills if _is_low(call.arguments.get("value"), evaluator)]
-        if not lows or lows[0] is None:
-            break
-        node = lows[0]
-    return node
-
-
-def _is_low(node: cst.BaseExpression | None, evaluator: Evaluator) -> bool:
-    """Whether it is below 0, or written so: `-torch.finfo(x.dtype).max`. A log-probability is filled with 0."""
-    value = evaluator.values.get(node, UNKNOWN) if node is not None else UNKNOWN
-    return value.range.high < 0 or (value.origin is not None and value.origin.function == "torch.neg")

@@ -59,22 +59,3 @@ def has_gradient_behind(facts: ModuleFacts, call: Call, operand: str) -> bool:
     # The gradient of what is divided by 0 is infinite, too.
     is_divided = call.function == "torch.div" and facts.rests_on_input(above) and not facts.range_of(above).integer
     return is_divided or (facts.rests_on_input(node) and not is_count)
-
-
-def is_log_meant(facts: ModuleFacts, call: Call, inner: cst.BaseExpression) -> bool:
-    """A mask's logarithm, that of a constant 0, of a singular matrix or with a comment is -inf on purpose; a bound is a guard."""
-    reach = facts.range_of(inner)
-    if facts.is_bounded(inner) or (reach.integer and reach.high == 1):
-        return True
-    statement = facts.statement_of(call.node) if facts.operand_of(inner, "torch.abs") is not None else None
-    is_determinant = statement is not None and "det" in facts.function_name() + facts.source_of(statement)
-    is_told = "abs" in facts.function_name() or "-inf" in facts.comments_at(call.node)
-    return is_determinant or is_told or reach.constant is not None
-
-
-def is_log_of_probability(facts: ModuleFacts, call: Call, inner: cst.BaseExpression, *, told: str) -> bool:
-    """Whether its making reaches 0, or what was handed in is a probability by what is `told` of it, in code that may train."""
-    reach = facts.range_of(inner)
-    is_made = facts.is_known(inner) and reach.low == 0 and not reach.nan and facts.reaches_zero(inner)
-    is_told = is_made or (facts.is_given(inner) and facts.told_by_making(inner) == told)
-    return is_told and facts.may_train() and not facts.is_read_off(call.node) and not facts.is_odds(call)

@@ -12,22 +12,19 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts.arrays import are_arrays, is_array, is_of_tensors
-from nanlint.facts.calculate import VIEWS
 from nanlint.facts.calls import operation_setting
 from nanlint.facts.counting import Chance, are_of_one_thing, emptiness
 from nanlint.facts.denominators import denominator
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of, made_in
 from nanlint.facts.environment import without_gradient
 from nanlint.facts.evaluate import parameters
-from nanlint.facts.exponents import is_kept_down, unmasked
 from nanlint.facts.given import assigned, is_given
 from nanlint.facts.made_of import names_behind
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
-from nanlint.facts.silence import silence
-from nanlint.facts.unkept import is_size, is_unkept
+from nanlint.facts.unkept import is_unkept
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
 from nanlint.facts.vanishing import COUNT, NEVER, NORM, SPREAD, Vanishing, vanishing
 from nanlint.facts.written import text_of
@@ -43,7 +40,6 @@ _EVALUATION_STEPS = frozenset(
     {"validation_step", "test_step", "predict_step", "evaluate", "evaluation", "validate", "compute_metrics"}
 )
 _EXPORT = re.compile(r"(torch\.)?(jit\.)?is_(scripting|tracing)\(\)")
-VALUE_KEEPING = VIEWS | {"subscript"}
 # Conditions on these tell nothing about values or sizes.
 _SAYS_NOTHING = re.compile(
     r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|is(nan|finite|inf)\(|%|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
@@ -53,23 +49,11 @@ _SIZE = re.compile(r"\.size\(|\.shape\b|\.numel\(|len\(")
 _OF_ALL = re.compile(
     r"\.(any|sum|count_nonzero|max)\(\)(\.item\(\))?$|^torch\.(any|sum|count_nonzero|max)\([\w.]+\)(\.item\(\))?$"
 )
-_PRODUCT = "torch.mul"
-# They are 0 for half of all inputs; so are all but one of what picks the largest.
-_CUT_OFF = frozenset(
-    {
-        "torch.relu",
-        "torch.clamp",
-        "torch.clamp_min",
-        "torch.nn.functional.one_hot",
-        "torch.nn.functional.gumbel_softmax",
-    }
-)
 _ELEMENTWISE = frozenset(
     f"torch.{name}" for name in ("add", "sub", "mul", "div", "pow", "square", "abs", "neg", "sqrt", "log", "exp")
 )
 _JOINING = frozenset({"torch.cat", "torch.stack"})
 _DEEPEST = 4
-_SIZES = frozenset({"torch.abs", "torch.square", "torch.pow", "torch.mul"})
 _SCORES = frozenset({"score", "scores"})
 
 
@@ -175,23 +159,6 @@ class ModuleFacts(ShapeQuestions):
         around = next(self.parents_of(quotient), None)
         target = around.targets[0].target if isinstance(around, cst.Assign) else None
         return isinstance(around, cst.Return) or (target is not None and not _SCORES.isdisjoint(words_of(target)))
-
-    def is_often_zero(self, node: cst.BaseExpression | None) -> bool:
-        """Whether everyday input makes `node`, or an element of it, exactly 0: a count, an energy, what was cut off at 0."""
-        flow, origin = self.here, self.origin_of(node)
-        if flow is None or node is None or not self.reaches_zero(node):
-            return False
-        # An element of a product is 0 where one of its factors is.
-        factors = origin.arguments.values() if origin is not None and origin.function == _PRODUCT else ()
-        if any(map(self._is_cut_at_0, (node, *factors))):
-            return True
-        if origin is not None and origin.function in _SIZES:
-            return silence(origin.subject, flow) is Chance.ORDINARY
-        return vanishing(node, flow).is_ordinary
-
-    def _is_cut_at_0(self, node: cst.BaseExpression) -> bool:
-        origin = self.origin_of(node)
-        return origin is not None and origin.function in _CUT_OFF and self.reaches_zero(node)
 
     def has_backward(self) -> bool:
         """Whether something in the file calls for a backward pass."""
@@ -311,22 +278,9 @@ class ModuleFacts(ShapeQuestions):
         """Whether `node`, written at `at` instead of where it stands, would give the same value there."""
         return self.here is not None and is_unchanged(node, at, self.here)
 
-    def can_be_repeated(self, call: Call, root: cst.BaseExpression, at: cst.CSTNode) -> bool:
-        """Whether `root` holds what `call` makes in this chunk, and the call, written at `at`, would make it again."""
-        if not self.is_here(call.node) or self.value_of(root).made_by is not call or self.changes_its_operand(call):
-            return False
-        return root is call.node or all(self.is_unchanged(operand, at) for operand in call.arguments.values())
-
     def is_unkept(self, node: cst.BaseExpression) -> bool:
         """Whether `node` was given to the function or computed here, and nothing tells which numbers it is."""
         return self.here is not None and is_unkept(node, self.here) and not self.is_tested(node)
-
-    def is_open_exponent(self, node: cst.BaseExpression) -> bool:
-        """Whether nothing tells how large `node` is, and it is written neither as a decay nor as a log-probability."""
-        if self.here is None or is_kept_down(node, self.here):
-            return False
-        scores = unmasked(node, self.here)
-        return self.is_unkept(scores) or (is_size(scores, self.here) and not self.is_tested(scores))
 
     def is_tested(self, node: cst.BaseExpression, *, exactly: bool = False) -> bool:
         """Whether a condition that was passed on the way to `node` asks for the values or the size of something in it.
@@ -404,14 +358,6 @@ class ModuleFacts(ShapeQuestions):
             if start is not None and (makes_steps or not is_output):
                 found.append(start)
         return found
-
-    def root_of(self, node: cst.BaseExpression) -> cst.BaseExpression:
-        """What `node` is a view, a part or a cast of, as far as it is written there: `p` of `p[:, 1].float()`."""
-        call = self.call_of(node)
-        while call is not None and call.function in VALUE_KEEPING and call.subject is not None:
-            node = call.subject
-            call = self.call_of(node)
-        return node
 
     def operand_of(self, node: cst.BaseExpression | None, function: str) -> cst.BaseExpression | None:
         """`x`, if `node` is `function` of x here or was made so in this chunk; None otherwise."""

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.facts.log_arguments import (
     is_bounded,
-    is_difference,
-    is_logit,
-    is_odds,
     is_quotient_of_bounded,
-    is_rest_of_exp,
-    masked_by,
-    stretched_in,
-    told_by_making,
 )
 from nanlint.facts.loop_questions import LoopQuestions
 from nanlint.facts.mask_bounds import definition, narrowed
@@ -50,32 +43,6 @@ class RangeQuestions(LoopQuestions):
     def reaches_zero(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` can be exactly 0 for all that is known, and not by underflow alone, as exp(x) is."""
         return self.here is not None and reaches_zero(node, self.here)
-
-    def masked_by(self, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
-        """The mask of `x * mask` and `x * mask / y`, where it is 0 and so is `node`; None if `node` is no such product."""
-        return masked_by(node, self.here) if self.here is not None and node is not None else None
-
-    def stretched_in(self, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
-        """`y` of `1 - y ** 2` if it is a tanh times what nothing keeps within 1, so that `node` can be negative; else None."""
-        return stretched_in(node, self.here) if self.here is not None and node is not None else None
-
-    def is_difference(self, node: cst.BaseExpression | None) -> bool:
-        """Whether `node` is one tensor less another of which as little is known: it can round to 0 or below."""
-        return self.here is not None and node is not None and is_difference(node, self.here)
-
-    def told_by_making(self, node: cst.BaseExpression) -> str:
-        """What `node` is by its name or its making, if that can be 0: "is a probability by name"; else empty."""
-        return told_by_making(node, self.here) if self.here is not None else ""
-
-    def is_rest_of_exp(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` is `1 - exp(x)`, which is 0 where x is."""
-        return self.here is not None and is_rest_of_exp(node, self.here)
-
-    def is_odds(self, log: Call) -> bool:
-        """Whether `log` is of `x / (1 - x)` or `(1 + x) / (1 - x)`, or the first half of `log(x) - log(1 - x)`."""
-        if self.here is None or log.subject is None:
-            return False
-        return is_odds(log.subject, self.here) or is_logit(log, self.here)
 
     def is_bounded(self, node: cst.BaseExpression) -> bool:
         """Whether `node`, or what it is minus of, was clamped to a bound that is no number here, or is a quotient of such things."""

@@ -6,7 +6,6 @@ Text is taken from the source as it is written; only what changes is new. Where 
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from nanlint.source.parse import ParsedChunk
 
-_COMMENT = re.compile(r"#[^\n]*")
 # Above 0 in float16, too, which ends at 6e-8, and far below what matters in a wider format.
 _FLOOR, _FLOOR_IF_WIDE = "1e-7", "1e-12"
 # What is divided by: its inverse, by which the gradient is multiplied, must be below the end of float16 as well.
@@ -69,14 +67,6 @@ def renamed(call: Call, word: str) -> cst.Call | None:
     return node.with_changes(func=node.func.with_changes(attr=cst.Name(word))) if fits else None
 
 
-def negated(text: str, node: cst.BaseExpression) -> str:
-    """The text of `-node`, `text` being that of the node."""
-    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
-        return text.lstrip("-").lstrip()
-    simple = isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Float))
-    return f"-{text}" if simple else f"-({text})"
-
-
 def as_receiver(text: str, node: cst.BaseExpression) -> str:
     """The text of the node, `text`, in brackets where `.method()` could not follow it otherwise."""
     simple = isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
@@ -91,24 +81,6 @@ def on_one_line(text: str) -> str | None:
         return ast.unparse(ast.parse(f"({text}\n)", mode="eval"))
     except SyntaxError:
         return None
-
-
-def in_place_of(
-    outer: cst.BaseExpression, inner: cst.BaseExpression, base: cst.BaseExpression, text: str, parsed: ParsedChunk
-) -> str | None:
-    """What to write for `outer` so that `inner`, a part of it, is left, in which `text` stands for `base`.
-
-    None where a comment of `outer` would be lost.
-    """
-    old = code(bare(outer), outer, parsed)
-    new_inner = bare(with_text(inner, base, text, "".join(_indents(outer, parsed))))
-    new = code(new_inner, outer, parsed)
-    if not _keeps_comments(old, new):
-        kept = _with_parentheses_of(outer, inner, new_inner)
-        new = code(kept, outer, parsed) if kept is not None else ""
-        return new if kept is not None and _keeps_comments(old, new) else None
-    # Line breaks may have relied on the brackets of `outer`.
-    return f"({new})" if "\n" in new and not _is_expression(new) else new
 
 
 def code(node: cst.CSTNode, at: cst.CSTNode, parsed: ParsedChunk) -> str:
@@ -140,33 +112,3 @@ def with_text(node: cst.CSTNode, part: cst.BaseExpression, text: str, indent: st
     changed = node.deep_replace(part, new)
     assert isinstance(changed, cst.CSTNode)  # noqa: S101 - a part was replaced, not removed
     return changed
-
-
-def _with_parentheses_of(
-    outer: cst.BaseExpression, inner: cst.BaseExpression, new_inner: cst.CSTNode
-) -> cst.CSTNode | None:
-    """The operand in the brackets of its call, so that the comments between them stay where they are."""
-    if not isinstance(outer, cst.Call) or len(outer.args) != 1 or outer.args[0].value is not inner:
-        return None
-    arg = outer.args[0]
-    if arg.keyword is not None or arg.star:
-        return None
-    # Behind a comma stands what would otherwise stand behind the argument; with the comma it would be a tuple.
-    after = arg.comma.whitespace_after if isinstance(arg.comma, cst.Comma) else arg.whitespace_after_arg
-    return new_inner.with_changes(
-        lpar=(cst.LeftParen(whitespace_after=outer.whitespace_before_args),),
-        rpar=(cst.RightParen(whitespace_before=after),),
-    )
-
-
-def _keeps_comments(old: str, new: str) -> bool:
-    """Whether every comment of `old` is in `new`. A `#` in a string looks like one, which only asks for too much."""
-    return sorted(_COMMENT.findall(old)) == sorted(_COMMENT.findall(new))
-
-
-def _is_expression(text: str) -> bool:
-    try:
-        ast.parse(text.strip(), mode="eval")
-    except SyntaxError:
-        return False
-    return True

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts import makings
-from nanlint.facts.by_hand import ByHand, by_hand, exponentials_by_hand
 from nanlint.facts.denominators import when_zero
 from nanlint.facts.eps import Raised, raised
-from nanlint.facts.exponents import is_falling, is_log_probability, is_shifted, unbounded, unscaled
 from nanlint.facts.half import (
     is_area,
     is_linear_attention,
@@ -65,7 +63,6 @@ _ASKING_FOR_INF = frozenset(
     ["isinf", "isfinite", "isneginf", "where", "masked_fill", "masked_fill_", "clamp", "nan_to_num", "maximum", "inf"]
 )
 _LIFTING = frozenset({"max", "maximum", "clamp", "clamp_min", "clip"})
-_ROUNDING = frozenset({"torch.floor", "torch.ceil", "torch.round"})
 
 
 def _casts_half_for(name: str, chunk: Chunk) -> bool:
@@ -78,8 +75,6 @@ class ShapeQuestions(RangeQuestions):
     is_measured = makings.is_measured
     added_eps = makings.added_eps
     has_gradient_behind = makings.has_gradient_behind
-    is_log_meant = makings.is_log_meant
-    is_log_of_probability = makings.is_log_of_probability
 
     def filling(self, call: Call) -> Filling | None:
         """What `call` fills with a constant where a mask says so; None if it does no such thing."""
@@ -233,11 +228,6 @@ class ShapeQuestions(RangeQuestions):
         user = self.user_of(node)
         return user is not None and user.function == "torch.div" and user.arguments.get("other") is node
 
-    def is_read_off(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` goes on as a number, without its gradient, or is rounded: `.item()`, `floor`."""
-        user = self.user_of(node)
-        return self.is_cut_off(node) or (user is not None and user.function in _ROUNDING)
-
     def asks_dtype(self, node: cst.CSTNode) -> bool:
         """Whether `node` stands in a branch that a condition on dtypes decides: `if x.dtype == torch.float16:`."""
         tests = (around.test for around in self.parents_of(node) if isinstance(around, (cst.If, cst.IfExp)))
@@ -348,18 +338,6 @@ class ShapeQuestions(RangeQuestions):
         calls = flow.calls.values() if flow is not None else ()
         return [each for call in calls if call.function in functions for each in selections(call, flow)]  # type: ignore[arg-type] # a call has a flow
 
-    def by_hand(self, call: Call) -> ByHand | None:
-        """The function that a logarithm or a quotient of exponentials is written out for; None if it is no such."""
-        return by_hand(call, self.here) if self.here is not None else None
-
-    def is_by_hand(self, exp: Call) -> bool:
-        """Whether an exponential is part of a softmax or the like that is written out."""
-        return self.here is not None and exp in exponentials_by_hand(self.here)
-
-    def unscaled(self, node: cst.BaseExpression) -> cst.BaseExpression:
-        """`logvar` of `0.5 * logvar` and of `-logvar`, as it is written."""
-        return unscaled(node, self.here) if self.here is not None else node
-
     def when_zero(self, node: cst.BaseExpression, found: Vanishing) -> str:
         """When `node` is 0, as it is told in a message: " when nothing is counted"; its range if that is all there is to say."""
         value = self.here.values.get(node, UNKNOWN) if self.here is not None else UNKNOWN
@@ -375,21 +353,3 @@ class ShapeQuestions(RangeQuestions):
         ):
             return ()
         return (Label(self.span_of(node), text),)
-
-    def unbounded(self, node: cst.BaseExpression) -> str:
-        """What `node` is, if it is known to have no bound: "is learnable, and nothing bounds it"; else empty."""
-        return unbounded(node, self.here) if self.here is not None else ""
-
-    def is_setting(self, node: cst.BaseExpression | None, *, but: frozenset[str]) -> bool:
-        """Whether `node` is an attribute of the object at hand, `self.alpha.detach()`, or rho, that none of these words names."""
-        if node is None or self.here is None or not but.isdisjoint(words_of(node)):
-            return False
-        return "rho" in words_of(node) or (dotted_text(thing_of(node)) or "").startswith(f"{self.here.self_name}.")
-
-    def is_shifted(self, node: cst.BaseExpression | None) -> bool:
-        """Whether a maximum was subtracted on the way to `node`, so that its exponential cannot overflow."""
-        return self.here is not None and is_shifted(node, self.here)
-
-    def is_falling(self, node: cst.BaseExpression | None) -> bool:
-        """Whether `node` is read as never positive: a log-probability, minus a square or a distance."""
-        return self.here is not None and (is_log_probability(node) or is_falling(node, self.here))
