@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, ELEMENT, PARAMETER, TENSOR, Op, Value, made_from
 from nanlint.analysis.relations import root
+from nanlint.hazards.zones_met import is_inverse
 from nanlint.model import Direction, Edit, Label, Span
 from nanlint.ops.formats import FORMATS
 from nanlint.ops.names import SIGNATURES
@@ -160,6 +161,17 @@ class Hazard:
         kinds = {value.kind for value in self.op.operands.values()}
         is_plain = not isinstance(self.op.node, ast.Call) and TENSOR not in kinds
         return ARRAY not in kinds and (not is_plain or _is_made_by_call(self.operand.value))
+
+    @property
+    def exponent(self) -> Value | None:
+        """The exponent of a power."""
+        return self.op.operands.get("exponent")
+
+    @property
+    def is_exponent_open(self) -> bool:
+        """Whether somebody else says what the exponent is: a setting, a weight."""
+        held = self.exponent
+        return held is not None and held.number is None and not is_inverse(held)
 
     @property
     def floor(self) -> str:
