@@ -67,8 +67,8 @@ def _reason(hazard: OpHazard) -> tuple[str, Item]:
         return "is a square multiplied out, which rounds below 0", items.RANGE_REACHES
     if reach.low == -INF and differences.is_sum_of_products(value):
         return "is a sum of products of any sign", items.NOTHING_KNOWN
-    if reach.low < -ROUNDING and not reach.nan and (reach.low > -INF or reach.high < INF):
-        return f"can be negative (range {reach})", items.RANGE_REACHES
+    if reach.low < -ROUNDING and (reach.low > -INF or (reach.high < INF and differences.is_rest(value))):
+        return f"can be negative (range {reach.finite()})", items.RANGE_REACHES
     less = differences.difference(value)
     is_open = reach.low == -INF and not reach.nan and less is not None and less.operands["input"].number is None
     return _reason_of_difference(less) if is_open and less is not None else ("", items.NOTHING_KNOWN)

@@ -71,8 +71,8 @@ class RootGradientAtZero(Rule):
 
 def _is_root(hazard: OpHazard) -> bool:
     """Whether it is a power that is no integer, if it is one at all; that of an integer is a division's business."""
-    exponent = hazard.op.operands.get("exponent")
-    return exponent is None or exponent.number is None or exponent.number % 1 != 0
+    number = hazard.exponent.number if hazard.exponent is not None else None
+    return not hazard.is_exponent_open and (number is None or number % 1 != 0)
 
 
 def _fix(hazard: OpHazard) -> Fix | None:

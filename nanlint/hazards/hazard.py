@@ -11,6 +11,7 @@ from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, TENSOR, Op, Value,
 from nanlint.analysis.relations import root
 from nanlint.hazards.operand import ATOMS, Operand
 from nanlint.hazards.zero_operand import ZeroOperand
+from nanlint.hazards.zones_met import is_inverse
 from nanlint.model import Direction, Edit, Label, Span
 from nanlint.ops.formats import FORMATS
 from nanlint.ops.names import SIGNATURES
@@ -99,6 +100,17 @@ class Hazard(ZeroOperand):
         kinds = {value.kind for value in self.op.operands.values()}
         is_plain = not isinstance(self.op.node, ast.Call) and TENSOR not in kinds
         return ARRAY not in kinds and (not is_plain or _is_made_by_call(self.operand.value))
+
+    @property
+    def exponent(self) -> Value | None:
+        """The exponent of a power."""
+        return self.op.operands.get("exponent")
+
+    @property
+    def is_exponent_open(self) -> bool:
+        """Whether somebody else says what the exponent is: a setting, a weight."""
+        held = self.exponent
+        return held is not None and held.number is None and not is_inverse(held)
 
     @property
     def text(self) -> str:

@@ -22,5 +22,9 @@ class NoElements(NamedTuple):
         """No range tells how many there are."""
         return True
 
+    def contains(self, _: float) -> bool:
+        """No value does it."""
+        return False
+
     def __str__(self) -> str:
         return "one element" if self.is_spread else "no elements"

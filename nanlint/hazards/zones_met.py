@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import LAYER, NOTHING, Op, Value, made_from
+from nanlint.analysis.patterns.under_roots import is_setting
 from nanlint.ops.formats import AUTOCAST, FLOAT32, FORMATS, REFUSED
 from nanlint.ops.interval import EVERYTHING
 from nanlint.ops.zone import FORWARD, Zone
@@ -13,7 +14,7 @@ from nanlint.ops.zones import OPERATIONS, zones
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# The power 1 / p is a root for every p above 1.
+# The power 1 / p is a root for every p above 1; an exponent that somebody sets may be one.
 _SOME_ROOT = 1 / 3
 
 
@@ -45,12 +46,12 @@ def _constants(op: Op, operands: Mapping[str, Value]) -> dict[str, object]:
         stated = {**{str(key): value for key, value in zip(op.module.keys, op.module.parts, strict=True)}, **stated}
     constants = {name: value.constant for name, value in stated.items() if value.constant is not NOTHING}
     exponent = stated.get("exponent")
-    if exponent is not None and "exponent" not in constants and _is_inverse(exponent):
+    if exponent is not None and "exponent" not in constants and (is_inverse(exponent) or is_setting(exponent)):
         constants["exponent"] = _SOME_ROOT
     return constants
 
 
-def _is_inverse(value: Value) -> bool:
+def is_inverse(value: Value) -> bool:
     """Whether it is 1 divided by something: as an exponent hardly ever an integer."""
     made = made_from(value)
     if made is None or made.subject is None:

@@ -28,6 +28,8 @@ from nanlint.ops.inexact import bounded, signed_like, spoiled, toward_zero, wide
 from nanlint.ops.interval import EMPTY, FINITE, INF, NONNEGATIVE, SIGNED_UNIT, TRUTH, UNIT, Interval, point
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nanlint.ops.operands import Operands, Transfer
 
 
@@ -223,6 +225,16 @@ def _normal_share(given: Operands) -> Interval:
     )
 
 
+def _wave(given: Operands, wave: Callable[[float], float], crest: float) -> Interval:
+    """A sine or cosine: of a short stretch its ends, and the crests and troughs between; `crest` is where it is 1."""
+    a = given["input"]
+    if not a.has_finite or not a.is_finite or not a.high - a.low < math.pi:
+        return bounded(-1.0, 1.0)(given)
+    turns = range(math.ceil((a.low - crest) / math.pi), math.floor((a.high - crest) / math.pi) + 1)
+    ends = [wave(a.low), wave(a.high), *((-1.0) ** turn for turn in turns)]
+    return widened(given.form, Interval(min(ends), max(ends)), 2).meet(SIGNED_UNIT)
+
+
 ELEMENTWISE: dict[str, Transfer] = {
     **{name: _curve(curve) for name, curve in CURVES.items()},
     **{name: _valley(valley) for name, valley in VALLEYS.items()},
@@ -238,7 +250,7 @@ ELEMENTWISE: dict[str, Transfer] = {
     "torch.clamp_max": _clamp,
     "torch.clamp_min": _clamp,
     "torch.copysign": _copysign,
-    "torch.cos": bounded(-1.0, 1.0),
+    "torch.cos": lambda given: _wave(given, math.cos, 0.0),
     "torch.deg2rad": lambda given: widened(given.form, mul(given.form, given["input"], point(math.pi / 180))),
     "torch.digamma": lambda given: spoiled(POLES, given["input"]),
     "torch.div": _div,
@@ -273,7 +285,7 @@ ELEMENTWISE: dict[str, Transfer] = {
     "torch.rsub": lambda given: sub(given.form, given["other"], _factor(given, "input")),
     "torch.sgn": _sign,
     "torch.sign": _sign,
-    "torch.sin": bounded(-1.0, 1.0),
+    "torch.sin": lambda given: _wave(given, math.sin, math.pi / 2),
     "torch.nn.functional.softsign": lambda given: spoiled(
         SIGNED_UNIT.meet(signed_like(given["input"])), given["input"]
     ),

@@ -80,7 +80,7 @@ def of_zero(x: torch.Tensor) -> None:
     reveal(z / z)  # range: nan
     reveal(z.rsqrt())  # range: inf
     reveal(z.exp())  # range: [1, 1]
-    reveal(z.cos())  # range: [-1, 1]
+    reveal(z.cos())  # range: [1, 1]
     reveal(z * z.log())  # range: nan
     reveal(torch.xlogy(z, z))  # range: [0, 0]
 

@@ -73,6 +73,11 @@ def difference(value: Value) -> Op | None:
     return less if not any(side.number is None and is_kept_elsewhere(side) for side in sides) else None
 
 
+def is_rest(value: Value) -> bool:
+    """Whether it is what something leaves of a number, as `1 - x.abs()`: negative where that is large."""
+    return maker(value, _SUB) is not None
+
+
 def is_size(value: Value | None) -> bool:
     """Whether it is a square or an absolute value, or a number times one."""
     made = made_from(root(value)) if value is not None else None

@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.conditions import range_where
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, JOIN, NUMBER, Op, Value, made_from
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, JOIN, NUMBER, REFERENCE, Op, Value, made_from
 from nanlint.analysis.relations import aligned, maker, root, same
 from nanlint.analysis.selection import SUBSCRIPT
 from nanlint.ops.names import METHODS
@@ -88,7 +88,7 @@ def is_setting(value: Value, depth: int = 0) -> bool:
     """Whether it is computed of an attribute, an entry of a config or a number of Python's alone: somebody chose it."""
     op = made_from(root(value))
     if op is None or value.learned or depth == _DEEPEST:
-        return value.kind is NUMBER
+        return value.kind in {NUMBER, REFERENCE}
     if op.function == ATTRIBUTE:
         return "stored" not in op.operands or is_setting(op.operands["stored"], depth + 1)
     index = op.operands.get("index")
