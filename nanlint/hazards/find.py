@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import NUMBER
-from nanlint.analysis.patterns.few import SPREADS, few
+from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.hazards.hazard import Hazard, NoElements
 from nanlint.hazards.zones_met import zones_met
 from nanlint.ops.formats import FLOAT32, FORMATS
@@ -39,10 +39,10 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
 
 def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:
     value = op.operands.get(watched.operand)
-    if value is None or value.kind is NUMBER and all(each.kind is NUMBER for each in op.operands.values()):
-        return None  # Python's own numbers raise
     if watched.few:
-        return _of_too_few(op, watched, function, file)
+        return _of_too_few(op, watched, function, file) if value is not None else None
+    if value is None or (value.kind is NUMBER and all(each.kind is NUMBER for each in op.operands.values())):
+        return None  # Python's own numbers raise
     zones = _met(op, watched, op.operands)
     if not zones:
         return None
@@ -56,11 +56,13 @@ def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -
 
 def _of_too_few(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:
     is_spread = op.function in SPREADS
-    found = few(op, op.operands[watched.operand], is_spread=is_spread, others=function.ops)
+    operand = op.operands[watched.operand]
+    is_loss = op.function in LOSSES or op.function in LAYERS
+    found = few_left(op, operand) if is_loss else few(op, operand, is_spread=is_spread, others=function.ops)
     if found is None:
         return None
     zones = [NoElements(name, is_spread=is_spread and found.mask is None) for name in FORMATS]
-    hazard = Hazard(op, watched.operand, zones, function, file.source, callers=op.operands[watched.operand], ends=file.project.ends_of(op))
+    hazard = Hazard(op, watched.operand, zones, function, file.source, callers=operand, ends=file.project.ends_of(op))
     hazard.few = found
     return hazard
 

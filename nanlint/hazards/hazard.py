@@ -251,8 +251,9 @@ class Hazard:
 
     @property
     def is_without_gradient(self) -> bool:
-        """Whether no backward passes through any of its operands."""
-        return all(value.detached for value in self.op.operands.values())
+        """Whether no backward passes through any of its operands; of a layer that is made with numbers nobody knows."""
+        values = [value for value in self.op.operands.values() if value.kind is not NUMBER]
+        return bool(values) and all(value.detached for value in values)
 
     @property
     def is_in_a_loop(self) -> bool:
