@@ -14,8 +14,8 @@ from nanlint.analysis.patterns import products as patterns
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
-from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 from nanlint.hazards.watched import Watched, too_few, zone
+from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 from nanlint.source.telling_names import DATA, RATES, VANISHING
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from nanlint.facts.selections import Selection
     from nanlint.facts.training_loop import TrainingLoop
     from nanlint.facts.values import Call, Form, Value
-    from nanlint.facts.vanishing import Vanishing
     from nanlint.hazards.hazard import Hazard as OpHazard
 
     Node = cst.CSTNode
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 else:
     # Rules name these in annotations alone, which are never evaluated.
     ByHand = Filling = Call = Facts = Form = Value = Node = Expression = Comparison = Config = Setting = object
-    TrainingLoop = Event = Decision = Path = Selection = Vanishing = Op = OpHazard = object
+    TrainingLoop = Event = Decision = Path = Selection = Op = OpHazard = object
 
 __all__ = [
     "COMPARISONS",
@@ -79,7 +78,6 @@ __all__ = [
     "Span",
     "TrainingLoop",
     "Value",
-    "Vanishing",
     "Watched",
     "items",
     "patterns",
