@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from nanlint.facts.selections import Selection
     from nanlint.facts.training_loop import TrainingLoop
     from nanlint.facts.values import Call, Form, Value
-    from nanlint.facts.vanishing import Vanishing
     from nanlint.hazards.hazard import Hazard as OpHazard
 
     Node = cst.CSTNode
@@ -89,7 +88,6 @@ __all__ = [
     "Span",
     "TrainingLoop",
     "Value",
-    "Vanishing",
     "Watched",
     "differences",
     "entropies",

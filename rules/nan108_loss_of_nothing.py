@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Item, Iterator, Rule, items, unsafe
+from nanlint.rule import Edit, Finding, Fix, Iterator, OpHazard, Rule, Span, items, too_few, unsafe
 
 F = "torch.nn.functional."
-IGNORING = {f"{F}cross_entropy": "torch.nn.CrossEntropyLoss", f"{F}nll_loss": "torch.nn.NLLLoss"}
-CLASSES = {name: function for function, name in IGNORING.items()}
-AVERAGING = frozenset(
-    f"{F}{name}"
-    for name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits", "kl_div")
+AVERAGING = (
+    "mse_loss",
+    "l1_loss",
+    "smooth_l1_loss",
+    "huber_loss",
+    "binary_cross_entropy_with_logits",
+    "binary_cross_entropy",
+    "kl_div",
 )
-# Where reduction and ignore_index stand among the arguments of the classes, which no signature names.
-PLACES = {
-    "torch.nn.CrossEntropyLoss": {"ignore_index": "2", "reduction": "4"},
-    "torch.nn.NLLLoss": {"ignore_index": "2", "reduction": "4"},
-}
-# Labels of prompts and of tokens that are not to be learned; all labels of a batch can be that.
-MARK = -100
-# Pixels without a class; a crop of nothing else is rare.
-RARE_MARK = 255
-# What is to be written ends with a token of its own, and of an image some pixel has a class: there is always one.
-WRITTEN = frozenset({"decoder", "tgt", "text", "caption", "mask", "seg", "segmentation"})
+IGNORING = ("cross_entropy", "nll_loss")
+CLASSES = {"torch.nn.CrossEntropyLoss": f"{F}cross_entropy", "torch.nn.NLLLoss": f"{F}nll_loss"}
 # With these the mean is no mere sum over a count.
 WEIGHTS = frozenset({"weight", "label_smoothing"})
 QUOTED = 34
@@ -45,9 +38,8 @@ class LossOfNothing(Rule):
         loss = total / (labels != -100).sum().clamp(min=1)
 
     ## Silent when
-    the reduction is "sum" or "none", or not known here; when `ignore_index` is not given, or is -100 by a default of which nothing else is made (that such labels occur is then
-    nobody's word), or marks padding, as -1 and a pad id do: no sequence is padding alone; for the targets of a decoder, which end with a token of their own; when a condition on the way asks for the targets or the selection; when a NaN is replaced or looked for
-    behind it; under `no_grad`, in evaluations and in tests. At `info` for a selection by a mask that was made elsewhere, and where 255 is ignored. An nn.CrossEntropyLoss is told of where it is made.
+    the reduction is "sum" or "none", or not known here; when nothing says that targets are marked: no `ignore_index` of -100 or 255, and
+    none that targets are set to; when a condition asks for the targets or the selection; when a NaN is replaced behind it.
 
     ## Fix
     Unsafe, for `cross_entropy` and `nll_loss` with `ignore_index`: the sum over the count of what is left, `clamp(min=1)`, is
@@ -55,92 +47,41 @@ class LossOfNothing(Rule):
     selection, where what to divide by is for the author to say.
     """
 
-    code = "NAN108"
-    name = "loss-of-nothing"
-    calls = frozenset(IGNORING) | frozenset(CLASSES) | AVERAGING
+    code, name = "NAN108", "loss-of-nothing"
+    hazards = (
+        *(too_few(f"{F}{word}", operand) for word in (*AVERAGING, *IGNORING) for operand in ("input", "target")),
+        *(too_few(name, operand) for name in CLASSES for operand in ("ignore_index", "2")),
+    )
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one loss, or the making of one."""
-        if facts.is_test() or facts.has_stars(call) or not _is_mean(call, facts):
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Word one loss, or the making of one; of both its operands, the first that is selected."""
+        few = hazard.few
+        if few is None or hazard.siblings[0] is not hazard or hazard.is_mended:
             return
-        if not facts.is_recorded(call.node):
-            return
-        sure = next(filter(None, map(facts.selection_behind, call.arguments.values())), None)
-        selected = sure or next(filter(None, map(facts.doubtful_selection_behind, call.arguments.values())), None)
-        is_rare = _mark(call, facts) == RARE_MARK
-        if selected is not None:
-            reason = f"`{facts.quote(selected, QUOTED)}` can be empty"
-            for finding in self._report(
-                call, selected, reason, facts, items.MADE_SO if sure is not None else items.RARE
-            ):
-                yield finding
-        elif call.module is None and (is_rare or _ignores(call, facts)):
-            target = call.arguments.get("target")
-            if target is not None and not WRITTEN.isdisjoint(facts.words_of(target)) and not is_rare:
-                return
-            subject = f"`{facts.quote(target, QUOTED)}`" if target is not None else "the targets"
-            reason = f"every one of {subject} can be ignored"
-            for finding in self._report(call, target, reason, facts, items.RARE if is_rare else items.MADE_SO):
-                yield replace(finding, fix=_fix(call, facts))
-
-    def _report(
-        self, call: Call, about: Expression | None, reason: str, facts: Facts, likely: Item
-    ) -> Iterator[Finding]:
-        if facts.is_mended(call.node) or (about is not None and facts.is_tested(about)):
-            return
-        operation = CLASSES.get(call.function, call.function)
-        operand = facts.source_of(about) if about is not None else "target"
-        yield self.finding(
-            facts.span_of(call.node),
+        is_made = hazard.op.function in CLASSES
+        subject = "the targets" if is_made else f"`{hazard.operand.quoted(QUOTED)}`"
+        reason = f"every one of {subject} can be ignored" if few.mask is None else f"{subject} can be empty"
+        yield self.told(
+            hazard,
             f"{reason}, so the mean loss can be NaN",
-            hazard=Hazard(operation, operand, "nothing left to average"),
-            evidence=(likely,),
+            fix=_fix(hazard) if few.mask is None and not is_made else None,
+            evidence=(items.MADE_SO if few.is_ordinary else items.RARE,),
+            labels=hazard.label(few.mask.op if few.mask is not None else None, "this may select nothing"),
         )
 
 
-def _argument(call: Call, name: str) -> Expression | None:
-    return call.arguments.get(name) or call.arguments.get(PLACES.get(call.function, {}).get(name, ""))
-
-
-def _mark(call: Call, facts: Facts) -> float | None:
-    """The number that marks what is ignored."""
-    return facts.constant_of(_argument(call, "ignore_index"))
-
-
-def _ignores(call: Call, facts: Facts) -> bool:
-    """Whether targets are left out on purpose: -100, or what is called so; other marks are those of padding."""
-    ignored = _argument(call, "ignore_index")
-    constant, words = _mark(call, facts), facts.words_of(ignored) if ignored is not None else ()
-    # A default that says what torch says anyway; heard where something is done with it.
-    if constant == MARK and ignored is not None and facts.value_of(ignored).assumed:
-        return facts.is_named_elsewhere(ignored)
-    is_named = "index" in words and not {"ignore", "ignored"}.isdisjoint(words)
-    return constant == MARK or (constant is None and is_named)
-
-
-def _is_mean(call: Call, facts: Facts) -> bool:
-    """Whether the loss is averaged, as it is when nobody says otherwise."""
-    if call.module is not None:
-        return facts.setting_of(call, "reduction") == "mean"
-    stated = _argument(call, "reduction")
-    old = {"reduce", "size_average"} & set(call.arguments)
-    return not old and (stated is None or any(each.constant == "mean" for each in facts.possible_values(stated)))
-
-
-def _fix(call: Call, facts: Facts) -> Fix | None:
+def _fix(hazard: OpHazard) -> Fix | None:
     """The sum over the count, of a function's call with plain names in it."""
-    target, ignored, stated = (_argument(call, name) for name in ("target", "ignore_index", "reduction"))
-    if call.function not in IGNORING or target is None or ignored is None or not WEIGHTS.isdisjoint(call.arguments):
+    nodes = [hazard.op.nodes.get(name) for name in ("target", "ignore_index")]
+    summed = hazard.with_keyword("reduction", '"sum"')
+    texts = [hazard.source.text_of(node) for node in nodes if node is not None]
+    if len(texts) < len(nodes) or summed is None or not WEIGHTS.isdisjoint(hazard.op.operands):
         return None
-    texts = [facts.source_of(node) for node in (target, ignored)]
-    summed = (
-        Edit(facts.span_of(stated), '"sum"') if stated is not None else facts.add_keyword(call, "reduction", '"sum"')
-    )
-    if summed is None or not all(re.fullmatch(r"-?[\w.]+", text) for text in texts):
+    if not all(re.fullmatch(r"-?[\w.]+", text) for text in texts):
         return None
-    count, span = f" / ({texts[0]} != {texts[1]}).sum().clamp(min=1)", facts.span_of(call.node)
-    before, _, after = facts.source_of(facts.statement_of(call.node)).partition(facts.source_of(call.node))
-    if re.fullmatch(r"\s*(return|\w+ =) *", before) and re.fullmatch(r"\s*(#.*\s*)?", after):
+    count, span = f" / ({texts[0]} != {texts[1]}).sum().clamp(min=1)", hazard.span
+    before, after = hazard.source.around(hazard.op.node)
+    if re.fullmatch(r"\s*(return|\w+ =) *", before) and re.fullmatch(r"\s*(#.*)?", after):
         return unsafe("Divide the sum by the count", summed, Edit(span.behind, count))
-    start = replace(span, end_line=span.line, end_column=span.column)
+    start = Span(span.line, span.column, span.line, span.column)
     return unsafe("Divide the sum by the count", Edit(start, "("), summed, Edit(span.behind, f"{count})"))

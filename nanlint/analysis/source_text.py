@@ -58,6 +58,11 @@ class SourceText:
         """Whether the node stands in brackets of its own, those of a call aside."""
         return self.bracket_behind(node) is not None
 
+    def around(self, node: ast.AST | None) -> tuple[str, str]:
+        """What stands before a node on its first line, and behind it on its last."""
+        span = self.span_of(node)
+        return self._lines[span.line - 1][: span.column - 1], self._lines[span.end_line - 1][span.end_column - 1 :]
+
     def bracket_behind(self, node: ast.AST) -> Span | None:
         """The bracket that closes behind a node that stands in brackets of its own, those of a call aside; None for none."""
         span = self.span_of(node)

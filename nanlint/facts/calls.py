@@ -133,12 +133,6 @@ def set_by_constructor(module: Value) -> dict[str, Value]:
     return settings
 
 
-def operation_setting(module: Value, name: str) -> object:
-    """What a module's constructor sets for one parameter of its operation, by default too; NOTHING when nobody knows."""
-    found = set_by_constructor(module).get(name)
-    return found.constant if found is not None else NOTHING
-
-
 def operation_settings(module: Value) -> dict[str, object] | None:
     """What a module's class and constructor set of its operation, by parameter; None when something of it is unknown.
 

@@ -300,14 +300,6 @@ class CodeQuestions(Reach):
         """What the comments of the statement around `node` say."""
         return context.comments_at(node, self.parse(self._current))
 
-    def is_announced(self, node: cst.CSTNode, word: str) -> bool:
-        """Whether the function's docstring or the comments of the statement around `node` speak of `word`, as of a NaN."""
-        chunk = self.outline.chunks[self._current].node
-        docs = ast.get_docstring(chunk) if isinstance(chunk, (ast.FunctionDef, ast.AsyncFunctionDef)) else ""
-        return (
-            re.search(rf"\b{re.escape(word)}s?\b", f"{docs or ''} {self.comments_at(node)}", re.IGNORECASE) is not None
-        )
-
     def source_of(self, node: cst.CSTNode) -> str:
         """The text of `node` as it is written, without parentheses around it."""
         if node not in self._texts:

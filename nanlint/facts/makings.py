@@ -13,26 +13,8 @@ if TYPE_CHECKING:
     from nanlint.facts.module_facts import ModuleFacts
     from nanlint.facts.values import Call
 
-_SUMS = frozenset({"torch.sum", "torch.nansum", "torch.count_nonzero"})
-_MEASURED = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm", "torch.std", "torch.var"})
-_HIGHEST, _LOWEST = frozenset({"torch.max", "torch.amax"}), frozenset({"torch.min", "torch.amin"})
 _SQUARES = frozenset({"torch.pow", "torch.square", "torch.mul"})
 _COUNTS = frozenset({"mask", "masks", "count", "counts", "num", "len", "length", "lengths"})
-
-
-def is_measured(facts: ModuleFacts, node: cst.BaseExpression) -> bool:
-    """Whether it is a count, the sum of a mask or of weights, a norm, a spread, or `max - min`, by its making."""
-    origin, reach = facts.origin_of(node), facts.range_of(node)
-    if origin is None or origin.subject is None:
-        return False
-    if origin.function in _SUMS:
-        # A sum of both signs is no weight, and it takes more than an underflow, as of sigmoids, to make one 0.
-        is_weight = reach.low == 0 and not reach.nan and facts.reaches_zero(origin.subject)
-        return is_weight or not facts.is_known(node)
-    if origin.function != "torch.sub":
-        return origin.function in _MEASURED
-    high, low = (facts.origin_of(origin.arguments.get(side)) for side in ("input", "other"))
-    return high is not None and low is not None and high.function in _HIGHEST and low.function in _LOWEST
 
 
 def added_eps(facts: ModuleFacts, node: cst.BaseExpression | None) -> cst.BaseExpression | None:

@@ -11,25 +11,18 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.arrays import are_arrays, is_array, is_of_tensors
-from nanlint.facts.calls import operation_setting
-from nanlint.facts.counting import Chance, are_of_one_thing, emptiness
-from nanlint.facts.denominators import denominator
 from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of, made_in
 from nanlint.facts.environment import without_gradient
 from nanlint.facts.evaluate import parameters
 from nanlint.facts.given import assigned, is_given
 from nanlint.facts.made_of import names_behind
-from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.unkept import is_unkept
-from nanlint.facts.values import NOTHING, UNKNOWN, Call, Kind, Value
-from nanlint.facts.vanishing import COUNT, NEVER, NORM, SPREAD, Vanishing, vanishing
+from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import FINITE, INF, Interval
-from nanlint.source import telling_names as named
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -112,54 +105,6 @@ class ModuleFacts(ShapeQuestions):
         """Every number that `node`, or an element of it, can be; FINITE when nothing is known."""
         return self.value_of(node).range if node is not None else FINITE
 
-    def vanishes_as(self, node: cst.BaseExpression | None, beside: cst.BaseExpression | None = None) -> Vanishing:
-        """What `node` is, if some input makes it exactly 0: a count, norm, spread or total; and how ordinary that input is.
-
-        Where its own range tells nothing, its relation to a numerator `beside` it may: `(x * w).sum() / w.sum()`.
-        """
-        return denominator(node, beside, self.here) if self.here is not None and node is not None else NEVER
-
-    def is_same_total(self, first: cst.BaseExpression, second: cst.BaseExpression) -> bool:
-        """Whether both are one value, or sums of one mask."""
-        if self._marks_of(first).isdisjoint(self._marks_of(second)):
-            return False
-        if self.is_same(first, second):
-            return True
-        one, other = self.origin_of(first), self.origin_of(second)
-        if one is None or other is None or {one.function, other.function} != {"torch.sum"}:
-            return False
-        return one.subject is not None and other.subject is not None and self.is_same_thing(one.subject, other.subject)
-
-    def _marks_of(self, node: cst.BaseExpression) -> frozenset[object]:
-        """Texts and values, of which one total has one in common with itself, however it is written."""
-        marks = self._marks.get(id(node))
-        if marks is None:
-            origin = self.origin_of(node)
-            added = origin.subject if origin is not None and origin.function == "torch.sum" else None
-            parts = [node] if added is None else [node, thing_of(added)]
-            values = [value for value in map(self.value_of, parts) if value is not UNKNOWN]
-            marks = frozenset([*map(text_of, parts), *(id(value.identity) for value in values)])
-            self._marks[id(node)] = marks
-        return marks
-
-    def is_share(self, above: cst.BaseExpression | None, below: cst.BaseExpression) -> bool:
-        """Whether both count elements of one tensor, as those above one threshold and those above another, for an answer.
-
-        That is compared with a third by whoever gets it, and no comparison with NaN holds.
-        """
-        flow = self.here
-        if (
-            above is None
-            or flow is None
-            or vanishing(above, flow).kind != COUNT
-            or not are_of_one_thing([above, below], flow)
-        ):
-            return False
-        quotient = next(self.parents_of(above), above)
-        around = next(self.parents_of(quotient), None)
-        target = around.targets[0].target if isinstance(around, cst.Assign) else None
-        return isinstance(around, cst.Return) or (target is not None and not _SCORES.isdisjoint(words_of(target)))
-
     def has_backward(self) -> bool:
         """Whether something in the file calls for a backward pass."""
         return any("backward" in chunk.words for chunk in self.outline.chunks.values())
@@ -171,26 +116,6 @@ class ModuleFacts(ShapeQuestions):
     def is_tensor(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is a tensor for all that is known: Python's own numbers raise where tensors turn NaN."""
         return node is not None and self.value_of(node).kind is Kind.TENSOR
-
-    def is_tensor_on_a_path(self, node: cst.BaseExpression | None) -> bool:
-        """Whether `node` is a tensor on one of the paths that meet there, and no number on any."""
-        kinds = {each.kind for each in self.value_of(node).possible} if node is not None else set()
-        return Kind.TENSOR in kinds and Kind.NUMBER not in kinds
-
-    def is_used_as_array(self, call: Call) -> bool:
-        """Whether what `call` makes must be a tensor, or an array of another library, by how it is written or used."""
-        if self.is_tensor(call.node) or is_array(call.node, self.parse(self._current).parents):
-            return True
-        above, below = call.subject, call.arguments.get("other")
-        # A loss is a tensor, and so is what is averaged by a factor.
-        is_loss = above is not None and not named.LOSSES.isdisjoint(words_of(above))
-        is_averaged = below is not None and set(words_of(below)) >= named.AVERAGED_BY
-        if (is_loss or is_averaged) and not self.is_number(above):
-            return True
-        user = self.user_of(call.node)
-        if user is not None and (self.is_tensor(user.node) or is_of_tensors(user)):
-            return True
-        return self.here is not None and are_arrays(call.node, self.here)
 
     def is_number(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is a Python number for all that is known."""
@@ -282,12 +207,11 @@ class ModuleFacts(ShapeQuestions):
         """Whether `node` was given to the function or computed here, and nothing tells which numbers it is."""
         return self.here is not None and is_unkept(node, self.here) and not self.is_tested(node)
 
-    def is_tested(self, node: cst.BaseExpression, *, exactly: bool = False) -> bool:
+    def is_tested(self, node: cst.BaseExpression) -> bool:
         """Whether a condition that was passed on the way to `node` asks for the values or the size of something in it.
 
         `if mask.any():` is about `mask.sum()` and about `n`, if that was made from `mask`. What asks for a number of
-        dimensions, a device or a mode says nothing about values; `exactly`, nor does `mask.any()` of each row of the mask,
-        or of the length of `x[mask]`, or who asks for the sake of other statements.
+        dimensions, a device or a mode says nothing about values.
         """
         flow = self.here
         guards = flow.envs[node].guards if flow is not None and node in flow.envs else {}
@@ -296,12 +220,10 @@ class ModuleFacts(ShapeQuestions):
             text: bound
             for text, bound in guards.items()
             if not _SAYS_NOTHING.search(text) and not (_SIZE.search(text) and _is_of_form(bound.range))
-            if not (exactly and _OF_ALL.search(text) and self.is_of_rows(node))
         }
-        if self._is_compared(node) or self.is_asked_for(node, exactly=exactly):
+        if self._is_compared(node) or self.is_asked_for(node):
             return True
-        is_size = exactly and bool(asked) and self.vanishes_as(node).kind in {NORM, SPREAD}
-        names = self._behind(node, indices=not is_size) if asked else set()
+        names = self._behind(node) if asked else set()
         if any(_mentions(text, name) for name in names for text in asked):
             return True
         # What was made from the same thing is above 0, so that is not all 0; or a name stands for a test of it.
@@ -339,8 +261,8 @@ class ModuleFacts(ShapeQuestions):
         """The words of all names that `node` was made of in the chunk at hand."""
         return {word for name in self._behind(node) for word in re.split(r"[\W_]+", name.lower())}
 
-    def _behind(self, node: cst.BaseExpression, *, indices: bool = True) -> set[str]:
-        return names_behind(node, self.here, indices=indices) if self.here is not None else set()
+    def _behind(self, node: cst.BaseExpression) -> set[str]:
+        return names_behind(node, self.here) if self.here is not None else set()
 
     def backward_starts(self) -> list[cst.BaseExpression]:
         """The expressions of the chunk at hand that a backward starts from: `loss` of `scaler.scale(loss).backward()`.
@@ -366,66 +288,9 @@ class ModuleFacts(ShapeQuestions):
             return None
         return made_by.subject
 
-    def index_of(self, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
-        """`mask`, if `node` is `x[mask]` or `torch.masked_select(x, mask)` here or was made so in this chunk; None for slices and several indices."""
-        made_by = self.value_of(node).made_by if node is not None else None
-        if made_by is not None and made_by.function == "torch.masked_select" and self.is_here(made_by.node):
-            return made_by.arguments.get("mask")
-        part = made_by.node if made_by is not None and made_by.function == "subscript" else node
-        # Of what may be no tensor, a part is known by what its name was assigned.
-        part = assigned(part, self.here) if isinstance(part, cst.Name) and self.here is not None else part
-        if not isinstance(part, cst.Subscript) or len(part.slice) != 1 or not self.is_here(part):
-            return None
-        index = part.slice[0].slice
-        return index.value if isinstance(index, cst.Index) else None
-
-    def selection_behind(
-        self, node: cst.BaseExpression | None, depth: int = 0, *, least: Chance = Chance.ORDINARY
-    ) -> cst.BaseExpression | None:
-        """`x[labels > 0]`, if `node` is that or was computed from it element by element: what is left by a test, maybe nothing.
-
-        A mask that somebody else made is hardly ever without True, and so are selections of several things together;
-        whoever asks for them says so. One of padding never is.
-        """
-        index = self.index_of(node)
-        if index is not None and self.here is not None:
-            return node if emptiness(index, self.here) >= least else None
-        made_by = self.value_of(node).made_by if node is not None else None
-        if made_by is None or depth == _DEEPEST or not self.is_here(made_by.node):
-            return None
-        if made_by.function in _JOINING and isinstance(made_by.subject, cst.ListComp) and self.here is not None:
-            part = made_by.subject.elt
-            place = part.slice[0].slice if isinstance(part, cst.Subscript) else None
-            is_test = isinstance(place, cst.Index) and emptiness(place.value, self.here) is Chance.ORDINARY
-            return part if is_test and least < Chance.ORDINARY else None
-        if made_by.function not in _ELEMENTWISE:
-            return None
-        operands = (self.selection_behind(operand, depth + 1, least=least) for operand in made_by.arguments.values())
-        return next((operand for operand in operands if operand is not None), None)
-
-    def doubtful_selection_behind(self, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
-        """As `selection_behind`, by a mask that only its name tells of, or of several things that are put together."""
-        return self.selection_behind(node, least=Chance.DOUBTFUL)
-
-    def is_first_of_selection(self, call: Call, selection: cst.BaseExpression, functions: frozenset[str]) -> bool:
-        """Whether none of `functions` before `call` is of what the same mask selects: a mask that can be empty is one defect."""
-        mask, calls = self.index_of(selection), self.calls_of(*functions)
-        of_mask = (each for each in calls if self.is_same(self.index_of(self.selection_behind(each.subject)), mask))
-        return next(of_mask, call) is call
-
-    def is_compared_with(self, call: Call, node: cst.BaseExpression) -> bool:
-        """Whether the result of `call` is compared with `node`, as it stands."""
-        tests = [self.comparison_of(test) for test in self.comparisons() if self.is_within(call.node, test)]
-        return any(self.is_same(side, node) for test in tests if test for side in (test.left, test.right))
-
     def is_given(self, node: cst.BaseExpression) -> bool:
         """Whether `node` came into the function from outside: a parameter, what a loop runs over, a part of such a thing."""
         return self.here is not None and is_given(node, self.here)
-
-    def setting_of(self, call: Call, name: str) -> object:
-        """What the constructor of the nn.Module behind `call` sets for a parameter of its operation; None if nobody knows."""
-        found = operation_setting(call.module, name) if call.module is not None else NOTHING
-        return found if found is not NOTHING else None
 
     def rest_to_one(self, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
         """`p`, if `node` is `1 - p` here or was made so in this chunk; None otherwise."""

@@ -114,8 +114,3 @@ def is_masked_mean(function: str) -> bool:
     """Whether a function offers an average under a mask by its name, `masked_mean`: it gets every mask there is."""
     words = words_in(function)
     return not words.isdisjoint({"mask", "masked"}) and not words.isdisjoint({"mean", "average", "avg"})
-
-
-def is_normalising(function: str) -> bool:
-    """Whether a function offers to give a vector the length 1 by its name: `normalize`, `l2_norm`, `unit_vector`."""
-    return not words_in(function).isdisjoint({"normalize", "normalise", "normalized", "normalised", "norm", "unit"})

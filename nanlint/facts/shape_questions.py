@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.facts import makings
-from nanlint.facts.denominators import when_zero
 from nanlint.facts.eps import Raised, raised
 from nanlint.facts.half import (
     is_area,
@@ -32,7 +31,6 @@ from nanlint.facts.masks import (
     is_optional,
     leaves_something,
 )
-from nanlint.facts.members import is_of_members
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.range_questions import RangeQuestions
@@ -47,7 +45,6 @@ from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from nanlint.facts.flow import Flow
-    from nanlint.facts.vanishing import Vanishing
     from nanlint.source.outline import Chunk
 
 _MEASURES = frozenset(
@@ -72,7 +69,6 @@ def _casts_half_for(name: str, chunk: Chunk) -> bool:
 class ShapeQuestions(RangeQuestions):
     """One file, and what is written in it in several operations that belong together."""
 
-    is_measured = makings.is_measured
     added_eps = makings.added_eps
     has_gradient_behind = makings.has_gradient_behind
 
@@ -233,24 +229,12 @@ class ShapeQuestions(RangeQuestions):
         tests = (around.test for around in self.parents_of(node) if isinstance(around, (cst.If, cst.IfExp)))
         return any(word in text for text in map(self.source_of, tests) for word in ("dtype", "float16", "half"))
 
-    def is_named_elsewhere(self, node: cst.BaseExpression) -> bool:
-        """Whether the name that `node` is stands in the chunk once more."""
-        text = dotted_text(node)
-        named = self.here.values if self.here is not None and text is not None else ()
-        return any(other is not node and dotted_text(other) == text for other in named)
-
-    def is_asked_for(self, node: cst.BaseExpression, *, exactly: bool = False) -> bool:
+    def is_asked_for(self, node: cst.BaseExpression) -> bool:
         """Whether the chunk compares `node` with 0 or a tolerance, wherever that is, or another measure of the same thing.
 
         Who writes `keep = (area > 0) & (part / area > 0.5)`, or leaves when `grad.abs().max() <= tolerance`, knows of the 0.
-        `exactly` leaves out what is asked for the sake of other statements alone.
         """
-        is_row = exactly and self.is_of_rows(node)
-        return any(
-            (self.is_same(one, node) or (self._measure_the_same(one, node) and is_row <= self.is_of_rows(one)))
-            and not (exactly and self._is_asked_for_others(test, node))
-            for test, one in self._asked_about_0()
-        )
+        return any(self.is_same(one, node) or self._measure_the_same(one, node) for _, one in self._asked_about_0())
 
     def _asked_about_0(self) -> list[tuple[cst.Comparison, cst.BaseExpression]]:
         """What the chunk compares with 0 or a tolerance."""
@@ -268,26 +252,10 @@ class ShapeQuestions(RangeQuestions):
             self._asked = self.here, found
         return self._asked[1]
 
-    def is_of_members(self, call: Call) -> bool:
-        """Whether a statistic is over the members of a stack or of a group of scores, of which there may be one."""
-        return self.here is not None and is_of_members(call, self.here)
-
     def is_of_rows(self, node: cst.BaseExpression) -> bool:
         """Whether `node` was made along some dimensions alone: one number for each row, not one of everything."""
         origin = self.here.values.get(node, UNKNOWN).origin if self.here is not None else None
         return origin is not None and "dim" in origin.arguments
-
-    def _is_asked_for_others(self, test: cst.BaseExpression, node: cst.BaseExpression) -> bool:
-        """Whether `test` decides about statements that neither hold `node` nor make anew what is made of it there."""
-        condition = self.condition_at(test)
-        if condition is None or condition.leaves or not isinstance(condition.decides, cst.If):
-            return False
-        statement, decided = self.statement_of(node), set(walk(condition.decides))
-        made, again = (
-            {self.source_of(inner.target) for inner in part if isinstance(inner, cst.AssignTarget)}
-            for part in (walk(statement), decided)
-        )
-        return statement not in decided and made.isdisjoint(again)
 
     def _is_next_to_0(self, node: cst.BaseExpression) -> bool:
         number = self.here.values.get(node, UNKNOWN).number if self.here is not None else None
@@ -337,11 +305,6 @@ class ShapeQuestions(RangeQuestions):
         flow = self.here
         calls = flow.calls.values() if flow is not None else ()
         return [each for call in calls if call.function in functions for each in selections(call, flow)]  # type: ignore[arg-type] # a call has a flow
-
-    def when_zero(self, node: cst.BaseExpression, found: Vanishing) -> str:
-        """When `node` is 0, as it is told in a message: " when nothing is counted"; its range if that is all there is to say."""
-        value = self.here.values.get(node, UNKNOWN) if self.here is not None else UNKNOWN
-        return when_zero(value, found) or (f" (range {value.range})" if value.is_known else "")
 
     def labels_at(self, node: cst.CSTNode | None, text: str, *, apart_from: cst.CSTNode) -> tuple[Label, ...]:
         """A label on `node`; none if it stands in another function, or one of the two is a part of the other."""

@@ -56,7 +56,6 @@ class Vanishing:
 
 
 NEVER = Vanishing("", Chance.NONE)
-BY_FORM = Vanishing(TOTAL, Chance.DOUBTFUL)
 
 SUMS = frozenset({"torch.sum", "torch.nansum", "torch.count_nonzero"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import NUMBER, made_from
-from nanlint.analysis.patterns.few import SPREADS, few
+from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.no_elements import NoElements
 from nanlint.hazards.zones_met import zones_met
@@ -61,10 +61,10 @@ def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -
         return None
     if watched.always:
         return _made(op, watched, [], function, file)
-    if all(_is_number(each) for each in op.operands.values()):
-        return None  # Python's own numbers raise
     if watched.few:
         return _of_too_few(op, watched, function, file)
+    if all(_is_number(each) for each in op.operands.values()):
+        return None  # Python's own numbers raise
     if value.presumed and not value.is_known:
         return None  # nothing says that it can be negative, and somebody has added an eps
     zones = _met(op, watched, op.operands)
@@ -130,7 +130,9 @@ def _is_number(value: Value) -> bool:
 
 def _of_too_few(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:
     is_spread = op.function in SPREADS
-    found = few(op, op.operands[watched.operand], is_spread=is_spread, others=function.ops)
+    operand = op.operands[watched.operand]
+    is_loss = op.function in LOSSES or op.function in LAYERS
+    found = few_left(op, operand) if is_loss else few(op, operand, is_spread=is_spread, others=function.ops)
     if found is None:
         return None
     zones = [NoElements(name, is_spread=is_spread and found.mask is None) for name in FORMATS]

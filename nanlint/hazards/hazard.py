@@ -7,7 +7,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, TENSOR, Op, Value, made_from
+from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op, Value, made_from
 from nanlint.analysis.relations import root
 from nanlint.hazards.operand import ATOMS, Operand
 from nanlint.hazards.zero_operand import ZeroOperand
@@ -172,7 +172,9 @@ class Hazard(ZeroOperand):
     @property
     def is_without_gradient(self) -> bool:
         """Whether no backward passes through it: none reaches it, or none goes on to its operands, as they are or as callers pass them."""
-        is_detached = self.callers.detached or all(value.detached for value in self.op.operands.values())
+        values = [value for value in self.op.operands.values() if value.kind is not NUMBER]
+        # Of a layer that is made with numbers nobody knows.
+        is_detached = bool(values) and (self.callers.detached or all(value.detached for value in values))
         return is_detached or self.is_cut_off
 
     @property

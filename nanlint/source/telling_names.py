@@ -6,12 +6,6 @@ alone.
 
 from __future__ import annotations
 
-# A sequence has at least one token, so its masks have at least one True in every row; so has a batch its members.
-# Of what goes into a model there is something in every row; of what comes out, a mask may leave nothing.
-ATTENTION = frozenset({"attention", "attn"})
-ENCODED = ATTENTION | frozenset(
-    {"key", "src", "source", "encoder", "text", "caption", "input", "inputs", "ids", "prompt", "patch", "support", "node", "nodes", "atom", "atoms", "idx", "indices"}
-)  # fmt: skip
 SEQUENCES = frozenset(
     {
         "attention", "attn", "key", "src", "source", "tgt", "encoder", "decoder", "text", "caption", "token", "tokens", "input",
@@ -43,8 +37,6 @@ BINS = frozenset({"histogram", "histograms", "hist", "onehot", "gauss", "gaussia
 MASKS = frozenset(
     {"mask", "masks", "valid", "positive", "positives", "pos", "fg", "foreground", "visible", "visibility"}
 )
-# Places rather than values.
-MARKED = MASKS | {"idx", "indices", "ids"}
 # What is all 0 now and then: a silent clip, a black image, an empty map, a target without anything in it.
 SIGNALS = frozenset(
     {
@@ -54,8 +46,6 @@ SIGNALS = frozenset(
         "actual", "label", "labels", "gt",
     }
 )  # fmt: skip
-# Places, one of which is the origin, or the same as another from which it was taken.
-POINTS = frozenset({"xyz", "pos", "position", "positions", "coord", "coords", "coordinates", "point", "points"})
 # What is equal for all of a batch now and then.
 SCORES = frozenset({"reward", "rewards", "return", "returns", "advantage", "advantages", "fitness", "fitnesses"})
 # How large something is.
@@ -83,7 +73,6 @@ MEMBERS = frozenset(
 RARE = frozenset({"positive", "positives", "loss", "response", "completion"})
 # Parts of a data set, of which none is empty.
 SPLITS = frozenset({"train", "training", "val", "validation", "test", "split"})
-MATTER = frozenset({"atom", "atoms"})
 ADJACENCIES = frozenset({"adj", "adjacency"})
 COUNTED = MASKS | ADJACENCIES
 # Words of code that makes every node of a graph its own neighbour.
@@ -91,8 +80,6 @@ LOOPS = frozenset({"eye", "fill_diagonal_", "add_self_loops", "add_remaining_sel
 PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities"})
 # The largest and the smallest of what was measured; two ends of an interval, as people call them: the upper one and the lower one.
 EXTREMES = (("max", "min"), ("maximum", "minimum"), ("maxs", "mins"))
-# From where to where these go is a setting.
-RANGED = frozenset({"depth", "depths", "freq", "frequency", "time", "lr"})
 ENDS = (
     *EXTREMES,
     ("high", "low"),
@@ -116,23 +103,8 @@ SEEN = frozenset({"samples", "examples", "items", "elements", "observations", "l
 DATA = frozenset(
     {"target", "targets", "targs", "targ", "y", "true", "actual", "gt", "label", "labels", "truth", "ground"}
 )
-LOSSES = frozenset({"loss", "losses"})
 MEASURES = frozenset({"norm", "norms", "magnitude", "magnitudes", "energy", "sq", "squared"})
 AVERAGED_BY = frozenset({"avg", "factor"})
-# What can be 1, by a setting or by the data.
-SIZES = frozenset(
-    {
-        "size", "sizes", "num", "n", "len", "length", "steps", "width", "height", "w", "h", "shape", "window", "resolution", "res",
-        "samples", "frames", "count", "points", "bins", "levels", "layers", "timesteps", "dim", "dims", "half", "channels", "features",
-    }
-)  # fmt: skip
-# Scales, rates and concentrations.
-SET_ABOVE_ZERO = frozenset(
-    {
-        "alpha", "alphas", "beta", "betas", "gamma", "sigma", "sigmas", "var", "variance", "std", "scale", "tau", "temperature", "eps",
-        "concentration", "lam", "lambda", "rate", "noise", "rho", "nu", "theta", "weight", "weights", "time", "step", "steps", "size",
-    }
-)  # fmt: skip
 # The number of neighbours that each node of a graph has.
 DEGREES = frozenset({"degree", "degrees", "indegree", "outdegree", "deg"})
 # What is 0 for what is infinitely far away, or in the plane of the camera; and what two things hold together that are both empty.
@@ -140,10 +112,7 @@ SUMMED, WEIGHED = frozenset({"sum", "total"}), frozenset({"weight", "weights", "
 # What something is divided by, by its own name.
 BELOW = frozenset({"sum", "denom", "denominator", "normalizer", "normaliser"})
 DISTANT = frozenset({"disparity", "disparities", "disp", "depth", "depths", "union", "unions"})
-# What data is centred by and divided by.
-LEVELS = frozenset({"mean", "means", "mu", "avg", "average", "loc"})
 SPREADS = frozenset({"std", "stds", "stdev", "stddev"})
-PICTURES = frozenset({"image", "images", "img", "imgs", "pixel", "pixels", "frame", "frames", "video", "norm"})
 WIDTHS, HEIGHTS = frozenset({"w", "ws", "width", "widths"}), frozenset({"h", "hs", "height", "heights"})
 # The names that alone tell of a denominator which is 0 at times.
 VANISHING = (

@@ -65,9 +65,18 @@ def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:  # noqa
         return
     if op.function == _ANY and holds:
         yield Told(subject, EVERYTHING, some=True)
+    yield from _differing(op, holds=holds)
     if (op.function == _ALL and holds) or (op.function == _ANY and not holds) or op.function in _NUMBERS:
         yield from told(subject, holds=holds, depth=depth + 1)
     yield from _counted(op, NOT_ZERO if holds else _ZERO)
+
+
+def _differing(op: Op, *, holds: bool) -> Iterator[Told]:
+    """`(labels != -100).any()`, or not `(labels == -100).all()`: some label is left."""
+    test = made_from(op.subject) if op.subject is not None else None
+    word = "torch.ne" if op.function == _ANY and holds else "torch.eq" if op.function == _ALL and not holds else ""
+    if test is not None and test.function == word and test.subject is not None:
+        yield Told(test.subject, EVERYTHING, some=True)
 
 
 def _compared(left: Value, word: str, right: Value, *, holds: bool) -> Iterator[Told]:
@@ -152,6 +161,8 @@ def _counted(op: Op, allowed: Interval) -> Iterator[Told]:
         return
     yield Told(subject, EVERYTHING, some=True)
     inner = made_from(subject)
+    if inner is not None and inner.function == "torch.ne" and inner.subject is not None:
+        yield Told(inner.subject, EVERYTHING, some=True)
     while inner is not None and inner.subject is not None:
         # What was selected is there: so the mask selects something.
         index = inner.operands.get("index") or inner.operands.get("mask")

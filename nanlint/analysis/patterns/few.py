@@ -50,6 +50,63 @@ class Few(NamedTuple):
     """What selects them; None for those that were given."""
 
 
+LOSSES = frozenset(
+    f"torch.nn.functional.{word}"
+    for word in (
+        "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits",
+        "binary_cross_entropy", "kl_div",
+    )
+)  # fmt: skip
+IGNORING = frozenset({"torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss"})
+# A loss that ignores targets, where it is made -> where reduction and ignore_index stand among the arguments, which no signature names.
+LAYERS = {"torch.nn.CrossEntropyLoss": ("2", "4"), "torch.nn.NLLLoss": ("2", "4")}
+# Targets that are not to be learned, by torch's own convention: all of a batch can be that. Pixels without a class: hardly all of a crop.
+_MARK, _RARE_MARK = -100, 255
+
+
+def few_left(op: Op, operand: Value) -> Few | None:
+    """How the mean loss comes to be one over nothing: of a selection that is empty, or of targets that are all ignored."""
+    if not _is_mean(op):
+        return None
+    selected = emptied_by(operand)
+    if selected is not None:
+        return Few(is_ordinary=_is_tested_here(selected), mask=selected)
+    mark, target = _setting(op, "ignore_index"), op.operands.get("target")
+    can_ignore = op.function in LAYERS or (op.function in IGNORING and op.module is None and operand is target)
+    if not can_ignore or (target is not None and target.some):
+        return None
+    is_filled = target is not None and _is_filled_with(target, mark)
+    is_marked = mark is not None and not mark.assumed and mark.constant in {_MARK, _RARE_MARK}
+    return (
+        Few(is_ordinary=is_filled or (mark is not None and mark.constant == _MARK)) if is_filled or is_marked else None
+    )
+
+
+def _is_mean(op: Op) -> bool:
+    """Whether the loss is averaged, as it is when nobody says otherwise."""
+    stated = _setting(op, "reduction")
+    return {"reduce", "size_average"}.isdisjoint(op.operands) and (stated is None or stated.constant in {"mean", None})
+
+
+def _setting(op: Op, name: str) -> Value | None:
+    """What a loss is told by its call or by its making; None for nothing."""
+    places = dict(zip(("ignore_index", "reduction"), LAYERS.get(op.function, ("", "")), strict=True))
+    if op.module is not None and name in op.module.keys:
+        return op.module.parts[op.module.keys.index(name)]
+    return op.operands.get(name) or op.operands.get(places[name])
+
+
+def _is_filled_with(target: Value, mark: Value | None) -> bool:
+    """Whether targets are set to the mark here: `labels.masked_fill(labels == pad, -100)`."""
+    filled = maker(target, frozenset({"torch.masked_fill", "torch.where"}))
+    values = (
+        [value for name, value in filled.operands.items() if name in {"value", "input", "other"}]
+        if filled is not None
+        else []
+    )
+    return any(value.constant == _MARK if mark is None else value.key == mark.key for value in values)
+
+
 def few(op: Op, subject: Value, *, is_spread: bool, others: Iterable[Op]) -> Few | None:
     """How an operand comes to hold nothing, or for a spread one element alone; `others` are the operations around it."""
     along = op.operands.get("dim")
