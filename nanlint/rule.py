@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
-from nanlint.analysis.patterns import differences
+from nanlint.analysis.patterns import differences, eps
 from nanlint.analysis.patterns import products as patterns
 from nanlint.analysis.patterns import under_roots as roots
 from nanlint.evidence import table as items
@@ -84,6 +84,7 @@ __all__ = [
     "Vanishing",
     "Watched",
     "differences",
+    "eps",
     "items",
     "patterns",
     "roots",

@@ -92,6 +92,11 @@ class Operand:
         is_atom = isinstance(self.node, _ATOMS)
         return self.text if is_atom else f"({self.text})"
 
+    def plus(self, other: str, *, is_receiver: bool) -> str:
+        """The text of its sum with something, to stand where it stands itself: as what a method is called on, or as an argument."""
+        text = f"{self.text} + {other}"
+        return f"({text})" if is_receiver and isinstance(self.node, _ATOMS) else text
+
     def quoted(self, longest: int = 40) -> str:
         """Its text in one line, cut if it is long."""
         text = " ".join(self.text.split())
@@ -202,7 +207,12 @@ class Hazard:
     @property
     def is_divided_by(self) -> bool:
         """Whether something is divided by its result."""
-        return any(op.function == "torch.div" and name == "other" for op, name in self.uses)
+        return self.is_divisor(self.op)
+
+    def is_divisor(self, op: Op) -> bool:
+        """Whether something in this function is divided by the result of `op`."""
+        divisors = (each.operands.get("other") for each in self.function.ops if each.function == "torch.div")
+        return any(value is not None and made_from(root(value)) is op for value in divisors)
 
     @property
     def span(self) -> Span:
@@ -219,12 +229,13 @@ class Hazard:
 
     @property
     def is_operand_known(self) -> bool:
-        """Whether anything is known of the operand: its range, what callers pass, or how it was computed."""
+        """Whether anything is known of the operand: its range, what callers pass, how it was computed, that somebody expects a 0."""
         made = self.operand.made_by
         return (
             self.operand.value.is_known
             or self.callers.is_known
             or (made is not None and not made.function.startswith("<"))
+            or self.is_guarded_too_late
         )
 
     @property
@@ -264,6 +275,33 @@ class Hazard:
             return None
         found = (local for local, meant in global_imports(tree.body).items() if meant == full)
         return next(found, TORCH if full == TORCH and line_for_torch(tree) else None)
+
+    @property
+    def is_method(self) -> bool:
+        """Whether it is written as a method of its operand."""
+        called = getattr(self.op.node, "func", None)
+        return called is not None and getattr(called, "value", None) is self.operand.node
+
+    def span_of(self, op: Op) -> Span:
+        """Where another operation is written."""
+        return self.source.span_of(op.node)
+
+    def whole(self, outer: Op, value: Value) -> Span | None:
+        """Where `outer` is written, if its operand `value` is this operation, written right there, and no comment would be lost."""
+        nodes = [outer.nodes.get(name) for name, each in outer.operands.items() if each is value]
+        is_here = any(node is self.op.node for node in nodes) and isinstance(outer.node, ast.BinOp | ast.Call)
+        is_changed = self.is_in_place or outer.in_place
+        if not is_here or is_changed or outer.node is None or "#" in self.source.text_of(outer.node):
+            return None
+        return self.span_of(outer)
+
+    def text_with(self, operand: str) -> str | None:
+        """The operation with another text for its operand; None if it stands on several lines."""
+        whole, inner = self.span, self.operand.span
+        if inner is None or whole.line != whole.end_line or self.operand.node is None:
+            return None
+        start = inner.column - whole.column
+        return f"{self.text[:start]}{operand}{self.text[start + len(self.operand.text) :]}"
 
     def operand_of(self, op: Op, name: str) -> Operand:
         """An operand of another operation, as it is written there."""
