@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 from nanlint.analysis.patterns import (
     differences,
     entropies,
+    eps,
     exponentials,
     exponents,
     log_arguments,
@@ -91,6 +92,7 @@ __all__ = [
     "Watched",
     "differences",
     "entropies",
+    "eps",
     "every",
     "exponentials",
     "exponents",

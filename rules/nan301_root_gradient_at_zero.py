@@ -53,7 +53,7 @@ class RootGradientAtZero(Rule):
             if hazard.is_presumed_safe or hazard.is_forward or value.range.nan or roots.is_kept_elsewhere(value):
                 return
             message, is_known = f"nothing keeps {quoted} above 0: {what} infinite at 0", False
-        elif value.range.low >= 0 and roots.reaches_zero(value) and not roots.stops_gradient_at_zero(value):
+        elif roots.breaks_at_zero(value):
             message = f"{quoted} can be 0: {what} infinite there"
         else:
             return

@@ -141,7 +141,12 @@ class Hazard(ZeroOperand):
     @property
     def is_divided_by(self) -> bool:
         """Whether something is divided by its result."""
-        return any(op.function == "torch.div" and name == "other" for op, name in self.uses)
+        return self.is_divisor(self.op)
+
+    def is_divisor(self, op: Op) -> bool:
+        """Whether something in this function is divided by the result of `op`."""
+        divisors = (each.operands.get("other") for each in self.function.ops if each.function == "torch.div")
+        return any(value is not None and made_from(root(value)) is op for value in divisors)
 
     @property
     def span(self) -> Span:
@@ -158,11 +163,11 @@ class Hazard(ZeroOperand):
 
     @property
     def is_operand_known(self) -> bool:
-        """Whether anything is known of the operand: its range, what callers pass, or how it was computed."""
+        """Whether anything is known of the operand: its range, what callers pass, how it was computed, that somebody expects a 0."""
         values = self.operand.value, self.callers
         if self.few is not None and self.few.is_ordinary:
             return True
-        return any(value.is_known or _is_computed(value) for value in values)
+        return self.is_guarded_too_late or any(value.is_known or _is_computed(value) for value in values)
 
     @property
     def is_ruled_out_by_callers(self) -> bool:
@@ -250,6 +255,33 @@ class Hazard(ZeroOperand):
     def quoted(self, op: Op, longest: int) -> str:
         """Another operation as it is written, in one line, cut if it is long."""
         return Operand(Value(), op.node, self.source).quoted(longest)
+
+    @property
+    def is_method(self) -> bool:
+        """Whether it is written as a method of its operand."""
+        called = getattr(self.op.node, "func", None)
+        return called is not None and getattr(called, "value", None) is self.operand.node
+
+    def span_of(self, op: Op) -> Span:
+        """Where another operation is written."""
+        return self.source.span_of(op.node)
+
+    def whole(self, outer: Op, value: Value) -> Span | None:
+        """Where `outer` is written, if its operand `value` is this operation, written right there, and no comment would be lost."""
+        nodes = [outer.nodes.get(name) for name, each in outer.operands.items() if each is value]
+        is_here = any(node is self.op.node for node in nodes) and isinstance(outer.node, ast.BinOp | ast.Call)
+        is_changed = self.is_in_place or outer.in_place
+        if not is_here or is_changed or outer.node is None or "#" in self.source.text_of(outer.node):
+            return None
+        return self.span_of(outer)
+
+    def text_with(self, operand: str) -> str | None:
+        """The operation with another text for its operand; None if it stands on several lines."""
+        whole, inner = self.span, self.operand.span
+        if inner is None or whole.line != whole.end_line or self.operand.node is None:
+            return None
+        start = inner.column - whole.column
+        return f"{self.text[:start]}{operand}{self.text[start + len(self.operand.text) :]}"
 
     def operand_of(self, op: Op, name: str) -> Operand:
         """An operand of another operation, as it is written there."""

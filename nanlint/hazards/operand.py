@@ -97,6 +97,11 @@ class Operand:
         op = self.value.op
         return op if op is not None and op.function in functions and op.node is self.node else None
 
+    def plus(self, other: str, *, is_receiver: bool) -> str:
+        """The text of its sum with something, to stand where it stands itself: as what a method is called on, or as an argument."""
+        text = f"{self.text} + {other}"
+        return f"({text})" if is_receiver and isinstance(self.node, ATOMS) else text
+
     def quoted(self, longest: int = 40) -> str:
         """Its text in one line, cut if it is long."""
         text = " ".join(self.text.split())

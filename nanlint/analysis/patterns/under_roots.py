@@ -112,6 +112,11 @@ def stops_gradient_at_zero(value: Value) -> bool:
     return all(not range_where(side, condition, holds=holds).has_zero for side, holds in moving)
 
 
+def breaks_at_zero(value: Value) -> bool:
+    """Whether it is never negative, can be exactly 0, and a gradient passes there."""
+    return value.range.low >= 0 and reaches_zero(value) and not stops_gradient_at_zero(value)
+
+
 def reaches_zero(value: Value, depth: int = 0) -> bool:
     """Whether it can be exactly 0 without an underflow."""
     if not value.range.has_zero:
