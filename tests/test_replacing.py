@@ -25,6 +25,7 @@ def fixed(body: str) -> str | None:
     [
         pytest.param("return torch.log(x.softmax(-1))", "return x.log_softmax(-1)", id="function"),
         pytest.param("return x.softmax(-1).log()", "return x.log_softmax(-1)", id="method"),
+        pytest.param("return (x * 1.0).softmax(-1).log()", "return (x * 1.0).log_softmax(-1)", id="brackets"),
         pytest.param("return -torch.log(x.softmax(-1)[0]) ** 2", "return -x.log_softmax(-1)[0] ** 2", id="inside"),
         pytest.param("return(x.softmax(-1)).log()", "return(x.log_softmax(-1))", id="a bracket that keeps words apart"),
         pytest.param(

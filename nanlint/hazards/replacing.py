@@ -89,13 +89,15 @@ def _renamed(hazard: Hazard, made: Op, func: ast.expr, word: str) -> str | None:
     """`F.log_softmax` for `F.softmax`, `x.log_softmax` for `x.softmax`; None where the last word is not what names it."""
     if not isinstance(func, ast.Attribute):
         return None
-    base = hazard.source.text_of(func.value)
+    # Only the last word changes: what stands before it keeps its brackets and line breaks.
+    renamed = hazard.source.text_of(func).removesuffix(func.attr) + word
     if made.nodes.get("input") is func.value:
-        return f"{base}.{word}" if METHODS.get(func.attr) == made.function and word in METHODS else None
+        return renamed if METHODS.get(func.attr) == made.function and word in METHODS else None
+    base = hazard.source.text_of(func.value)
     first, dot, rest = base.partition(".")
     module = hazard.function.module.imports.get(first, first) + dot + rest
     is_named = CANONICAL.get(f"{module}.{func.attr}") == made.function and f"{module}.{word}" in CANONICAL
-    return f"{base}.{word}" if is_named else None
+    return renamed if is_named else None
 
 
 def _text_of_layer(hazard: Hazard, made: Op, spelled: str | None) -> str | None:
