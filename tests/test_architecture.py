@@ -22,7 +22,19 @@ RULES = sorted((ROOT / "rules").glob("*.py"))
 # A room is a package or a top-level module of nanlint. What everybody may import knows nobody.
 FOR_EVERYBODY = frozenset({"nanlint", "digest", "errors", "nearest", "sealed"})
 # model <- source <- ops <- facts <- analysis <- hazards <- evidence <- rule.py <- rules/*: imports point left, never right. Facts do not know the prefilter.
-LEFT_TO_RIGHT = ("model", "settings", "source", "ops", "facts", "analysis", "hazards", "evidence", "rule", "prefilter", "engine")
+LEFT_TO_RIGHT = (
+    "model",
+    "settings",
+    "source",
+    "ops",
+    "facts",
+    "analysis",
+    "hazards",
+    "evidence",
+    "rule",
+    "prefilter",
+    "engine",
+)
 DOORS: dict[str, frozenset[str]] = {
     **{room: frozenset(LEFT_TO_RIGHT[:place]) for place, room in enumerate(LEFT_TO_RIGHT)},
     # What the user wrote is read before anything is known about findings.

@@ -122,16 +122,6 @@ def test_the_least_number_of_a_dtype_is_known_through_names_and_fillings() -> No
     assert revealed(text, lambda facts, node: facts.holds_least(node)) == [True, True, False]
 
 
-def test_a_zero_that_where_puts_there_passes_no_gradient() -> None:
-    text = """
-    def f(x: torch.Tensor):
-        reveal(torch.where(x > 0, x, 0.0))
-        reveal(torch.where(x >= 0, x, 0.0))
-        reveal(x.clamp(min=0))
-    """
-    assert revealed(text, lambda facts, node: facts.is_picked_zero(node)) == [True, False, False]
-
-
 @pytest.mark.parametrize(
     ("change", "how"),
     [

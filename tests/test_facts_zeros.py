@@ -84,10 +84,6 @@ def test_a_mask_keeps_an_operation_whole_but_for_the_end_of_what_it_picks() -> N
     assert kept == [True, False]
 
 
-def test_a_number_is_stored_as_another_where_the_format_is_narrow() -> None:
-    assert facts_about("def f(): pass").dtypes_where(1 - 1e-8, 1.0) == ("float16", "bfloat16", "float32")
-
-
 @pytest.mark.parametrize(
     ("body", "cut"),
     [

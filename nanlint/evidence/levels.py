@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nanlint.model import Finding
 
 # Where the sums start, and how steep they are: the confidence is 1 / (1 + exp(-(start + sum) / SCALE)).
-START_CAN_HAPPEN, START_MATTERS, SCALE = 2, -10, 4.0
+START_CAN_HAPPEN, START_MATTERS, SCALE = 3, -10, 4.0
 # The least confidence that it matters for a warning and for an error, and the least confidence that it can happen for either.
 # Most of what can break never does in a real run: of 100 findings that readers judged, 8 matter or may. So these confidences are
 # small; a warning is worth a look, an error is where most evidence meets. `benchmarks/calibrate.py` prints what each threshold shows.

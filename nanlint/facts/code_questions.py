@@ -128,11 +128,6 @@ class CodeQuestions(Reach):
             self._statements[node] = context.statement_of(node, self.parse(self._current).parents)
         return self._statements[node]
 
-    def function_around(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """The innermost function or lambda that `node` is in."""
-        inside = (around for around in self.parents_of(node) if isinstance(around, (cst.FunctionDef, cst.Lambda)))
-        return next(inside, None)
-
     def are_alternatives(self, first: cst.CSTNode, second: cst.CSTNode) -> bool:
         """Whether the two stand in different branches of one `if`, so that only one of them is run."""
         return context.are_alternatives(first, second, self.parse(self._current).parents)

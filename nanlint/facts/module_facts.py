@@ -17,7 +17,6 @@ from nanlint.facts.evaluate import parameters
 from nanlint.facts.given import assigned, is_given
 from nanlint.facts.made_of import names_behind
 from nanlint.facts.repetition import is_unchanged
-from nanlint.facts.rewrite import floor
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.unkept import is_unkept
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
@@ -124,10 +123,6 @@ class ModuleFacts(ShapeQuestions):
     def dtype_of(self, node: cst.BaseExpression | None) -> str:
         """The dtype of `node`: float16, bfloat16, float32, float64, int or bool; empty when nothing says."""
         return self.value_of(node).dtype if node is not None else ""
-
-    def floor_for(self, node: cst.BaseExpression, *, divides: bool = False) -> str:
-        """A number that `node` can be held above in its dtype, whatever that is: for a root, a logarithm or a division."""
-        return floor(self.dtype_of(node), divides=divides)
 
     def module_dtype(self, node: cst.BaseExpression, at: cst.CSTNode) -> str:
         """The dtype that the weights of a module were cast to before `at`: `model.half()` needs no assignment."""

@@ -13,7 +13,7 @@ from nanlint.facts.loop_questions import LoopQuestions
 from nanlint.facts.mask_bounds import definition, narrowed
 from nanlint.facts.measured import is_of_squares
 from nanlint.facts.relations import range_under
-from nanlint.facts.root_arguments import divided, is_expanded_square, is_square_by_name
+from nanlint.facts.root_arguments import is_expanded_square, is_square_by_name
 from nanlint.facts.unit_arguments import is_dot, is_of_rotation, is_part_of_length
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.facts.zeros import expects_zero, reaches_zero
@@ -52,10 +52,6 @@ class RangeQuestions(LoopQuestions):
         """Whether `node` is made of squares alone, summed up or not, whatever else may be wrong with them."""
         return self.here is not None and is_of_squares(node, self.here)
 
-    def divided_in(self, node: cst.BaseExpression) -> cst.BaseExpression:
-        """`x` of `x / n` if x is never negative and nothing is known of n: the two are 0 together. Else `node` itself."""
-        return divided(node, self.here) if self.here is not None else node
-
     def is_expanded_square(self, node: cst.BaseExpression) -> bool:
         """Whether `node` is the square of a difference multiplied out, `a + b - 2 * c`, which rounds below 0."""
         return self.here is not None and is_expanded_square(node, self.here)
@@ -75,23 +71,6 @@ class RangeQuestions(LoopQuestions):
     def is_part_of_length(self, node: cst.BaseExpression) -> bool:
         """Whether `node` is `z / r` with a norm or a root as r: 1 where the rest of the vector is 0."""
         return self.here is not None and is_part_of_length(node, self.here)
-
-    def is_picked_zero(self, node: cst.BaseExpression | None) -> bool:
-        """Whether a 0 of `node` is one that `where` puts there, so that no gradient passes: `where(x > 0, x, 0)`."""
-        flow = self.here
-        origin = flow.values.get(node, UNKNOWN).origin if flow is not None and node is not None else None
-        if flow is None or origin is None or origin.function != "torch.where" or "condition" not in origin.arguments:
-            return False
-        condition = definition(origin.arguments["condition"], flow)
-        sides = [(origin.arguments.get("input"), True), (origin.arguments.get("other"), False)]
-        moving = [
-            (side, holds)
-            for side, holds in sides
-            if side is not None
-            and not flow.values.get(side, UNKNOWN).detached
-            and flow.values.get(side, UNKNOWN).number is None
-        ]
-        return all(not range_under(side, condition, flow, holds=holds).has_zero for side, holds in moving)
 
     def expects_zero(self, node: cst.BaseExpression | None) -> bool:
         """Whether a 0 of `node` is an everyday event: of a difference, a variance, a clamp; not of one vector's length."""
@@ -130,10 +109,6 @@ class RangeQuestions(LoopQuestions):
         if made_by is None or made_by.function != "torch.div":
             return made_by is not None and made_by.function == "torch.reciprocal"
         return made_by.subject is not None and values.get(made_by.subject, UNKNOWN).number == 1
-
-    def dtypes_where(self, number: float, rounded: float) -> tuple[str, ...]:
-        """The dtypes in which `number` is stored as `rounded`: 1 - 1e-8 as 1 in all but float64."""
-        return tuple(form.name for form in FORMATS.values() if form.round(number) == rounded)
 
 
 def _inside(reach: Interval) -> Interval:

@@ -219,11 +219,6 @@ class ShapeQuestions(RangeQuestions):
         around = self.user_of(node)
         return around is not None and around.function.rpartition(".")[2] in _CASTS
 
-    def is_denominator(self, node: cst.BaseExpression) -> bool:
-        """Whether something is divided by `node`, as it is written."""
-        user = self.user_of(node)
-        return user is not None and user.function == "torch.div" and user.arguments.get("other") is node
-
     def asks_dtype(self, node: cst.CSTNode) -> bool:
         """Whether `node` stands in a branch that a condition on dtypes decides: `if x.dtype == torch.float16:`."""
         tests = (around.test for around in self.parents_of(node) if isinstance(around, (cst.If, cst.IfExp)))
@@ -268,21 +263,6 @@ class ShapeQuestions(RangeQuestions):
         if not all(call is not None and call.function in _MEASURES for call in calls):
             return False
         return text_of(thing_of(first)) == text_of(thing_of(second))
-
-    def is_size_of_row(self, root: Call) -> bool:
-        """`x.square().mean(dim=-1).sqrt()` that is divided by: of a row of zeros, as padding is one, it is 0."""
-        if self.here is None or root.subject is None:
-            return False
-        mean = self.here.values.get(root.subject, UNKNOWN).origin
-        if mean is None or mean.function != "torch.mean" or "dim" not in mean.arguments or mean.subject is None:
-            return False
-        quotients = [call.arguments.get("other") for call in self.here.calls.values() if call.function == "torch.div"]
-        is_divided_by = any(
-            self.here.values.get(below, UNKNOWN).origin is root for below in quotients if below is not None
-        )
-        return (is_divided_by or root.function == "torch.rsqrt") and self.squared(
-            self.here.calls.get(mean.subject)
-        ) is not None
 
     def squared(self, call: Call | None) -> cst.BaseExpression | None:
         """`x`, if `call` is `x ** 2`, `x.square()` or `x * x`; None for anything else."""

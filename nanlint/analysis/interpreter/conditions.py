@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.dtypes import format_of
-from nanlint.analysis.op_graph import NUMBER, TENSOR, Op, Value, made_from
+from nanlint.analysis.op_graph import TENSOR, Op, Value, made_from
 from nanlint.analysis.relations import aligned, root
-from nanlint.ops.interval import EVERYTHING, INF, TRUTH, Interval
+from nanlint.ops.interval import EVERYTHING, INF, Interval
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
@@ -246,8 +246,3 @@ def _by_size(known: Interval, allowed: Interval) -> Interval:
         left = known.meet(Interval(-allowed.high, allowed.high, nan=allowed.nan))
         return known if left.is_empty else left
     return known
-
-
-def is_truth(value: Value) -> bool:
-    """Whether it is a truth value or a mask of them."""
-    return value.dtype == "bool" or (value.range == TRUTH and value.kind != NUMBER)
