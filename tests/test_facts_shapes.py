@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from nanlint.facts.training_code import serves_a_forward
 from tests.revealing import PREAMBLE, facts_about, origins, revealed
 
 
@@ -193,7 +194,8 @@ class EvaluationMetric(nn.Module):
     def forward(self, x):
         return scaled(x)
 """
-    serves = {name: facts_about(text, name).serves_a_forward() for name in ("unit", "scaled")}
+    outline = facts_about(text, "unit").outline
+    serves = {name: serves_a_forward(outline.chunks[name], outline) for name in ("unit", "scaled")}
     assert serves == {"unit": True, "scaled": False}
 
 

@@ -48,11 +48,6 @@ def test_a_zero_that_takes_an_underflow_or_a_guard_that_failed_is_none(body: str
     assert zeros(body) == [False]
 
 
-def test_a_zero_is_expected_of_a_difference_and_not_of_a_length() -> None:
-    body = "reveal((x - y).pow(2).sum())\n    reveal(x.pow(2).sum())"
-    assert revealed(HEADER + body, lambda facts, node: facts.expects_zero(node)) == [True, False]
-
-
 def test_an_operation_breaks_on_values_of_its_zones_alone() -> None:
     body = "reveal(torch.log(x.abs()))\n    reveal(torch.log(x.abs() + 1))"
 

@@ -31,7 +31,6 @@ from nanlint.facts.training_code import (
     may_be_half,
     may_train,
     measures,
-    serves_a_forward,
 )
 from nanlint.facts.values import Form, Kind
 from nanlint.facts.written import text_of
@@ -170,10 +169,6 @@ class CodeQuestions(Reach):
     def is_trained(self) -> bool:
         """As `may_train`, and its name says so: the forward of a model, a loss, a distance, the module of a script."""
         return not self.is_test() and is_trained(self.outline.chunks[self._current], self.outline)
-
-    def serves_a_forward(self) -> bool:
-        """Whether the code at hand is a function that a forward of this file calls."""
-        return serves_a_forward(self.outline.chunks[self._current], self.outline)
 
     def class_mentions(self, *words: str) -> bool:
         """Whether one of these names or attributes occurs in a method of the class at hand, or here outside of one."""

@@ -18,7 +18,6 @@ from nanlint.facts.given import assigned, is_given
 from nanlint.facts.made_of import names_behind
 from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.shape_questions import ShapeQuestions
-from nanlint.facts.unkept import is_unkept
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import FINITE, INF, Interval
@@ -197,10 +196,6 @@ class ModuleFacts(ShapeQuestions):
     def is_unchanged(self, node: cst.BaseExpression, at: cst.CSTNode) -> bool:
         """Whether `node`, written at `at` instead of where it stands, would give the same value there."""
         return self.here is not None and is_unchanged(node, at, self.here)
-
-    def is_unkept(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` was given to the function or computed here, and nothing tells which numbers it is."""
-        return self.here is not None and is_unkept(node, self.here) and not self.is_tested(node)
 
     def is_tested(self, node: cst.BaseExpression) -> bool:
         """Whether a condition that was passed on the way to `node` asks for the values or the size of something in it.

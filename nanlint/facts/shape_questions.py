@@ -34,7 +34,6 @@ from nanlint.facts.masks import (
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.range_questions import RangeQuestions
-from nanlint.facts.root_arguments import is_quadratic_form
 from nanlint.facts.saturation import saturated
 from nanlint.facts.schedules import lowering
 from nanlint.facts.selections import Selection, selections
@@ -202,17 +201,6 @@ class ShapeQuestions(RangeQuestions):
             if not isinstance(around, (cst.Arg, cst.Attribute)):
                 return None
         return None
-
-    def is_quadratic_form(self, root: Call) -> bool:
-        """Whether `root` is of `(d @ a * d).sum()` or `d @ a @ d.T`, a squared distance by a matrix, which rounds below 0.
-
-        What something is divided by is not meant: it is the length of what is no zero vector.
-        """
-        user = self.user_of(root.node)
-        is_below = user is not None and user.function == "torch.div" and user.arguments.get("other") is root.node
-        if is_below or root.function == "torch.rsqrt" or root.subject is None or self.here is None:
-            return False
-        return is_quadratic_form(root.subject, self.here)
 
     def is_cast(self, node: cst.BaseExpression) -> bool:
         """Whether `node` is cast where it stands: `scores.masked_fill(mask, -1e9).to(dtype)`."""

@@ -63,14 +63,6 @@ def _is_quotient_of_unknown(value: Value, evaluator: Evaluator) -> bool:
     return below is not None and not evaluator.values.get(below, UNKNOWN).is_known
 
 
-def is_size(node: cst.BaseExpression, evaluator: Evaluator) -> bool:
-    """Whether `node` was made here, is never negative, and has no end: `x ** 2`, `x.abs()`, `x.norm()`."""
-    value = evaluator.values.get(node, UNKNOWN)
-    made_by, is_endless = value.made_by, value.range.low >= 0 and value.range.high == INF
-    is_here = made_by is not None and made_by.node in evaluator.values and made_by.function in SIGNATURES
-    return is_here and is_endless and not (is_chosen(node, evaluator) or is_drawn(node, evaluator))
-
-
 def _is_open_by_making(value: Value, evaluator: Evaluator, depth: int) -> bool:
     # A bound on one of the paths that meet here is there for all who need it.
     if any(choice.origin is not None and choice.origin.function in _GUARDING for choice in value.choices):

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from nanlint.facts.naming import words_of
 from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Call, Form, Kind
-from nanlint.facts.written import text_of
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    import libcst as cst
 
     from nanlint.facts.evaluate import Evaluator
 
@@ -35,20 +34,6 @@ _UNDERFLOWING = frozenset(
         "torch.special.ndtr",
     }
 )
-# Of these a 0 is an everyday result: of equal values, below a bound, of a silent signal.
-_OFTEN_ZERO = frozenset(
-    {
-        "torch.sub",
-        "torch.var",
-        "torch.nn.functional.mse_loss",
-        "torch.clamp",
-        "torch.clamp_min",
-        "torch.add",
-        "torch.maximum",
-    }
-)
-_TOTALS, _SQUARES = frozenset({"torch.sum", "torch.mean"}), frozenset({"torch.pow", "torch.square", "torch.mul"})
-_MADE_OF = frozenset({"torch.sum", "torch.mean", "torch.pow", "torch.square", "torch.mul", "torch.div", "torch.abs"})
 # They are 0 where their operand is, or where all of its elements are.
 _CARRYING = frozenset(
     METHODS[name]
@@ -60,7 +45,6 @@ _CARRYING = frozenset(
 ) | {"subscript", "torch.tensor", "torch.as_tensor"}  # fmt: skip
 # What is called so was made to keep something from 0.
 _NOT_ZERO = frozenset({"eps", "epsilon", "tiny", "jitter", "safe", "chol", "cholesky", "stddev", "sigma", "ratio"})
-_POSITIONS = frozenset({"pos", "position", "positions"})
 _MASKS = frozenset({"torch.masked_fill", "torch.where"})
 _EPS = 1e-3
 _CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
@@ -81,44 +65,6 @@ def reaches_zero(node: cst.BaseExpression | None, evaluator: Evaluator, depth: i
     if makers and not seen:
         return False
     return not seen or depth == _DEEPEST or any(_makes_zero(maker, evaluator, depth) for maker in seen)
-
-
-def expects_zero(
-    node: cst.BaseExpression | None, evaluator: Evaluator, depth: int = 0, *, is_summed: bool = False
-) -> bool:
-    """Whether `node` is made of what is often exactly 0: a difference, a variance, a clamp, two squares side by side."""
-    made_by = evaluator.values.get(node, UNKNOWN).made_by if node is not None else None
-    if made_by is None or depth == _DEEPEST or (made_by.function == "torch.sub" and _is_apart(made_by, evaluator)):
-        return False
-    if made_by.function == "torch.add":
-        made = [_made(part, evaluator) for part in made_by.arguments.values()]
-        if any(part is not None and part.function == "torch.sub" and _is_apart(part, evaluator) for part in made):
-            return False
-        # Squares side by side that are summed up besides are the length of one vector.
-        if is_summed and all(part is not None and part.function in _SQUARES for part in made):
-            return any(expects_zero(part, evaluator, depth + 1, is_summed=True) for part in made_by.arguments.values())
-    # Of the larger of two things one is a bound; of the largest element nothing is.
-    if made_by.function in _OFTEN_ZERO or (made_by.function == "torch.max" and "other" in made_by.arguments):
-        return True
-    parts = made_by.arguments.values() if made_by.function in _MADE_OF and made_by.node in evaluator.values else ()
-    is_summed = is_summed or made_by.function in _TOTALS
-    return any(expects_zero(part, evaluator, depth + 1, is_summed=is_summed) for part in parts)
-
-
-def _is_apart(less: Call, evaluator: Evaluator) -> bool:
-    """`pos[i] - pos[j]`: two rows of the same positions, as of atoms or of the ends of an edge, are not in one place."""
-    one, two = (_row(less.arguments.get(name), evaluator) for name in ("input", "other"))
-    if one is None or two is None or _POSITIONS.isdisjoint(words_of(one.value)):
-        return False
-    return text_of(one.value) == text_of(two.value) and text_of(one) != text_of(two)
-
-
-def _row(node: cst.BaseExpression | None, evaluator: Evaluator) -> cst.Subscript | None:
-    """`pos[i]`, directly or under a name; not a stretch of it, `pos[1:]`."""
-    made_by = _made(node, evaluator)
-    part = made_by.node if made_by is not None else node
-    is_row = isinstance(part, cst.Subscript) and all(isinstance(index.slice, cst.Index) for index in part.slice)
-    return part if is_row else None  # type: ignore[return-value] # a row is a subscript
 
 
 def _makes_zero(call: Call, evaluator: Evaluator, depth: int) -> bool:
