@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.gradients import WITHOUT_GRADIENT
-from nanlint.analysis.op_graph import GUARDED, JOIN
+from nanlint.analysis.op_graph import GUARDED, JOIN, NUMBER
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
 from nanlint.ops.names import METHODS
 
@@ -36,6 +36,7 @@ _ARITHMETIC = (
     | VIEWS
     | {JOIN, GUARDED}
 )
+_TOTALS = frozenset({"torch.sum", "torch.mean"})
 _FURTHEST = 40
 
 
@@ -99,8 +100,17 @@ def is_read_off(hazard: Hazard) -> bool:
 
 
 def is_a_likelihood(hazard: Hazard) -> bool:
-    """Whether the result is what `nll_loss` is given: the logarithm of the output of a softmax."""
-    return any(user.function == LIKELIHOOD for user in users(hazard.op, hazard))
+    """Whether the result is a log-likelihood by its use: `nll_loss` is given it, or what targets weigh of it is added up."""
+    found = users(hazard.op, hazard)
+    weighed = [user for user in found if user.function == "torch.mul" and _has_another_tensor(user, hazard)]
+    return any(user.function == LIKELIHOOD for user in found) or any(
+        user.function in _TOTALS for product in weighed for _, user in _followed(product, hazard)
+    )
+
+
+def _has_another_tensor(product: Op, hazard: Hazard) -> bool:
+    others = [value for value in product.operands.values() if not _rests_on(value, hazard.op)]
+    return any(value.kind != NUMBER and value.number is None for value in others)
 
 
 def is_cut_off(op: Op, hazard: Hazard, depth: int = 6) -> bool:

@@ -53,7 +53,7 @@ class FocalLoss(nn.Module):
 
     def forward(self, chances, wanted):
         right = torch.where(wanted == 1, chances, 1 - chances)
-        return (-((1 - right) ** self.gamma) * torch.log(right)).mean()  # expect: NAN102(info)
+        return (-((1 - right) ** self.gamma) * torch.log(right)).mean()  # expect: NAN102(warning)
 
 
 class FocalLoss_cured(nn.Module):
@@ -139,7 +139,7 @@ def log_product(left, right):
 
 def information(prior_variance, explained):
     left_over = prior_variance - explained
-    return 0.5 * (left_over.log() - prior_variance.log())  # expect: NAN102(info)
+    return 0.5 * (left_over.log() - prior_variance.log())  # expect: NAN102(warning)
 
 
 def tail_log(points):

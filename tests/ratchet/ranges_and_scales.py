@@ -90,7 +90,7 @@ class UnitBox_cured(nn.Module):
 
 def grid_position(points, grid):
     spacing = grid[1] - grid[0]
-    return torch.floor((points - grid[0]) / spacing)  # expect: NAN101(warning)
+    return torch.floor((points - grid[0]) / spacing)  # expect: NAN101(info)
 
 
 def grid_position_cured(points, grid):
