@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import NUMBER, TEXT
+from nanlint.analysis.op_graph import ATTRIBUTE, NUMBER, PARAMETER, TENSOR, TEXT, UNKNOWN
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
-    from nanlint.analysis.op_graph import Op
+    from nanlint.analysis.op_graph import Op, Value
 
 # Of positive values they make positive ones.
 _KEEPING_SIGN = frozenset(
@@ -55,12 +55,24 @@ _KEEPING_SIGN = frozenset(
 _LARGEST_EPS = 0.1
 
 
+def _is_raised_by_setting(values: list[Value]) -> bool:
+    """`probs + args.epsilon`: what is not negative, and something that comes from outside as a plain number would."""
+    low = [value for value in values if value.range.low == 0 and value.kind is TENSOR]
+    rest = [value for value in values if value not in low]
+    return len(low) == 1 and all(
+        value.op is not None and value.op.function in {PARAMETER, ATTRIBUTE} and value.kind in {NUMBER, UNKNOWN}
+        for value in rest
+    )
+
+
 def is_presumed_positive(op: Op) -> bool:
     """Whether an eps was added to something that may be negative for all that is known, or it is made of what is presumed so."""
     values = [value for value in op.operands.values() if value.kind is not TEXT]
     if op.function == "torch.add":
         if any(value.presumed for value in values):
             return all(value.presumed or value.range.low >= 0 for value in values)
+        if _is_raised_by_setting(values):
+            return True
         numbers = [value.range.constant for value in values if value.range.constant is not None]
         # What is left of a difference rounds below 0.
         is_difference = any(value.op is not None and value.op.function == "torch.sub" for value in values)

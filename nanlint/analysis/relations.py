@@ -289,6 +289,16 @@ def _sum_of_powers(op: Op) -> Interval | None:
     return _AT_LEAST_ONE if holds_it else None
 
 
+def _norm_of_joined(op: Op) -> Interval | None:
+    """The norm of a row that holds a column of ones is at least 1."""
+    joined = maker(op.subject, frozenset({"torch.cat"}))
+    parts = joined.subject.parts if joined is not None and joined.subject is not None else ()
+    order = op.operands.get("p") or op.operands.get("ord")
+    floor = max((part.range.low for part in parts), default=0.0)
+    is_usual = order is None or order.constant in _ORDERS
+    return Interval(floor, INF, plus_inf=True, nan=True) if floor > 0 and is_usual else None
+
+
 def _largest_share(op: Op) -> Interval | None:
     """The largest of shares that add up to 1 is not 0."""
     shares = maker(op.subject, frozenset({"torch.softmax"}))
@@ -401,6 +411,7 @@ _RELATIONS: Mapping[str, Callable[[Op], Interval | None]] = {
     "torch.sum": _sum,
     **dict.fromkeys(("torch.max", "torch.amax", "torch.topk"), _largest_share),
     "subscript": _counted_where_it_is,
+    **dict.fromkeys(NORMS, _norm_of_joined),
     "torch.where": _where,
     "torch.masked_fill": _filled,
     **dict.fromkeys(("torch.matmul", "torch.mm", "torch.bmm", "torch.einsum"), _dot_product),
