@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op, Value, made_from
 from nanlint.analysis.relations import root
+from nanlint.hazards.op_uses import may_use
 from nanlint.hazards.operand import ATOMS, Operand
 from nanlint.hazards.zero_operand import ZeroOperand
 from nanlint.hazards.zones_met import is_inverse
@@ -127,7 +128,7 @@ class Hazard(ZeroOperand):
         """The operations of this function that take its result, views of it included, and as which operand."""
         return [
             (op, name)
-            for op in self.function.ops
+            for op in may_use(self.op, self.function)
             for name, value in op.operands.items()
             if made_from(root(value)) is self.op and op.copy_of is None
         ]
@@ -145,7 +146,8 @@ class Hazard(ZeroOperand):
 
     def is_divisor(self, op: Op) -> bool:
         """Whether something in this function is divided by the result of `op`."""
-        divisors = (each.operands.get("other") for each in self.function.ops if each.function == "torch.div")
+        users = may_use(op, self.function)
+        divisors = (each.operands.get("other") for each in users if each.function == "torch.div")
         return any(value is not None and made_from(root(value)) is op for value in divisors)
 
     @property
@@ -213,11 +215,7 @@ class Hazard(ZeroOperand):
     def beside(self) -> list[Op]:
         """The operations of the statement that it stands in, itself included, in the order they are computed."""
         line = getattr(self.op.node, "lineno", 0)
-        around = [
-            node
-            for node in ast.walk(self.function.node)
-            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)
-        ]
+        around = [node for node in _statements(self.function.node) if node.lineno <= line <= (node.end_lineno or 0)]
         statement = max(around, key=lambda node: node.lineno, default=None)
         if statement is None:
             return [self.op]
@@ -340,6 +338,11 @@ class Hazard(ZeroOperand):
             return Edit(span, f"{text}{suffix}")
         bracket = self.source.bracket_behind(node)
         return Edit(bracket.behind, suffix) if bracket is not None else Edit(span, f"({text}){suffix}")
+
+
+@lru_cache(maxsize=16)
+def _statements(function: ast.AST) -> list[ast.stmt]:
+    return [node for node in ast.walk(function) if isinstance(node, ast.stmt)]
 
 
 def _is_computed(value: Value, depth: int = 4) -> bool:

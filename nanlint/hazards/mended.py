@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.interpreter.conditions import range_where
 from nanlint.analysis.op_graph import GUARDED, JOIN, Op, Value, made_from
 from nanlint.analysis.relations import counted_by, root, same
+from nanlint.hazards.op_uses import may_use
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ def is_mended(op: Op, operand: Value, function: Function, depth: int = _DEEPEST)
 
 def uses_of(op: Op, function: Function) -> Iterator[Op]:
     """The operations of the function that take its result, as it is or as a view of it."""
-    for each in function.ops:
+    for each in may_use(op, function):
         if each is not op and any(_reaches(value, op) for value in each.operands.values()):
             yield each
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.asking_again import is_same_at
@@ -51,6 +52,7 @@ def _name_for(hazard: Hazard, full: str) -> str | None:
     return f"{spelled}.{last}" if spelled else None
 
 
+@lru_cache(maxsize=16)
 def _bound_in(function: ast.AST) -> set[str]:
     """Names that a function binds itself: an import of the file is hidden by them."""
     names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.gradients import WITHOUT_GRADIENT
 from nanlint.analysis.op_graph import GUARDED, JOIN, NUMBER
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
+from nanlint.hazards.op_uses import may_use
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ _FURTHEST = 40
 
 def users(op: Op, hazard: Hazard) -> list[Op]:
     """The operations of the function that are given the result of `op`."""
-    return [each for each in hazard.function.ops if any(_is_made_by(value, op) for value in each.operands.values())]
+    return [
+        each for each in may_use(op, hazard.function) if any(_is_made_by(value, op) for value in each.operands.values())
+    ]
 
 
 def _is_made_by(value: Value, op: Op) -> bool:

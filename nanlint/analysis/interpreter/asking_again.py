@@ -15,8 +15,18 @@ if TYPE_CHECKING:
     from nanlint.analysis.project.graph import Graph
 
 
+_MOST_WORK = 20_000
+
+
 def is_same_at(expressions: Iterable[ast.AST], place: ast.AST, function: Function, graph: Graph) -> bool:
-    """Whether each of `expressions` of `function` has, where `place` is computed, the value that it has where it stands."""
+    """Whether each of `expressions` of `function` has, where `place` is computed, the value that it has where it stands.
+
+    Each question interprets the function again: of a long one with many, those beyond a bound are answered no, which costs a fix.
+    """
+    spent = graph.asked_again.get(function, 0) + len(function.ops)
+    if spent > _MOST_WORK:
+        return False
+    graph.asked_again[function] = spent
     asking = _AskingAgain(function, graph, list(expressions), place)
     asking.run()
     return bool(asking.there) and asking.there == asking.here

@@ -61,7 +61,9 @@ def reason_for(log: Op, argument: Value, ops: list[Op]) -> Reason:
         return Reason("", None)  # of these, another rule tells what is wrong, if anything is
     if log.function == "torch.log1p":
         return Reason("reaches" if is_bounded(argument) else "", None)
+    _ways_known.clear()
     way = way_to_zero(argument)
+    _ways_known.clear()
     if way is not None and way.is_underflow:
         return Reason("", way)
     can_be_below = is_bounded(argument) and argument.range.low < 0
@@ -79,10 +81,21 @@ def reason_for(log: Op, argument: Value, ops: list[Op]) -> Reason:
     return Reason(next((kind for kind, holds in kinds.items() if holds()), "unknown"), way)
 
 
+_ways_known: dict[Value, Way | None] = {}
+"""What was found for each value behind the argument at hand: paths that meet again and again are gone once."""
+
+
 def way_to_zero(value: Value, depth: int = _DEEPEST) -> Way | None:
     """How some input makes `value` 0; None if nothing does, or nothing is known of it."""
     if not value.range.has_zero or not depth:
         return None
+    if value not in _ways_known:
+        _ways_known[value] = None
+        _ways_known[value] = _found_way(value, depth)
+    return _ways_known[value]
+
+
+def _found_way(value: Value, depth: int) -> Way | None:
     for op in origins(value):
         way = _WAYS[op.function](op, depth) if op.function in _WAYS else None
         inner = op.subject

@@ -41,7 +41,7 @@ class Function:
 
     __slots__ = (
         "attributes", "calls", "changes", "decorators", "is_done", "is_running", "module", "name", "node", "ops", "owner", "parameters", "parent",
-        "qualname", "rebinds", "result", "sinks", "stores",
+        "qualname", "rebinds", "result", "sinks", "stores", "uses",
     )  # fmt: skip
 
     def __init__(
@@ -63,6 +63,8 @@ class Function:
         self.result: Value | None = None
         """What it returns, its paths joined; None while nothing is known."""
         self.ops: list[Op] = []
+        self.uses: tuple[int, dict[Op, list[Op]]] | None = None
+        """How many operations there were when it was last listed which of them may use which."""
         self.calls: list[CallSite] = []
         """Every call of it that was seen."""
         self.stores: dict[str, list[Value]] = {}

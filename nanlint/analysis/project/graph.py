@@ -63,6 +63,8 @@ class Graph(Objects):
         self._attributes: dict[tuple[Class, str, bool], Value] = {}
         self._references: dict[str, Value] = {}
         self.done: list[Function] = []
+        self.asked_again: dict[Function, int] = {}
+        """How many operations were interpreted once more, for each function, to see whether a fix means the same."""
 
     def run(self, function: Function, closure: Env | None = None) -> bool:
         """Interpret a function, unless that was done; False while it is being interpreted, or too deep to begin."""
