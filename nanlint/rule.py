@@ -182,6 +182,11 @@ class Rule:
     hazards: ClassVar[tuple[Watched, ...]] = ()
     """The operands and zones of which `check` is shown the hazards."""
 
+    @classmethod
+    def operations(cls) -> frozenset[str]:
+        """All operations that the rule is about, whether it is shown their calls or watches for their hazards."""
+        return cls.calls | {each.operation for each in cls.hazards}
+
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one hazard, and fix it."""
         del hazard

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 def trigger_of(rule: type[Rule]) -> Trigger:
     """The words that `rule` reacts to."""
-    watched = {each.operation for each in rule.hazards}
-    return Trigger(_words(rule.calls | watched) | rule.comparisons | rule.loops, rule.beside)
+    return Trigger(_words(rule.operations()) | rule.comparisons | rule.loops, rule.beside)
 
 
 def _words(operations: Iterable[str]) -> frozenset[str]:

@@ -65,7 +65,7 @@ def rules_about(operation: str) -> frozenset[str]:
     """The codes of the rules that look at an operation of the op table."""
     from nanlint.engine.rulebook import rulebook  # noqa: PLC0415 - at a failure only
 
-    return frozenset(code for code, rule in rulebook().rules.items() if operation in rule.calls)
+    return frozenset(code for code, rule in rulebook().rules.items() if operation in rule.operations())
 
 
 def codes_for(diagnosis: Diagnosis) -> tuple[str, ...]:
