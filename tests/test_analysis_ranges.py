@@ -28,6 +28,13 @@ KNOWN_BETTER: dict[str, str] = {
     "activations.py:55 range": "[0.5, 1]",
     "activations.py:56 range": "[-0.693148, 0]",
     # What each of the others adds can be read from its line.
+    "float_arithmetic.py:20 range": "[0, 0] or nan",
+    "loops.py:168 range": "[0, inf)",
+    # The largest of shares that add up to 1 is not 0.
+    "reductions.py:35 range": "(0, 1]",
+    "reductions.py:36 range": "(0, 1]",
+    "reductions.py:37 range": "(0, 1]",
+    "reductions.py:47 range": "(0, inf)",
     "bindings.py:61 range": "[0, 1]",
     "bindings.py:71 range": "[3, 3]",
     "bindings.py:114 range": "[0, inf)",

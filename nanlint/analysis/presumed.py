@@ -60,7 +60,9 @@ def _is_raised_by_setting(values: list[Value]) -> bool:
     low = [value for value in values if value.range.low == 0 and value.kind is TENSOR]
     rest = [value for value in values if value not in low]
     return len(low) == 1 and all(
-        value.op is not None and value.op.function in {PARAMETER, ATTRIBUTE} and value.kind in {NUMBER, UNKNOWN}
+        value.op is not None
+        and (value.op.function == ATTRIBUTE or (value.op.function == PARAMETER and value.kind is NUMBER))
+        and value.kind in {NUMBER, UNKNOWN}
         for value in rest
     )
 

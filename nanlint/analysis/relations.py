@@ -265,7 +265,14 @@ def _sum(op: Op) -> Interval | None:
     """What a sum of products is, if it is a cosine, or what a sum of exponentials is, if the largest is 1."""
     product = maker(op.subject, frozenset({"torch.mul"}))
     cosine = _dot_product(product) if product is not None else None
-    return cosine or _sum_of_tests(op) or _sum_of_powers(op)
+    return cosine or _sum_of_tests(op) or _sum_of_best(op) or _sum_of_powers(op)
+
+
+def _sum_of_best(op: Op) -> Interval | None:
+    """The largest of shares that add up to 1 is not 0, so neither is what the best of them add up to."""
+    best = maker(op.subject, frozenset({"torch.topk"}))
+    is_of_shares = best is not None and maker(best.subject, frozenset({"torch.softmax"})) is not None
+    return Interval(0.0, INF, nan=True, nonzero=True) if is_of_shares else None
 
 
 def _sum_of_tests(op: Op) -> Interval | None:
@@ -409,7 +416,7 @@ _RELATIONS: Mapping[str, Callable[[Op], Interval | None]] = {
     "torch.mul": _product,
     "torch.div": _quotient,
     "torch.sum": _sum,
-    **dict.fromkeys(("torch.max", "torch.amax", "torch.topk"), _largest_share),
+    **dict.fromkeys(("torch.max", "torch.amax"), _largest_share),
     "subscript": _counted_where_it_is,
     **dict.fromkeys(NORMS, _norm_of_joined),
     "torch.where": _where,
