@@ -126,8 +126,11 @@ class Interpreter(Matching):
             self.bind(node.target, value)
 
     def _delete(self, node: ast.Delete) -> None:
+        """A deleted name stands for nothing any more, whatever it means outside of the function."""
         for target in node.targets:
-            self.env.names.pop(dotted(target), None)
+            text = dotted(target)
+            if text in self.env.names or isinstance(target, ast.Name):
+                self.env.names[text] = self.maker.unknown(CALL, text, target, self.function)
 
     def _return(self, node: ast.Return) -> bool:
         self._returns.append(self.evaluate(node.value) if node.value is not None else self.maker.literal(None, node))
