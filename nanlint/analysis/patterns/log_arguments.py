@@ -61,9 +61,7 @@ def reason_for(log: Op, argument: Value, ops: list[Op]) -> Reason:
         return Reason("", None)  # of these, another rule tells what is wrong, if anything is
     if log.function == "torch.log1p":
         return Reason("reaches" if is_bounded(argument) else "", None)
-    _ways_known.clear()
     way = way_to_zero(argument)
-    _ways_known.clear()
     if way is not None and way.is_underflow:
         return Reason("", way)
     can_be_below = is_bounded(argument) and argument.range.low < 0
@@ -85,8 +83,15 @@ _ways_known: dict[Value, Way | None] = {}
 """What was found for each value behind the argument at hand: paths that meet again and again are gone once."""
 
 
-def way_to_zero(value: Value, depth: int = _DEEPEST) -> Way | None:
+def way_to_zero(value: Value) -> Way | None:
     """How some input makes `value` 0; None if nothing does, or nothing is known of it."""
+    try:
+        return _way(value, _DEEPEST)
+    finally:
+        _ways_known.clear()
+
+
+def _way(value: Value, depth: int) -> Way | None:
     if not value.range.has_zero or not depth:
         return None
     if value not in _ways_known:
@@ -162,7 +167,7 @@ def _product(op: Op, depth: int) -> Way | None:
     masks = [name for name, value in op.operands.items() if is_zero_or_one(value)]
     if len(masks) == 1 and len(op.operands) == 2:
         return Way("mask", op, masks[0])
-    ways = [way for value in op.operands.values() if (way := way_to_zero(value, depth - 1)) is not None]
+    ways = [way for value in op.operands.values() if (way := _way(value, depth - 1)) is not None]
     ways.sort(key=lambda way: way.is_underflow)
     if not ways:
         return None
@@ -177,19 +182,19 @@ def is_zero_or_one(value: Value) -> bool:
 
 
 def _sum_of_products(op: Op, depth: int) -> Way | None:
-    ways = [way for value in op.operands.values() if (way := way_to_zero(value, depth - 1)) is not None]
+    ways = [way for value in op.operands.values() if (way := _way(value, depth - 1)) is not None]
     return ways[0]._replace(is_underflow=False) if ways and ways[0].kind else ways[0] if ways else None
 
 
 def _choice(op: Op, depth: int) -> Way | None:
     sides = (op.operands.get("input"), op.operands.get("other"))
-    return next((way for side in sides if side is not None and (way := way_to_zero(side, depth - 1))), None)
+    return next((way for side in sides if side is not None and (way := _way(side, depth - 1))), None)
 
 
 def _addition(op: Op, depth: int) -> Way | None:
     """`p * y + (1 - p) * (1 - y)` is 0 where both are; of terms of either sign the range says it."""
     terms = [op.operands[name] for name in ("input", "other") if name in op.operands]
-    ways = [way_to_zero(term, depth - 1) for term in terms]
+    ways = [_way(term, depth - 1) for term in terms]
     found = [way for way in ways if way is not None]
     if len(found) == len(terms):
         return max(found, key=lambda way: way.is_underflow)
@@ -205,7 +210,7 @@ def _largest(op: Op, depth: int) -> Way | None:
 
 def _carried(op: Op, depth: int) -> Way | None:
     """It is 0 where its operand is; if nothing is known of that, the range of the result says whether it is 0 with ordinary data."""
-    return way_to_zero(op.subject, depth - 1) if op.subject is not None else None
+    return _way(op.subject, depth - 1) if op.subject is not None else None
 
 
 def _clamped(op: Op, depth: int) -> Way | None:
