@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import libcst as cst
     from typing_extensions import Unpack
 
+    from nanlint.analysis.config.settings import Config, Setting
     from nanlint.analysis.op_graph import Op
-    from nanlint.facts.config import Config, Setting
     from nanlint.facts.loop_events import Event
     from nanlint.facts.loop_paths import Decision, Path
     from nanlint.facts.masks import Filling
