@@ -29,14 +29,13 @@ from nanlint.evidence.table import Item
 from nanlint.hazards import replacing, uses
 from nanlint.hazards.watched import Watched, every, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
-from nanlint.source.telling_names import DATA, RATES, VANISHING
 
 if TYPE_CHECKING:
     import libcst as cst
     from typing_extensions import Unpack
 
+    from nanlint.analysis.config.settings import Config, Setting
     from nanlint.analysis.op_graph import Op
-    from nanlint.facts.config import Config, Setting
     from nanlint.facts.loop_events import Event
     from nanlint.facts.loop_paths import Decision, Path
     from nanlint.facts.masks import Filling
@@ -56,9 +55,6 @@ else:
 
 __all__ = [
     "COMPARISONS",
-    "DATA",
-    "RATES",
-    "VANISHING",
     "Applicability",
     "Call",
     "Comparison",
