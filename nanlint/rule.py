@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
     from nanlint.analysis.config.settings import Config, Setting
     from nanlint.analysis.op_graph import Op
-    from nanlint.facts.loop_events import Event
-    from nanlint.facts.loop_paths import Decision, Path
+    from nanlint.analysis.training_loop.events import Event
+    from nanlint.analysis.training_loop.loops import TrainingLoop
+    from nanlint.analysis.training_loop.paths import Decision, Path
     from nanlint.facts.masks import Filling
     from nanlint.facts.module_facts import ModuleFacts as Facts
     from nanlint.facts.selections import Selection
-    from nanlint.facts.training_loop import TrainingLoop
     from nanlint.facts.values import Call, Form, Value
     from nanlint.hazards.hazard import Hazard as OpHazard
 
@@ -203,9 +203,14 @@ class Rule:
         del setting, config
         return iter(())
 
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge one training loop, or one method that makes a training step."""
-        del loop, facts
+        del loop
+        return iter(())
+
+    def check_step(self, step: TrainingLoop) -> Iterator[Finding]:
+        """Judge one function that makes a step and leaves the backward to its caller."""
+        del step
         return iter(())
 
     def finding(

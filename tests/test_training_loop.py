@@ -178,7 +178,7 @@ def test_methods_and_functions_of_the_file_are_followed_and_not_looked_at_by_the
             opt.step()
         """
     )
-    assert loop.root == "Trainer.fit"
+    assert loop.function.qualname == "Trainer.fit"
     assert [told for told in events_of(loop) if "forward" not in told] == [
         "zero_grad self.optimizer",
         "backward loss",
@@ -210,7 +210,7 @@ def test_the_module_itself_may_train() -> None:
                 optimizer.step()
         """
     )
-    assert loop.root == "<module>"
+    assert loop.function.qualname == "<module>"
 
 
 def test_functions_that_call_each_other_in_a_circle_are_survived() -> None:

@@ -12,7 +12,7 @@ from nanlint.analysis.project.syntax_names import bindings, dotted
 from nanlint.ops.names import CANONICAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nanlint.analysis.project.graph import Graph
     from nanlint.analysis.project.index import Function, Module
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SPACE = re.compile(r"\s+")
 # What they are called on, they leave what it was.
-_LEAVING_IT = frozenset({".unscale_", ".to", ".prepare", ".cuda", "changed"})
+_LEAVING_IT = frozenset({".unscale_", ".to", ".cuda", "changed"})
 _MOST_MAKERS = 50
 
 
@@ -32,8 +32,11 @@ class WrittenValues:
         self.values: dict[ast.AST, Value] = {}
         self.callees: dict[ast.Call, Function | None] = {}
         """The function of the project that is called there; None where it may be one of several."""
+        self.autocasts: dict[ast.AST, str] = {}
+        """The half dtype that autocast computes in, of each `with` and each function under it."""
         for function in [each for each in graph.done if each.module is module]:
             self.callees.update(function.callees)
+            self.autocasts.update(function.autocasts)
             for op in function.ops:
                 if op.node is not None and op.copy_of is None:
                     self.ops.setdefault(op.node, op)
@@ -105,13 +108,7 @@ class Code:
     @cached_property
     def words(self) -> frozenset[str]:
         """Every name and attribute in it."""
-        names = {node.id for node in self.nodes if isinstance(node, ast.Name)}
-        attributes = {node.attr for node in self.nodes if isinstance(node, ast.Attribute)}
-        keywords = {node.arg for node in self.nodes if isinstance(node, ast.keyword | ast.arg) and node.arg}
-        imported = {
-            name.asname or name.name for node in self.nodes if isinstance(node, ast.ImportFrom) for name in node.names
-        }
-        return frozenset(names | attributes | keywords | imported)
+        return words_of(self.nodes)
 
     @cached_property
     def assigned(self) -> dict[str, list[ast.expr]]:
@@ -155,6 +152,15 @@ class Code:
     def callee_at(self, call: ast.Call) -> Function | None:
         """The function of the project that is called; None for any other."""
         return self._written.callees.get(call)
+
+    def autocast_at(self, node: ast.AST) -> str:
+        """The half dtype that an autocast region around an expression computes in; empty outside of one."""
+        for around in self.around(node):
+            if around in self._written.autocasts:
+                return self._written.autocasts[around]
+            if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef):
+                break
+        return ""
 
     def number_of(self, node: ast.AST) -> float | None:
         """The number that an expression is, where that is known."""
@@ -219,6 +225,21 @@ class Code:
         if op.function == CALL and op.where in _LEAVING_IT and op.subject is not None:
             return [op.subject]
         return []
+
+
+def words_of(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Every name and attribute among these."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.keyword | ast.arg):
+            found.add(node.arg or "")
+        elif isinstance(node, ast.alias):
+            found |= {node.name.rpartition(".")[2], node.asname or ""}
+    return frozenset(found)
 
 
 def name_of(op: Op) -> str:
