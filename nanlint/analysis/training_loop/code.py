@@ -177,7 +177,7 @@ class Code:
         if op is not None and op.function == CALL and op.where:
             return CANONICAL.get(op.where, op.where)
         first, _, rest = dotted(call.func).partition(".")
-        if first in self.imports:
+        if self._is_imported(call.func):
             full = f"{self.imports[first]}.{rest}" if rest else self.imports[first]
             return CANONICAL.get(full, full)
         return f".{call.func.attr}" if isinstance(call.func, ast.Attribute) else first
@@ -186,7 +186,13 @@ class Code:
         """What a method is called on; None for a function, be it one of a module."""
         if not isinstance(call.func, ast.Attribute):
             return None
-        return call.func.value if dotted(call.func).partition(".")[0] not in self.imports else None
+        op = self.op_at(call)
+        is_method = op is not None and op.function == CALL and op.where.startswith(".")
+        return call.func.value if is_method or not self._is_imported(call.func.value) else None
+
+    def _is_imported(self, node: ast.AST) -> bool:
+        first = dotted(node).partition(".")[0]
+        return first in self.imports and first not in self.assigned
 
     def asked_by(self, call: ast.Call) -> ast.expr | None:
         """What an operation looks at: what it is called on, else its first argument."""

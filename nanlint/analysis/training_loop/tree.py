@@ -82,7 +82,9 @@ class _Reader:
         elif isinstance(node, ast.Match):
             yield from (Attempt((), (self.block(case.body),)) for case in node.cases)
         elif isinstance(node, _FUNCTIONS):
-            self.nested[node.name] = node
+            # Those of the file are found by what is called.
+            if not isinstance(self.code.node, ast.Module):
+                self.nested[node.name] = node
         elif not isinstance(node, ast.ClassDef):
             yield from self._simple(node)
 
@@ -158,7 +160,8 @@ class _Reader:
 
     def _followed(self, node: ast.Call, callee: Function) -> Block | None:
         """The tree of a function of the project that is called; () if it has no part in training, None if nobody looked."""
-        if callee in self.stack:
+        # What an optimizer does in its own step is its own business.
+        if callee in self.stack or self.code.graph.project.is_never_recorded(callee):
             return ()
         if not isinstance(callee.node, _FUNCTIONS) or callee.parent is not None:
             return None
