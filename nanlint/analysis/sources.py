@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.name_hints import ADVANTAGES, MASKS, NUMBERED, NUMBERING, SCORES, SEEN
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, UNKNOWN, made_from
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, NUMBER, PARAMETER, made_from
 from nanlint.analysis.relations import root
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def suggests_count(value: Value) -> bool:
 def suggests_mask(value: Value) -> bool:
     """`valid_mask`: truth values from elsewhere, which may all be false."""
     op = made_from(root(value))
-    if op is None or value.kind is not UNKNOWN or op.function not in {PARAMETER, ATTRIBUTE, ELEMENT}:
+    if op is None or value.kind is NUMBER or value.dtype or op.function not in {PARAMETER, ATTRIBUTE, ELEMENT}:
         return False
     return not MASKS.isdisjoint(re.findall(r"[a-z]+", op.where.rpartition(".")[2].lower()))
 
