@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
+from nanlint.analysis import possible_numbers
 from nanlint.analysis.patterns import (
+    clips,
     differences,
     entropies,
     eps,
@@ -86,6 +88,7 @@ __all__ = [
     "TrainingLoop",
     "Value",
     "Watched",
+    "clips",
     "differences",
     "entropies",
     "eps",
@@ -96,6 +99,7 @@ __all__ = [
     "log_arguments",
     "norms",
     "patterns",
+    "possible_numbers",
     "probabilities",
     "replacing",
     "roots",

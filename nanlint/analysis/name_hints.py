@@ -155,3 +155,7 @@ LOSSES = frozenset({"loss", "losses", "criterion"})
 # Of boxes, which losses and detectors share.
 OVERLAPS = frozenset({"iou", "giou", "diou", "ciou", "overlap", "overlaps"})
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
+# How the bound of a clip is called.
+CLIP_BOUNDS = frozenset({"norm", "clip", "max"})
+# What a comment says beside a call that clips nothing and is not meant to.
+MEASURING = r"measur|monitor|\blog|track|record|comput|report|\b(no|not|never|without|n't) (actual(ly)? )?clip|disabl"

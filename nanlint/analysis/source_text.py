@@ -57,6 +57,12 @@ class SourceText:
             self._ends = [line_end(line) for line in split_lines(self._text)]
         return self._ends[number - 1] if 0 < number <= len(self._ends) else ""
 
+    def comments_in(self, first: int, last: int) -> str:
+        """The comments of some lines, and those that stand right above. A `#` in a string looks like one."""
+        while first > 1 and self._lines[first - 2].lstrip().startswith("#"):
+            first -= 1
+        return " ".join(line.partition("#")[2] for line in self._lines[first - 1 : last])
+
     def offset_of(self, node: ast.AST) -> int:
         """How many characters of the file stand before a node."""
         span = self.span_of(node)

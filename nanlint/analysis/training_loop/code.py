@@ -108,7 +108,7 @@ class Code:
     @cached_property
     def words(self) -> frozenset[str]:
         """Every name and attribute in it."""
-        return words_of(self.nodes)
+        return names_among(self.nodes)
 
     @cached_property
     def assigned(self) -> dict[str, list[ast.expr]]:
@@ -233,7 +233,7 @@ class Code:
         return []
 
 
-def words_of(nodes: Iterable[ast.AST]) -> frozenset[str]:
+def names_among(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """Every name and attribute among these."""
     found: set[str] = set()
     for node in nodes:
@@ -246,8 +246,3 @@ def words_of(nodes: Iterable[ast.AST]) -> frozenset[str]:
         elif isinstance(node, ast.alias):
             found |= {node.name.rpartition(".")[2], node.asname or ""}
     return frozenset(found)
-
-
-def name_of(op: Op) -> str:
-    """The full name of what an operation calls."""
-    return op.where if op.function == CALL else op.function

@@ -7,8 +7,9 @@ import builtins
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.name_hints import words_in
 from nanlint.analysis.training_loop.events import Event, EventKind, first_of, renamed
-from nanlint.analysis.training_loop.naming import last_word, words_in, words_of
+from nanlint.analysis.training_loop.naming import last_word, words_of
 from nanlint.analysis.training_loop.roles import is_called, is_framework, is_optimizer, is_scaler, is_scheduler
 
 if TYPE_CHECKING:

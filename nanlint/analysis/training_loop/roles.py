@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.training_loop.code import name_of
+from nanlint.analysis.op_graph import name_of
 from nanlint.analysis.training_loop.naming import words_of
 
 if TYPE_CHECKING:
