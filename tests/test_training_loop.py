@@ -242,7 +242,8 @@ def test_what_does_not_train_is_no_loop(text: str) -> None:
 
 
 def test_a_file_that_says_so_is_distributed() -> None:
-    from tests.revealing import facts_about  # noqa: PLC0415 - for this one question
-
-    assert facts_about("def f(m):\n    m = nn.parallel.DistributedDataParallel(m)").is_distributed()
-    assert not facts_about("def f(m):\n    return m").is_distributed()
+    body = "    for b in x:\n        m(b).backward()\n        optimizer.step()\n"
+    (told,) = loops_in(f"def f(m, optimizer, x):\n    m = nn.parallel.DistributedDataParallel(m)\n{body}")
+    (other,) = loops_in(f"def f(m, optimizer, x):\n{body}")
+    assert told.is_distributed()
+    assert not other.is_distributed()

@@ -206,8 +206,8 @@ def _callers_first(functions: Functions) -> list[Function]:
     levels, seen = [starts], set(starts)
     for _ in range(_DEEPEST):
         called = [other for other in levels[-1] if other is not functions.module.body]
-        # A test trains nothing; what it calls is looked at by itself.
-        others = [each for each in words if each not in seen and not _is_test(each)]
+        # A test trains nothing, and the file itself only starts it all: what they call is looked at by itself.
+        others = [each for each in words if each not in seen and each.node is not functions.tree and not _is_test(each)]
         found = [each for each in others if any(_calls(each, other, functions) for other in called)]
         seen.update(found)
         levels.append(found)
