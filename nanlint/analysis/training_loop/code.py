@@ -80,17 +80,16 @@ class Code:
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """Everything in it, in reading order as far as statements go; of a module, without its functions and classes."""
+        """Everything in it, in reading order as far as statements go; of a module, without the functions and classes at its top."""
         found: list[ast.AST] = []
-        waiting: list[ast.AST] = [self.node]
+        waiting: list[tuple[ast.AST, bool]] = [(self.node, isinstance(self.node, ast.Module))]
         while waiting:
-            node = waiting.pop()
+            node, is_top = waiting.pop()
             found.append(node)
-            if isinstance(self.node, ast.Module) and isinstance(
-                node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-            ):
+            if is_top and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 continue
-            waiting.extend(reversed(list(ast.iter_child_nodes(node))))
+            is_top = is_top and isinstance(node, ast.Module | ast.If | ast.Try)
+            waiting.extend((child, is_top) for child in reversed(list(ast.iter_child_nodes(node))))
         return found
 
     @cached_property

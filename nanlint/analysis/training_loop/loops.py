@@ -206,8 +206,8 @@ def _callers_first(functions: Functions) -> list[Function]:
     levels, seen = [starts], set(starts)
     for _ in range(_DEEPEST):
         called = [other for other in levels[-1] if other is not functions.module.body]
-        # A test trains nothing, and the file itself only starts it all: what they call is looked at by itself.
-        others = [each for each in words if each not in seen and each.node is not functions.tree and not _is_test(each)]
+        # The file itself only starts it all.
+        others = [each for each in words if each not in seen and each.node is not functions.tree]
         found = [each for each in others if any(_calls(each, other, functions) for other in called)]
         seen.update(found)
         levels.append(found)
@@ -221,7 +221,8 @@ def _calls(function: Function, other: Function, functions: Functions) -> bool:
     """Whether a function calls another one, or names one of the file or of its own class: `self.train_step(...)`."""
     is_near = other.owner is None or other.owner is function.owner
     is_named = is_near and other.name in functions.code_of(function).words
-    return is_named or other in functions.called_by(function)
+    # What a test makes of a class is no training; the class is looked at by itself.
+    return is_named or (not _is_test(function) and other in functions.called_by(function))
 
 
 def _is_test(function: Function) -> bool:

@@ -82,8 +82,8 @@ class _Reader:
         elif isinstance(node, ast.Match):
             yield from (Attempt((), (self.block(case.body),)) for case in node.cases)
         elif isinstance(node, _FUNCTIONS):
-            # Those of the file are found by what is called.
-            if not isinstance(self.code.node, ast.Module):
+            # Those at the top of the file are found by what is called.
+            if any(child in self.code.parents for child in node.body):
                 self.nested[node.name] = node
         elif not isinstance(node, ast.ClassDef):
             yield from self._simple(node)
@@ -157,6 +157,9 @@ class _Reader:
             self.under_way.append(name)
             yield Scope(f"{name}()", self.block(self.nested[name].body))
             self.under_way.pop()
+            own = self.code.module.functions.get(name)
+            if own is not None and own.node is self.nested[name]:
+                self.builder.followed.add(own)
 
     def _followed(self, node: ast.Call, callee: Function) -> Block | None:
         """The tree of a function of the project that is called; () if it has no part in training, None if nobody looked."""
