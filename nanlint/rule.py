@@ -17,8 +17,11 @@ from nanlint.analysis.patterns import (
     exponentials,
     exponents,
     log_arguments,
+    lost_bounds,
+    module_casts,
     norms,
     probabilities,
+    temperatures,
     variances,
 )
 from nanlint.analysis.patterns import products as patterns
@@ -27,7 +30,7 @@ from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
 from nanlint.hazards import replacing, uses
-from nanlint.hazards.watched import Watched, every, too_few, zone
+from nanlint.hazards.watched import Watched, every, in_half, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 from nanlint.source.telling_names import DATA, RATES, VANISHING
 
@@ -96,8 +99,11 @@ __all__ = [
     "every",
     "exponentials",
     "exponents",
+    "in_half",
     "items",
     "log_arguments",
+    "lost_bounds",
+    "module_casts",
     "norms",
     "patterns",
     "probabilities",
@@ -105,6 +111,7 @@ __all__ = [
     "roots",
     "safe",
     "show",
+    "temperatures",
     "too_few",
     "unsafe",
     "uses",
@@ -240,7 +247,7 @@ class Rule:
     ) -> Finding:
         """A finding about a hazard: place, formats and direction are the hazard's; the engine adds the evidence of the place."""
         text = Hazard(hazard.op.function, hazard.operand.text, str(hazard.zones[0]) if hazard.zones else "0")
-        parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}
+        parts = {"direction": hazard.direction, "dtypes": hazard.dtypes or self.dtypes, **parts}
         return self.finding(at or hazard.span, message, fix=fix, hazard=text, evidence=evidence, **parts)
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, made_from
 from nanlint.analysis.relations import root
-from nanlint.source.telling_names import NUMBERED, NUMBERING, SCORES, SEEN
+from nanlint.source.telling_names import NUMBERED, NUMBERING, SCORES, SEEN, TEMPERATURES
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
@@ -31,3 +31,8 @@ def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
     return not words.isdisjoint(SCORES | {"adv", "advs", "gae"}) or (
         op.subject is not None and suggests_one_for_each_sample(op.subject, depth - 1)
     )
+
+
+def suggests_temperature(text: str) -> bool:
+    """`self.tau`, `args.temperature`, `temp[:, None]`: what logits are divided by."""
+    return not TEMPERATURES.isdisjoint(re.findall(r"[a-z]+", text.partition("[")[0].rpartition(".")[2].lower()))

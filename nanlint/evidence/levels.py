@@ -38,6 +38,7 @@ LOWERS_A_NAMED_PATTERN = frozenset(
         table.ONLY_LOGGED,
         table.BUILT_ONCE,
         table.HALF_UNUSED,
+        table.HALF_OPEN,
         table.NOBODY_CALLS,
     )
 )
@@ -64,9 +65,10 @@ def level(code: str, evidence: frozenset[str]) -> Severity:
     return Severity.WARNING if sureness >= WARNING_FROM or is_named else Severity.INFO
 
 
-def graded(finding: Finding, *more: Item) -> Finding:
+def graded(finding: Finding, *more: Item, without: Item | None = None) -> Finding:
     """The finding with further evidence, each item once, and the level that all of it adds up to."""
-    names = tuple(dict.fromkeys((*finding.evidence, *(item.name for item in more))))
+    kept = (name for name in finding.evidence if without is None or name != without.name)
+    names = tuple(dict.fromkeys((*kept, *(item.name for item in more))))
     return replace(
         finding,
         evidence=names,

@@ -24,10 +24,15 @@ if TYPE_CHECKING:
 
 def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]:
     """Every reason for or against a finding that its hazard and its place give."""
+    if finding.direction is Direction.LOOP:
+        yield table.IN_THE_LOOP
+        return
     if finding.direction is Direction.BACKWARD:
         yield table.GRADIENT_ONLY
     if breaks_in_half_alone(finding):
         yield table.HALF_ALONE
+        if table.MADE_SO.name not in finding.evidence:
+            yield table.HALF_OPEN
     chunk = plan.chunks.get(hazard.outer_function)
     if chunk is not None:
         yield from _of_function(chunk, plan, hazard)

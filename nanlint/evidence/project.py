@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanlint.evidence import table
 from nanlint.evidence.levels import graded
+from nanlint.ops.formats import AUTOCAST, SINGLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,14 +26,35 @@ def breaks_in_half_alone(finding: Finding) -> bool:
     )
 
 
-def with_project(finding: Finding, words: ProjectWords) -> Finding:
-    """The finding with what its project says of it; as it is if its rule states the level."""
-    return graded(finding, *_items(finding, words)) if finding.matters is not None else finding
+def with_project(finding: Finding, words: ProjectWords, formats: tuple[str, ...] = ()) -> Finding:
+    """The finding with what its project says of it; as it is if its rule states the level. `formats` are stated by the user."""
+    if finding.matters is None:
+        return finding
+    if not breaks_in_half_alone(finding):
+        return graded(finding, *_items(finding, words))
+    half, place = _half(finding, words, formats)
+    why = finding.why or place
+    return replace(
+        graded(finding, *_items(finding, words), *half, without=table.HALF_OPEN if table.HALF_USED in half else None),
+        why=why,
+    )
+
+
+def _half(finding: Finding, words: ProjectWords, formats: tuple[str, ...]) -> tuple[tuple[Item, ...], str]:
+    """Whether the project runs in a format in which the finding breaks, and the place that says so; nothing where nobody knows."""
+    if formats:
+        stated = [dtype for dtype in finding.dtypes if dtype in formats]
+        return (
+            ((table.HALF_USED,), f"the settings say that {stated[0]} is used") if stated else ((table.HALF_UNUSED,), "")
+        )
+    operation = finding.hazard.operation if finding.hazard is not None else ""
+    switch = words.switch_of(finding.dtypes, is_whole=AUTOCAST.get(operation) == SINGLE)
+    if switch is not None:
+        return (table.HALF_USED,), f"{switch.dtype} is used ({switch.path}:{switch.line})"
+    return ((table.HALF_UNUSED,) if not words.uses_half and words.trains else ()), ""
 
 
 def _items(finding: Finding, words: ProjectWords) -> Iterator[Item]:
-    if breaks_in_half_alone(finding) and not words.uses_half:
-        yield table.HALF_UNUSED
     name = _used_by(finding.function)
     # A library's public functions are used by others.
     if name and (words.trains or name.startswith("_")) and not words.is_used(name):

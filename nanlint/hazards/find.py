@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.in_format import in_format
 from nanlint.analysis.op_graph import NUMBER, made_from
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.no_elements import NoElements
 from nanlint.hazards.zones_met import zones_met
-from nanlint.ops.formats import FLOAT32, FORMATS
+from nanlint.ops.formats import BFLOAT16, FLOAT16, FLOAT32, FORMATS, runs_in
 from nanlint.ops.zone import BACKWARD
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from nanlint.hazards.watched import Watched
     from nanlint.ops.zone import Zone
 
+_HALVES = (FLOAT16.name, BFLOAT16.name)
 _TENSORS = frozenset({"torch.tensor", "torch.as_tensor"})
 
 
@@ -65,6 +68,9 @@ def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -
         return _of_too_few(op, watched, function, file)
     if all(_is_number(each) for each in op.operands.values()):
         return None  # Python's own numbers raise
+    if watched.narrow:
+        zones = _met_in_half(op, watched, file)
+        return _made(op, watched, zones, function, file) if zones else None
     if value.presumed and not value.is_known:
         return None  # nothing says that it can be negative, and somebody has added an eps
     zones = _met(op, watched, op.operands)
@@ -139,6 +145,22 @@ def _of_too_few(op: Op, watched: Watched, function: Function, file: FileInProjec
     hazard = _made(op, watched, zones, function, file)
     hazard.few = found
     return hazard
+
+
+def _met_in_half(op: Op, watched: Watched, file: FileInProject) -> list[Zone]:
+    """The zones that are met if what has no dtype is half, those of float32 before them."""
+    found = _met(op, watched, op.operands)
+    if any(value.dtype in FORMATS for value in op.operands.values()):
+        return found
+    found = [zone for zone in found if zone.dtype not in _HALVES]
+    for dtype in _HALVES:
+        operands = {name: in_format(value, dtype, file.graph.maker) for name, value in op.operands.items()}
+        # Autocast casts up what it runs in float32, but not what led there.
+        computed = runs_in(op.function, dtype, dtype if op.autocast else None)
+        met = (zone for zone in zones_met(op, operands, computed) if watched.covers(zone))
+        found += [replace(zone, dtype=dtype) for zone in met]
+    is_cut_off = not op.recorded or file.is_cut_off(op)
+    return [zone for zone in found if not is_cut_off or zone.direction is not BACKWARD]
 
 
 def _met(op: Op, watched: Watched, operands: Mapping[str, Value]) -> list[Zone]:

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op, Value, made_from
+from nanlint.analysis.patterns.dtype_tests import is_decided_by_dtype
 from nanlint.analysis.relations import root
 from nanlint.hazards.op_uses import may_use
 from nanlint.hazards.operand import ATOMS, Operand
@@ -72,7 +73,7 @@ class Hazard(ZeroOperand):
         found = {zone.direction for zone in self.zones}
         if found == {FORWARD, BACKWARD} and not self.operand.value.detached:
             return Direction.BOTH
-        return Direction.FORWARD if FORWARD in found else Direction.BACKWARD
+        return Direction.FORWARD if FORWARD in found or not found else Direction.BACKWARD
 
     @cached_property
     def dtypes(self) -> tuple[str, ...]:
@@ -89,6 +90,16 @@ class Hazard(ZeroOperand):
     def is_half_alone(self) -> bool:
         """Whether it breaks in the half formats alone, and nothing says that one of them is used here."""
         return not self.operand.value.dtype and set(self.dtypes) <= {"float16", "bfloat16"}
+
+    @property
+    def is_format_stated(self) -> bool:
+        """Whether the code at hand says in which format it computes."""
+        return self.operand.value.dtype in FORMATS
+
+    @cached_property
+    def is_decided_by_dtype(self) -> bool:
+        """Whether it stands on one side of a test on dtypes."""
+        return is_decided_by_dtype(self.op, self.function)
 
     @property
     def is_forward(self) -> bool:
@@ -221,6 +232,14 @@ class Hazard(ZeroOperand):
             return [self.op]
         inside = set(map(id, ast.walk(statement)))
         return [op for op in self.function.ops if op.copy_of is None and id(op.node) in inside]
+
+    @property
+    def comments(self) -> str:
+        """What the comments right above it and on its lines say."""
+        first, last = self.span.line, self.span.end_line
+        while first > 1 and self.source.line(first - 1).lstrip().startswith("#"):
+            first -= 1
+        return " ".join(self.source.line(number).partition("#")[2] for number in range(first, last + 1))
 
     @property
     def is_in_a_loop(self) -> bool:

@@ -120,3 +120,6 @@ VANISHING = (
 )
 # How a learning rate, or the horizon of a schedule, is called where something is made with it.
 RATES = frozenset({"lr", "learning_rate", "max_lr", "base_lr", "T_max", "total_steps", "num_training_steps", "epochs"})
+
+TEMPERATURES = frozenset({"temperature", "temp", "tau"})
+"""What logits are divided by."""

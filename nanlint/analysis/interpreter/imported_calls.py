@@ -65,6 +65,12 @@ class ImportedCalls(Layers):
             return self._learned(name, passed)
         if name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper():
             return self.layer(name, passed)
+        if name.startswith("torch.optim.") and name.rpartition(".")[2][:1].isupper():
+            operands = {"params" if key == "0" else key: value for key, value in passed.operands.items()}
+            op = Op(name, operands, passed.node, self.function)
+            op.nodes = passed.nodes(operands)
+            self.function.ops.append(op)
+            return Value(UNKNOWN, op)
         if name == "functools.partial" and passed.given and passed.given[0].kind is REFERENCE:
             return self._partial(passed.given[0], passed)
         if name == "torch.autograd.grad" and passed.given:

@@ -1,0 +1,43 @@
+"""Branches that a test on dtypes decides: who writes them has thought of the formats."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.analysis.op_graph import Op
+    from nanlint.analysis.project.index import Function
+
+_ASKING = frozenset({"dtype", "float16", "bfloat16", "half", "is_autocast_enabled", "autocast"})
+_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def is_decided_by_dtype(op: Op, function: Function, depth: int = 3) -> bool:
+    """Whether it runs on one side of a test on dtypes, here or at each call of the function."""
+    if any(_asks(test) for test in _tests_of(op.node, function.node)):
+        return True
+    sites = [site.op for site in function.calls if site.op.scope is not None]
+    return bool(depth and sites) and all(
+        is_decided_by_dtype(site, site.scope, depth - 1) for site in sites if site.scope is not None
+    )
+
+
+def _asks(test: ast.expr) -> bool:
+    words = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(test))
+    return any(word in _ASKING for word in words)
+
+
+def _tests_of(node: ast.AST | None, function: ast.AST) -> Iterator[ast.expr]:
+    """The conditions on the way to a node: of what stands around it, and of what was left before it."""
+    line = getattr(node, "lineno", 0)
+    for each in ast.walk(function):
+        if isinstance(each, ast.IfExp) and any(node is inner for inner in ast.walk(each)):
+            yield each.test
+        if not isinstance(each, ast.If):
+            continue
+        is_left_before = (each.end_lineno or 0) < line and isinstance(each.body[-1], _LEAVING)
+        if is_left_before or each.lineno <= line <= (each.end_lineno or 0):
+            yield each.test
