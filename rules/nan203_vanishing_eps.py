@@ -63,11 +63,12 @@ class VanishingEps(Rule):
 
     def _finding(self, hazard: OpHazard, lost: lost_bounds.LostBound, first: str, dtypes: tuple[str, ...]) -> Finding:
         eps, value = hazard.operand_of(lost.op, lost.name), hazard.operand_of(lost.op, lost.value_name)
-        text = eps.quoted(QUOTED) or f"{lost.bound.number:g}"
+        is_here = lost.op.scope is not None and lost.op.scope.module is hazard.function.module
+        text, kept = (eps.quoted(QUOTED), value.quoted(QUOTED)) if is_here and eps.span is not None else ("", "")
         return self.told(
             hazard,
-            f"`{text}` is {lost.limit:g} in {first}, so `{value.quoted(QUOTED)}` is not kept from {lost.limit:g}",
-            at=eps.span or hazard.span_of(lost.op),
+            f"`{text or lost.bound.number}` is {lost.limit:g} in {first}, so `{kept or hazard.operand.quoted(QUOTED)}` is not kept from {lost.limit:g}",
+            at=eps.span if text else None,
             fix=_fix(hazard, lost),
             dtypes=dtypes,
             evidence=(items.RANGE_REACHES,) if hazard.is_format_stated or first == "float32" else (),

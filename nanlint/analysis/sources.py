@@ -5,9 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, made_from
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, TUPLE, made_from
 from nanlint.analysis.relations import root
-from nanlint.source.telling_names import NUMBERED, NUMBERING, SCORES, SEEN, TEMPERATURES
+from nanlint.source.telling_names import (
+    ATTENTION_SCORES,
+    MASKING,
+    NUMBERED,
+    NUMBERING,
+    SCORES,
+    SEEN,
+    TEMPERATURES,
+)
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
@@ -36,3 +44,42 @@ def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
 def suggests_temperature(text: str) -> bool:
     """`self.tau`, `args.temperature`, `temp[:, None]`: what logits are divided by."""
     return not TEMPERATURES.isdisjoint(re.findall(r"[a-z]+", text.partition("[")[0].rpartition(".")[2].lower()))
+
+
+def suggests_gradient(value: Value | None) -> bool:
+    """`p.grad`, `grads`."""
+    return not _words(value).isdisjoint({"grad", "grads", "gradient", "gradients"})
+
+
+def suggests_keys(value: Value) -> bool:
+    """`k`, `self.key(x)`: keys of an attention."""
+    return not _words(value).isdisjoint({"k", "key", "keys"})
+
+
+def suggests_values(value: Value) -> bool:
+    """`v`, `value`: values of an attention, no weight of a layer."""
+    words = _words(value)
+    return not words.isdisjoint({"v", "value", "values"}) and words.isdisjoint({"weight", "proj"})
+
+
+def suggests_mask(value: Value) -> bool:
+    """`attention_mask`, `pad`: what is multiplied with a large number and added."""
+    return not _words(value).isdisjoint(MASKING)
+
+
+def suggests_scores(value: Value) -> bool:
+    """`attn`, `logits`: what a softmax is taken of."""
+    return not _words(value).isdisjoint(ATTENTION_SCORES)
+
+
+def _words(value: Value | None, depth: int = 4) -> set[str]:
+    """The words of the names of what came in from outside, on its own or in a list that is joined; none for what was computed here."""
+    op = made_from(root(value)) if value is not None else None
+    if op is None or value is None or not depth:
+        return set()
+    if op.function in {PARAMETER, ATTRIBUTE, ELEMENT}:
+        return set(re.findall(r"[a-z]+", op.where.rpartition(".")[2].lower()))
+    is_joined = op.function in {"torch.cat", "torch.stack"} or op.where in {"comprehension", "sequence"}
+    is_repeated = op.subject is not None and op.subject.kind is TUPLE
+    inner = (*op.operands.values(), *value.parts) if is_joined or is_repeated else value.parts
+    return {word for each in inner for word in _words(each, depth - 1)}

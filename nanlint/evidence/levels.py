@@ -38,7 +38,6 @@ LOWERS_A_NAMED_PATTERN = frozenset(
         table.ONLY_LOGGED,
         table.BUILT_ONCE,
         table.HALF_UNUSED,
-        table.HALF_OPEN,
         table.NOBODY_CALLS,
     )
 )

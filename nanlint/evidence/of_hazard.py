@@ -32,7 +32,7 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
     if breaks_in_half_alone(finding):
         yield table.HALF_ALONE
         if table.MADE_SO.name not in finding.evidence:
-            yield table.HALF_OPEN
+            yield table.HALF_UNUSED
     chunk = plan.chunks.get(hazard.outer_function)
     if chunk is not None:
         yield from _of_function(chunk, plan, hazard)

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from nanlint.source.project_words import ProjectWords
 
 _HALVES = frozenset({"float16", "bfloat16"})
+_NONE = "none"
+_TRAINED = frozenset(
+    item.name for item in (table.REACHES_BACKWARD, table.IN_A_LOSS, table.SPEAKS_OF_LOSS, table.BACKWARD_IN_FILE)
+)
 
 
 def breaks_in_half_alone(finding: Finding) -> bool:
@@ -32,26 +36,24 @@ def with_project(finding: Finding, words: ProjectWords, formats: tuple[str, ...]
         return finding
     if not breaks_in_half_alone(finding):
         return graded(finding, *_items(finding, words))
-    half, place = _half(finding, words, formats)
-    why = finding.why or place
-    return replace(
-        graded(finding, *_items(finding, words), *half, without=table.HALF_OPEN if table.HALF_USED in half else None),
-        why=why,
-    )
+    dtype, place = _used(finding, words, formats)
+    more = [*_items(finding, words), *([table.HALF_UNUSED] if dtype == _NONE else [])]
+    # In a project that trains in float16 not everything is run in it: what reaches what is trained is taken to be.
+    is_run = dtype in _HALVES and not _TRAINED.isdisjoint(finding.evidence)
+    judged = graded(finding, *more, without=table.HALF_UNUSED if is_run else None)
+    return replace(judged, why=finding.why or place)
 
 
-def _half(finding: Finding, words: ProjectWords, formats: tuple[str, ...]) -> tuple[tuple[Item, ...], str]:
-    """Whether the project runs in a format in which the finding breaks, and the place that says so; nothing where nobody knows."""
+def _used(finding: Finding, words: ProjectWords, formats: tuple[str, ...]) -> tuple[str, str]:
+    """The format in which the finding breaks and the project runs, with the place that says so; empty where nobody knows."""
     if formats:
-        stated = [dtype for dtype in finding.dtypes if dtype in formats]
-        return (
-            ((table.HALF_USED,), f"the settings say that {stated[0]} is used") if stated else ((table.HALF_UNUSED,), "")
-        )
+        stated = next((dtype for dtype in finding.dtypes if dtype in formats), _NONE)
+        return stated, f"the settings say that {stated} is used" if stated != _NONE else ""
     operation = finding.hazard.operation if finding.hazard is not None else ""
     switch = words.switch_of(finding.dtypes, is_whole=AUTOCAST.get(operation) == SINGLE)
     if switch is not None:
-        return (table.HALF_USED,), f"{switch.dtype} is used ({switch.path}:{switch.line})"
-    return ((table.HALF_UNUSED,) if not words.uses_half and words.trains else ()), ""
+        return switch.dtype, f"{switch.dtype} is used ({switch.path}:{switch.line})"
+    return _NONE if not words.uses_half else "", ""
 
 
 def _items(finding: Finding, words: ProjectWords) -> Iterator[Item]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.in_format import in_format
-from nanlint.analysis.op_graph import NUMBER, made_from
+from nanlint.analysis.op_graph import JOIN, NUMBER, made_from
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.no_elements import NoElements
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nanlint.ops.zone import Zone
 
 _HALVES = (FLOAT16.name, BFLOAT16.name)
+_PLACED = "torch.index_put"
 _TENSORS = frozenset({"torch.tensor", "torch.as_tensor"})
 
 
@@ -36,8 +37,8 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
         found = [
             (each, hazard)
             for op in function.ops
-            if op.copy_of is None and op.function in watched
-            for each in watched[op.function]
+            if op.copy_of is None
+            for each in watched.get(_name_of(op), ())
             if (hazard := _hazard(op, each, function, file)) is not None
         ]
         together: dict[object, list[Hazard]] = {}
@@ -45,6 +46,11 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
             hazard.siblings = together.setdefault((each.contains, each.backward, hazard.defect), [])
             hazard.siblings.append(hazard)
         yield from found
+
+
+def _name_of(op: Op) -> str:
+    """The operation as the op table calls it: `x[index] = value` is one of a name."""
+    return _PLACED if op.function == JOIN and op.where == "element" else op.function
 
 
 def _is_run_by_pytest(function: Function) -> bool:

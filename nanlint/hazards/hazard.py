@@ -234,6 +234,11 @@ class Hazard(ZeroOperand):
         return [op for op in self.function.ops if op.copy_of is None and id(op.node) in inside]
 
     @property
+    def is_item_set(self) -> bool:
+        """Whether it is written as `x[mask] = value`."""
+        return isinstance(self.op.node, ast.Subscript) and self.op.in_place
+
+    @property
     def comments(self) -> str:
         """What the comments right above it and on its lines say."""
         first, last = self.span.line, self.span.end_line

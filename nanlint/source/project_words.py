@@ -28,6 +28,8 @@ _WORD = re.compile(rb"[A-Za-z_]\w+")
 _HALF = frozenset({b"float16", b"bfloat16", b"autocast", b"GradScaler", b"fp16", b"bf16", b"mixed_precision"})
 # The word alone is one half of something.
 _CAST_TO_HALF = b".half("
+# What measures speed or shows something may run in any format.
+_ASIDE = re.compile(r"(^|[/_])(benchmarks?|docs?|export)[/_.]")
 _TRAINING = frozenset({b"backward", b"manual_backward", b"Trainer", b"training_step"})
 # Of each half format, for the tensors themselves and under autocast.
 _KINDS_OF_SWITCHES = 4

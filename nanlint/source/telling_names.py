@@ -123,3 +123,14 @@ RATES = frozenset({"lr", "learning_rate", "max_lr", "base_lr", "T_max", "total_s
 
 TEMPERATURES = frozenset({"temperature", "temp", "tau"})
 """What logits are divided by."""
+
+MASKING = frozenset({"mask", "masks", "masked", "pad", "padding", "invalid", "keep"})
+"""What says where something is masked."""
+
+ATTENTION_SCORES = frozenset(
+    {
+        "attn", "attention", "att", "score", "scores", "logits", "dots", "sim", "sims", "similarity", "energy", "energies", "qk",
+        "alignment", "weights", "wei", "affinity",
+    }
+)  # fmt: skip
+"""What a softmax is taken of."""

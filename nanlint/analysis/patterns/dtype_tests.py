@@ -34,10 +34,25 @@ def _tests_of(node: ast.AST | None, function: ast.AST) -> Iterator[ast.expr]:
     """The conditions on the way to a node: of what stands around it, and of what was left before it."""
     line = getattr(node, "lineno", 0)
     for each in ast.walk(function):
+        if isinstance(each, ast.With) and each.lineno <= line <= (each.end_lineno or 0):
+            yield from (item.context_expr for item in each.items if _switches_off(item.context_expr))
         if isinstance(each, ast.IfExp) and any(node is inner for inner in ast.walk(each)):
             yield each.test
         if not isinstance(each, ast.If):
             continue
         is_left_before = (each.end_lineno or 0) < line and isinstance(each.body[-1], _LEAVING)
-        if is_left_before or each.lineno <= line <= (each.end_lineno or 0):
+        is_for_half = _is_for_half(each.test) and each.lineno <= line <= (each.body[-1].end_lineno or 0)
+        if is_left_before or (each.lineno <= line <= (each.end_lineno or 0) and not is_for_half):
             yield each.test
+
+
+def _is_for_half(test: ast.expr) -> bool:
+    """`x.dtype == torch.float16`: what is run there is half."""
+    is_equal = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq | ast.Is)
+    return is_equal and any(getattr(node, "attr", "") in {"float16", "half"} for node in ast.walk(test))
+
+
+def _switches_off(region: ast.expr) -> bool:
+    """`torch.autocast("cuda", enabled=False)`, which people write to get to float32."""
+    named = region.keywords if isinstance(region, ast.Call) else []
+    return any(each.arg == "enabled" and getattr(each.value, "value", None) is False for each in named)

@@ -88,8 +88,12 @@ def lowering(node: ast.AST | None, function: Function) -> str:
 
 
 def _together(function: Function) -> list[Function]:
-    owner = function.owner
-    return list(owner.methods.values()) if owner is not None else [function]
+    """The methods of its class; of a function what is around it."""
+    outer = [function]
+    while outer[-1].parent is not None:
+        outer.append(outer[-1].parent)
+    owner = outer[-1].owner
+    return [*outer, *(owner.methods.values() if owner is not None else ())]
 
 
 def _ways(name: str, function: ast.AST) -> Iterator[str]:
