@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
+from nanlint.analysis import possible_numbers
 from nanlint.analysis.patterns import (
+    clips,
     differences,
     entropies,
     eps,
@@ -34,14 +36,13 @@ from nanlint.evidence.table import Item
 from nanlint.hazards import replacing, uses
 from nanlint.hazards.watched import Watched, every, in_half, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
-from nanlint.source.telling_names import DATA, RATES, VANISHING
 
 if TYPE_CHECKING:
     import libcst as cst
     from typing_extensions import Unpack
 
+    from nanlint.analysis.config.settings import Config, Setting
     from nanlint.analysis.op_graph import Op
-    from nanlint.facts.config import Config, Setting
     from nanlint.facts.loop_events import Event
     from nanlint.facts.loop_paths import Decision, Path
     from nanlint.facts.masks import Filling
@@ -61,9 +62,6 @@ else:
 
 __all__ = [
     "COMPARISONS",
-    "DATA",
-    "RATES",
-    "VANISHING",
     "Applicability",
     "Call",
     "Comparison",
@@ -95,6 +93,7 @@ __all__ = [
     "TrainingLoop",
     "Value",
     "Watched",
+    "clips",
     "differences",
     "entropies",
     "eps",
@@ -110,6 +109,7 @@ __all__ = [
     "module_casts",
     "norms",
     "patterns",
+    "possible_numbers",
     "probabilities",
     "replacing",
     "roots",
@@ -250,7 +250,7 @@ class Rule:
         **parts: Unpack[Parts],
     ) -> Finding:
         """A finding about a hazard: place, formats and direction are the hazard's; the engine adds the evidence of the place."""
-        text = Hazard(hazard.op.function, hazard.operand.text, str(hazard.zones[0]) if hazard.zones else "0")
+        text = Hazard(hazard.called, hazard.operand.text, str(hazard.zones[0]) if hazard.zones else "0")
         parts = {"direction": hazard.direction, "dtypes": hazard.dtypes or self.dtypes, **parts}
         return self.finding(at or hazard.span, message, fix=fix, hazard=text, evidence=evidence, **parts)
 

@@ -41,7 +41,7 @@ class OptimizerEpsInHalf(Rule):
 
     code, name = "NAN209", "optimizer-eps-in-half"
     evidence = (items.LOST_AT_ONCE,)
-    hazards = tuple(every(f"torch.optim.{word}", "params") for word in DEFAULTS)
+    hazards = tuple(every(f"torch.optim.{word}", params) for word in DEFAULTS for params in ("0", "params"))
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Judge the making of one optimizer."""

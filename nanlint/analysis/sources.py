@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, TUPLE, made_from
-from nanlint.analysis.relations import root
-from nanlint.source.telling_names import (
+from nanlint.analysis.name_hints import (
+    ADVANTAGES,
     ATTENTION_SCORES,
+    GRADIENTS,
+    KEYS,
     MASKING,
+    MASKS,
     NUMBERED,
     NUMBERING,
+    PROJECTIONS,
     SCORES,
     SEEN,
     TEMPERATURES,
+    VALUES,
 )
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, NUMBER, PARAMETER, TUPLE, made_from
+from nanlint.analysis.relations import root
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
@@ -30,13 +36,21 @@ def suggests_count(value: Value) -> bool:
     return not words.isdisjoint(NUMBERING) and not words.isdisjoint(NUMBERED | SEEN) and "classes" not in words
 
 
+def suggests_mask(value: Value) -> bool:
+    """`valid_mask`: truth values from elsewhere, which may all be false."""
+    op = made_from(root(value))
+    if op is None or value.kind is NUMBER or value.dtype or op.function not in {PARAMETER, ATTRIBUTE, ELEMENT}:
+        return False
+    return not MASKS.isdisjoint(re.findall(r"[a-z]+", op.where.rpartition(".")[2].lower()))
+
+
 def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
     """`advantages`, `rewards`: a number for each sample, so that of a minibatch of one there is one."""
     op = made_from(root(value))
     if op is None or not depth:
         return False
     words = set(re.findall(r"[a-z]+", op.where.lower())) if op.function in {PARAMETER, ATTRIBUTE, ELEMENT} else set()
-    return not words.isdisjoint(SCORES | {"adv", "advs", "gae"}) or (
+    return not words.isdisjoint(SCORES | ADVANTAGES) or (
         op.subject is not None and suggests_one_for_each_sample(op.subject, depth - 1)
     )
 
@@ -48,21 +62,21 @@ def suggests_temperature(text: str) -> bool:
 
 def suggests_gradient(value: Value | None) -> bool:
     """`p.grad`, `grads`."""
-    return not _words(value).isdisjoint({"grad", "grads", "gradient", "gradients"})
+    return not _words(value).isdisjoint(GRADIENTS)
 
 
 def suggests_keys(value: Value) -> bool:
     """`k`, `self.key(x)`: keys of an attention."""
-    return not _words(value).isdisjoint({"k", "key", "keys"})
+    return not _words(value).isdisjoint(KEYS)
 
 
 def suggests_values(value: Value) -> bool:
     """`v`, `value`: values of an attention, no weight of a layer."""
     words = _words(value)
-    return not words.isdisjoint({"v", "value", "values"}) and words.isdisjoint({"weight", "proj"})
+    return not words.isdisjoint(VALUES) and words.isdisjoint(PROJECTIONS)
 
 
-def suggests_mask(value: Value) -> bool:
+def suggests_masking(value: Value) -> bool:
     """`attention_mask`, `pad`: what is multiplied with a large number and added."""
     return not _words(value).isdisjoint(MASKING)
 

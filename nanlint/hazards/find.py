@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.in_format import in_format
-from nanlint.analysis.op_graph import JOIN, NUMBER, made_from
+from nanlint.analysis.op_graph import JOIN, NUMBER, made_from, name_of
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.no_elements import NoElements
@@ -50,7 +50,7 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
 
 def _name_of(op: Op) -> str:
     """The operation as the op table calls it: `x[index] = value` is one of a name."""
-    return _PLACED if op.function == JOIN and op.where == "element" else op.function
+    return _PLACED if op.function == JOIN and op.where == "element" else name_of(op)
 
 
 def _is_run_by_pytest(function: Function) -> bool:

@@ -65,12 +65,6 @@ class ImportedCalls(Layers):
             return self._learned(name, passed)
         if name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper():
             return self.layer(name, passed)
-        if name.startswith("torch.optim.") and name.rpartition(".")[2][:1].isupper():
-            operands = {"params" if key == "0" else key: value for key, value in passed.operands.items()}
-            op = Op(name, operands, passed.node, self.function)
-            op.nodes = passed.nodes(operands)
-            self.function.ops.append(op)
-            return Value(UNKNOWN, op)
         if name == "functools.partial" and passed.given and passed.given[0].kind is REFERENCE:
             return self._partial(passed.given[0], passed)
         if name == "torch.autograd.grad" and passed.given:
@@ -106,7 +100,8 @@ class ImportedCalls(Layers):
         is_numpy, is_math = name.startswith("numpy."), name.startswith("math.")
         if is_numpy and operation in _SPREADS:
             operands = {**operands, "correction": self.maker.literal(0)}
-        in_place = name.endswith("_") and not name.endswith("__")
+        # A clip changes the gradients of what it is given, and returns their norm.
+        in_place = name.endswith("_") and not name.endswith("__") and not operation.startswith("torch.nn.utils.")
         nodes, plain = passed.nodes(operands), is_math or name in BUILTINS
         value = self.emit(operation, operands, passed.node, nodes, operator=plain, in_place=in_place, rest=rest)
         if is_numpy and value.kind is TENSOR and not any(each.kind is TENSOR for each in operands.values()):

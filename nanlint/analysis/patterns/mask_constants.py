@@ -10,7 +10,7 @@ from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, ELEMENT, JOIN, NUMBER, P
 from nanlint.analysis.patterns.probabilities import rest_to_one
 from nanlint.analysis.relations import maker, root
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
-from nanlint.analysis.sources import suggests_mask, suggests_scores
+from nanlint.analysis.sources import suggests_masking, suggests_scores
 from nanlint.ops.formats import AUTOCAST, FORMATS, HALF
 from nanlint.ops.names import METHODS
 
@@ -185,7 +185,7 @@ def _overflows(number: float) -> bool:
 
 def _is_mask(value: Value) -> bool:
     whole = _whole(value)
-    return root(whole).dtype == "bool" or suggests_mask(whole)
+    return root(whole).dtype == "bool" or suggests_masking(whole)
 
 
 def _whole(value: Value) -> Value:

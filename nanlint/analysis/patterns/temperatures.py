@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, TENSOR
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, TENSOR, name_of
 from nanlint.analysis.relations import root
 from nanlint.analysis.sources import suggests_temperature
 
@@ -54,13 +54,12 @@ def _is_default(value: Value) -> bool:
 
 def draws(function: Function) -> bool:
     """Whether the function draws samples."""
-    names = (name for op in function.ops for name in (op.function, op.where))
-    return any(name.rpartition(".")[2] in _DRAWING for name in names)
+    return any(name_of(op).rpartition(".")[2] in _DRAWING for op in function.ops)
 
 
 def is_fitted(function: Function) -> bool:
     """Whether the function or its class minimises with LBFGS, as calibrations do: the loss is not lowest at a temperature of 0."""
-    return any(op.function == _FITTING for each in _together(function) for op in each.ops)
+    return any(name_of(op) == _FITTING for each in _together(function) for op in each.ops)
 
 
 def is_asked_about(node: ast.AST | None, function: Function) -> bool:
