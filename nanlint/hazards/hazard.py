@@ -364,7 +364,8 @@ class Hazard(ZeroOperand):
 
     def with_keyword(self, name: str, text: str) -> Edit | None:
         """The call with an argument set; None for what is no call in brackets."""
-        node, given = self.op.node, self.op.nodes.get(name)
+        node = self.op.node
+        given = self.op.nodes.get(name) or written_argument(node, name)
         if given is not None:
             return Edit(self.source.span_of(given), text)
         if not isinstance(node, ast.Call):
