@@ -156,21 +156,10 @@ TRAINED_FUNCTIONS = frozenset(
 INFERENCE = frozenset(
     {"translate", "tracker", "generate", "generation", "inference", "infer", "predict", "predictor", "decode"}
 )
-# What is computed in float32 or by numpy whatever the model runs in: measurements, signals, data, and what draws or writes.
-NEVER_HALF = frozenset(
-    {
-        "metric", "metrics", "scheduler", "processor", "preprocess", "processing", "extractor", "dataset", "datasets", "augment", "augmentation",
-        "augmentations", "evaluate", "evaluation", "evaluator", "eval", "diagnostics", "env", "planner", "planning", "optimizer", "plot", "visualize",
-        "collator", "collate", "stats", "statistics", "callback", "monitor", "benchmark", "export", "logging", "summary", "report", "load",
-        "save", "test", "tests", "tokenizer", "transform", "transforms", "audio", "loudness", "window", "fbank", "spectrogram", "stft", "mel",
-    }
-)  # fmt: skip
 SHOWN_OR_TESTED = ("test_", "plot", "draw_", "print_", "visualize", "visualise", "imshow")
 DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
 PICKING = ("topk", "argmin", "argsort", "kthvalue")
 LOSSES = frozenset({"loss", "losses", "criterion"})
-# Of boxes, which losses and detectors share.
-OVERLAPS = frozenset({"iou", "giou", "diou", "ciou", "overlap", "overlaps"})
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
 # How the bound of a clip is called.
 CLIP_BOUNDS = frozenset({"norm", "clip", "max"})

@@ -70,6 +70,9 @@ def _casts(module: Value, ops: Sequence[Op]) -> Iterator[str]:
 
 
 def _is_same(one: Value, other: Value) -> bool:
+    stored = other.op.operands.get("stored") if other.op is not None else None
+    if stored is not None and one.key == _bare(stored).key:
+        return True
     return one.key == other.key or (bool(_attribute(one)) and _attribute(one) == _attribute(other))
 
 
