@@ -208,6 +208,12 @@ def test_a_batch_on_which_readers_disagree_is_refused(tmp_path: Path, capsys: py
     assert not (tmp_path / "out.jsonl").exists()
 
 
+def test_a_batch_with_one_reader_stands_on_its_controls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key, first, _, *write = _batch(tmp_path, second_b="yes")
+    assert agreement.main([key, first, *write]) == 0
+    assert "twice" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
