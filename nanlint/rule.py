@@ -16,7 +16,9 @@ from nanlint.analysis.patterns import (
     eps,
     exponentials,
     exponents,
+    kept,
     log_arguments,
+    masked_rows,
     norms,
     probabilities,
     variances,
@@ -26,8 +28,8 @@ from nanlint.analysis.patterns import under_roots as roots
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
-from nanlint.hazards import replacing, uses
-from nanlint.hazards.watched import Watched, every, too_few, zone
+from nanlint.hazards import replacing, selection_fixes, uses
+from nanlint.hazards.watched import Watched, every, thrown_away, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 from nanlint.source.telling_names import DATA, RATES, VANISHING
 
@@ -97,14 +99,18 @@ __all__ = [
     "exponentials",
     "exponents",
     "items",
+    "kept",
     "log_arguments",
+    "masked_rows",
     "norms",
     "patterns",
     "probabilities",
     "replacing",
     "roots",
     "safe",
+    "selection_fixes",
     "show",
+    "thrown_away",
     "too_few",
     "unsafe",
     "uses",
@@ -240,7 +246,8 @@ class Rule:
     ) -> Finding:
         """A finding about a hazard: place, formats and direction are the hazard's; the engine adds the evidence of the place."""
         text = Hazard(hazard.op.function, hazard.operand.text, str(hazard.zones[0]) if hazard.zones else "0")
-        parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}
+        if hazard.zones:
+            parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}
         return self.finding(at or hazard.span, message, fix=fix, hazard=text, evidence=evidence, **parts)
 
     @classmethod

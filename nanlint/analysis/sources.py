@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, made_from
+from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, PARAMETER, made_from
 from nanlint.analysis.relations import root
 from nanlint.source.telling_names import NUMBERED, NUMBERING, SCORES, SEEN
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
+
+_MASKS = frozenset({"mask", "masks", "masked", "keep", "valid", "invalid", "pad", "padding"})
+_CAUSAL = frozenset({"causal", "future", "subsequent", "triu", "tril", "diagonal", "autoregressive"})
 
 
 def suggests_count(value: Value) -> bool:
@@ -31,3 +34,21 @@ def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
     return not words.isdisjoint(SCORES | {"adv", "advs", "gae"}) or (
         op.subject is not None and suggests_one_for_each_sample(op.subject, depth - 1)
     )
+
+
+def suggests_mask(value: Value) -> bool:
+    """`attn_mask`, `keep`: truth values that say which elements count, or which do not."""
+    return not _words(value).isdisjoint(_MASKS)
+
+
+def suggests_causal(value: Value) -> bool:
+    """`causal_mask`, `generate_square_subsequent_mask(n)`: it hides what comes later, and never a position from itself."""
+    return not _words(value).isdisjoint(_CAUSAL)
+
+
+def _words(value: Value) -> set[str]:
+    """The words of the name of something from outside: a parameter, an attribute, an unknown function that was called."""
+    op = made_from(root(value))
+    if op is None or op.function not in {PARAMETER, ATTRIBUTE, ELEMENT, CALL}:
+        return set()
+    return set(re.findall(r"[a-z]+", op.where.lower()))
