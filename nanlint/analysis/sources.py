@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.name_hints import ADVANTAGES, CAUSAL, NUMBERED, NUMBERING, SCORES, SEEN, SELECTED
 from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, PARAMETER, made_from
 from nanlint.analysis.relations import root
-from nanlint.source.telling_names import NUMBERED, NUMBERING, SCORES, SEEN
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
-
-_MASKS = frozenset({"mask", "masks", "masked", "keep", "valid", "invalid", "pad", "padding"})
-_CAUSAL = frozenset({"causal", "future", "subsequent", "triu", "tril", "diagonal", "autoregressive"})
 
 
 def suggests_count(value: Value) -> bool:
@@ -31,19 +28,19 @@ def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
     if op is None or not depth:
         return False
     words = set(re.findall(r"[a-z]+", op.where.lower())) if op.function in {PARAMETER, ATTRIBUTE, ELEMENT} else set()
-    return not words.isdisjoint(SCORES | {"adv", "advs", "gae"}) or (
+    return not words.isdisjoint(SCORES | ADVANTAGES) or (
         op.subject is not None and suggests_one_for_each_sample(op.subject, depth - 1)
     )
 
 
 def suggests_mask(value: Value) -> bool:
     """`attn_mask`, `keep`: truth values that say which elements count, or which do not."""
-    return not _words(value).isdisjoint(_MASKS)
+    return not _words(value).isdisjoint(SELECTED)
 
 
 def suggests_causal(value: Value) -> bool:
     """`causal_mask`, `generate_square_subsequent_mask(n)`: it hides what comes later, and never a position from itself."""
-    return not _words(value).isdisjoint(_CAUSAL)
+    return not _words(value).isdisjoint(CAUSAL)
 
 
 def _words(value: Value) -> set[str]:
