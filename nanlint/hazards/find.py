@@ -43,7 +43,7 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
         ]
         together: dict[object, list[Hazard]] = {}
         for each, hazard in found:
-            hazard.siblings = together.setdefault((each.contains, each.backward, hazard.defect), [])
+            hazard.siblings = together.setdefault((*each[2:], hazard.defect), [])
             hazard.siblings.append(hazard)
         yield from found
 

@@ -96,22 +96,24 @@ def kept(op: Op, operand: str) -> Kept | None:  # noqa: PLR0911 - one for each w
         return Kept(op, operand, value, index) if is_test else None
     if op.function == PRODUCT:
         mask = given.get("other" if operand == "input" else "input")
-        test = _test_behind(mask) if mask is not None else None
+        is_infinite = value.number is not None and math.isinf(value.number)
+        test = _test_behind(mask, is_share_enough=is_infinite) if mask is not None else None
         return Kept(op, operand, value, test[0], test[1]) if test is not None else None
     return None
 
 
-def _test_behind(mask: Value) -> tuple[Value, bool] | None:
-    """The test that a factor of 0 and 1 was made of, cast or taken from 1; and whether it is 1 where the test holds."""
+def _test_behind(mask: Value, *, is_share_enough: bool = False) -> tuple[Value, bool] | None:
+    """The test that a factor of 0 and 1 was made of, cast or taken from 1, or a share; and whether it is 1 where the test holds."""
     bare = root(mask)
     op = made_from(bare)
     if op is not None and op.function == "torch.sub" and op.subject is not None and op.subject.number == 1:
-        inner = _test_behind(op.operands["other"]) if "other" in op.operands else None
+        rest = op.operands.get("other")
+        inner = _test_behind(rest, is_share_enough=is_share_enough) if rest is not None else None
         return (inner[0], not inner[1]) if inner is not None else None
     if bare.kind == NUMBER or bare.number is not None:
         return None
-    is_test = op is not None and op.function in TESTS
-    return (bare, True) if is_test or is_mask(bare) or bare.range.is_subset(UNIT) or suggests_mask(bare) else None
+    is_test = (op is not None and op.function in TESTS) or is_mask(bare) or suggests_mask(bare)
+    return (bare, True) if is_test or (is_share_enough and bare.range.is_subset(UNIT)) else None
 
 
 def range_kept(value: Value, found: Kept, depth: int = _DEEPEST) -> Interval:

@@ -26,6 +26,8 @@ _HOLDING = VIEWS | {"torch.mul", "torch.div", FILL, SUBSCRIPT, ELEMENT}
 _PEAKS = frozenset({"torch.max", "torch.amax"})
 _RANKS = frozenset({"torch.topk", "torch.sort", "torch.argsort", "torch.kthvalue", "torch.cumsum", "torch.multinomial"})
 _POSITIONS = frozenset({"torch.arange", "torch.triu_indices", "torch.tril_indices"})
+_FULL_OF_ONES = frozenset({"torch.ones", "torch.ones_like"})
+_FULL = _FULL_OF_ONES | {"torch.zeros", "torch.zeros_like"}
 _BY_ROW = frozenset({"torch.all", "torch.any"})
 # A mask of numbers is compared with one: where this holds, it is 0.
 _IS_ZERO, _IS_ONE = frozenset({"torch.eq", "torch.lt", "torch.le"}), frozenset({"torch.ne", "torch.gt", "torch.ge"})
@@ -132,10 +134,18 @@ def spares_something(mask: Value, scores: Value | None, *, hides: bool, depth: i
             parts[0], hides=hides is (op.function in _IS_ONE)
         )
     if op.function == JOIN:
-        return all(map(spares, parts))
+        # What is written element by element leaves the rest as it was.
+        left = parts[:1] if op.where == "element" else parts
+        return bool(left) and all(_hides_nothing(each, hides=hides) or spares(each) for each in left)
     if op.function == "torch.sub" and parts[0].number == 1:
         return spares(parts[-1], hides=not hides)
     return any(map(spares, parts))
+
+
+def _hides_nothing(mask: Value, *, hides: bool) -> bool:
+    """`torch.ones(n)` of what is kept, `torch.zeros(n)` of what is hidden."""
+    op = made_from(root(mask))
+    return op is not None and op.function in _FULL and (op.function in _FULL_OF_ONES) is not hides
 
 
 def _spares_the_diagonal(op: Op, *, hides: bool) -> bool:
