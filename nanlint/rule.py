@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from nanlint.facts.loop_paths import Decision, Path
     from nanlint.facts.masks import Filling
     from nanlint.facts.module_facts import ModuleFacts as Facts
-    from nanlint.facts.selections import Selection
     from nanlint.facts.training_loop import TrainingLoop
     from nanlint.facts.values import Call, Form, Value
     from nanlint.hazards.hazard import Hazard as OpHazard
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
 else:
     # Rules name these in annotations alone, which are never evaluated.
     Filling = Call = Facts = Form = Value = Node = Expression = Comparison = Config = Setting = object
-    TrainingLoop = Event = Decision = Path = Selection = Vanishing = Op = OpHazard = object
+    TrainingLoop = Event = Decision = Path = Vanishing = Op = OpHazard = object
 
 __all__ = [
     "COMPARISONS",
@@ -83,7 +82,6 @@ __all__ = [
     "Option",
     "Path",
     "Rule",
-    "Selection",
     "Setting",
     "Severity",
     "Span",

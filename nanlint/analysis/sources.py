@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.name_hints import ADVANTAGES, CAUSAL, NUMBERED, NUMBERING, SCORES, SEEN, SELECTED
-from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, PARAMETER, made_from
+from nanlint.analysis.name_hints import ADVANTAGES, CAUSAL, MASKS, NUMBERED, NUMBERING, SCORES, SEEN
+from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, NUMBER, PARAMETER, made_from
 from nanlint.analysis.relations import root
 
 if TYPE_CHECKING:
@@ -22,6 +22,14 @@ def suggests_count(value: Value) -> bool:
     return not words.isdisjoint(NUMBERING) and not words.isdisjoint(NUMBERED | SEEN) and "classes" not in words
 
 
+def suggests_mask(value: Value) -> bool:
+    """`valid_mask`: truth values from elsewhere, which may all be false."""
+    op = made_from(root(value))
+    if op is None or value.kind is NUMBER or value.dtype or op.function not in {PARAMETER, ATTRIBUTE, ELEMENT}:
+        return False
+    return not MASKS.isdisjoint(re.findall(r"[a-z]+", op.where.rpartition(".")[2].lower()))
+
+
 def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
     """`advantages`, `rewards`: a number for each sample, so that of a minibatch of one there is one."""
     op = made_from(root(value))
@@ -31,11 +39,6 @@ def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
     return not words.isdisjoint(SCORES | ADVANTAGES) or (
         op.subject is not None and suggests_one_for_each_sample(op.subject, depth - 1)
     )
-
-
-def suggests_mask(value: Value) -> bool:
-    """`attn_mask`, `keep`: truth values that say which elements count, or which do not."""
-    return not _words(value).isdisjoint(SELECTED)
 
 
 def suggests_causal(value: Value) -> bool:

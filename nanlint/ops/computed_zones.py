@@ -191,3 +191,5 @@ COMPUTED: dict[str, Callable[[str, Format, Mapping[str, object]], tuple[Zone, ..
     **dict.fromkeys(("torch.svd", "torch.linalg.svd", "torch.linalg.eigh", "torch.linalg.eig"), _equal_values),
 }
 """The operations whose zones are computed; None from one of them leaves the measured zones."""
+DECIDING = ("exponent", "eps", "log_input")
+"""The parameters whose constants decide about a computed zone."""
