@@ -95,7 +95,6 @@ def _raises_zeros(op: Op) -> bool:
     """`x[x == 0] = 1e-12`: whoever asks for 0 alone expects nothing below it."""
     fill, mask = op.operands.get("value"), op.operands.get("mask")
     test = mask.op if mask is not None else None
-    is_zero = test is not None and test.function == "torch.eq" and test.operands["other"].number == 0
-    return (
-        is_zero and fill is not None and fill.range.low > 0 and test.operands["input"].key == op.operands["input"].key
-    )
+    if test is None or test.function != "torch.eq" or test.operands["other"].number != 0:
+        return False
+    return fill is not None and fill.range.low > 0 and test.operands["input"].key == op.operands["input"].key

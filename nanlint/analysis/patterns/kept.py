@@ -152,8 +152,8 @@ def zones_thrown_away(op: Op, operand: str, found: Kept, zones: Sequence[Zone]) 
     results = {zone.result for zone in zones if zone.direction is FORWARD}
     if found.op.function in CLAMPS:
         return slopes if "-inf" in results else []
-    if thrown_away_as_broken(found, op):
-        return slopes if results else []
+    if results and slopes and thrown_away_as_broken(found, op):
+        return slopes
     if nan_operand(found, op) == operand:
         return [Zone(op.function, operand, BACKWARD, name, "nan", (NAN,)) for name in FORMATS]
     if found.condition is None:
