@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
+from nanlint.analysis import possible_numbers
 from nanlint.analysis.patterns import (
+    clips,
     differences,
     entropies,
     eps,
@@ -29,14 +31,13 @@ from nanlint.evidence.table import Item
 from nanlint.hazards import replacing, uses
 from nanlint.hazards.watched import Watched, every, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
-from nanlint.source.telling_names import DATA, RATES, VANISHING
 
 if TYPE_CHECKING:
     import libcst as cst
     from typing_extensions import Unpack
 
+    from nanlint.analysis.config.settings import Config, Setting
     from nanlint.analysis.op_graph import Op
-    from nanlint.facts.config import Config, Setting
     from nanlint.facts.loop_events import Event
     from nanlint.facts.loop_paths import Decision, Path
     from nanlint.facts.masks import Filling
@@ -56,9 +57,6 @@ else:
 
 __all__ = [
     "COMPARISONS",
-    "DATA",
-    "RATES",
-    "VANISHING",
     "Applicability",
     "Call",
     "Comparison",
@@ -90,6 +88,7 @@ __all__ = [
     "TrainingLoop",
     "Value",
     "Watched",
+    "clips",
     "differences",
     "entropies",
     "eps",
@@ -100,6 +99,7 @@ __all__ = [
     "log_arguments",
     "norms",
     "patterns",
+    "possible_numbers",
     "probabilities",
     "replacing",
     "roots",

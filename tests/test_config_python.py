@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from nanlint.facts.config import Config, Setting
-from nanlint.facts.config_python import python_configs
+from nanlint.analysis.config.python_settings import python_configs
+from nanlint.analysis.config.settings import Config, Setting
 
 
 def configs(text: str) -> list[Config]:

@@ -5,4 +5,5 @@ make          one operation on known values: its range, dtype, kind and gradient
 relations     what two operands that are related make of each other
 interpreter/  walks a function once and emits operations
 project/      files, functions and classes; what is returned, what callers pass, where results go
+config/       what training configs state, in config files and in Python
 """

@@ -49,6 +49,12 @@ class SourceText:
         """The text of one line."""
         return self._lines[number - 1]
 
+    def comments_in(self, first: int, last: int) -> str:
+        """The comments of some lines, and those that stand right above. A `#` in a string looks like one."""
+        while first > 1 and self._lines[first - 2].lstrip().startswith("#"):
+            first -= 1
+        return " ".join(line.partition("#")[2] for line in self._lines[first - 1 : last])
+
     def offset_of(self, node: ast.AST) -> int:
         """How many characters of the file stand before a node."""
         span = self.span_of(node)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, made_from
+from nanlint.analysis.name_hints import ADVANTAGES, MASKS, NUMBERED, NUMBERING, SCORES, SEEN
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, NUMBER, PARAMETER, made_from
 from nanlint.analysis.relations import root
-from nanlint.source.telling_names import NUMBERED, NUMBERING, SCORES, SEEN
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
@@ -22,12 +22,20 @@ def suggests_count(value: Value) -> bool:
     return not words.isdisjoint(NUMBERING) and not words.isdisjoint(NUMBERED | SEEN) and "classes" not in words
 
 
+def suggests_mask(value: Value) -> bool:
+    """`valid_mask`: truth values from elsewhere, which may all be false."""
+    op = made_from(root(value))
+    if op is None or value.kind is NUMBER or value.dtype or op.function not in {PARAMETER, ATTRIBUTE, ELEMENT}:
+        return False
+    return not MASKS.isdisjoint(re.findall(r"[a-z]+", op.where.rpartition(".")[2].lower()))
+
+
 def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
     """`advantages`, `rewards`: a number for each sample, so that of a minibatch of one there is one."""
     op = made_from(root(value))
     if op is None or not depth:
         return False
     words = set(re.findall(r"[a-z]+", op.where.lower())) if op.function in {PARAMETER, ATTRIBUTE, ELEMENT} else set()
-    return not words.isdisjoint(SCORES | {"adv", "advs", "gae"}) or (
+    return not words.isdisjoint(SCORES | ADVANTAGES) or (
         op.subject is not None and suggests_one_for_each_sample(op.subject, depth - 1)
     )

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.config.settings import Config, config_of
 from nanlint.engine.rule_border import findings_of
 from nanlint.evidence.levels import graded
-from nanlint.facts.config import Config, config_of
 from nanlint.source.config_company import is_launcher, trainers_beside
 from nanlint.source.config_entries import read_documents
 from nanlint.source.config_words import speaks_of_settings
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Sequence
 
+    from nanlint.analysis.config.settings import Setting
     from nanlint.engine.ruleset import Ruleset
-    from nanlint.facts.config import Setting
     from nanlint.model import FileError, Finding
     from nanlint.source.config_entries import Document
 
@@ -45,7 +45,7 @@ def check_config_text(text: str, path: str, ruleset: Ruleset) -> Settled:
 
 def check_python_settings(tree: ast.Module, text: str, path: str, ruleset: Ruleset) -> Settled:
     """What the rules find in the configs that Python code states."""
-    from nanlint.facts.config_python import python_configs  # noqa: PLC0415 - for code that states settings only
+    from nanlint.analysis.config.python_settings import python_configs  # noqa: PLC0415 - for code that states settings only
 
     outcome = Settled()
     _judge(python_configs(tree, text, speaks_of_settings), path, ruleset, outcome)

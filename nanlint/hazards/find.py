@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import NUMBER, made_from
+from nanlint.analysis.op_graph import NUMBER, made_from, name_of
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.no_elements import NoElements
@@ -33,8 +33,8 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
         found = [
             (each, hazard)
             for op in function.ops
-            if op.copy_of is None and op.function in watched
-            for each in watched[op.function]
+            if op.copy_of is None
+            for each in watched.get(name_of(op), ())
             if (hazard := _hazard(op, each, function, file)) is not None
         ]
         together: dict[object, list[Hazard]] = {}

@@ -7,8 +7,10 @@ import os
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op, Value, made_from
+from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op, Value, made_from, name_of
+from nanlint.analysis.project.syntax_names import written_argument
 from nanlint.analysis.relations import root
+from nanlint.analysis.trained_by_name import is_test_file
 from nanlint.hazards.op_uses import may_use
 from nanlint.hazards.operand import ATOMS, Operand
 from nanlint.hazards.zero_operand import ZeroOperand
@@ -59,7 +61,7 @@ class Hazard(ZeroOperand):
         """Where the result goes: bits of `analysis.project.consequence`."""
         self.is_cut_off = is_cut_off
         """No gradient comes back to it: it is not recorded, or all its uses are plain numbers, indices, detached copies."""
-        self.operand = Operand(op.operands[name], op.nodes.get(name), source)
+        self.operand = Operand(op.operands[name], op.nodes.get(name) or written_argument(op.node, name), source)
         self.operand_name = name
         self.siblings: Sequence[Hazard] = (self,)
         """All hazards of the function by the same operand, in the order of the code, this one among them: one defect."""
@@ -79,6 +81,31 @@ class Hazard(ZeroOperand):
         """The formats in which it breaks."""
         found = {zone.dtype for zone in self.zones}
         return tuple(name for name in FORMATS if name in found)
+
+    @property
+    def called(self) -> str:
+        """The name of the operation, or of what is called."""
+        return name_of(self.op)
+
+    @property
+    def is_in_tests(self) -> bool:
+        """Whether the file holds tests, by its name: no run of anybody's breaks there."""
+        return is_test_file(self.function.module.path)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything is done with the result: it is no statement of its own, nor a name nobody reads."""
+        kept = [value for _, value, _ in self.function.sinks]
+        kept += [value for held in self.function.stores.values() for value in held]
+        return bool(may_use(self.op, self.function)) or any(made_from(value) is self.op for value in kept)
+
+    @property
+    def comments(self) -> str:
+        """What the comments of its statement say, and those right above."""
+        line = getattr(self.op.node, "lineno", 0)
+        around = [node for node in _statements(self.function.node) if node.lineno <= line <= (node.end_lineno or 0)]
+        first = max((node.lineno for node in around), default=line)
+        return self.source.comments_in(first, getattr(self.op.node, "end_lineno", line))
 
     @property
     def word(self) -> str:
@@ -302,6 +329,14 @@ class Hazard(ZeroOperand):
             return ()
         place = self.source.span_of(op.node)
         return (Label(place, text),) if not place.overlaps(self.span) else ()
+
+    def label_at(self, node: ast.AST | None, text: str) -> tuple[Label, ...]:
+        """A label at a node of the same file, apart from the operand."""
+        tree = self.function.module.body.node
+        if not isinstance(node, ast.expr) or not any(each is node for each in ast.walk(tree)):
+            return ()
+        place, own = self.source.span_of(node), self.operand.span
+        return (Label(place, text),) if own is None or not place.overlaps(own) else ()
 
     def elsewhere(self, op: Op | None, text: str) -> str:
         """`text` and the place where something was made, if that is in another file: no label can point there."""

@@ -11,7 +11,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.facts.config import Config, Setting, Source, folded_path
+from nanlint.analysis.config.settings import Config, Setting, Source, folded_path
 from nanlint.model import Span
 from nanlint.source.below import nodes_below
 
