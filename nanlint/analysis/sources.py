@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.name_hints import ADVANTAGES, MASKS, NUMBERED, NUMBERING, SCORES, SEEN
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, NUMBER, PARAMETER, made_from
+from nanlint.analysis.name_hints import ADVANTAGES, CAUSAL, MASKS, NUMBERED, NUMBERING, SCORES, SEEN
+from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, NUMBER, PARAMETER, made_from
 from nanlint.analysis.relations import root
 
 if TYPE_CHECKING:
@@ -39,3 +39,16 @@ def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
     return not words.isdisjoint(SCORES | ADVANTAGES) or (
         op.subject is not None and suggests_one_for_each_sample(op.subject, depth - 1)
     )
+
+
+def suggests_causal(value: Value) -> bool:
+    """`causal_mask`, `generate_square_subsequent_mask(n)`: it hides what comes later, and never a position from itself."""
+    return not _words(value).isdisjoint(CAUSAL)
+
+
+def _words(value: Value) -> set[str]:
+    """The words of the name of something from outside: a parameter, an attribute, an unknown function that was called."""
+    op = made_from(root(value))
+    if op is None or op.function not in {PARAMETER, ATTRIBUTE, ELEMENT, CALL}:
+        return set()
+    return set(re.findall(r"[a-z]+", op.where.lower()))
