@@ -165,3 +165,5 @@ BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
 CLIP_BOUNDS = frozenset({"norm", "clip", "max"})
 # What a comment says beside a call that clips nothing and is not meant to.
 MEASURING = r"measur|monitor|\blog|track|record|comput|report|\b(no|not|never|without|n't) (actual(ly)? )?clip|disabl"
+# A mask that hides what comes later, and never a position from itself.
+CAUSAL = frozenset({"causal", "future", "subsequent", "triu", "tril", "diagonal", "autoregressive"})

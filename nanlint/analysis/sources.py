@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.name_hints import (
     ADVANTAGES,
     ATTENTION_SCORES,
+    CAUSAL,
     GRADIENTS,
     KEYS,
     MASKING,
@@ -20,7 +21,7 @@ from nanlint.analysis.name_hints import (
     TEMPERATURES,
     VALUES,
 )
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, NUMBER, PARAMETER, TUPLE, made_from
+from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, NUMBER, PARAMETER, TUPLE, made_from
 from nanlint.analysis.relations import root
 
 if TYPE_CHECKING:
@@ -62,31 +63,31 @@ def suggests_temperature(text: str) -> bool:
 
 def suggests_gradient(value: Value | None) -> bool:
     """`p.grad`, `grads`."""
-    return not _words(value).isdisjoint(GRADIENTS)
+    return not _given_words(value).isdisjoint(GRADIENTS)
 
 
 def suggests_keys(value: Value) -> bool:
     """`k`, `self.key(x)`: keys of an attention."""
-    return not _words(value).isdisjoint(KEYS)
+    return not _given_words(value).isdisjoint(KEYS)
 
 
 def suggests_values(value: Value) -> bool:
     """`v`, `value`: values of an attention, no weight of a layer."""
-    words = _words(value)
+    words = _given_words(value)
     return not words.isdisjoint(VALUES) and words.isdisjoint(PROJECTIONS)
 
 
 def suggests_masking(value: Value) -> bool:
     """`attention_mask`, `pad`: what is multiplied with a large number and added."""
-    return not _words(value).isdisjoint(MASKING)
+    return not _given_words(value).isdisjoint(MASKING)
 
 
 def suggests_scores(value: Value) -> bool:
     """`attn`, `logits`: what a softmax is taken of."""
-    return not _words(value).isdisjoint(ATTENTION_SCORES)
+    return not _given_words(value).isdisjoint(ATTENTION_SCORES)
 
 
-def _words(value: Value | None, depth: int = 4) -> set[str]:
+def _given_words(value: Value | None, depth: int = 4) -> set[str]:
     """The words of the names of what came in from outside, on its own or in a list that is joined; none for what was computed here."""
     op = made_from(root(value)) if value is not None else None
     if op is None or value is None or not depth:
@@ -96,4 +97,17 @@ def _words(value: Value | None, depth: int = 4) -> set[str]:
     is_joined = op.function in {"torch.cat", "torch.stack"} or op.where in {"comprehension", "sequence"}
     is_repeated = op.subject is not None and op.subject.kind is TUPLE
     inner = (*op.operands.values(), *value.parts) if is_joined or is_repeated else value.parts
-    return {word for each in inner for word in _words(each, depth - 1)}
+    return {word for each in inner for word in _given_words(each, depth - 1)}
+
+
+def suggests_causal(value: Value) -> bool:
+    """`causal_mask`, `generate_square_subsequent_mask(n)`: it hides what comes later, and never a position from itself."""
+    return not _words(value).isdisjoint(CAUSAL)
+
+
+def _words(value: Value) -> set[str]:
+    """The words of the name of something from outside: a parameter, an attribute, an unknown function that was called."""
+    op = made_from(root(value))
+    if op is None or op.function not in {PARAMETER, ATTRIBUTE, ELEMENT, CALL}:
+        return set()
+    return set(re.findall(r"[a-z]+", op.where.lower()))

@@ -23,6 +23,8 @@ class Watched(NamedTuple):
     """Not a zone of values: there may be too few of them."""
     narrow: bool = False
     """Where the dtype is open, the values are those that the half formats would compute."""
+    thrown: bool = False
+    """Only where the result is thrown away in the places where it breaks."""
 
     def covers(self, met: Zone) -> bool:
         """Whether the rule tells of this zone."""
@@ -41,9 +43,14 @@ def in_half(operation: str, operand: str, *, contains: float | None = None, back
     return Watched(operation, operand, contains, backward, narrow=True)
 
 
-def every(operation: str, operand: str) -> Watched:
-    """Every such operation, whatever its operand is: the rule looks at a setting of it."""
+def every(operation: str, operand: str = "") -> Watched:
+    """Every such operation, whatever its operand is, of one that it was given: the rule looks at a setting of it."""
     return Watched(operation, operand, always=True)
+
+
+def thrown_away(operation: str, operand: str) -> Watched:
+    """An operation of which just those results are thrown away that `operand` breaks: the gradient of them is not."""
+    return Watched(operation, operand, backward=True, thrown=True)
 
 
 def too_few(operation: str, operand: str = "input") -> Watched:
