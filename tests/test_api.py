@@ -233,7 +233,7 @@ def test_a_type_checker_finds_misuse(tmp_path: Path, own_folders: Path) -> None:
 
 
 RULE_OF_A_USER = '''
-from nanlint.rule import Call, Facts, Finding, Iterator, Rule, Severity
+from nanlint.rule import Finding, Iterator, OpHazard, Rule, Severity, every
 
 
 class NoLog(Rule):
@@ -242,12 +242,12 @@ class NoLog(Rule):
     code = "LOC901"
     name = "no-log"
     severity = Severity.WARNING
-    calls = frozenset({"torch.log"})
+    hazards = (every("torch.log"),)
     options = {"limit": 1.0}
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
         if self.option("limit"):
-            yield self.finding(facts.span_of(call.node), facts.quote(call.node))
+            yield self.told(hazard, hazard.text)
 '''
 
 

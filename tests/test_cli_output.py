@@ -134,7 +134,7 @@ def test_what_programs_read_is_utf8_whatever_the_terminal_speaks(project: Projec
 
 
 NAN_RULE = '''
-from nanlint.rule import Rule, Severity
+from nanlint.rule import Rule, Severity, every
 
 
 class Marked(Rule):
@@ -143,10 +143,10 @@ class Marked(Rule):
     code = "NAN990"
     name = "marked-log"
     severity = Severity.WARNING
-    calls = frozenset({"torch.log"})
+    hazards = (every("torch.log"),)
 
-    def check_call(self, call, facts):
-        yield self.finding(facts.span_of(call.node), "a logarithm")
+    def check(self, hazard):
+        yield self.told(hazard, "a logarithm")
 '''
 WARNING = 'warning: {}: ruff takes `# noqa: NAN…` for a mistake of yours; add {} = ["NAN"]\n'
 

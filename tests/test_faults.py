@@ -254,7 +254,7 @@ def test_deep_nesting_in_one_function_leaves_the_others_checked_or_tells_of_the_
 # -- rules that fail ----------------------------------------------------------------------------------------------
 
 RULE = '''
-from nanlint.rule import Rule, Severity
+from nanlint.rule import Rule, Severity, every
 
 
 class Failing(Rule):
@@ -263,9 +263,9 @@ class Failing(Rule):
     code = "FAI001"
     name = "failing"
     severity = Severity.WARNING
-    calls = frozenset({{"torch.log"}})
+    hazards = (every("torch.log"),)
 
-    def check_call(self, call, facts):
+    def check(self, hazard):
         {body}
 '''
 
@@ -284,10 +284,10 @@ def with_rule(project: Project, source: str) -> None:
         pytest.param("return None", "TypeError: 'NoneType' object is not iterable", id="returns nothing"),
         pytest.param("yield 1", "TypeError: it yields int, and a rule yields Finding", id="yields a number"),
         pytest.param("raise SystemExit(0)", "SystemExit: 0", id="exits"),
-        pytest.param("facts.no_such_question()", "AttributeError: ", id="asks what facts cannot answer"),
-        pytest.param("return self.check_call(call, facts)", "RecursionError: ", id="calls itself"),
+        pytest.param("hazard.no_such_question()", "AttributeError: ", id="asks what a hazard cannot answer"),
+        pytest.param("return self.check(hazard)", "RecursionError: ", id="calls itself"),
         pytest.param(
-            "import dataclasses; yield dataclasses.replace(self.finding(facts.span_of(call.node), 'x'), code='X1')",
+            "import dataclasses; yield dataclasses.replace(self.told(hazard, 'x'), code='X1')",
             "ValueError: it yields a finding of X1",
             id="yields another rule's finding",
         ),
@@ -304,7 +304,7 @@ def test_a_rule_that_fails_is_named_and_the_others_go_on(project: Project, body:
 
 
 def test_what_a_rule_found_before_it_failed_is_kept(project: Project) -> None:
-    with_rule(project, RULE.format(body="yield self.finding(facts.span_of(call.node), 'found'); 1 / 0"))
+    with_rule(project, RULE.format(body="yield self.told(hazard, 'found'); 1 / 0"))
     outcome = project.check("a.py")
     assert "a.py:5:12: FAI001 found [failing]" in outcome.out
     assert len(error_lines(outcome)) == 1
@@ -398,7 +398,7 @@ def test_a_folder_of_rules_that_is_not_there_fails_the_run_with_one_line(project
 
 
 def test_base_classes_of_rules_begin_with_an_underscore(project: Project) -> None:
-    source = RULE.format(body="yield self.finding(facts.span_of(call.node), 'based')")
+    source = RULE.format(body="yield self.told(hazard, 'based')")
     base, _, _ = source.partition("    code =")
     with_rule(
         project,

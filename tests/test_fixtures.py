@@ -176,7 +176,7 @@ def test_an_empty_folder_is_a_problem(tmp_path: Path) -> None:
 LOCAL_RULE = '''
 """ABC001 no-seven."""
 
-from nanlint.rule import Call, Facts, Finding, Iterator, Rule, Severity
+from nanlint.rule import Finding, Iterator, OpHazard, Rule, Severity, every
 
 
 class NoSeven(Rule):
@@ -185,11 +185,11 @@ class NoSeven(Rule):
     code = "ABC001"
     name = "no-seven"
     severity = Severity.WARNING
-    calls = frozenset({"torch.full"})
+    hazards = (every("torch.full"),)
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        if facts.constant_of(call.arguments.get("fill_value")) == 7:
-            yield self.finding(facts.span_of(call.node), f"`{facts.quote(call.node)}` is full of 7")
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        if hazard.op.operands["fill_value"].number == 7:
+            yield self.told(hazard, f"`{hazard.text}` is full of 7")
 '''
 
 

@@ -99,7 +99,7 @@ def test_the_option_is_stronger_than_the_environment(project: Project) -> None:
 SLOW_RULE = '''
 import time
 
-from nanlint.rule import Rule, Severity
+from nanlint.rule import Rule, Severity, every
 
 
 class Slow(Rule):
@@ -108,9 +108,9 @@ class Slow(Rule):
     code = "SLO001"
     name = "slow"
     severity = Severity.WARNING
-    calls = frozenset({"torch.log"})
+    hazards = (every("torch.log"),)
 
-    def check_call(self, call, facts):
+    def check(self, hazard):
         time.sleep(0.4)
         return iter(())
 '''

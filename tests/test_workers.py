@@ -138,7 +138,7 @@ def test_one_and_three_jobs_report_the_same(project: Project) -> None:
 KILLER_RULE = '''
 import os
 
-from nanlint.rule import Rule, Severity
+from nanlint.rule import Rule, Severity, every
 
 
 class Killer(Rule):
@@ -147,12 +147,12 @@ class Killer(Rule):
     code = "KIL001"
     name = "killer"
     severity = Severity.WARNING
-    calls = frozenset({"torch.tanh", "torch.log"})
+    hazards = (every("torch.tanh"), every("torch.log"))
 
-    def check_call(self, call, facts):
-        if call.function == "torch.tanh":
+    def check(self, hazard):
+        if hazard.op.function == "torch.tanh":
             os.kill(os.getpid(), 9)
-        yield self.finding(facts.span_of(call.node), "a logarithm")
+        yield self.told(hazard, "a logarithm")
 '''
 
 
@@ -175,7 +175,7 @@ def test_a_file_on_which_the_worker_dies_is_named_and_the_others_are_checked(tmp
 SLOW_RULE = '''
 import time
 
-from nanlint.rule import Rule, Severity
+from nanlint.rule import Rule, Severity, every
 
 
 class Slow(Rule):
@@ -184,11 +184,11 @@ class Slow(Rule):
     code = "SLO001"
     name = "slow"
     severity = Severity.WARNING
-    calls = frozenset({"torch.log"})
+    hazards = (every("torch.log"),)
 
-    def check_call(self, call, facts):
+    def check(self, hazard):
         time.sleep(0.5)
-        yield self.finding(facts.span_of(call.node), "a logarithm")
+        yield self.told(hazard, "a logarithm")
 '''
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Applicability, Call, Edit, Facts, Fix
+from nanlint.rule import Applicability, Edit, Fix, OpHazard
 
 
-def other_function(call: Call, facts: Facts, name: str, applicability: Applicability) -> Fix:
+def other_function(hazard: OpHazard, name: str, applicability: Applicability) -> Fix:
     """The fix that calls `name` instead."""
-    assert call.subject is not None
-    edit = Edit(facts.span_of(call.node), f"{name}({facts.source_of(call.subject)})")
+    edit = Edit(hazard.span, f"{name}({hazard.operand.text})")
     return Fix(f"Call `{name}`", applicability, (edit,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Applicability, Call, Facts, Finding, Iterator, Rule, Severity
+from nanlint.rule import Applicability, Finding, Iterator, OpHazard, Rule, Severity, every
 
 from ._shared import other_function
 
@@ -29,9 +29,9 @@ class BareLog(Rule):
     code = "LOC101"
     name = "bare-log"
     severity = Severity.WARNING
-    calls = frozenset({"torch.log"})
+    hazards = (every("torch.log", "input"),)
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one call."""
-        fix = other_function(call, facts, "torch.log1p", Applicability.SAFE)
-        yield self.finding(facts.span_of(call.node), f"`{facts.quote(call.node)}` is a logarithm", fix=fix)
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Word one call."""
+        fix = other_function(hazard, "torch.log1p", Applicability.SAFE)
+        yield self.told(hazard, f"`{hazard.text}` is a logarithm", fix=fix)

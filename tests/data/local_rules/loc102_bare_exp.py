@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Applicability, Call, Facts, Finding, Iterator, Rule, Severity
+from nanlint.rule import Applicability, Finding, Iterator, OpHazard, Rule, Severity, every
 
 from ._shared import other_function
 
@@ -29,9 +29,9 @@ class BareExp(Rule):
     code = "LOC102"
     name = "bare-exp"
     severity = Severity.INFO
-    calls = frozenset({"torch.exp"})
+    hazards = (every("torch.exp", "input"),)
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one call."""
-        fix = other_function(call, facts, "torch.expm1", Applicability.UNSAFE)
-        yield self.finding(facts.span_of(call.node), f"`{facts.quote(call.node)}` is an exponential", fix=fix)
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Word one call."""
+        fix = other_function(hazard, "torch.expm1", Applicability.UNSAFE)
+        yield self.told(hazard, f"`{hazard.text}` is an exponential", fix=fix)

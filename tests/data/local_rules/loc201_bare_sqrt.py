@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Facts, Finding, Iterator, Rule, Severity
+from nanlint.rule import Finding, Iterator, OpHazard, Rule, Severity, every
 
 
 class BareSqrt(Rule):
@@ -27,11 +27,11 @@ class BareSqrt(Rule):
     code = "LOC201"
     name = "bare-sqrt"
     severity = Severity.ERROR
-    calls = frozenset({"torch.sqrt"})
+    hazards = (every("torch.sqrt", "input"),)
     options = {"noun": "root", "shout": False, "limit": 1.5, "count": 3}
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one call."""
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Word one call."""
         noun = str(self.option("noun"))
         noun = noun.upper() if self.option("shout") else noun
-        yield self.finding(facts.span_of(call.node), f"`{facts.quote(call.node)}` is a {noun}")
+        yield self.told(hazard, f"`{hazard.text}` is a {noun}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Facts, Finding, Iterator, Rule, Severity
+from nanlint.rule import Finding, Iterator, OpHazard, Rule, Severity, every
 
 
 class BareTanh(Rule):
@@ -27,9 +27,9 @@ class BareTanh(Rule):
     code = "LOC202"
     name = "bare-tanh"
     severity = Severity.WARNING
-    calls = frozenset({"torch.tanh"})
+    hazards = (every("torch.tanh", "input"),)
     preview = True
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one call."""
-        yield self.finding(facts.span_of(call.node), f"`{facts.quote(call.node)}` is a hyperbolic tangent")
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Word one call."""
+        yield self.told(hazard, f"`{hazard.text}` is a hyperbolic tangent")
