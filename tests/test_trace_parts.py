@@ -146,7 +146,7 @@ class TestTrails:
         assert [event.is_literal for event in tracer.events] == [True, True, True]
 
     def test_zero_times_an_infinity_that_is_written_down_breaks_there(self) -> None:
-        trail = trail_of(lambda: (torch.zeros(2) * INF).sum())
+        trail = trail_of(lambda: (torch.zeros(2) * INF).sum())  # noqa: PLW0108 - the operations are to run later
         assert [event.operation for event in trail.events] == ["mul", "sum"]
         assert reason_for(Broken.of(trail.origin))[0] == "inf * 0 is NaN"
 
