@@ -23,6 +23,7 @@ from nanlint.analysis.patterns import (
 )
 from nanlint.analysis.patterns import products as patterns
 from nanlint.analysis.patterns import under_roots as roots
+from nanlint.analysis.project import bare_memory
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
@@ -90,6 +91,7 @@ __all__ = [
     "TrainingLoop",
     "Value",
     "Watched",
+    "bare_memory",
     "differences",
     "entropies",
     "eps",

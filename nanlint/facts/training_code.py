@@ -63,7 +63,7 @@ _NEVER_HALF = frozenset(
 )  # fmt: skip
 _TEST_FILE = re.compile(r"^(test_.*|.*_tests?|conftest|bench_.*|.*_bench|tensorboard.*|.*_tensorboard)\.(py|ipynb)$")
 _METRICS = re.compile(r"metrics?(?![-_]?learning)|evaluat|(^|/)(eval|transforms|datasets?|data)(/[^/]*)?\.py$")
-_ASIDE = ("test_", "plot", "draw_", "print_", "visualize", "visualise", "imshow")
+ASIDE = ("test_", "plot", "draw_", "print_", "visualize", "visualise", "imshow")
 _DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
 _PICKING = ("topk", "argmin", "argsort", "kthvalue")
 _LOSSES = frozenset({"loss", "losses", "criterion"})
@@ -80,7 +80,7 @@ def is_building(function: str) -> bool:
 
 def is_test(chunk: Chunk) -> bool:
     """Whether the chunk is a test, a method of a test class, or draws something: what breaks there breaks no run."""
-    return chunk.name.startswith(_ASIDE) or chunk.owner.rpartition(".")[2].startswith("Test")
+    return chunk.name.startswith(ASIDE) or chunk.owner.rpartition(".")[2].startswith("Test")
 
 
 def is_test_file(path: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import NUMBER, made_from
+from nanlint.analysis.op_graph import CALL, NUMBER, Value, made_from
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.no_elements import NoElements
@@ -16,7 +16,7 @@ from nanlint.ops.zone import BACKWARD
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from nanlint.analysis.op_graph import Op, Value
+    from nanlint.analysis.op_graph import Op
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.project.whole import FileInProject
     from nanlint.hazards.watched import Watched
@@ -33,8 +33,8 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
         found = [
             (each, hazard)
             for op in function.ops
-            if op.copy_of is None and op.function in watched
-            for each in watched[op.function]
+            if op.copy_of is None and (name := op.where if op.function == CALL else op.function) in watched
+            for each in watched[name]
             if (hazard := _hazard(op, each, function, file)) is not None
         ]
         together: dict[object, list[Hazard]] = {}
@@ -56,11 +56,11 @@ def _with_outer(function: Function | None) -> Iterator[Function]:
 
 
 def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:  # noqa: PLR0911
+    if watched.always and (watched.operand in op.operands or not watched.operand):
+        return _made(op, watched, [], function, file)
     value, library = op.operands.get(watched.operand), _library(op, function)
     if value is None or library == "math":
         return None
-    if watched.always:
-        return _made(op, watched, [], function, file)
     if watched.few:
         return _of_too_few(op, watched, function, file)
     if all(_is_number(each) for each in op.operands.values()):
@@ -94,13 +94,14 @@ def _made(  # noqa: PLR0913 - what is known of one place
     *,
     is_cut_off: bool = False,
 ) -> Hazard:
+    held = op.operands.get(watched.operand)
     return Hazard(
         op,
         watched.operand,
         zones,
         function,
         file.source,
-        callers=file.graph.with_callers(op.operands[watched.operand]),
+        callers=file.graph.with_callers(held) if held is not None else Value(op=op),
         ends=file.ends_of(op),
         graph=file.graph,
         is_cut_off=is_cut_off,

@@ -8,7 +8,9 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op, Value, made_from
+from nanlint.analysis.project.syntax_names import last_word, names_below
 from nanlint.analysis.relations import root
+from nanlint.facts.training_code import ASIDE, is_test_file
 from nanlint.hazards.op_uses import may_use
 from nanlint.hazards.operand import ATOMS, Operand
 from nanlint.hazards.zero_operand import ZeroOperand
@@ -59,7 +61,8 @@ class Hazard(ZeroOperand):
         """Where the result goes: bits of `analysis.project.consequence`."""
         self.is_cut_off = is_cut_off
         """No gradient comes back to it: it is not recorded, or all its uses are plain numbers, indices, detached copies."""
-        self.operand = Operand(op.operands[name], op.nodes.get(name), source)
+        held = op.operands.get(name) if name else Value(op=op)
+        self.operand = Operand(held if held is not None else Value(op=op), _written(op, name), source)
         self.operand_name = name
         self.siblings: Sequence[Hazard] = (self,)
         """All hazards of the function by the same operand, in the order of the code, this one among them: one defect."""
@@ -132,6 +135,15 @@ class Hazard(ZeroOperand):
             for name, value in op.operands.items()
             if made_from(root(value)) is self.op and op.copy_of is None
         ]
+
+    def written_in(self, functions: frozenset[str]) -> list[tuple[Op, Value]]:
+        """The operations by these functions in which it is written as one of what they are given, and what it gives them."""
+        found: list[tuple[Op, Value]] = []
+        for op in (each for each in may_use(self.op, self.function) if each.function in functions and each.node):
+            parts = [part for value in op.operands.values() for part in (value, *value.parts)]
+            if any(node is self.op.node for node in ast.walk(op.node)):  # type: ignore[arg-type] # it has a node
+                found += [(op, part) for part in parts if part.op is self.op]
+        return found
 
     @property
     def is_guarded_too_late(self) -> bool:
@@ -212,11 +224,16 @@ class Hazard(ZeroOperand):
         return ARRAY in kinds and TENSOR not in kinds
 
     @property
-    def beside(self) -> list[Op]:
-        """The operations of the statement that it stands in, itself included, in the order they are computed."""
+    def _statement(self) -> ast.stmt | None:
+        """The innermost statement that it stands in."""
         line = getattr(self.op.node, "lineno", 0)
         around = [node for node in _statements(self.function.node) if node.lineno <= line <= (node.end_lineno or 0)]
-        statement = max(around, key=lambda node: node.lineno, default=None)
+        return max(around, key=lambda node: node.lineno, default=None)
+
+    @property
+    def beside(self) -> list[Op]:
+        """The operations of the statement that it stands in, itself included, in the order they are computed."""
+        statement = self._statement
         if statement is None:
             return [self.op]
         inside = set(map(id, ast.walk(statement)))
@@ -228,6 +245,36 @@ class Hazard(ZeroOperand):
         node, line = self.function.node, getattr(self.op.node, "lineno", 0)
         loops = (each for each in ast.walk(node) if isinstance(each, ast.For | ast.While))
         return any(loop.lineno <= line <= (loop.end_lineno or 0) for loop in loops)
+
+    @property
+    def is_in_test(self) -> bool:
+        """Whether it stands in a test or draws something, by the name of the file or the function: what breaks there breaks no run."""
+        return is_test_file(self.function.module.path) or self.function.name.startswith(ASIDE)
+
+    @property
+    def is_spelled_out(self) -> bool:
+        """Whether all that the call passes is written there: no `*args`, no `**kwargs`."""
+        given = self.op.node.args if isinstance(self.op.node, ast.Call) else []
+        return "**" not in self.op.operands and not any(isinstance(each, ast.Starred) for each in given)
+
+    @property
+    def said(self) -> str:
+        """What people say of it: the name of the function, and the comments at the statement, in lower case."""
+        statement = self._statement
+        comments = self.source.comments_at(statement) if statement is not None else ""
+        return f"{comments} {self.function.name}".lower()
+
+    @property
+    def kept_as(self) -> tuple[str, ...]:
+        """The words of the name that the result is kept under: ("train", "loader")."""
+        statement = self._statement
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        return tuple(word for target in targets if target is not None for word in last_word(target).lower().split("_"))
+
+    @cached_property
+    def file_names(self) -> frozenset[str]:
+        """Every name and attribute in the file."""
+        return names_below(self.function.module.body.node)
 
     @property
     def is_in_place(self) -> bool:
@@ -356,6 +403,16 @@ def _is_computed(value: Value, depth: int = 4) -> bool:
         if is_passed_on
         else not op.function.startswith("<")
     )
+
+
+def _written(op: Op, name: str) -> ast.AST | None:
+    """Where an operand is written; without a name, the operation itself."""
+    call = op.node
+    if not name or name in op.nodes or not isinstance(call, ast.Call):
+        return op.nodes.get(name) if name else call
+    if name.isdecimal():
+        return call.args[int(name)] if int(name) < len(call.args) else None
+    return next((each.value for each in call.keywords if each.arg == name), None)
 
 
 def _built(op: Op | None) -> Op | None:

@@ -34,8 +34,11 @@ def zone(operation: str, operand: str, *, contains: float | None = None, backwar
     return Watched(operation, operand, contains, backward)
 
 
-def every(operation: str, operand: str) -> Watched:
-    """Every such operation, whatever its operand is: the rule looks at a setting of it."""
+def every(operation: str, operand: str = "") -> Watched:
+    """Every such operation that is given `operand`, whatever that is: the rule looks at a setting of it. Without one, what it makes.
+
+    An operation outside of the op table has its full name (`torch.nn.Parameter`), a method its own (`.load_state_dict`).
+    """
     return Watched(operation, operand, always=True)
 
 

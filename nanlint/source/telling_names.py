@@ -48,6 +48,26 @@ SIGNALS = frozenset(
 )  # fmt: skip
 # What is equal for all of a batch now and then.
 SCORES = frozenset({"reward", "rewards", "return", "returns", "advantage", "advantages", "fitness", "fitnesses"})
+# How long one side of a tensor is.
+LENGTHS_OF_SIDES = frozenset(
+    {
+        "dim",
+        "dims",
+        "size",
+        "num",
+        "n",
+        "hidden",
+        "channels",
+        "features",
+        "feat",
+        "heads",
+        "units",
+        "width",
+        "len",
+        "embed",
+        "classes",
+    }
+)
 # How large something is.
 EXTENTS = frozenset({"size", "sizes", "shape", "shapes", "bytes", "width", "height"})
 # What a model makes is not exactly 0 in a whole row.
