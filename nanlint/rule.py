@@ -30,7 +30,6 @@ from nanlint.evidence.table import Item
 from nanlint.hazards import replacing, uses
 from nanlint.hazards.watched import Watched, every, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
-from nanlint.source.telling_names import DATA, RATES, VANISHING
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -57,9 +56,6 @@ else:
 
 __all__ = [
     "COMPARISONS",
-    "DATA",
-    "RATES",
-    "VANISHING",
     "Applicability",
     "Call",
     "Comparison",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nanlint.facts.training_code import serves_a_forward
+from nanlint.analysis.trained_by_name import serves_a_forward
 from tests.revealing import PREAMBLE, facts_about, origins, revealed
 
 

@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from nanlint.engine.apply_fixes import fix_text
-from nanlint.facts.leftovers import without_leftovers
 from nanlint.model import Applicability
+from nanlint.source.leftovers import without_leftovers
 from nanlint.testing import findings_in
 
 BODY = """\

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.name_hints import ADVANTAGES, NUMBERED, NUMBERING, SCORES, SEEN
 from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, made_from
 from nanlint.analysis.relations import root
-from nanlint.source.telling_names import NUMBERED, NUMBERING, SCORES, SEEN
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
@@ -28,6 +28,6 @@ def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
     if op is None or not depth:
         return False
     words = set(re.findall(r"[a-z]+", op.where.lower())) if op.function in {PARAMETER, ATTRIBUTE, ELEMENT} else set()
-    return not words.isdisjoint(SCORES | {"adv", "advs", "gae"}) or (
+    return not words.isdisjoint(SCORES | ADVANTAGES) or (
         op.subject is not None and suggests_one_for_each_sample(op.subject, depth - 1)
     )

@@ -158,7 +158,7 @@ class _Work:
 
     def tidied(self, text: str, draft: _Draft) -> _Draft:
         """The draft less the assignments that only all fixes of `text` together have left unread."""
-        from nanlint.facts.leftovers import without_leftovers  # noqa: PLC0415 - only where something was fixed
+        from nanlint.source.leftovers import without_leftovers  # noqa: PLC0415 - only where something was fixed
 
         if not self.applied:
             return draft

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.name_hints import STATED
 from nanlint.analysis.project.consequence import DATA, KEPT, OUTPUT, TRAINS, WRITTEN
+from nanlint.analysis.trained_by_name import is_building, is_inference, is_loss, is_trained, may_train, serves_a_forward
 from nanlint.evidence import table
 from nanlint.evidence.project import breaks_in_half_alone
-from nanlint.facts.training_code import is_building, is_inference, is_loss, is_trained, may_train, serves_a_forward
 from nanlint.hazards.uses import is_read_off
 from nanlint.model import Direction
 from nanlint.source.outline import MODULE
-from nanlint.source.telling_names import STATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,15 +13,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts import aftermath, context, naming, rewrite
-from nanlint.facts import inversion as inversions
-from nanlint.facts.calls import operation_settings
-from nanlint.facts.changes import changed_by
-from nanlint.facts.reach import Reach
-from nanlint.facts.relations import same
-from nanlint.facts.sections import Sections
-from nanlint.facts.tensor_proof import are_surely_tensors
-from nanlint.facts.training_code import (
+from nanlint.analysis.trained_by_name import (
     could_train,
     is_inference,
     is_test,
@@ -31,6 +23,14 @@ from nanlint.facts.training_code import (
     may_train,
     measures,
 )
+from nanlint.facts import aftermath, context, naming, rewrite
+from nanlint.facts import inversion as inversions
+from nanlint.facts.calls import operation_settings
+from nanlint.facts.changes import changed_by
+from nanlint.facts.reach import Reach
+from nanlint.facts.relations import same
+from nanlint.facts.sections import Sections
+from nanlint.facts.tensor_proof import are_surely_tensors
 from nanlint.facts.values import Form, Kind
 from nanlint.facts.written import text_of
 from nanlint.model import Edit, Span

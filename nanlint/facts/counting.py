@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.analysis import name_hints as named
 from nanlint.facts.context import ancestors
 from nanlint.facts.given import is_given
 from nanlint.facts.names import names_in
@@ -18,7 +19,6 @@ from nanlint.facts.naming import is_masked_mean, loop_source_of, words_of
 from nanlint.facts.parts import root
 from nanlint.facts.relations import DIAGONALS, same
 from nanlint.facts.values import UNKNOWN, Kind, Value
-from nanlint.source import telling_names as named
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from weakref import WeakKeyDictionary
 
 import libcst as cst
 
+from nanlint.analysis.name_hints import words_in
 from nanlint.facts.context import compared
 from nanlint.facts.names import dotted_text
-from nanlint.facts.naming import loop_source_of, thing_of, words_in, words_of
+from nanlint.facts.naming import loop_source_of, thing_of, words_of
 from nanlint.facts.values import UNKNOWN
 from nanlint.facts.written import text_of
 from nanlint.source.walk import walk

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from nanlint.analysis.name_hints import STATED
 from nanlint.facts import operators
 from nanlint.facts.accumulators import Expected, begin_with, expected, kept
 from nanlint.facts.aliases import other_names_of
@@ -24,7 +25,6 @@ from nanlint.facts.imports import bindings
 from nanlint.facts.names import dotted_text, names_in
 from nanlint.facts.summaries import without_ranges
 from nanlint.facts.values import NOTHING, UNKNOWN, Call, Form, Kind, Value, joined
-from nanlint.source.telling_names import STATED
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:

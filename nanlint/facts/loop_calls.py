@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.analysis.name_hints import words_in
 from nanlint.facts.loop_events import Event, EventKind, renamed
 from nanlint.facts.loop_roles import is_called, is_framework, is_optimizer, is_scaler, is_scheduler
 from nanlint.facts.names import BUILTINS, dotted_text
-from nanlint.facts.naming import words_in, words_of
+from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN, Kind
 from nanlint.facts.written import text_of
 

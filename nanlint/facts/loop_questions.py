@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.analysis.trained_by_name import is_building, is_loss, is_one_step
 from nanlint.facts import resuming
 from nanlint.facts.asking_again import opposite_at
 from nanlint.facts.code_questions import CodeQuestions
@@ -16,7 +17,6 @@ from nanlint.facts.finite_checks import Check, check_of, subject_of
 from nanlint.facts.loop_calls import is_logging
 from nanlint.facts.naming import words_of
 from nanlint.facts.rate_edits import rate_put_in_again
-from nanlint.facts.training_code import is_building, is_loss, is_one_step
 from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
 from nanlint.facts.values import UNKNOWN
 from nanlint.source.walk import walk

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.analysis.name_hints import words_in
 from nanlint.facts.names import dotted_text
 from nanlint.source.walk import walk
 
@@ -102,12 +103,6 @@ def _key_of(node: cst.Subscript) -> str:
     if len(node.slice) == 1 and isinstance(first, cst.Index) and isinstance(first.value, cst.SimpleString):
         return first.value.raw_value
     return ""
-
-
-@lru_cache(maxsize=4096)
-def words_in(name: str) -> frozenset[str]:
-    """The words of a name: `top_k_weights` has three."""
-    return frozenset(word.lower() for word in _WORD.findall(name))
 
 
 def is_masked_mean(function: str) -> bool:

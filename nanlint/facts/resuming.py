@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
+from nanlint.analysis.name_hints import RATES
 from nanlint.facts.loop_roles import is_optimizer, is_scaler, is_scheduler
 from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import loop_source_of
 from nanlint.facts.values import UNKNOWN
 from nanlint.facts.written import text_of
-from nanlint.source.telling_names import RATES
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:

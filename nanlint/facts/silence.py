@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.analysis import name_hints as named
 from nanlint.facts.counting import Chance, behind, is_of_shares
 from nanlint.facts.given import CONVERSIONS, is_given
 from nanlint.facts.naming import words_of
 from nanlint.facts.values import UNKNOWN
 from nanlint.ops.names import METHODS
-from nanlint.source import telling_names as named
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:

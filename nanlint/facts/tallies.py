@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from nanlint.analysis.name_hints import MEMBERS
 from nanlint.facts.naming import words_of
 from nanlint.facts.relations import same
 from nanlint.facts.values import UNKNOWN, Call
-from nanlint.source.telling_names import MEMBERS
 
 if TYPE_CHECKING:
     from nanlint.facts.evaluate import Evaluator

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.analysis import name_hints as named
 from nanlint.facts.counting import behind
 from nanlint.facts.names import dotted_text, names_in
 from nanlint.facts.naming import thing_of, words_of
@@ -15,7 +16,6 @@ from nanlint.facts.silence import is_drawn
 from nanlint.facts.values import UNKNOWN, Form, Kind
 from nanlint.ops.interval import INF
 from nanlint.ops.names import SIGNATURES
-from nanlint.source import telling_names as named
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -7,10 +7,11 @@ import os
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.name_hints import SHOWN_OR_TESTED
 from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op, Value, made_from
 from nanlint.analysis.project.syntax_names import last_word, names_below
 from nanlint.analysis.relations import root
-from nanlint.facts.training_code import ASIDE, is_test_file
+from nanlint.analysis.trained_by_name import is_test_file
 from nanlint.hazards.op_uses import may_use
 from nanlint.hazards.operand import ATOMS, Operand
 from nanlint.hazards.zero_operand import ZeroOperand
@@ -249,7 +250,7 @@ class Hazard(ZeroOperand):
     @property
     def is_in_test(self) -> bool:
         """Whether it stands in a test or draws something, by the name of the file or the function: what breaks there breaks no run."""
-        return is_test_file(self.function.module.path) or self.function.name.startswith(ASIDE)
+        return is_test_file(self.function.module.path) or self.function.name.startswith(SHOWN_OR_TESTED)
 
     @property
     def is_spelled_out(self) -> bool:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.interpreter.asking_again import is_same_at
 from nanlint.analysis.op_graph import NOTHING, Op, Value, made_from
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
-from nanlint.facts.leftovers import leftovers
 from nanlint.ops.names import CANONICAL, METHODS
+from nanlint.source.leftovers import leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,10 +10,10 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanlint.analysis.name_hints import LENGTHS_OF_SIDES
 from nanlint.analysis.op_graph import ARRAY, CALL, NUMBER, TENSOR, TUPLE, Op, Value, made_from
 from nanlint.analysis.project.filled import called_for_effect, filled_by, fills
 from nanlint.analysis.project.syntax_names import dotted, last_word, names_below
-from nanlint.source.telling_names import LENGTHS_OF_SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -218,7 +218,7 @@ def _is_handed_over(names: set[str], lineage: list[Class], modules: list[Module]
     bodies: list[ast.AST] = [each.node for module in modules for each in module.functions.values()]
     bodies += [each.node for module in modules for each in module.classes.values() if each not in lineage]
     return any(
-        fills(call) and any(map(_is_object, call.args))
+        fills(call) and last_word(call) != "__init__" and any(map(_is_object, call.args))
         for body in bodies
         if not called.isdisjoint(names_below(body))
         for call in called_for_effect(body)

@@ -40,7 +40,7 @@ class Function:
     """A function, method or module body, and what the interpreter has found in it."""
 
     __slots__ = (
-        "attributes", "calls", "changes", "decorators", "is_done", "is_running", "module", "name", "node", "ops", "owner", "parameters", "parent",
+        "attributes", "callees", "calls", "changes", "decorators", "is_done", "is_running", "module", "name", "node", "ops", "owner", "parameters", "parent",
         "qualname", "rebinds", "result", "sinks", "stores", "uses",
     )  # fmt: skip
 
@@ -67,6 +67,8 @@ class Function:
         """How many operations there were when it was last listed which of them may use which."""
         self.calls: list[CallSite] = []
         """Every call of it that was seen."""
+        self.callees: dict[ast.Call, Function | None] = {}
+        """Each call in it of a function of the project; None where it may be one of several."""
         self.stores: dict[str, list[Value]] = {}
         """What it assigns to attributes of its object."""
         self.attributes: set[str] = set()

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from nanlint.analysis.interpreter.environment import Env
     from nanlint.analysis.interpreter.expressions import Expressions
+    from nanlint.analysis.training_loop.code import WrittenValues
 
 # A function that calls a function that calls …: beyond this depth what is returned is unknown.
 _DEEPEST = 12
@@ -65,6 +66,8 @@ class Graph(Objects):
         self.done: list[Function] = []
         self.asked_again: dict[Function, int] = {}
         """How many operations were interpreted once more, for each function, to see whether a fix means the same."""
+        self.written: dict[Module, WrittenValues] = {}
+        """The values of a file by the place where they are written, for those that somebody has asked about."""
 
     def run(self, function: Function, closure: Env | None = None) -> bool:
         """Interpret a function, unless that was done; False while it is being interpreted, or too deep to begin."""
@@ -170,6 +173,8 @@ class Graph(Objects):
         if not caller.is_asking_again:
             function.calls.append(site)
             caller.sites.append((function, site))
+        callees = caller.function.callees
+        callees[node] = function if callees.get(node, function) is function else None
         caller.function.ops.append(op)
         result = self.result_of(function)
         self._pass_changes_on(function, arguments, caller, node)

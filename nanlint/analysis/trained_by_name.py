@@ -10,7 +10,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.facts.naming import words_in
+from nanlint.analysis import name_hints as named
+from nanlint.analysis.name_hints import words_in
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
@@ -18,69 +19,19 @@ if TYPE_CHECKING:
 
     from nanlint.source.outline import Chunk, Outline
 
-_NOT_TRAINED = frozenset(
-    {
-        "metric", "metrics", "scheduler", "sampler", "sampling", "sample", "processor", "preprocess", "processing", "extractor",
-        "dataset", "datasets", "augment", "augmentation", "augmentations", "evaluate", "evaluation", "evaluator", "eval", "diagnostics", "env",
-        "planner", "planning", "optimizer", "plot", "visualize", "corrector", "collator", "collate", "pipeline", "detect", "detector",
-        "init", "initialize", "reset", "stats", "statistics", "callback", "monitor", "score", "scores", "benchmark", "convert",
-        "export", "calibrate", "calibration", "generate", "translate", "decode", "search", "fit", "suppression", "nms", "quantize", "prune",
-        "pruning", "inference", "predict", "infer", "logging", "summary", "report", "load", "save", "test", "tests", "check",
-        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "knn", "neighbor", "neighbors", "neighbour", "neighbours", "nearest", "retrieval", "match", "matching", "assigner", "candidates",
-        "measure", "masker", "anomaly", "box", "boxes", "bbox", "bboxes", "clipped", "clipping", "bucket", "binning", "bucketize", "enhancement", "denoise", "rotary", "rope", "pretrained", "fbank", "spectrogram", "stft",
-    }
-)  # fmt: skip
-# Of those, what a backward passes through at times: features of a signal, a rotation in another form.
-_TRAINED_AT_TIMES = frozenset(
-    {
-        "transform", "transforms", "convert", "audio", "loudness", "spectrogram", "stft", "fbank", "extract", "extraction", "extractor",
-        "postprocess", "enhancement",
-    }
-)  # fmt: skip
-_TRAINED = frozenset(
-    {
-        "module", "loss", "losses", "model", "layer", "net", "network", "encoder", "decoder", "block", "pooling", "kernel",
-        "criterion", "attention", "transformer", "embedding", "head", "policy", "actor", "critic", "backbone", "flow", "likelihood",
-    }
-)  # fmt: skip
-_TRAINED_FUNCTIONS = frozenset(
-    {
-        "loss", "losses", "penalty", "regularize", "regularization", "divergence", "kl", "entropy", "forward", "training", "train",
-        "nll", "prob", "objective", "cdist",
-    }
-)  # fmt: skip
-_INFERENCE = frozenset(
-    {"translate", "tracker", "generate", "generation", "inference", "infer", "predict", "predictor", "decode"}
-)
-# What is computed in float32 or by numpy whatever the model runs in: measurements, signals, data, and what draws or writes.
-_NEVER_HALF = frozenset(
-    {
-        "metric", "metrics", "scheduler", "processor", "preprocess", "processing", "extractor", "dataset", "datasets", "augment", "augmentation",
-        "augmentations", "evaluate", "evaluation", "evaluator", "eval", "diagnostics", "env", "planner", "planning", "optimizer", "plot", "visualize",
-        "collator", "collate", "stats", "statistics", "callback", "monitor", "benchmark", "export", "logging", "summary", "report", "load",
-        "save", "test", "tests", "tokenizer", "transform", "transforms", "audio", "loudness", "window", "fbank", "spectrogram", "stft", "mel",
-    }
-)  # fmt: skip
 _TEST_FILE = re.compile(r"^(test_.*|.*_tests?|conftest|bench_.*|.*_bench|tensorboard.*|.*_tensorboard)\.(py|ipynb)$")
 _METRICS = re.compile(r"metrics?(?![-_]?learning)|evaluat|(^|/)(eval|transforms|datasets?|data)(/[^/]*)?\.py$")
-ASIDE = ("test_", "plot", "draw_", "print_", "visualize", "visualise", "imshow")
-_DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
-_PICKING = ("topk", "argmin", "argsort", "kthvalue")
-_LOSSES = frozenset({"loss", "losses", "criterion"})
-# Of boxes, which losses and detectors share.
-_OVERLAPS = frozenset({"iou", "giou", "diou", "ciou", "overlap", "overlaps"})
 _NETWORKS = ("torch.nn", "torch.autograd")
-_BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
 
 
 def is_building(function: str) -> bool:
     """Whether a function builds or initialises something, by its name: that is the same in every run, and fails at once if at all."""
-    return any(word in function for word in _BUILDING)
+    return any(word in function for word in named.BUILDING)
 
 
 def is_test(chunk: Chunk) -> bool:
     """Whether the chunk is a test, a method of a test class, or draws something: what breaks there breaks no run."""
-    return chunk.name.startswith(ASIDE) or chunk.owner.rpartition(".")[2].startswith("Test")
+    return chunk.name.startswith(named.SHOWN_OR_TESTED) or chunk.owner.rpartition(".")[2].startswith("Test")
 
 
 def is_test_file(path: str) -> bool:
@@ -98,19 +49,19 @@ def may_train(chunk: Chunk, outline: Outline) -> bool:
     if chunk.name == MODULE or _calls_backward(chunk):
         return True
     bases = list(_bases(chunk.owner, outline))
-    named = _words(chunk.owner.rpartition(".")[2], *bases)
+    words = _words(chunk.owner.rpartition(".")[2], *bases)
     # A loss of negative sampling is a loss.
-    is_loss = not named.isdisjoint(_LOSSES)
+    is_loss = not words.isdisjoint(named.LOSSES)
     if is_loss:
-        named -= _NOT_TRAINED
-    if not named.isdisjoint(_NOT_TRAINED) or "function" in _words(*bases):
+        words -= named.NOT_TRAINED
+    if not words.isdisjoint(named.NOT_TRAINED) or "function" in _words(*bases):
         return False
     function = _words(chunk.name)
-    if is_loss or not function.isdisjoint(_TRAINED_FUNCTIONS):
+    if is_loss or not function.isdisjoint(named.TRAINED_FUNCTIONS):
         return True
-    if not function.isdisjoint(_NOT_TRAINED):
+    if not function.isdisjoint(named.NOT_TRAINED):
         return False
-    if chunk.owner and (_has_forward(chunk.owner, outline) or not named.isdisjoint(_TRAINED)):
+    if chunk.owner and (_has_forward(chunk.owner, outline) or not words.isdisjoint(named.TRAINED)):
         return True
     return _is_about_networks(outline) or _takes_tensors(chunk)
 
@@ -122,9 +73,11 @@ def may_be_half(chunk: Chunk, outline: Outline) -> bool:
     # What a module makes beforehand is made in float32, and cast with it if at all.
     if chunk.name == "__init__" and _has_forward(chunk.owner, outline):
         return False
-    if not _NEVER_HALF.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2], *_bases(chunk.owner, outline))):
+    if not named.NEVER_HALF.isdisjoint(
+        _words(chunk.name, chunk.owner.rpartition(".")[2], *_bases(chunk.owner, outline))
+    ):
         return False
-    is_of_loss = not (_LOSSES | _OVERLAPS).isdisjoint(_words(chunk.name))
+    is_of_loss = not (named.LOSSES | named.OVERLAPS).isdisjoint(_words(chunk.name))
     return is_of_loss or _is_about_networks(outline) or _takes_tensors(chunk)
 
 
@@ -134,12 +87,12 @@ def could_train(chunk: Chunk, outline: Outline) -> bool:
         return True
     bases = _words(*_bases(chunk.owner, outline))
     words = {*_words(chunk.name, chunk.owner.rpartition(".")[2]), *bases}
-    return "function" not in bases and words.isdisjoint(_NOT_TRAINED - _TRAINED_AT_TIMES)
+    return "function" not in bases and words.isdisjoint(named.NOT_TRAINED - named.TRAINED_AT_TIMES)
 
 
 def is_inference(chunk: Chunk) -> bool:
     """Whether the chunk uses a trained model, by its name or that of its class: a tracker, a translation, a search."""
-    return not _INFERENCE.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2]))
+    return not named.INFERENCE.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2]))
 
 
 def is_trained(chunk: Chunk, outline: Outline) -> bool:
@@ -152,10 +105,14 @@ def is_trained(chunk: Chunk, outline: Outline) -> bool:
     if not may_train(chunk, outline):
         return False
     function, owner = _words(chunk.name), _words(chunk.owner.rpartition(".")[2])
-    if chunk.name == MODULE or not (function.isdisjoint(_TRAINED_FUNCTIONS) and owner.isdisjoint(_LOSSES)):
+    if chunk.name == MODULE or not (function.isdisjoint(named.TRAINED_FUNCTIONS) and owner.isdisjoint(named.LOSSES)):
         return True
     # A distance by itself may as well belong to an assignment or a search.
-    if not function.isdisjoint(_DISTANCES) and _is_about_networks(outline) and not _serves_a_search(chunk, outline):
+    if (
+        not function.isdisjoint(named.DISTANCES)
+        and _is_about_networks(outline)
+        and not _serves_a_search(chunk, outline)
+    ):
         return True
     return not chunk.owner and any(
         is_loss(other) and other.mentions((chunk.name,)) for other in outline.chunks.values()
@@ -173,7 +130,7 @@ def serves_a_forward(chunk: Chunk, outline: Outline) -> bool:
 def _serves_a_search(chunk: Chunk, outline: Outline) -> bool:
     """Whether a function of the file that uses the chunk picks the nearest."""
     users = (other for other in outline.chunks.values() if other is not chunk and other.mentions((chunk.name,)))
-    return any(other.mentions(_PICKING) for other in users)
+    return any(other.mentions(named.PICKING) for other in users)
 
 
 def is_one_step(chunk: Chunk) -> bool:
@@ -191,7 +148,7 @@ def _calls_backward(chunk: Chunk) -> bool:
 
 def is_loss(chunk: Chunk) -> bool:
     """Whether the chunk or its class is called a loss."""
-    return not _LOSSES.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2]))
+    return not named.LOSSES.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2]))
 
 
 def _words(*names: str) -> frozenset[str]:

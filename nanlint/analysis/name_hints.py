@@ -1,10 +1,23 @@
-"""What people's names tell about data: whether it is measured or learned, whether a mask marks padding.
+"""What people's names suggest: the only place with lists of such words.
 
-A name is the weakest evidence there is. It may make a finding milder or silent; no finding is shown by default for a name
-alone.
+A name is the weakest evidence there is. It may make a finding milder; no finding is shown by default for a name alone.
 """
 
 from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+@lru_cache(maxsize=4096)
+def words_in(name: str) -> frozenset[str]:
+    """The words of a name: `top_k_weights` has three."""
+    return frozenset(word.lower() for word in _WORD.findall(name))
+
+
+# Names of data: whether it is measured or learned, whether a mask marks padding.
 
 SEQUENCES = frozenset(
     {
@@ -23,7 +36,6 @@ LENGTHS = frozenset(
 )  # fmt: skip
 # Sequences of one letter: x_mask, y_mask.
 LETTERS = frozenset({"x", "y", "z", "h"})
-# What is counted into classes or bins adds up to the number of things, of which there are some.
 # Numbers that somebody chose, or that are above 0 by what they are: schedules, levels of noise, scales, times.
 CHOSEN = frozenset(
     {
@@ -33,6 +45,7 @@ CHOSEN = frozenset(
 )  # fmt: skip
 # What a model is told, or learns from: no gradient passes through it.
 STATED = frozenset({"gt", "gts", "label", "labels", "target", "targets", "teacher", "true", "truth"})
+# What is counted into classes or bins adds up to the number of things, of which there are some.
 BINS = frozenset({"histogram", "histograms", "hist", "onehot", "gauss", "gaussian", "kernel", "window"})
 MASKS = frozenset(
     {"mask", "masks", "valid", "positive", "positives", "pos", "fg", "foreground", "visible", "visibility"}
@@ -50,26 +63,10 @@ SIGNALS = frozenset(
 SCORES = frozenset({"reward", "rewards", "return", "returns", "advantage", "advantages", "fitness", "fitnesses"})
 # How long one side of a tensor is.
 LENGTHS_OF_SIDES = frozenset(
-    {
-        "dim",
-        "dims",
-        "size",
-        "num",
-        "n",
-        "hidden",
-        "channels",
-        "features",
-        "feat",
-        "heads",
-        "units",
-        "width",
-        "len",
-        "embed",
-        "classes",
-    }
-)
-# How large something is.
-EXTENTS = frozenset({"size", "sizes", "shape", "shapes", "bytes", "width", "height"})
+    {"dim", "dims", "size", "num", "n", "hidden", "channels", "features", "feat", "heads", "units", "width", "len", "embed", "classes"}
+)  # fmt: skip
+# One for each sample.
+ADVANTAGES = frozenset({"adv", "advs", "gae"})
 # What a model makes is not exactly 0 in a whole row.
 LEARNED = frozenset(
     {
@@ -98,17 +95,6 @@ COUNTED = MASKS | ADJACENCIES
 # Words of code that makes every node of a graph its own neighbour.
 LOOPS = frozenset({"eye", "fill_diagonal_", "add_self_loops", "add_remaining_self_loops", "add_self_loop"})
 PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities"})
-# The largest and the smallest of what was measured; two ends of an interval, as people call them: the upper one and the lower one.
-EXTREMES = (("max", "min"), ("maximum", "minimum"), ("maxs", "mins"))
-ENDS = (
-    *EXTREMES,
-    ("high", "low"),
-    ("upper", "lower"),
-    ("hi", "lo"),
-    ("end", "start"),
-    ("right", "left"),
-    ("far", "near"),
-)
 
 # A number of things that some batch has none of, counted elsewhere: num_boxes, n_pos, avg_factor.
 NUMBERING = frozenset({"num", "n", "number", "count", "total"})
@@ -119,24 +105,57 @@ NUMBERED = frozenset(
     }
 )  # fmt: skip
 SEEN = frozenset({"samples", "examples", "items", "elements", "observations", "labels", "targets", "words"})
-# What errors are measured against, any of which may be 0.
-DATA = frozenset(
-    {"target", "targets", "targs", "targ", "y", "true", "actual", "gt", "label", "labels", "truth", "ground"}
-)
-MEASURES = frozenset({"norm", "norms", "magnitude", "magnitudes", "energy", "sq", "squared"})
-AVERAGED_BY = frozenset({"avg", "factor"})
-# The number of neighbours that each node of a graph has.
-DEGREES = frozenset({"degree", "degrees", "indegree", "outdegree", "deg"})
-# What is 0 for what is infinitely far away, or in the plane of the camera; and what two things hold together that are both empty.
-SUMMED, WEIGHED = frozenset({"sum", "total"}), frozenset({"weight", "weights", "mask", "masks"})
-# What something is divided by, by its own name.
-BELOW = frozenset({"sum", "denom", "denominator", "normalizer", "normaliser"})
-DISTANT = frozenset({"disparity", "disparities", "disp", "depth", "depths", "union", "unions"})
-SPREADS = frozenset({"std", "stds", "stdev", "stddev"})
-WIDTHS, HEIGHTS = frozenset({"w", "ws", "width", "widths"}), frozenset({"h", "hs", "height", "heights"})
-# The names that alone tell of a denominator which is 0 at times.
-VANISHING = (
-    NUMBERED | SEEN | BELOW | DATA | MEASURES | WEIGHED | AVERAGED_BY | DEGREES | DISTANT | SPREADS | HEIGHTS | {"snr"}
-)
 # How a learning rate, or the horizon of a schedule, is called where something is made with it.
 RATES = frozenset({"lr", "learning_rate", "max_lr", "base_lr", "T_max", "total_steps", "num_training_steps", "epochs"})
+
+# Names of functions and classes: whether a backward passes through them.
+NOT_TRAINED = frozenset(
+    {
+        "metric", "metrics", "scheduler", "sampler", "sampling", "sample", "processor", "preprocess", "processing", "extractor",
+        "dataset", "datasets", "augment", "augmentation", "augmentations", "evaluate", "evaluation", "evaluator", "eval", "diagnostics", "env",
+        "planner", "planning", "optimizer", "plot", "visualize", "corrector", "collator", "collate", "pipeline", "detect", "detector",
+        "init", "initialize", "reset", "stats", "statistics", "callback", "monitor", "score", "scores", "benchmark", "convert",
+        "export", "calibrate", "calibration", "generate", "translate", "decode", "search", "fit", "suppression", "nms", "quantize", "prune",
+        "pruning", "inference", "predict", "infer", "logging", "summary", "report", "load", "save", "test", "tests", "check",
+        "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "knn", "neighbor", "neighbors", "neighbour", "neighbours", "nearest", "retrieval", "match", "matching", "assigner", "candidates",
+        "measure", "masker", "anomaly", "box", "boxes", "bbox", "bboxes", "clipped", "clipping", "bucket", "binning", "bucketize", "enhancement", "denoise", "rotary", "rope", "pretrained", "fbank", "spectrogram", "stft",
+    }
+)  # fmt: skip
+# Of those, what a backward passes through at times: features of a signal, a rotation in another form.
+TRAINED_AT_TIMES = frozenset(
+    {
+        "transform", "transforms", "convert", "audio", "loudness", "spectrogram", "stft", "fbank", "extract", "extraction", "extractor",
+        "postprocess", "enhancement",
+    }
+)  # fmt: skip
+TRAINED = frozenset(
+    {
+        "module", "loss", "losses", "model", "layer", "net", "network", "encoder", "decoder", "block", "pooling", "kernel",
+        "criterion", "attention", "transformer", "embedding", "head", "policy", "actor", "critic", "backbone", "flow", "likelihood",
+    }
+)  # fmt: skip
+TRAINED_FUNCTIONS = frozenset(
+    {
+        "loss", "losses", "penalty", "regularize", "regularization", "divergence", "kl", "entropy", "forward", "training", "train",
+        "nll", "prob", "objective", "cdist",
+    }
+)  # fmt: skip
+INFERENCE = frozenset(
+    {"translate", "tracker", "generate", "generation", "inference", "infer", "predict", "predictor", "decode"}
+)
+# What is computed in float32 or by numpy whatever the model runs in: measurements, signals, data, and what draws or writes.
+NEVER_HALF = frozenset(
+    {
+        "metric", "metrics", "scheduler", "processor", "preprocess", "processing", "extractor", "dataset", "datasets", "augment", "augmentation",
+        "augmentations", "evaluate", "evaluation", "evaluator", "eval", "diagnostics", "env", "planner", "planning", "optimizer", "plot", "visualize",
+        "collator", "collate", "stats", "statistics", "callback", "monitor", "benchmark", "export", "logging", "summary", "report", "load",
+        "save", "test", "tests", "tokenizer", "transform", "transforms", "audio", "loudness", "window", "fbank", "spectrogram", "stft", "mel",
+    }
+)  # fmt: skip
+SHOWN_OR_TESTED = ("test_", "plot", "draw_", "print_", "visualize", "visualise", "imshow")
+DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
+PICKING = ("topk", "argmin", "argsort", "kthvalue")
+LOSSES = frozenset({"loss", "losses", "criterion"})
+# Of boxes, which losses and detectors share.
+OVERLAPS = frozenset({"iou", "giou", "diou", "ciou", "overlap", "overlaps"})
+BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
