@@ -159,3 +159,21 @@ LOSSES = frozenset({"loss", "losses", "criterion"})
 # Of boxes, which losses and detectors share.
 OVERLAPS = frozenset({"iou", "giou", "diou", "ciou", "overlap", "overlaps"})
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
+# What people call the settings of a run.
+CONFIGS = frozenset(
+    {
+        "args",
+        "config",
+        "cfg",
+        "opt",
+        "hparams",
+        "hp",
+        "params",
+        "flags",
+        "FLAGS",
+        "conf",
+        "settings",
+        "h",
+        "training_args",
+    }
+)

@@ -214,11 +214,12 @@ def _is_handed_over(names: set[str], lineage: list[Class], modules: list[Module]
     if any(_hands_itself_over(names, call, each) for each in lineage for call in called_for_effect(each.node)):
         return True
     # A function or class that names the class: `if isinstance(m, Norm): constant_init(m, 1)`, `self.norm = Norm(); constant_init(self.norm)`.
+    # What ends in `_` fills tensors, by torch's custom.
     called = {each.name for each in lineage}
     bodies: list[ast.AST] = [each.node for module in modules for each in module.functions.values()]
     bodies += [each.node for module in modules for each in module.classes.values() if each not in lineage]
     return any(
-        fills(call) and last_word(call) != "__init__" and any(map(_is_object, call.args))
+        fills(call) and not last_word(call).endswith("_") and any(map(_is_object, call.args))
         for body in bodies
         if not called.isdisjoint(names_below(body))
         for call in called_for_effect(body)
