@@ -28,7 +28,7 @@ from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
 from nanlint.hazards import replacing, uses
-from nanlint.hazards.watched import Watched, every, too_few, zone
+from nanlint.hazards.watched import Watched, every, restored, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ __all__ = [
     "patterns",
     "probabilities",
     "replacing",
+    "restored",
     "roots",
     "safe",
     "show",

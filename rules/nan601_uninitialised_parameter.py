@@ -70,7 +70,9 @@ class UninitialisedParameter(Rule):
                 message = f"`{hazard.quoted(user, 45)}` computes with memory as it is: nothing writes it"
                 fix, place = show("torch.full, or torch.zeros, in its place"), hazard.span_of(user)
             evidence = (items.RARE,) if user.function in JOINS else ()
-            yield self.told(hazard, message, at=place, fix=fix, evidence=evidence, dtypes=self.dtypes)
+            yield self.told(
+                hazard, message, at=place, fix=fix, evidence=evidence, direction=self.direction, dtypes=self.dtypes
+            )
 
     def _parameter(self, hazard: OpHazard) -> Iterator[Finding]:
         found = bare_memory.unwritten(hazard.op, hazard.function)
@@ -80,6 +82,7 @@ class UninitialisedParameter(Rule):
                 hazard,
                 f"`{found.name}` is whatever `{quoted}` finds in memory: nothing here writes it",
                 fix=show(f"nn.init.xavier_uniform_(self.{found.name}), or nn.init.zeros_ for a bias"),
+                direction=self.direction,
                 dtypes=self.dtypes,
                 # Who writes `empty` knows what it is, and initialises somewhere.
                 evidence=(items.DECIDED_ELSEWHERE,) if found.may_be_written_elsewhere else (),

@@ -17,6 +17,7 @@ class SourceText:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self.line_end = "\r\n" if "\r\n" in text else "\n"
         # As Python's parser counts lines: a form feed or a line separator ends none.
         self._lines: Sequence[str] = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
@@ -44,6 +45,11 @@ class SourceText:
         first = self._lines[span.line - 1][span.column - 1 :]
         between = self._lines[span.line : span.end_line - 1]
         return "\n".join([first, *between, self._lines[span.end_line - 1][: span.end_column - 1]])
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are; behind a last line end there is one more, which is empty."""
+        return len(self._lines)
 
     def line(self, number: int) -> str:
         """The text of one line."""

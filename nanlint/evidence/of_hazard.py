@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]:
     """Every reason for or against a finding that its hazard and its place give."""
+    if finding.direction is Direction.LOOP:
+        yield table.IN_THE_LOOP
+        return
     if finding.direction is Direction.BACKWARD:
         yield table.GRADIENT_ONLY
     if breaks_in_half_alone(finding):

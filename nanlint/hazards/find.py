@@ -9,6 +9,8 @@ from nanlint.analysis.op_graph import CALL, NUMBER, Value, made_from
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.no_elements import NoElements
+from nanlint.hazards.resume import Resume
+from nanlint.hazards.watched import RESTORED
 from nanlint.hazards.zones_met import zones_met
 from nanlint.ops.formats import FLOAT32, FORMATS
 from nanlint.ops.zone import BACKWARD
@@ -37,11 +39,24 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
             for each in watched[name]
             if (hazard := _hazard(op, each, function, file)) is not None
         ]
+        found += _of_restored(watched.get(RESTORED, ()), function, file)
         together: dict[object, list[Hazard]] = {}
         for each, hazard in found:
             hazard.siblings = together.setdefault((each.contains, each.backward, hazard.defect), [])
             hazard.siblings.append(hazard)
         yield from found
+
+
+def _of_restored(
+    watched: Iterable[Watched], function: Function, file: FileInProject
+) -> Iterator[tuple[Watched, Hazard]]:
+    """The calls of a function that restore the saved state of parts of a run."""
+    for op in (op for op in function.ops if watched and op.function == CALL and op.copy_of is None):
+        parts = file.restoring.of(op)
+        for each in watched if parts else ():
+            hazard = _made(op, each, [], function, file)
+            hazard.resume = Resume(parts, hazard, file)
+            yield each, hazard
 
 
 def _is_run_by_pytest(function: Function) -> bool:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.source_text import SourceText
     from nanlint.hazards.no_elements import NoElements
+    from nanlint.hazards.resume import Resume
     from nanlint.ops.zone import Zone
 
 _LARGEST_EPS = 1e-3
@@ -69,6 +70,8 @@ class Hazard(ZeroOperand):
         """All hazards of the function by the same operand, in the order of the code, this one among them: one defect."""
         self.few: Few | None = None
         """How there come to be too few elements, where that is the hazard."""
+        self.resume: Resume | None = None
+        """What the call restores of a saved run, where that is the hazard."""
 
     @cached_property
     def direction(self) -> Direction:

@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from nanlint.ops.zone import Zone
 
 
+RESTORED = "<restored>"
+"""What calls are watched as that restore a saved state, whatever their name is."""
+
+
 class Watched(NamedTuple):
     """The zones of one operand that a rule tells of."""
 
@@ -45,3 +49,8 @@ def every(operation: str, operand: str = "") -> Watched:
 def too_few(operation: str, operand: str = "input") -> Watched:
     """An operation that breaks where `operand` has no elements, or for a spread one alone."""
     return Watched(operation, operand, few=True)
+
+
+def restored() -> Watched:
+    """Every call that restores the saved state of parts of a run: an optimizer, a scheduler, a scaler; itself or through helpers and frameworks."""
+    return Watched(RESTORED, "")

@@ -169,6 +169,8 @@ class Graph(Objects):
         arguments = self._arguments(function, given, named)
         op = Op(CALL, {**arguments}, node, caller.function, recorded=caller.recorded)
         op.where = function.qualname
+        bound = list(map(id, arguments.values()))
+        op.rest = tuple(value for value in (*given, *named.values()) if id(value) not in bound)
         site = CallSite(op, arguments, is_whole=is_whole)
         if not caller.is_asking_again:
             function.calls.append(site)

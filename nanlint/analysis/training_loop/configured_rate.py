@@ -1,0 +1,91 @@
+"""The learning rate that a config or a caller gives to an optimizer or scheduler where it is made, and where it is set again."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanlint.analysis.name_hints import CONFIGS, RATES
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, Op, Value
+from nanlint.analysis.project.syntax_names import dotted, names_below
+from nanlint.analysis.training_loop.run_parts import OPTIMIZER, is_known_scheduler, makers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.analysis.project.definitions import Function
+    from nanlint.analysis.project.graph import Graph
+    from nanlint.analysis.training_loop.resuming import Part
+
+# After one of these the rate of the config counts again, or somebody has looked at both.
+AGAIN = frozenset(
+    {"param_groups", "base_lrs", "override_lr", "reset_lr", "set_lr", "adjust_learning_rate", "get_last_lr", "max_lrs"}
+)
+# Ends and lengths of a schedule: of less weight than the rate itself.
+_HORIZONS = frozenset({"T_max", "total_steps", "num_training_steps", "epochs"})
+_DEEPEST = 12
+
+
+class Rate(NamedTuple):
+    """A learning rate as it is written, where an optimizer or scheduler is made."""
+
+    node: ast.expr
+    maker: Op
+
+
+def configured_rate(part: Part, graph: Graph) -> Rate | None:
+    """The learning rate, or the horizon of a schedule, that somebody outside of the making says; None for none."""
+    rates = [rate for maker in part.makers for rate in _rates_in(maker)]
+    own = [rate for rate, is_horizon in rates if not is_horizon]
+    return next(iter([*own, *_of_optimizers(part, graph), *(rate for rate, _ in rates)]), None)
+
+
+def _of_optimizers(part: Part, graph: Graph) -> Iterator[Rate]:
+    """The rate of the optimizer that a scheduler drives."""
+    for maker in part.makers if part.role != OPTIMIZER else ():
+        driven = maker.operands.get("optimizer") or maker.operands.get("0")
+        for made in makers(driven, graph) if driven is not None else ():
+            yield from (rate for rate, is_horizon in _rates_in(made) if not is_horizon)
+
+
+def _rates_in(maker: Op) -> Iterator[tuple[Rate, bool]]:
+    for keyword in maker.node.keywords if isinstance(maker.node, ast.Call) else ():
+        value = maker.operands.get(keyword.arg or "")
+        if keyword.arg in RATES and value is not None and is_setting(keyword.value, value):
+            yield Rate(keyword.value, maker), keyword.arg in _HORIZONS
+
+
+def is_setting(node: ast.expr, value: Value) -> bool:
+    """Whether somebody outside says the value: a config (`args.lr`, `cfg["lr"]`), a caller, an object that was given."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute | ast.Subscript) and not CONFIGS.isdisjoint(dotted(inner.value).split(".")):
+            return True
+    waiting, seen = [value], set[Op]()
+    while waiting and len(seen) < _DEEPEST:
+        op = waiting.pop().op
+        if op is None or op in seen:
+            continue
+        seen.add(op)
+        if op.function == PARAMETER or (op.function in {ATTRIBUTE, ELEMENT} and not op.operands):
+            return True
+        waiting += op.operands.values()
+    return False
+
+
+def is_set_again(function: Function, part: Part) -> bool:
+    """Whether the function, one that it calls, or the class whose parts a framework restores, touches rates otherwise."""
+    called = [each.node for each in function.callees.values() if each is not None]
+    owner = [part.made_in.node] if part.made_in is not None else []
+    return any(not AGAIN.isdisjoint(names_below(each)) for each in (function.node, *called, *owner))
+
+
+def is_only_read_off(part: Part) -> bool:
+    """Whether its schedule goes on from what it measures: `ReduceLROnPlateau` has no rate in its state."""
+    return bool(part.makers) and all(each.where.endswith("ReduceLROnPlateau") for each in part.makers)
+
+
+def has_own_schedule(function: Function) -> bool:
+    """Whether a function speaks of a schedule and makes none of torch's."""
+    words = names_below(function.node)
+    speaks = any("sched" in word.lower() or "cosine" in word.lower() for word in words)
+    return speaks and not any(is_known_scheduler(op) for op in function.ops)
