@@ -30,10 +30,12 @@ class SchedulerStateOverridesConfig(Rule):
             group["lr"] = group["initial_lr"] = config.lr
 
     ## Silent when
-    no learning rate, horizon or scheduler is made from a config or an argument in the same function; when `param_groups`, `base_lrs` or the
-    last rate is touched in the function; for a scheduler that is not known to be torch's or of transformers: others
+    nothing outside of the making says a learning rate or horizon: no config, no argument, no caller; when `param_groups`, `base_lrs` or the
+    last rate is touched in the function, or in one that it calls; for a scheduler that is not known to be torch's or of transformers: others
     may leave the rate out of their state, as `ReduceLROnPlateau` does. The state of an optimizer alone
-    brings back the old rate too, from which torch's schedulers go on: info, and silent beside a schedule of one's own.
+    brings back the old rate too, from which torch's schedulers go on: silent beside a schedule of one's own.
+    A state may be restored by a helper, by Accelerate's `load_state`, Lightning's `ckpt_path`, a Trainer of transformers, ignite or timm; then it is told where the call stands that
+    knows the optimizer.
 
     ## Fix
     Unsafe, since a run that was to go on with the old rate now goes on with that of the config: behind the last state that is loaded,

@@ -29,7 +29,7 @@ class ScalerNotRestored(Rule):
         scaler.load_state_dict(checkpoint["scaler"])
 
     ## Silent when
-    the file makes no GradScaler; when the state of one is loaded anywhere in it, also in code that restores whatever it is given; when
+    the file makes no GradScaler; when the state of one is restored anywhere in it, also by helpers and in code that restores whatever it is given; when
     only a model is loaded, as for fine-tuning; in a function called `reset`, which brings back the first state of a run; with Accelerate, Fabric, Lightning and DeepSpeed.
 
     ## Fix

@@ -73,10 +73,26 @@ def is_setting(node: ast.expr, value: Value) -> bool:
 
 
 def is_set_again(function: Function, part: Part) -> bool:
-    """Whether the function, one that it calls, or the class whose parts a framework restores, touches rates otherwise."""
-    called = [each.node for each in function.callees.values() if each is not None]
+    """Whether the function, one that it calls, or the class whose parts a framework restores, touches rates otherwise.
+
+    Here and in functions of the same file a look at them is enough: somebody compares. Elsewhere they are logged more often than set.
+    """
+    called = [each for each in function.callees.values() if each is not None]
+    near = [each.node for each in called if each.module is function.module]
     owner = [part.made_in.node] if part.made_in is not None else []
-    return any(not AGAIN.isdisjoint(names_below(each)) for each in (function.node, *called, *owner))
+    if any(not AGAIN.isdisjoint(names_below(each)) for each in (function.node, *near, *owner)):
+        return True
+    return any(_sets_rates(each.node) for each in called)
+
+
+def _sets_rates(code: ast.AST) -> bool:
+    """Whether some code assigns the rate of a group, or the bases of a schedule: `group["lr"] = rate`."""
+    assigned = (target for node in ast.walk(code) if isinstance(node, ast.Assign) for target in node.targets)
+    return any(getattr(each, "attr", "") in AGAIN or _key(each) == "lr" for each in assigned)
+
+
+def _key(target: ast.expr) -> object:
+    return getattr(target.slice, "value", None) if isinstance(target, ast.Subscript) else None
 
 
 def is_only_read_off(part: Part) -> bool:
