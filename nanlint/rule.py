@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
+from nanlint.analysis import possible_numbers
 from nanlint.analysis.patterns import (
+    clips,
     differences,
     entropies,
     eps,
@@ -88,6 +90,7 @@ __all__ = [
     "Value",
     "Watched",
     "bare_memory",
+    "clips",
     "differences",
     "entropies",
     "eps",
@@ -98,6 +101,7 @@ __all__ = [
     "log_arguments",
     "norms",
     "patterns",
+    "possible_numbers",
     "probabilities",
     "replacing",
     "restored",

@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 import math
-import re
 
 from nanlint.rule import (
-    Call,
     Direction,
     Edit,
-    Expression,
-    Facts,
     Finding,
     Fix,
     Item,
     Iterator,
+    OpHazard,
     Rule,
-    Value,
+    clips,
+    every,
     items,
+    possible_numbers,
     unsafe,
 )
-
-# Where each function takes its bound: by name, or as its second or only positional argument.
-BOUNDS = {
-    "torch.nn.utils.clip_grad_norm_": ("max_norm",),
-    "torch.nn.utils.clip_grad_value_": ("clip_value",),
-    ".clip_grad_norm_": ("max_norm", "1", "0"),
-    ".clip_grad_norm": ("max_norm", "1", "0"),
-    ".clip_grad_value_": ("clip_value", "1", "0"),
-    ".clip_gradients": ("max_norm", "clip_val", "gradient_clip_val"),
-    "lightning.Trainer": ("gradient_clip_val",),
-    "lightning.pytorch.Trainer": ("gradient_clip_val",),
-    "pytorch_lightning.Trainer": ("gradient_clip_val",),
-    "transformers.TrainingArguments": ("max_grad_norm",),
-}
-MEASURING = re.compile(r"measur|monitor|\blog|track|record|comput|report|\b(no|not|never|without|n't) (actual(ly)? )?clip|disabl")  # fmt: skip
 
 
 class NoOpClip(Rule):
@@ -66,76 +50,59 @@ class NoOpClip(Rule):
     code = "NAN401"
     name = "no-op-clip"
     direction = Direction.LOOP
-    calls = frozenset(BOUNDS)
+    hazards = tuple(every(operation, operand) for operation, operand in clips.WATCHED)
     options = {"max-norm": 1e3}  # noqa: RUF012 - declared as a ClassVar in Rule
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Judge one clip, or one setting of a trainer that clips."""
-        bound = _bound(call, facts)
-        largest = self._largest(bound, facts)
-        if bound is None or largest is None or facts.is_test():
+        if hazard.is_in_tests or clips.bound_of(hazard.op, hazard.called) != hazard.operand_name:
             return
-        evidence = self._evidence(call, bound, largest, facts)
-        if evidence is None:
+        largest, is_passed = self._largest(hazard)
+        if largest is None or _only_measures(hazard, largest.number):
             return
+        is_here = largest.node is not None and largest.node is hazard.operand.node
+        is_certain = is_passed and not possible_numbers.may_be_something_else(hazard.operand.value)
+        unset = largest.number == math.inf and not is_certain
+        evidence: tuple[Item, ...] = (items.DECIDED_ELSEWHERE,) if unset or not is_passed else ()
         yield self.finding(
-            facts.span_of(bound),
-            _message(BOUNDS[call.function][0], bound, largest, facts),
-            fix=_fix(bound, largest, facts) if not evidence else None,
+            hazard.operand.span or hazard.span,
+            _message(hazard, largest.number, is_here=is_here, is_certain=is_certain),
+            fix=_fix(hazard, largest) if not evidence else None,
             evidence=evidence,
-            labels=facts.labels_at(largest.node, "the bound is set here", apart_from=bound),
+            labels=hazard.label_at(largest.node, "the bound is set here"),
         )
 
-    def _largest(self, bound: Expression | None, facts: Facts) -> Value | None:
-        """The value of the bound that clips nothing, if it has one."""
-        too_large = [value for value in facts.possible_values(bound) if self._is_too_large(value)]
-        return max(too_large, key=lambda value: value.number or 0.0, default=None)
-
-    def _is_too_large(self, value: Value) -> bool:
-        return value.number is not None and value.number >= float(self.option("max-norm"))
-
-    def _evidence(self, call: Call, bound: Expression, largest: Value, facts: Facts) -> tuple[Item, ...] | None:
-        """What speaks against it; None for a call that only measures."""
-        checked = call.arguments.get("error_if_nonfinite")
-        is_used = facts.is_used(call.node) or (checked is not None and facts.value_of(checked).constant is not False)
-        is_method = call.function.startswith((".", "torch."))
-        if is_method and is_used and (_says_it_measures(call, facts) or largest.number == math.inf):
-            return None
-        unset = largest.assumed or len(facts.possible_values(bound)) > 1
-        return (items.DECIDED_ELSEWHERE,) if largest.number == math.inf and unset else ()
+    def _largest(self, hazard: OpHazard) -> tuple[possible_numbers.Possible | None, bool]:
+        """The largest bound that clips nothing, if it has one; and whether some caller passes it, or no caller is in sight."""
+        for value in (hazard.callers, hazard.operand.value):
+            found = [
+                each
+                for each in possible_numbers.possible_numbers(value)
+                if each.number >= float(self.option("max-norm"))
+            ]
+            if found:
+                return max(found, key=lambda each: each.number), value is hazard.callers
+        return None, False
 
 
-def _bound(call: Call, facts: Facts) -> Expression | None:
-    """The argument that says how much is too much."""
-    for name in BOUNDS[call.function]:
-        argument = call.arguments.get(name)
-        # FSDP's own method takes the bound first and the kind of norm second.
-        first = call.arguments.get("0")
-        if name == "1" and first is not None and _is_a_bound(first, facts):
-            argument = first
-        if argument is not None:
-            return argument
-    return None
+def _only_measures(hazard: OpHazard, bound: float) -> bool:
+    """Whether the norm that the call returns is all that is asked for."""
+    if clips.is_setting_of_trainer(hazard.called):
+        return False
+    checked = hazard.op.operands.get("error_if_nonfinite")
+    is_used = hazard.is_used or (checked is not None and checked.constant is not False)
+    return is_used and (bound == math.inf or clips.says_it_measures(hazard.function.name, hazard.comments))
 
 
-def _is_a_bound(argument: Expression, facts: Facts) -> bool:
-    return facts.constant_of(argument) is not None or not {"norm", "clip", "max"}.isdisjoint(facts.words_of(argument))
+def _message(hazard: OpHazard, bound: float, *, is_here: bool, is_certain: bool) -> str:
+    name = hazard.operand_name if not hazard.operand_name.isdigit() else "max_norm"
+    text = hazard.operand.quoted(26)
+    known = "" if is_here else f" {'is' if is_certain else 'can be'} {bound:g}, which"
+    reason = "no gradient is above it" if bound == math.inf else "it is far above what a run survives"
+    return f"`{f'{name}={text}' if is_here else text}`{known} never clips: {reason}"
 
 
-def _says_it_measures(call: Call, facts: Facts) -> bool:
-    name = facts.function_name().lower()
-    return ("norm" in name and "clip" not in name) or bool(MEASURING.search(facts.comments_at(call.node).lower()))
-
-
-def _message(name: str, bound: Expression, largest: Value, facts: Facts) -> str:
-    certain = len(facts.possible_values(bound)) == 1 and not largest.assumed
-    known = "" if largest.node is bound else f" {'is' if certain else 'can be'} {largest.number:g}, which"
-    reason = "no gradient is above it" if largest.number == math.inf else "it is far above what a run survives"
-    written = f"{name}={facts.quote(bound, 26)}" if largest.node is bound else facts.quote(bound, 26)
-    return f"`{written}`{known} never clips: {reason}"
-
-
-def _fix(bound: Expression, largest: Value, facts: Facts) -> Fix | None:
-    if largest.node is None or not facts.is_here(largest.node) or not facts.is_within(largest.node, bound):
+def _fix(hazard: OpHazard, largest: possible_numbers.Possible) -> Fix | None:
+    if largest.node is None or not hazard.operand.holds(largest.node):
         return None
-    return unsafe("Clip at 1.0", Edit(facts.span_of(largest.node), "1.0"))
+    return unsafe("Clip at 1.0", Edit(hazard.source.span_of(largest.node), "1.0"))

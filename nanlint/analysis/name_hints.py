@@ -177,3 +177,7 @@ CONFIGS = frozenset(
         "training_args",
     }
 )
+# How the bound of a clip is called.
+CLIP_BOUNDS = frozenset({"norm", "clip", "max"})
+# What a comment says beside a call that clips nothing and is not meant to.
+MEASURING = r"measur|monitor|\blog|track|record|comput|report|\b(no|not|never|without|n't) (actual(ly)? )?clip|disabl"

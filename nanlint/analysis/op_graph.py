@@ -211,3 +211,8 @@ def made_from(value: Value) -> Op | None:
     while op is not None and op.function == GUARDED and op.subject is not None:
         op = op.subject.op
     return op
+
+
+def name_of(op: Op) -> str:
+    """The name of an operation; of a call that the op table does not know, that of what is called: `transformers.Trainer`, `.step`."""
+    return op.where if op.function == CALL else op.function

@@ -55,6 +55,12 @@ class SourceText:
         """The text of one line."""
         return self._lines[number - 1]
 
+    def comments_in(self, first: int, last: int) -> str:
+        """The comments of some lines, and those that stand right above. A `#` in a string looks like one."""
+        while first > 1 and self._lines[first - 2].lstrip().startswith("#"):
+            first -= 1
+        return " ".join(line.partition("#")[2] for line in self._lines[first - 1 : last])
+
     def offset_of(self, node: ast.AST) -> int:
         """How many characters of the file stand before a node."""
         span = self.span_of(node)
@@ -68,15 +74,6 @@ class SourceText:
         """What stands before a node on its first line, and behind it on its last."""
         span = self.span_of(node)
         return self._lines[span.line - 1][: span.column - 1], self._lines[span.end_line - 1][span.end_column - 1 :]
-
-    def comments_at(self, statement: ast.stmt) -> str:
-        """What the comments say that belong to a statement: above it, behind it, between its lines. Of a block, none."""
-        if hasattr(statement, "body") or statement.end_lineno is None:
-            return ""
-        first = statement.lineno - 1
-        while first > 0 and self._lines[first - 1].lstrip().startswith("#"):
-            first -= 1
-        return " ".join(line.partition("#")[2] for line in self._lines[first : statement.end_lineno])
 
     def bracket_behind(self, node: ast.AST) -> Span | None:
         """The bracket that closes behind a node that stands in brackets of its own, those of a call aside; None for none."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.name_hints import ADVANTAGES, NUMBERED, NUMBERING, SCORES, SEEN
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, made_from
+from nanlint.analysis.name_hints import ADVANTAGES, MASKS, NUMBERED, NUMBERING, SCORES, SEEN
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, NUMBER, PARAMETER, made_from
 from nanlint.analysis.relations import root
 
 if TYPE_CHECKING:
@@ -20,6 +20,14 @@ def suggests_count(value: Value) -> bool:
         return False
     words = set(re.findall(r"[a-z]+", op.where.rpartition(".")[2].lower()))
     return not words.isdisjoint(NUMBERING) and not words.isdisjoint(NUMBERED | SEEN) and "classes" not in words
+
+
+def suggests_mask(value: Value) -> bool:
+    """`valid_mask`: truth values from elsewhere, which may all be false."""
+    op = made_from(root(value))
+    if op is None or value.kind is NUMBER or value.dtype or op.function not in {PARAMETER, ATTRIBUTE, ELEMENT}:
+        return False
+    return not MASKS.isdisjoint(re.findall(r"[a-z]+", op.where.rpartition(".")[2].lower()))
 
 
 def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import CALL, NUMBER, Value, made_from
+from nanlint.analysis.op_graph import CALL, NUMBER, Value, made_from, name_of
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.no_elements import NoElements
@@ -35,8 +35,8 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
         found = [
             (each, hazard)
             for op in function.ops
-            if op.copy_of is None and (name := op.where if op.function == CALL else op.function) in watched
-            for each in watched[name]
+            if op.copy_of is None
+            for each in watched.get(name_of(op), ())
             if (hazard := _hazard(op, each, function, file)) is not None
         ]
         found += _of_restored(watched.get(RESTORED, ()), function, file)

@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.name_hints import SHOWN_OR_TESTED
-from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op, Value, made_from
-from nanlint.analysis.project.syntax_names import last_word, names_below
+from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op, Value, made_from, name_of
+from nanlint.analysis.project.syntax_names import last_word, names_below, written_argument
 from nanlint.analysis.relations import root
 from nanlint.analysis.trained_by_name import is_test_file
 from nanlint.hazards.op_uses import may_use
@@ -63,8 +63,9 @@ class Hazard(ZeroOperand):
         """Where the result goes: bits of `analysis.project.consequence`."""
         self.is_cut_off = is_cut_off
         """No gradient comes back to it: it is not recorded, or all its uses are plain numbers, indices, detached copies."""
-        held = op.operands.get(name) if name else Value(op=op)
-        self.operand = Operand(held if held is not None else Value(op=op), _written(op, name), source)
+        held = op.operands.get(name)
+        node = op.nodes.get(name) or written_argument(op.node, name) if name else op.node
+        self.operand = Operand(held if held is not None else Value(op=op), node, source)
         self.operand_name = name
         self.siblings: Sequence[Hazard] = (self,)
         """All hazards of the function by the same operand, in the order of the code, this one among them: one defect."""
@@ -86,6 +87,31 @@ class Hazard(ZeroOperand):
         """The formats in which it breaks."""
         found = {zone.dtype for zone in self.zones}
         return tuple(name for name in FORMATS if name in found)
+
+    @property
+    def called(self) -> str:
+        """The name of the operation, or of what is called."""
+        return name_of(self.op)
+
+    @property
+    def is_in_tests(self) -> bool:
+        """Whether the file holds tests, by its name: no run of anybody's breaks there."""
+        return is_test_file(self.function.module.path)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything is done with the result: it is no statement of its own, nor a name nobody reads."""
+        kept = [value for _, value, _ in self.function.sinks]
+        kept += [value for held in self.function.stores.values() for value in held]
+        return bool(may_use(self.op, self.function)) or any(made_from(value) is self.op for value in kept)
+
+    @property
+    def comments(self) -> str:
+        """What the comments of its statement say, and those right above."""
+        line = getattr(self.op.node, "lineno", 0)
+        around = [node for node in _statements(self.function.node) if node.lineno <= line <= (node.end_lineno or 0)]
+        first = max((node.lineno for node in around), default=line)
+        return self.source.comments_in(first, getattr(self.op.node, "end_lineno", line))
 
     @property
     def word(self) -> str:
@@ -253,7 +279,7 @@ class Hazard(ZeroOperand):
     @property
     def is_in_test(self) -> bool:
         """Whether it stands in a test or draws something, by the name of the file or the function: what breaks there breaks no run."""
-        return is_test_file(self.function.module.path) or self.function.name.startswith(SHOWN_OR_TESTED)
+        return self.is_in_tests or self.function.name.startswith(SHOWN_OR_TESTED)
 
     @property
     def is_spelled_out(self) -> bool:
@@ -264,9 +290,7 @@ class Hazard(ZeroOperand):
     @property
     def said(self) -> str:
         """What people say of it: the name of the function, and the comments at the statement, in lower case."""
-        statement = self._statement
-        comments = self.source.comments_at(statement) if statement is not None else ""
-        return f"{comments} {self.function.name}".lower()
+        return f"{self.comments} {self.function.name}".lower()
 
     @property
     def kept_as(self) -> tuple[str, ...]:
@@ -354,6 +378,14 @@ class Hazard(ZeroOperand):
         place = self.source.span_of(op.node)
         return (Label(place, text),) if not place.overlaps(self.span) else ()
 
+    def label_at(self, node: ast.AST | None, text: str) -> tuple[Label, ...]:
+        """A label at a node of the same file, apart from the operand."""
+        tree = self.function.module.body.node
+        if not isinstance(node, ast.expr) or not any(each is node for each in ast.walk(tree)):
+            return ()
+        place, own = self.source.span_of(node), self.operand.span
+        return (Label(place, text),) if own is None or not place.overlaps(own) else ()
+
     def elsewhere(self, op: Op | None, text: str) -> str:
         """`text` and the place where something was made, if that is in another file: no label can point there."""
         op = _built(op)
@@ -407,16 +439,6 @@ def _is_computed(value: Value, depth: int = 4) -> bool:
         if is_passed_on
         else not op.function.startswith("<")
     )
-
-
-def _written(op: Op, name: str) -> ast.AST | None:
-    """Where an operand is written; without a name, the operation itself."""
-    call = op.node
-    if not name or name in op.nodes or not isinstance(call, ast.Call):
-        return op.nodes.get(name) if name else call
-    if name.isdecimal():
-        return call.args[int(name)] if int(name) < len(call.args) else None
-    return next((each.value for each in call.keywords if each.arg == name), None)
 
 
 def _built(op: Op | None) -> Op | None:

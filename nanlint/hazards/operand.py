@@ -74,6 +74,10 @@ class Operand:
             node = _subject_of(node)
         return ""
 
+    def holds(self, node: ast.AST) -> bool:
+        """Whether something is written within it."""
+        return self.node is not None and any(each is node for each in ast.walk(self.node))
+
     @property
     def as_receiver(self) -> str:
         """Its text as a method can be called on it."""

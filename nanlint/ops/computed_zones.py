@@ -185,3 +185,5 @@ COMPUTED: dict[str, Callable[[str, Format, Mapping[str, object]], tuple[Zone, ..
     "torch.sub": _infinite_sum,
 }
 """The operations whose zones are computed; None from one of them leaves the measured zones."""
+DECIDING = ("exponent", "eps", "log_input")
+"""The parameters whose constants decide about a computed zone."""

@@ -100,7 +100,8 @@ class ImportedCalls(Layers):
         is_numpy, is_math = name.startswith("numpy."), name.startswith("math.")
         if is_numpy and operation in _SPREADS:
             operands = {**operands, "correction": self.maker.literal(0)}
-        in_place = name.endswith("_") and not name.endswith("__")
+        # A clip changes the gradients of what it is given, and returns their norm.
+        in_place = name.endswith("_") and not name.endswith("__") and not operation.startswith("torch.nn.utils.")
         nodes, plain = passed.nodes(operands), is_math or name in BUILTINS
         value = self.emit(operation, operands, passed.node, nodes, operator=plain, in_place=in_place, rest=rest)
         if is_numpy and value.kind is TENSOR and not any(each.kind is TENSOR for each in operands.values()):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.op_graph import NUMBER, made_from
+from nanlint.analysis.project.syntax_names import written_argument
 from nanlint.analysis.relations import root
 
 if TYPE_CHECKING:
+    import ast
+
     from nanlint.analysis.op_graph import Op, Value
 
 FUNCTIONS = frozenset(f"torch.nn.functional.{word}_norm" for word in ("layer", "rms", "group", "batch", "instance"))
@@ -42,15 +44,7 @@ def norm_eps(op: Op) -> NormEps | None:
         return _added(op)
     name = "eps" if "eps" in op.operands else LAYERS.get(op.function, "eps")
     value = op.operands.get(name)
-    return NormEps(value, op.nodes.get(name) or _written(op.node, name)) if value is not None else None
-
-
-def _written(node: ast.AST | None, name: str) -> ast.AST | None:
-    """Where an argument of a constructor is written."""
-    if not isinstance(node, ast.Call):
-        return None
-    named = next((each.value for each in node.keywords if each.arg == name), None)
-    return named or (node.args[int(name)] if name.isdigit() and int(name) < len(node.args) else None)
+    return NormEps(value, op.nodes.get(name) or written_argument(op.node, name)) if value is not None else None
 
 
 def _added(op: Op) -> NormEps | None:

@@ -111,3 +111,11 @@ def attributes_stored(body: list[ast.stmt], first: str) -> Iterator[str]:
             if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == first:
                 yield inner.attr
         waiting += inner_statements(statement)
+
+
+def written_argument(node: ast.AST | None, name: str) -> ast.AST | None:
+    """Where an argument of a call is written, by its name or its place."""
+    if not isinstance(node, ast.Call):
+        return None
+    named = next((each.value for each in node.keywords if each.arg == name), None)
+    return named or (node.args[int(name)] if name.isdigit() and int(name) < len(node.args) else None)

@@ -219,8 +219,3 @@ class Code:
         if op.function == CALL and op.where in _LEAVING_IT and op.subject is not None:
             return [op.subject]
         return []
-
-
-def name_of(op: Op) -> str:
-    """The full name of what an operation calls."""
-    return op.where if op.function == CALL else op.function

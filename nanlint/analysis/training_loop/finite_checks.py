@@ -10,9 +10,9 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import made_from
-from nanlint.analysis.training_loop.code import name_of
-from nanlint.analysis.training_loop.naming import last_word, loop_source_of, thing_of, words_in, words_of
+from nanlint.analysis.name_hints import words_in
+from nanlint.analysis.op_graph import made_from, name_of
+from nanlint.analysis.training_loop.naming import last_word, loop_source_of, thing_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

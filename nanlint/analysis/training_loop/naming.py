@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.syntax_names import dotted
@@ -26,12 +25,6 @@ _CARRIERS = frozenset({"batch", "inputs", "sample"})
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _LOOPS = (ast.For, ast.AsyncFor)
 _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
-
-
-@lru_cache(maxsize=4096)
-def words_in(name: str) -> frozenset[str]:
-    """The words of a name: `top_k_weights` has three."""
-    return frozenset(word.lower() for word in _WORD.findall(name))
 
 
 def words_of(node: ast.AST) -> tuple[str, ...]:
