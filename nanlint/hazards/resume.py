@@ -61,8 +61,16 @@ class Resume:
         """Whether an optimizer and a model go on where they were, and a GradScaler of this file starts anew."""
         restoring, functions = self._file.restoring, self._file.functions
         beside = restoring.in_function(self._hazard.function)
-        is_run = any(part.role == OPTIMIZER for part in self.parts) and any(part.role == OTHER for part in beside)
-        if not is_run or not any(_makes_scaler(function) for function in functions):
+        function = self._hazard.function
+        # What comes from a caller in this file is told of there.
+        callers = {site.op.scope.module for site in function.calls if site.op.scope is not None}
+        is_told = function.module in callers
+        own = [part for part in self.parts if part.role == OPTIMIZER and not (part.is_given and is_told)]
+        if (
+            not own
+            or not any(part.role == OTHER for part in beside)
+            or not any(_makes_scaler(function) for function in functions)
+        ):
             return False
         restored = [part for function in functions for part in restoring.in_function(function)]
         return not any(part.role == SCALER or _is_of_a_loop(part) for part in restored)

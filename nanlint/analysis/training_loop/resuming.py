@@ -104,14 +104,15 @@ class Restoring:
 
     def _by_framework(self, op: Op, node: ast.Call, receiver: Value | None) -> Iterator[tuple[Value, Class | None]]:
         word, given = op.where.rpartition(".")[2], _keywords(op, node)
-        if word == "load_state" and receiver is not None and self._is_made_by(receiver, "Accelerator"):
-            assert op.scope is not None  # noqa: S101 - it has a receiver, so it stands in a function
-            for each in op.scope.ops:
-                if each.subject is not None and each.subject.key == receiver.key:
-                    yield from ((value, None) for value in prepared(each))
+        if word == "load_state" and receiver is not None and self._is_made_by(receiver, "Accelerator", op.scope):
+            yield from ((value, None) for value in self._prepared(op))
         elif word == "fit" and _is_given(given.get("ckpt_path")) and receiver is not None:
             model = next(iter(each for name, each in op.operands.items() if name in {"0", "model"}), None)
-            if model is not None and self._is_made_by(receiver, "Trainer") and isinstance(model.target, Class):
+            if (
+                model is not None
+                and self._is_made_by(receiver, "Trainer", op.scope)
+                and isinstance(model.target, Class)
+            ):
                 yield from self._configured(model.target)
         elif word == "train" and _is_given(given.get("resume_from_checkpoint")) and receiver is not None:
             for maker in (each for each in makers(receiver, self._graph) if each.where.endswith("Trainer")):
@@ -134,8 +135,20 @@ class Restoring:
                 if op.function == CALL and op.where.startswith("torch.optim."):
                     yield Value(op=op), owner
 
-    def _is_made_by(self, value: Value, name: str) -> bool:
-        return any(each.where.rpartition(".")[2] == name for each in makers(value, self._graph))
+    def _prepared(self, load: Op) -> Iterator[Value]:
+        """What the accelerator at hand was given, here or in another method of the class."""
+        scope = load.scope
+        owner = scope.owner if scope is not None else None
+        methods = [*owner.methods.values()] if owner is not None else [scope]
+        for method in methods:
+            if method is not None and self._graph.run(method):
+                for each in _calls(method):
+                    if each.subject is not None and self._is_made_by(each.subject, "Accelerator", method):
+                        yield from prepared(each)
+
+    def _is_made_by(self, value: Value, name: str, scope: Function | None) -> bool:
+        found = makers(value, self._graph, scope.owner if scope is not None else None)
+        return any(each.where.rpartition(".")[2] == name for each in found)
 
 
 def _calls(function: Function) -> list[Op]:

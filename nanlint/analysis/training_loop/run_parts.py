@@ -38,7 +38,7 @@ OTHER: Final = "other"
 TORCHS_SCHEDULERS = "torch.optim.lr_scheduler."
 _KNOWN_SCHEDULERS = re.compile(r"^torch\.optim\.lr_scheduler\.|(^|\.)get_\w*sched\w*$")
 _SCHEDULERS = re.compile(r"sched|lr_|LR$|OneCycle|Cosine|Warmup", re.IGNORECASE)
-_OPTIMIZERS = re.compile(r"optim|adam|sgd|lion", re.IGNORECASE)
+_OPTIMIZERS = re.compile(r"optim|adam|sgd|lion|TrainingArguments$", re.IGNORECASE)
 _SCALERS = frozenset(
     {
         "torch.amp.GradScaler",
