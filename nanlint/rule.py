@@ -242,7 +242,7 @@ class Rule:
         **parts: Unpack[Parts],
     ) -> Finding:
         """A finding about a hazard: place, formats and direction are the hazard's; the engine adds the evidence of the place."""
-        text = Hazard(hazard.op.function, hazard.operand.text, str(hazard.zones[0]) if hazard.zones else "0")
+        text = Hazard(hazard.called, hazard.operand.text, str(hazard.zones[0]) if hazard.zones else "0")
         parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}
         return self.finding(at or hazard.span, message, fix=fix, hazard=text, evidence=evidence, **parts)
 
