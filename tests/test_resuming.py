@@ -80,6 +80,27 @@ class Run:
         self.falling.load_state_dict(state["falling"])
 """
 
+BY_PLACE = """
+def run(args, model, path):
+    optimizer = torch.optim.SGD(model.parameters(), args.lr, momentum=0.9)
+    schedule = StepLR(optimizer, step_size=30, gamma=0.1)
+    schedule.load_state_dict(torch.load(path)["schedule"])
+"""
+ATTRIBUTES = """
+class Run:
+    def __init__(self, cfg, net):
+        self.cfg = cfg
+        self.make(net)
+        self.resume(cfg.path)
+
+    def make(self, net):
+        self.optimizer = torch.optim.Adam(net.parameters(), lr=self.cfg.lr)
+        self.falling = StepLR(self.optimizer, step_size=10)
+
+    def resume(self, path):
+        self.falling.load_state_dict(torch.load(path)["falling"])
+"""
+
 
 def found(code: str, source: str) -> list[tuple[int, str]]:
     """The lines that a rule tells of, with the words."""
@@ -96,6 +117,8 @@ def found(code: str, source: str) -> list[tuple[int, str]]:
         pytest.param(ACCELERATE, "load_state", "config.lr", id="accelerate"),
         pytest.param(HELPERS, "    load_all(args", "args.lr", id="helper of a helper"),
         pytest.param(BUILT, "schedule.load_state_dict", "config.lr", id="made by a helper"),
+        pytest.param(BY_PLACE, "schedule.load_state_dict", "args.lr", id="by place"),
+        pytest.param(ATTRIBUTES, "falling.load_state_dict", "self.cfg.lr", id="made by another method"),
         pytest.param(TWO, "falling.load_state_dict", "opt.critic_rate", id="two optimizers"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Resuming and saving a run: whose state is loaded, which learning rate the config asks for, what a checkpoint is called."""
+"""Saving a run: what an object is to it, whose states are written, what a checkpoint is called."""
 
 from __future__ import annotations
 

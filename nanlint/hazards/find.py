@@ -52,7 +52,7 @@ def _of_restored(
 ) -> Iterator[tuple[Watched, Hazard]]:
     """The calls of a function that restore the saved state of parts of a run."""
     for op in (op for op in function.ops if watched and op.function == CALL and op.copy_of is None):
-        parts = file.restoring.of(op)
+        parts = file.graph.restoring.of(op)
         for each in watched if parts else ():
             hazard = _made(op, each, [], function, file)
             hazard.resume = Resume(parts, hazard, file)

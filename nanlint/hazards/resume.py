@@ -53,13 +53,13 @@ class Resume:
 
     def _has_own_schedule(self, function: Function) -> bool:
         """Whether a scheduler's state is loaded as well, of which another finding tells, or the rate is set step by step."""
-        is_told = any(part.role == SCHEDULER for part in self._file.restoring.in_function(function))
+        is_told = any(part.role == SCHEDULER for part in self._hazard.graph.restoring.in_function(function))
         return is_told or rates.has_own_schedule(function)
 
     @property
     def loses_scaler(self) -> bool:
         """Whether an optimizer and a model go on where they were, and a GradScaler of this file starts anew."""
-        restoring, functions = self._file.restoring, self._file.functions
+        restoring, functions = self._hazard.graph.restoring, self._file.functions
         beside = restoring.in_function(self._hazard.function)
         function = self._hazard.function
         # What comes from a caller in this file is told of there.

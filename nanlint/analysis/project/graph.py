@@ -28,6 +28,7 @@ from nanlint.analysis.project.index import MODULE_BODY, CallSite, Class, Functio
 from nanlint.analysis.project.objects import Objects
 from nanlint.analysis.project.replay import Replay
 from nanlint.analysis.storage import in_order, storages
+from nanlint.analysis.training_loop.resuming import Restoring
 from nanlint.ops.names import CANONICAL
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Graph(Objects):
         self._attributes: dict[tuple[Class, str, bool], Value] = {}
         self._references: dict[str, Value] = {}
         self.done: list[Function] = []
+        self.restoring = Restoring(self)
+        """Which calls restore the saved state of what."""
         self.asked_again: dict[Function, int] = {}
         """How many operations were interpreted once more, for each function, to see whether a fix means the same."""
         self.written: dict[Module, WrittenValues] = {}

@@ -14,7 +14,6 @@ from nanlint.analysis.project.gradient import Gradients
 from nanlint.analysis.project.graph import Graph
 from nanlint.analysis.project.index import Project
 from nanlint.analysis.source_text import SourceText
-from nanlint.analysis.training_loop.resuming import Restoring
 from nanlint.source.project_stamp import LARGEST_PROJECT, project_stamp, python_files
 from nanlint.source.read import UnreadableSource, read_bytes
 
@@ -107,8 +106,6 @@ class FileInProject:
         self._consequence = consequence
         self._gradients = gradients
         self._by_line: dict[int, list[Op]] = {}
-        self.restoring = Restoring(graph)
-        """Which calls restore the saved state of what."""
 
     def ends_of(self, op: Op) -> int:
         """Where the result of an operation goes: bits of `consequence`; 0 where nobody knows."""

@@ -44,15 +44,24 @@ def _of_optimizers(part: Part, graph: Graph) -> Iterator[Rate]:
     """The rate of the optimizer that a scheduler drives."""
     for maker in part.makers if part.role != OPTIMIZER else ():
         driven = maker.operands.get("optimizer") or maker.operands.get("0")
-        for made in makers(driven, graph) if driven is not None else ():
+        owner = maker.scope.owner if maker.scope is not None else None
+        for made in makers(driven, graph, owner) if driven is not None else ():
             yield from (rate for rate, is_horizon in _rates_in(made) if not is_horizon)
 
 
 def _rates_in(maker: Op) -> Iterator[tuple[Rate, bool]]:
-    for keyword in maker.node.keywords if isinstance(maker.node, ast.Call) else ():
-        value = maker.operands.get(keyword.arg or "")
-        if keyword.arg in RATES and value is not None and is_setting(keyword.value, value):
-            yield Rate(keyword.value, maker), keyword.arg in _HORIZONS
+    """Each rate or horizon that a setting gives, and whether it is a horizon."""
+    call = maker.node
+    if not isinstance(call, ast.Call):
+        return
+    written = [(each.arg or "", each.arg or "", each.value) for each in call.keywords]
+    is_of_torch = maker.where.startswith("torch.optim.") and not is_known_scheduler(maker)
+    # `SGD(model.parameters(), args.lr)`
+    written += [("lr", "1", call.args[1])] if is_of_torch and len(call.args) > 1 else []
+    for name, key, node in written:
+        value = maker.operands.get(key)
+        if name in RATES and value is not None and is_setting(node, value):
+            yield Rate(node, maker), name in _HORIZONS
 
 
 def is_setting(node: ast.expr, value: Value) -> bool:

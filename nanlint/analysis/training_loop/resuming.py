@@ -50,9 +50,12 @@ class Restoring:
 
     def of(self, op: Op) -> list[Part]:
         """The parts of a run that a call restores."""
-        if op not in self._known:
-            self._known[op] = [self._part(op, *each) for each in self._found(op)]
-        return self._known[op]
+        if op in self._known:
+            return self._known[op]
+        parts = [self._part(op, *each) for each in self._found(op)]
+        if parts:
+            self._known[op] = parts
+        return parts
 
     def in_function(self, function: Function) -> list[Part]:
         """All that is restored in a function."""
