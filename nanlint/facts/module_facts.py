@@ -11,17 +11,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of, made_in
 from nanlint.facts.environment import without_gradient
-from nanlint.facts.evaluate import parameters
 from nanlint.facts.given import assigned, is_given
 from nanlint.facts.made_of import names_behind
-from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import FINITE, INF, Interval
-from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from nanlint.facts.guards import Bound
@@ -36,10 +32,6 @@ _SAYS_NOTHING = re.compile(
     r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|is(nan|finite|inf)\(|%|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
 )
 _SIZE = re.compile(r"\.size\(|\.shape\b|\.numel\(|len\(")
-# It is about everything at once, not about each row.
-_OF_ALL = re.compile(
-    r"\.(any|sum|count_nonzero|max)\(\)(\.item\(\))?$|^torch\.(any|sum|count_nonzero|max)\([\w.]+\)(\.item\(\))?$"
-)
 _ELEMENTWISE = frozenset(
     f"torch.{name}" for name in ("add", "sub", "mul", "div", "pow", "square", "abs", "neg", "sqrt", "log", "exp")
 )
@@ -63,11 +55,6 @@ class ModuleFacts(ShapeQuestions):
         """Every call of these operations in the chunk at hand, in the order in which they are evaluated."""
         calls = self.here.calls.values() if self.here is not None else ()
         return [call for call in calls if call.function in functions]
-
-    def is_first(self, call: Call, functions: frozenset[str]) -> bool:
-        """Whether `call` is the first of these operations in the chunk at hand, or in its part."""
-        parts, calls = self.sections, self.calls_of(*functions)
-        return next((each for each in calls if parts is None or parts.is_inside(each.node)), None) is call
 
     def calls_with(self, node: cst.BaseExpression) -> list[Call]:
         """Every call in the chunk at hand that is given the thing `node` is about, or is made on it."""
@@ -123,52 +110,9 @@ class ModuleFacts(ShapeQuestions):
         """The dtype of `node`: float16, bfloat16, float32, float64, int or bool; empty when nothing says."""
         return self.value_of(node).dtype if node is not None else ""
 
-    def module_dtype(self, node: cst.BaseExpression, at: cst.CSTNode) -> str:
-        """The dtype that the weights of a module were cast to before `at`: `model.half()` needs no assignment."""
-        if self.here is None:
-            return ""
-        dtype = made_in(self.value_of(node).made_by, self.here)
-        text = self.source_of(node)
-        for call in self.here.calls.values():
-            if call.node is at:
-                break
-            whose = call.receiver or call.subject
-            if whose is not None and self.source_of(whose) == text:
-                dtype = cast_to(call, self.here) or dtype
-        return dtype
-
-    def is_parameter(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` is what the function at hand was given under this name, and nothing that was made of it since."""
-        if not isinstance(node, cst.Name) or self.value_of(node).made_by is not None or self.here is None:
-            return False
-        only = self.here.parsed.body[0]
-        declared = parameters(only.params) if isinstance(only, cst.FunctionDef) else []
-        assigned = (target for target in self.here.targets if isinstance(target, cst.Name))
-        return any(each.name.value == node.value for each in declared) and all(
-            target.value != node.value for target in assigned
-        )
-
-    def is_named_setting(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` is an attribute or an item that nothing is known of: `self.temperature`, `cfg["temperature"]`."""
-        value = self.value_of(node)
-        is_part = isinstance(node, (cst.Attribute, cst.Subscript))
-        is_open = value.assumed or not value.is_known
-        return is_part and is_open and value.made_by is None and value.kind is not Kind.TENSOR
-
-    def rounded(self, value: float, dtype: str) -> float:
-        """What is left of a number in `dtype`."""
-        return format_of(dtype).round(value)
-
     def regions_at(self, node: cst.CSTNode) -> tuple[Call, ...]:
         """The `with` statements and decorators around `node`, outermost first."""
         return self.here.envs[node].regions if self.here is not None and node in self.here.envs else ()
-
-    def autocast_at(self, node: cst.CSTNode, *, device: str = "") -> str:
-        """The half dtype that an autocast region around `node` computes in; empty outside of one.
-
-        With a `device` given, regions that are known to be for another one do not count.
-        """
-        return autocast_dtype(self.regions_at(node), self.here.values, device) if self.here is not None else ""
 
     def is_recorded(self, node: cst.CSTNode) -> bool:
         """Whether autograd records what happens at `node`: not under no_grad, inference_mode, or in an evaluation step."""
@@ -192,10 +136,6 @@ class ModuleFacts(ShapeQuestions):
         if not isinstance(node, cst.BaseExpression):
             return True
         return not self.value_of(node).detached and not self.is_cut_off(node)
-
-    def is_unchanged(self, node: cst.BaseExpression, at: cst.CSTNode) -> bool:
-        """Whether `node`, written at `at` instead of where it stands, would give the same value there."""
-        return self.here is not None and is_unchanged(node, at, self.here)
 
     def is_tested(self, node: cst.BaseExpression) -> bool:
         """Whether a condition that was passed on the way to `node` asks for the values or the size of something in it.
@@ -237,15 +177,6 @@ class ModuleFacts(ShapeQuestions):
             return True
         made_by = self.value_of(bound.node).made_by if isinstance(bound.node, cst.Name) else None
         return made_by is not None and made_by.function == "comparison"
-
-    def rests_on_input(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` is made of something learned, of what the function was given, or of what a module of it returns."""
-        flow = self.here
-        functions = [each for each in walk(flow.parsed.body[0]) if isinstance(each, cst.FunctionDef)] if flow else []
-        given = {each.name.value for function in functions for each in parameters(function.params)} - {"self"}
-        names = self._behind(node)
-        roots = {name.partition(".")[0] for name in names if not name.startswith("self.")}
-        return any(name.startswith("self.") for name in names) or not roots.isdisjoint(given)
 
     def words_behind(self, node: cst.BaseExpression) -> set[str]:
         """The words of all names that `node` was made of in the chunk at hand."""

@@ -3,46 +3,53 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import CALL, NUMBER, Value, made_from, name_of
+from nanlint.analysis.in_format import in_format
+from nanlint.analysis.op_graph import CALL, JOIN, NUMBER, made_from, name_of
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
+from nanlint.analysis.patterns.kept import thrown_away, zones_thrown_away
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.no_elements import NoElements
 from nanlint.hazards.resume import Resume
-from nanlint.hazards.watched import RESTORED
+from nanlint.hazards.watched import RESTORED, Watched
 from nanlint.hazards.zones_met import zones_met
-from nanlint.ops.formats import FLOAT32, FORMATS
+from nanlint.ops.formats import BFLOAT16, FLOAT16, FLOAT32, FORMATS, runs_in
 from nanlint.ops.zone import BACKWARD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from nanlint.analysis.op_graph import Op
+    from nanlint.analysis.op_graph import Op, Value
+    from nanlint.analysis.patterns.kept import Kept
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.project.whole import FileInProject
-    from nanlint.hazards.watched import Watched
     from nanlint.ops.zone import Zone
 
+_HALVES = (FLOAT16.name, BFLOAT16.name)
+_PLACED = "torch.index_put"
 _TENSORS = frozenset({"torch.tensor", "torch.as_tensor"})
 
 
 def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) -> Iterator[tuple[Watched, Hazard]]:
     """Each hazard of the file with what watches for it, in the order of the code."""
+    is_any_thrown = any(each.thrown for several in watched.values() for each in several)
     for function in file.functions:
         if _is_run_by_pytest(function):
             continue  # what breaks there breaks no run
+        thrown = thrown_away(function.ops) if is_any_thrown else {}
         found = [
             (each, hazard)
             for op in function.ops
             if op.copy_of is None
-            for each in watched.get(name_of(op), ())
-            if (hazard := _hazard(op, each, function, file)) is not None
+            for each in watched.get(_name_of(op), ())
+            if (hazard := _hazard(op, each, function, file, thrown.get(op, ()))) is not None
         ]
         found += _of_restored(watched.get(RESTORED, ()), function, file)
         together: dict[object, list[Hazard]] = {}
         for each, hazard in found:
-            hazard.siblings = together.setdefault((each.contains, each.backward, hazard.defect), [])
+            hazard.siblings = together.setdefault((*each[2:], hazard.defect), [])
             hazard.siblings.append(hazard)
         yield from found
 
@@ -59,6 +66,11 @@ def _of_restored(
             yield each, hazard
 
 
+def _name_of(op: Op) -> str:
+    """The operation as the op table calls it: `x[index] = value` is one of a name."""
+    return _PLACED if op.function == JOIN and op.where == "element" else name_of(op)
+
+
 def _is_run_by_pytest(function: Function) -> bool:
     owner = function.owner.name if function.owner is not None else ""
     return any(each.name.startswith("test_") for each in _with_outer(function)) or owner.startswith("Test")
@@ -70,16 +82,20 @@ def _with_outer(function: Function | None) -> Iterator[Function]:
         function = function.parent
 
 
-def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:  # noqa: PLR0911
-    if watched.always and (watched.operand in op.operands or not watched.operand):
-        return _made(op, watched, [], function, file)
+def _hazard(  # noqa: PLR0911 - one way out for each reason
+    op: Op, watched: Watched, function: Function, file: FileInProject, thrown: Sequence[Kept]
+) -> Hazard | None:
     value, library = op.operands.get(watched.operand), _library(op, function)
-    if value is None or library == "math":
+    if watched.always and (value is not None or not watched.operand):
+        return _made(op, watched, [], function, file)
+    if value is None or library == "math" or (watched.thrown and not thrown):
         return None
-    if watched.few:
-        return _of_too_few(op, watched, function, file)
+    if watched.few or watched.narrow:
+        return (_of_too_few if watched.few else _of_half)(op, watched, function, file)
     if all(_is_number(each) for each in op.operands.values()):
         return None  # Python's own numbers raise
+    if watched.thrown:
+        return _of_thrown(op, watched, function, file, thrown)
     if value.presumed and not value.is_known:
         return None  # nothing says that it can be negative, and somebody has added an eps
     zones = _met(op, watched, op.operands)
@@ -109,14 +125,12 @@ def _made(  # noqa: PLR0913 - what is known of one place
     *,
     is_cut_off: bool = False,
 ) -> Hazard:
-    held = op.operands.get(watched.operand)
     return Hazard(
         op,
         watched.operand,
         zones,
         function,
         file.source,
-        callers=file.graph.with_callers(held) if held is not None else Value(op=op),
         ends=file.ends_of(op),
         graph=file.graph,
         is_cut_off=is_cut_off,
@@ -155,6 +169,48 @@ def _of_too_few(op: Op, watched: Watched, function: Function, file: FileInProjec
     hazard = _made(op, watched, zones, function, file)
     hazard.few = found
     return hazard
+
+
+def _of_half(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:
+    zones = _met_in_half(op, watched, file) if not all(map(_is_number, op.operands.values())) else []
+    return _made(op, watched, zones, function, file) if zones else None
+
+
+def _met_in_half(op: Op, watched: Watched, file: FileInProject) -> list[Zone]:
+    """The zones that are met if what has no dtype is half, those of float32 before them."""
+    found = _met(op, watched, op.operands)
+    if any(value.dtype in FORMATS for value in op.operands.values()):
+        return found
+    found = [zone for zone in found if zone.dtype not in _HALVES]
+    for dtype in _HALVES:
+        operands = {name: in_format(value, dtype, file.graph.maker) for name, value in op.operands.items()}
+        # Autocast casts up what it runs in float32, but not what led there.
+        computed = runs_in(op.function, dtype, dtype if op.autocast else None)
+        met = (zone for zone in zones_met(op, operands, computed) if watched.covers(zone))
+        found += [replace(zone, dtype=dtype) for zone in met]
+    is_cut_off = not op.recorded or file.is_cut_off(op)
+    return [zone for zone in found if not is_cut_off or zone.direction is not BACKWARD]
+
+
+def _of_thrown(
+    op: Op, watched: Watched, function: Function, file: FileInProject, thrown: Sequence[Kept]
+) -> Hazard | None:
+    """An operation whose broken results somebody throws away, as far as a gradient passes through it."""
+    if not op.recorded or _library(op, function) == "numpy" or all(map(_has_no_gradient, op.operands.values())):
+        return None
+    callers = file.graph.with_callers(op.operands[watched.operand])
+    operands = {**op.operands, watched.operand: callers} if file.knows_callers(function) else dict(op.operands)
+    for each in thrown:
+        zones = zones_thrown_away(op, watched.operand, each, _met(op, Watched(op.function, watched.operand), operands))
+        if zones and not file.is_cut_off(op):
+            hazard = _made(op, watched, zones, function, file)
+            hazard.kept = each
+            return hazard
+    return None
+
+
+def _has_no_gradient(value: Value) -> bool:
+    return value.detached or value.kind is NUMBER
 
 
 def _met(op: Op, watched: Watched, operands: Mapping[str, Value]) -> list[Zone]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.name_hints import SHOWN_OR_TESTED
 from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op, Value, made_from, name_of
+from nanlint.analysis.patterns.dtype_tests import is_decided_by_dtype
 from nanlint.analysis.project.syntax_names import last_word, names_below, written_argument
 from nanlint.analysis.relations import root
 from nanlint.analysis.trained_by_name import is_test_file
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanlint.analysis.patterns.few import Few
+    from nanlint.analysis.patterns.kept import Kept
     from nanlint.analysis.project.graph import Graph
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.source_text import SourceText
@@ -47,7 +49,6 @@ class Hazard(ZeroOperand):
         function: Function,
         source: SourceText,
         *,
-        callers: Value,
         ends: int,
         graph: Graph,
         is_cut_off: bool = False,
@@ -56,8 +57,6 @@ class Hazard(ZeroOperand):
         self.zones = zones
         self.function = function
         self.source = source
-        self.callers = callers
-        """The operand as it is with what all callers in the project pass."""
         self.graph = graph
         self.ends = ends
         """Where the result goes: bits of `analysis.project.consequence`."""
@@ -73,6 +72,13 @@ class Hazard(ZeroOperand):
         """How there come to be too few elements, where that is the hazard."""
         self.resume: Resume | None = None
         """What the call restores of a saved run, where that is the hazard."""
+        self.kept: Kept | None = None
+        """What throws the broken results away, where that is the hazard."""
+
+    @cached_property
+    def callers(self) -> Value:
+        """The operand as it is with what all callers in the project pass."""
+        return self.graph.with_callers(self.operand.value)
 
     @cached_property
     def direction(self) -> Direction:
@@ -80,7 +86,7 @@ class Hazard(ZeroOperand):
         found = {zone.direction for zone in self.zones}
         if found == {FORWARD, BACKWARD} and not self.operand.value.detached:
             return Direction.BOTH
-        return Direction.FORWARD if FORWARD in found else Direction.BACKWARD
+        return Direction.FORWARD if FORWARD in found or not found else Direction.BACKWARD
 
     @cached_property
     def dtypes(self) -> tuple[str, ...]:
@@ -116,12 +122,22 @@ class Hazard(ZeroOperand):
     @property
     def word(self) -> str:
         """The operation as people call it: `acos`."""
-        return self.op.function.rpartition(".")[2]
+        return name_of(self.op).rpartition(".")[2]
 
     @property
     def is_half_alone(self) -> bool:
         """Whether it breaks in the half formats alone, and nothing says that one of them is used here."""
         return not self.operand.value.dtype and set(self.dtypes) <= {"float16", "bfloat16"}
+
+    @property
+    def is_format_stated(self) -> bool:
+        """Whether the code at hand says in which format it computes."""
+        return self.operand.value.dtype in FORMATS
+
+    @cached_property
+    def is_decided_by_dtype(self) -> bool:
+        """Whether it stands on one side of a test on dtypes."""
+        return is_decided_by_dtype(self.op, self.function)
 
     @property
     def is_forward(self) -> bool:
@@ -223,7 +239,8 @@ class Hazard(ZeroOperand):
         """Whether no backward passes through it: none reaches it, or none goes on to its operands, as they are or as callers pass them."""
         values = [value for value in self.op.operands.values() if value.kind is not NUMBER]
         # Of a layer that is made with numbers nobody knows.
-        is_detached = bool(values) and (self.callers.detached or all(value.detached for value in values))
+        is_operand_detached = self.callers.detached and self.kept is None
+        is_detached = bool(values) and (is_operand_detached or all(value.detached for value in values))
         return is_detached or self.is_cut_off
 
     @property
@@ -268,6 +285,25 @@ class Hazard(ZeroOperand):
             return [self.op]
         inside = set(map(id, ast.walk(statement)))
         return [op for op in self.function.ops if op.copy_of is None and id(op.node) in inside]
+
+    @property
+    def is_item_set(self) -> bool:
+        """Whether it is written as `x[mask] = value`."""
+        return isinstance(self.op.node, ast.Subscript) and self.op.in_place
+
+    @property
+    def has_stars(self) -> bool:
+        """Whether it is given `*args` or `**kwargs`, in which anything may be stated."""
+        node = self.op.node
+        return isinstance(node, ast.Call) and (
+            any(isinstance(each, ast.Starred) for each in node.args) or any(each.arg is None for each in node.keywords)
+        )
+
+    def class_computes(self, *operations: str) -> bool:
+        """Whether its function, or a method of its class, computes one of these."""
+        owner = self.function.owner
+        methods = [self.function, *(owner.methods.values() if owner is not None else ())]
+        return any(op.function in operations for method in methods for op in method.ops)
 
     @property
     def is_in_a_loop(self) -> bool:
@@ -367,16 +403,17 @@ class Hazard(ZeroOperand):
             return self.operand
         return Operand(made.subject, made.nodes.get("input"), self.source)
 
-    def label(self, op: Op | None, text: str) -> tuple[Label, ...]:
-        """A label at the place where something was made, if that is another place of the same file."""
+    def label(self, op: Op | None, text: str, *, finding: Span | None = None) -> tuple[Label, ...]:
+        """A label at the place where something was made, if that is another place of the same file than that of the finding."""
+        at = finding or self.span
         op = _built(op)
         here = (
             op is not None and op.node is not None and op.scope is not None and op.scope.module is self.function.module
         )
-        if op is None or not here or not isinstance(op.node, ast.expr) or op.node is self.op.node:
+        if op is None or not here or not isinstance(op.node, ast.expr):
             return ()
         place = self.source.span_of(op.node)
-        return (Label(place, text),) if not place.overlaps(self.span) else ()
+        return (Label(place, text),) if not place.overlaps(at) else ()
 
     def label_at(self, node: ast.AST | None, text: str) -> tuple[Label, ...]:
         """A label at a node of the same file, apart from the operand."""
@@ -396,7 +433,8 @@ class Hazard(ZeroOperand):
 
     def with_keyword(self, name: str, text: str) -> Edit | None:
         """The call with an argument set; None for what is no call in brackets."""
-        node, given = self.op.node, self.op.nodes.get(name)
+        node = self.op.node
+        given = self.op.nodes.get(name) or written_argument(node, name)
         if given is not None:
             return Edit(self.source.span_of(given), text)
         if not isinstance(node, ast.Call):

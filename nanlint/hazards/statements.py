@@ -44,7 +44,7 @@ def line_after(node: ast.AST, whole: ast.AST, source: SourceText, *lines: str) -
     if before.strip() or not (not rest.strip() or rest.strip().startswith("#")):
         return None
     span = source.span_of(statement)
-    end = source.line_end
+    end = source.end_of_line(span.end_line) or source.end_of_line(span.end_line - 1) or "\n"
     if span.end_line < source.line_count:
         return Edit(Span(span.end_line + 1, 1, span.end_line + 1, 1), "".join(f"{before}{line}{end}" for line in lines))
     column = span.end_column + len(rest)

@@ -25,6 +25,10 @@ class Watched(NamedTuple):
     """Whatever the operand is: what matters is a setting of the operation."""
     few: bool = False
     """Not a zone of values: there may be too few of them."""
+    narrow: bool = False
+    """Where the dtype is open, the values are those that the half formats would compute."""
+    thrown: bool = False
+    """Only where the result is thrown away in the places where it breaks."""
 
     def covers(self, met: Zone) -> bool:
         """Whether the rule tells of this zone."""
@@ -38,12 +42,22 @@ def zone(operation: str, operand: str, *, contains: float | None = None, backwar
     return Watched(operation, operand, contains, backward)
 
 
+def in_half(operation: str, operand: str, *, contains: float | None = None, backward: bool | None = None) -> Watched:
+    """The same zones, and those that are met only since a half format rounds what leads there."""
+    return Watched(operation, operand, contains, backward, narrow=True)
+
+
 def every(operation: str, operand: str = "") -> Watched:
     """Every such operation that is given `operand`, whatever that is: the rule looks at a setting of it. Without one, what it makes.
 
     An operation outside of the op table has its full name (`torch.nn.Parameter`), a method its own (`.load_state_dict`).
     """
     return Watched(operation, operand, always=True)
+
+
+def thrown_away(operation: str, operand: str) -> Watched:
+    """An operation of which just those results are thrown away that `operand` breaks: the gradient of them is not."""
+    return Watched(operation, operand, backward=True, thrown=True)
 
 
 def too_few(operation: str, operand: str = "input") -> Watched:
