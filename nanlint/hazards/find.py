@@ -38,7 +38,7 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
             if (hazard := _hazard(op, each, function, file)) is not None
         ]
         together: dict[object, list[Hazard]] = {}
-        for each, hazard in found:
+        for each, hazard in (pair for pair in found if not pair[0].always):
             hazard.siblings = together.setdefault((each.contains, each.backward, hazard.defect), [])
             hazard.siblings.append(hazard)
         yield from found
@@ -56,11 +56,14 @@ def _with_outer(function: Function | None) -> Iterator[Function]:
 
 
 def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:  # noqa: PLR0911
-    value, library = op.operands.get(watched.operand), _library(op, function)
-    if value is None or library == "math":
-        return None
     if watched.always:
-        return _made(op, watched, [], function, file)
+        is_there = not watched.operand or watched.operand in op.operands
+        return _made(op, watched, [], function, file) if is_there else None
+    value, library = op.operands.get(watched.operand), _library(op, function)
+    if value is None:
+        return None
+    if library == "math":
+        return None
     if watched.few:
         return _of_too_few(op, watched, function, file)
     if all(_is_number(each) for each in op.operands.values()):
@@ -99,10 +102,7 @@ def _made(  # noqa: PLR0913 - what is known of one place
         watched.operand,
         zones,
         function,
-        file.source,
-        callers=file.graph.with_callers(op.operands[watched.operand]),
-        ends=file.ends_of(op),
-        graph=file.graph,
+        file,
         is_cut_off=is_cut_off,
     )
 

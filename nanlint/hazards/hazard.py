@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanlint.analysis.patterns.few import Few
-    from nanlint.analysis.project.graph import Graph
     from nanlint.analysis.project.index import Function
-    from nanlint.analysis.source_text import SourceText
+    from nanlint.analysis.project.whole import FileInProject
+    from nanlint.analysis.training_loop.code import Code
     from nanlint.hazards.no_elements import NoElements
     from nanlint.ops.zone import Zone
 
@@ -43,30 +43,39 @@ class Hazard(ZeroOperand):
         name: str,
         zones: Sequence[Zone | NoElements],
         function: Function,
-        source: SourceText,
+        file: FileInProject,
         *,
-        callers: Value,
-        ends: int,
-        graph: Graph,
         is_cut_off: bool = False,
     ) -> None:
         self.op = op
         self.zones = zones
         self.function = function
-        self.source = source
-        self.callers = callers
-        """The operand as it is with what all callers in the project pass."""
-        self.graph = graph
-        self.ends = ends
+        self.file = file
+        self.source = file.source
+        self.graph = file.graph
+        self.ends = file.ends_of(op)
         """Where the result goes: bits of `analysis.project.consequence`."""
         self.is_cut_off = is_cut_off
         """No gradient comes back to it: it is not recorded, or all its uses are plain numbers, indices, detached copies."""
-        self.operand = Operand(op.operands[name], op.nodes.get(name) or written_argument(op.node, name), source)
+        name = name or next(iter(op.operands), "")
+        self.operand = Operand(
+            op.operands.get(name, Value()), op.nodes.get(name) or written_argument(op.node, name), file.source
+        )
         self.operand_name = name
         self.siblings: Sequence[Hazard] = (self,)
         """All hazards of the function by the same operand, in the order of the code, this one among them: one defect."""
         self.few: Few | None = None
         """How there come to be too few elements, where that is the hazard."""
+
+    @cached_property
+    def callers(self) -> Value:  # type: ignore[override] # asked for when a rule needs it
+        """The operand as it is with what all callers in the project pass."""
+        return self.graph.with_callers(self.operand.value)
+
+    @property
+    def code(self) -> Code:
+        """The function as it is written, with the values of its expressions."""
+        return self.file.code_of(self.function)
 
     @cached_property
     def direction(self) -> Direction:
@@ -279,7 +288,11 @@ class Hazard(ZeroOperand):
 
     def quoted(self, op: Op, longest: int) -> str:
         """Another operation as it is written, in one line, cut if it is long."""
-        return Operand(Value(), op.node, self.source).quoted(longest)
+        return self.quote(op.node, longest)
+
+    def quote(self, node: ast.AST | None, longest: int = 60) -> str:
+        """Any part of the file as it is written, in one line, cut if it is long."""
+        return Operand(Value(), node, self.source).quoted(longest)
 
     @property
     def is_method(self) -> bool:

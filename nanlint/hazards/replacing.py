@@ -39,16 +39,17 @@ def with_leftovers(hazard: Hazard, *edits: Edit) -> tuple[Edit, ...]:
 def spelling_of(hazard: Hazard, operation: str) -> str | None:
     """How code here can call an operation, such as `F.logsigmoid`; None if it can't."""
     dotted = [name for name, canonical in CANONICAL.items() if canonical == operation and ".Tensor." not in name]
-    found = [_name_for(hazard, name) for name in sorted(dotted, key=lambda name: (name.count("."), name))]
+    found = [name_for(hazard, name) for name in sorted(dotted, key=lambda name: (name.count("."), name))]
     return min((name for name in found if name is not None), key=len, default=None)
 
 
-def _name_for(hazard: Hazard, full: str) -> str | None:
+def name_for(hazard: Hazard, full: str) -> str | None:
+    """How code here spells something by its full name; None if it does not import it."""
     for local, meant in hazard.function.module.imports.items():
         if meant == full and local not in _bound_in(hazard.function.node):
             return local
     parent, _, last = full.rpartition(".")
-    spelled = _name_for(hazard, parent) if parent else None
+    spelled = name_for(hazard, parent) if parent else None
     return f"{spelled}.{last}" if spelled else None
 
 
@@ -238,7 +239,7 @@ def _is_expression(text: str) -> bool:
 
 def of_exponents(hazard: Hazard, outer: Op, found: ByHand) -> str | None:
     """The call that computes what `found` has written out by hand, to stand in place of `outer`."""
-    spelled = _name_for(hazard, found.function) or spelling_of(hazard, found.function)
+    spelled = name_for(hazard, found.function) or spelling_of(hazard, found.function)
     settings = _settings(hazard, found)
     exponents = [exp.nodes.get("input") for exp in found.exps]
     if not found.function or spelled is None or settings is None or outer.node is None or None in exponents:

@@ -34,8 +34,8 @@ def zone(operation: str, operand: str, *, contains: float | None = None, backwar
     return Watched(operation, operand, contains, backward)
 
 
-def every(operation: str, operand: str) -> Watched:
-    """Every such operation, whatever its operand is: the rule looks at a setting of it."""
+def every(operation: str, operand: str = "") -> Watched:
+    """Every such operation, whatever its operand is (its first, if none is named): the rule looks at a setting of it."""
     return Watched(operation, operand, always=True)
 
 

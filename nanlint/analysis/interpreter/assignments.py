@@ -110,7 +110,7 @@ class Assignments(Calls):
         if base.kind is DICT or (base.kind is UNKNOWN and isinstance(index.constant, str)):
             self._bind_key(target, base, index, value)
             return
-        if base.kind in {TENSOR, ARRAY} and index.dtype == "bool":
+        if base.kind in {TENSOR, ARRAY, UNKNOWN} and index.dtype == "bool":
             operands = {"input": base, "mask": index, "value": value}
             made = self.emit("torch.masked_fill", operands, target, {"input": target.value}, in_place=True)
             self.change(base, made.but(kind=base.kind), target.value)

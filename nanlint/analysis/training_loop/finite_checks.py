@@ -44,6 +44,8 @@ _PARAMETERS = frozenset({"param", "params", "parameter", "parameters"})
 _ELSE = frozenset(
     {"weight", "fn", "func", "mask", "scale", "scaler", "type", "layer", "best", "lowest", "min", "prev", "last", "old"}
 )
+# Of what trains, or looks at what does.
+_TRAINING = frozenset({"backward", "grad", "parameters", "optimizer", "clip_grad_norm_", "clip_grad_norm"})
 _ASIDE = frozenset({"best", "val", "valid", "validation", "eval", "test"})
 # How many names a condition is followed through, and how many of the values that each was assigned.
 _NAMES, _MOST_ASSIGNED = 3, 50
@@ -228,6 +230,19 @@ def subject_of(node: ast.AST, code: Code) -> str:
     return subject_of(read, code) if read is not None else "other"
 
 
+def subject_if_trained(node: ast.AST, code: Code) -> tuple[str, bool]:
+    """As `subject_of`, and what a loss of a validation would be if it were trained; and whether it is one of those."""
+    words = words_of(thing_of(node))
+    function = set(code.function.name.lower().split("_"))
+    is_aside = bool(_ASIDE & {*words, *function})
+    subject = subject_of(node, code)
+    if words == ("norm",) and _TRAINING.isdisjoint(code.words):
+        return "other", is_aside  # the order of a norm
+    if subject == "other" and _ASIDE & set(words):
+        subject = _subject_of_words(set(words) - _ASIDE, words) or "other"
+    return subject, is_aside
+
+
 def _is_normalised(made_by: Op | None) -> bool:
     """`norm = (data - mean) / std` is data, and `1 / x.norm()` a factor: a norm by neither but its name."""
     if made_by is None or made_by.function != "torch.div" or made_by.subject is None:
@@ -257,7 +272,11 @@ def _subject_of_words(words: set[str], ordered: Iterable[str]) -> str:
 
 
 def _backward_starts(code: Code) -> set[str]:
-    """The texts of what a backward of the function starts from."""
+    """The texts of what a backward of the function starts from; `y.mean().backward()` without a step tries a model out."""
     calls = [node for node in code.nodes if isinstance(node, ast.Call) and last_word(node) == "backward"]
     receivers = [receiver for call in calls if (receiver := code.receiver_of(call)) is not None]
+    if "step" not in code.words:
+        receivers = [
+            each for each in receivers if not (isinstance(each, ast.Call) and last_word(each) in {"mean", "sum"})
+        ]
     return {code.text_of(thing_of(receiver)) for receiver in receivers}
