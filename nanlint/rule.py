@@ -18,7 +18,9 @@ from nanlint.analysis.patterns import (
     eps,
     exponentials,
     exponents,
+    kept,
     log_arguments,
+    masked_rows,
     norms,
     probabilities,
     variances,
@@ -29,9 +31,9 @@ from nanlint.analysis.training_loop import half_checks, hidden_nan
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
-from nanlint.hazards import replacing, uses
+from nanlint.hazards import replacing, selection_fixes, uses
 from nanlint.hazards.denied import denied
-from nanlint.hazards.watched import Watched, every, too_few, zone
+from nanlint.hazards.watched import Watched, every, thrown_away, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 
 if TYPE_CHECKING:
@@ -46,7 +48,6 @@ if TYPE_CHECKING:
     from nanlint.facts.loop_paths import Decision, Path
     from nanlint.facts.masks import Filling
     from nanlint.facts.module_facts import ModuleFacts as Facts
-    from nanlint.facts.selections import Selection
     from nanlint.facts.training_loop import TrainingLoop
     from nanlint.facts.values import Call, Form, Value
     from nanlint.hazards.hazard import Hazard as OpHazard
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 else:
     # Rules name these in annotations alone, which are never evaluated.
     Filling = Call = Facts = Form = Value = Node = Expression = Syntax = Comparison = Config = Setting = object
-    TrainingLoop = Event = Decision = Path = Selection = Vanishing = Op = OpHazard = object
+    TrainingLoop = Event = Decision = Path = Vanishing = Op = OpHazard = object
 
 __all__ = [
     "COMPARISONS",
@@ -86,7 +87,6 @@ __all__ = [
     "Option",
     "Path",
     "Rule",
-    "Selection",
     "Setting",
     "Severity",
     "Span",
@@ -105,7 +105,9 @@ __all__ = [
     "half_checks",
     "hidden_nan",
     "items",
+    "kept",
     "log_arguments",
+    "masked_rows",
     "norms",
     "patterns",
     "possible_numbers",
@@ -113,7 +115,9 @@ __all__ = [
     "replacing",
     "roots",
     "safe",
+    "selection_fixes",
     "show",
+    "thrown_away",
     "too_few",
     "unsafe",
     "uses",
@@ -249,7 +253,8 @@ class Rule:
     ) -> Finding:
         """A finding about a hazard: place, formats and direction are the hazard's; the engine adds the evidence of the place."""
         text = Hazard(hazard.op.function, hazard.operand.text, str(hazard.zones[0]) if hazard.zones else "0")
-        parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}
+        if hazard.zones:
+            parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}
         return self.finding(at or hazard.span, message, fix=fix, hazard=text, evidence=evidence, **parts)
 
     @classmethod

@@ -36,7 +36,9 @@ class UnguardedDivision(Rule):
         zone("torch.reciprocal", "input", contains=0, backward=False),
         zone("torch.pow", "input", contains=0, backward=False),
     )
-    yields_to = frozenset({"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
+    yields_to = frozenset(
+        {"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301", "NAN302"}
+    )
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one division; of several by the same thing, the first."""

@@ -43,7 +43,7 @@ class InverseFunctionDomain(Rule):
     code, name = "NAN104", "inverse-function-domain"
     evidence = (items.LOST_AT_ONCE,)
     hazards = tuple(zone(operation, "input") for operation in DOMAINS)
-    yields_to = frozenset({"NAN203"})
+    yields_to = frozenset({"NAN203", "NAN302"})
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one inverse function."""

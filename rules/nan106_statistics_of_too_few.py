@@ -45,12 +45,19 @@ class StatisticsOfTooFew(Rule):
             return
         word, is_spread = hazard.op.function.rpartition(".")[2], hazard.op.function in SPREADS
         reason = f"can have one element, whose {word} is NaN" if is_spread else f"can be empty, and its {word} is NaN"
+        why = "it divides by n - 1, which is 0 for one element; an eps behind it does not help" if is_spread else ""
+        if few.mask is not None:
+            why = f"a batch in which nothing is selected is enough: the {word} of no elements is 0 / 0"
         yield self.told(
             hazard,
             f"`{hazard.operand.quoted(QUOTED)}` {reason}",
             fix=_fix(hazard) if few.mask is None else None,
-            evidence=(items.MADE_SO if few.is_ordinary else items.RARE,),
+            evidence=(items.NAME_ALONE if few.is_by_name else items.MADE_SO if few.is_ordinary else items.RARE,),
             labels=hazard.label(few.mask.op if few.mask is not None else None, "this may select nothing"),
+            why=why,
+            help="divide the sum by the count held at 1: `x.sum() / mask.sum().clamp(min=1)`"
+            if few.mask is not None and word == "mean"
+            else "",
         )
 
 

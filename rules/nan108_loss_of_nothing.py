@@ -65,7 +65,7 @@ class LossOfNothing(Rule):
             hazard,
             f"{reason}, so the mean loss can be NaN",
             fix=_fix(hazard) if few.mask is None and not is_made else None,
-            evidence=(items.MADE_SO if few.is_ordinary else items.RARE,),
+            evidence=(items.NAME_ALONE if few.is_by_name else items.MADE_SO if few.is_ordinary else items.RARE,),
             labels=hazard.label(few.mask.op if few.mask is not None else None, "this may select nothing"),
         )
 

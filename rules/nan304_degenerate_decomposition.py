@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from nanlint.rule import Direction, Finding, Iterator, OpHazard, Rule, items, show, uses, zone
 
-from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, items, show
-
-KINDS = {
-    "torch.linalg.svd": "singular ",
-    "torch.svd": "singular ",
-    "torch.linalg.eigh": "eigen",
-    "torch.linalg.eig": "eigen",
-}
-# `_, s, _ = svd(x)` and `values, _ = eigh(x)`.
-VALUES_ALONE = re.compile(r"^\s*\(?(_\w*, *\w+, *_|\w+, *_)\w*\)? *=", re.MULTILINE)
+# The decompositions, with the places of the vectors in what they return.
+SVD, EIG = frozenset({"0", "2"}), frozenset({"1"})
+VECTORS = {"torch.linalg.svd": SVD, "torch.svd": SVD, "torch.linalg.eigh": EIG, "torch.linalg.eig": EIG}
 QUOTED = 50
 
 
@@ -33,37 +26,29 @@ class DegenerateDecomposition(Rule):
         loss = s.sum()
 
     ## Silent when
-    only the values are asked for (`svdvals`, `eigvalsh`, `compute_uv=False`); under `no_grad`, on detached values, in tests, and in
-    code that no backward passes through by its name (initialisation, metrics, conversion). At `info` where the name does not say that one
-    does (`forward`, a loss, a distance).
+    only the values are used (`svdvals`, `eigvalsh`, `compute_uv=False`, `_, s, _ = svd(x)`); under `no_grad`, on detached values, and
+    where no gradient comes back to the vectors. At `info` where nothing shows that one does.
 
     ## Fix
     Sketch: whether the vectors are needed, or the matrix can be moved away from equal values, is for the author to say.
     """
 
-    code = "NAN304"
-    name = "degenerate-decomposition"
+    code, name = "NAN304", "degenerate-decomposition"
     direction = Direction.BACKWARD
     dtypes = ("float32", "float64")
     preview = True
-    calls = frozenset(KINDS)
-    beside = frozenset({"svd", "eigh", "eig"})
+    hazards = tuple(zone(operation, "input") for operation in VECTORS)
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one decomposition."""
-        inner = call.subject
-        if inner is None or not facts.may_train() or not facts.has_gradient(call.node) or not facts.has_gradient(inner):
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Word one decomposition whose vectors are used."""
+        if not uses.uses_part(hazard, VECTORS[hazard.op.function]):
             return
-        if VALUES_ALONE.search(facts.source_of(facts.statement_of(call.node))):
-            return
-        wants_vectors = call.arguments.get("compute_uv")
-        if wants_vectors is not None and facts.value_of(wants_vectors).constant is False:
-            return
-        kind = KINDS[call.function]
-        message = f"`{facts.quote(inner, QUOTED)}` can have equal {kind}values: the gradient of its vectors is NaN"
-        hazard = Hazard(call.function, facts.source_of(inner), "equal values")
-        evidence = (items.RANGE_REACHES if facts.is_trained() else items.RARE,)
-        fix = show(
-            "svdvals or eigvalsh where the values are enough; else a small diagonal of different values is added"
+        kind = "singular " if "svd" in hazard.op.function else "eigen"
+        yield self.told(
+            hazard,
+            f"`{hazard.operand.quoted(QUOTED)}` can have equal {kind}values: the gradient of its vectors is NaN",
+            fix=show(
+                "svdvals or eigvalsh where the values are enough; else a small diagonal of different values is added"
+            ),
+            evidence=(items.MADE_SO,),
         )
-        yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, evidence=evidence)

@@ -90,9 +90,7 @@ class NanCheckMissesInf(Rule):
     def _check_test(self, hazard: OpHazard) -> Iterator[Finding]:
         node = hazard.op.node
         if node is not None and half_checks.asks_for_one(node, hazard.code):
-            message = (
-                f"`{hazard.quote(node, 40)}` asks for one element: the others may be NaN or inf"
-            )
+            message = f"`{hazard.quote(node, 40)}` asks for one element: the others may be NaN or inf"
             yield self.finding(hazard.span, message)
         found = half_checks.half_check(node, hazard.code) if node is not None else None
         if found is not None:

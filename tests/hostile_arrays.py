@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import pickle
 import struct
+import tarfile
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -94,6 +96,39 @@ def many_compressed(count: int) -> bytes:
     return zipped({f"a{number}.npy": npy(header_of("(16,)")) for number in range(count)}, zipfile.ZIP_DEFLATED)
 
 
+def index(names: dict[str, str]) -> bytes:
+    return json.dumps({"weight_map": names}).encode()
+
+
+def far_member() -> bytes:
+    """A member that claims four gigabytes."""
+    data = bytearray(zipped({"m/data.pkl": b"N."}))
+    at = data.index(b"PK\x01\x02") + 20
+    return bytes(data[:at] + b"\xff" * 8 + data[at + 8 :])
+
+
+def tar_of(member: tarfile.TarInfo) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(member, io.BytesIO(bytes(512)) if member.isfile() else None)
+    return made.getvalue()
+
+
+def tar_of_a_link() -> bytes:
+    member = tarfile.TarInfo("pickle")
+    member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    return tar_of(member)
+
+
+def tar_of_a_terabyte() -> bytes:
+    member = tarfile.TarInfo("pickle")
+    member.size, member.pax_headers = (
+        2,
+        {"GNU.sparse.size": str(1 << 40), "GNU.sparse.map": "0,1", "size": str(1 << 40)},
+    )
+    return tar_of(member)
+
+
 def distributed(**place: bytes) -> bytes:
     """An index of torch.distributed.checkpoint that names one shard."""
 
@@ -151,6 +186,10 @@ def zips() -> Iterator[Hostile]:
     yield Hostile("a zip file of something else", "x.pt", lambda: zipped({"readme": b""}), "is a zip file that torch did not write (it has 0 data.pkl and not one)")
     yield Hostile("a zip file with two pickles", "x.pt", lambda: zipped({"a/data.pkl": b"N.", "b/data.pkl": b"N."}), "it has 2 data.pkl and not one")
     yield Hostile("a compressed pickle", "x.pt", lambda: zipped({"m/data.pkl": b"N."}, zipfile.ZIP_DEFLATED), "has the compressed member m/data.pkl, which torch.save never makes")
+    yield Hostile("a member of four gigabytes that is not there", "x.pt", far_member, "the member m/data.pkl should end at byte 4,294,967,335 of 120")
+    yield Hostile("a zip file of 1,000 zip files", "x.npz", lambda: zipped({f"a{number}.npy": zipped({"b.npy": b""}) for number in range(1000)}), "the header of the array would be")
+    yield Hostile("a tar file of a link", "x.tar", tar_of_a_link, "is a tar file, which torch wrote before 2017")
+    yield Hostile("a tar file that claims a terabyte", "x.tar", tar_of_a_terabyte, "a member should end at byte 1,099,511,6")
     yield Hostile("a storage twice, before 1.6", "x.pt", lambda: legacy_file(b"N", ["0", "0"], bytes(16)), f"it has the data of storage 0 twice{AGAIN}")
     yield Hostile("a storage of less than nothing, before 1.6", "x.pt", lambda: legacy_file(b"N", ["0"], struct.pack("<q", -1)), "is truncated or damaged: the data of storage 0")
     yield Hostile("keys that take years to print, before 1.6", "x.pt", lambda: legacy_file(b"N")[:-6] + pickled(b"](" + TOWER + b"e"), "the size of storage a tuple")
@@ -175,6 +214,10 @@ def arrays() -> Iterator[Hostile]:
     yield Hostile("offsets that go backwards", "x.safetensors", lambda: one(data_offsets=[16, 0]), f"its header does not say where `w` is{AGAIN}")
     yield Hostile("a dtype that is a dictionary", "x.safetensors", lambda: one(dtype={}), f"its header does not say what `w` holds{AGAIN}")
     yield Hostile("a tensor that is a list", "x.safetensors", lambda: safetensors({"w": [1]}), "its header does not say where `w` is")
+    yield Hostile("400,000 tensors of no elements", "x.safetensors", lambda: safetensors({f"t{number}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for number in range(400_000)}), FILLS)
+    yield Hostile("metadata and a name that move the cursor", "x.safetensors", lambda: safetensors({"__metadata__": {"a\x1b[2J": "\x1b]0;x\x07"}, "w\x1b[2J": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}, struct.pack("<f", NAN)), "w\\x1b[2J: every value is NaN", 1)
+    yield Hostile("an array of no elements that is endless", "x.npy", lambda: npy(header_of("(0, 9223372036854775807, 9223372036854775807)")), "shape or strides (0, a very large int, a very large int)")
+    yield Hostile("an array whose elements are two gigabytes", "x.npy", lambda: npy(header_of("(1,)", "|V2147483647")), "clean", 0)
     yield Hostile("a header of four billion bytes", "x.npy", lambda: npy(b"{}", length=0xFFFFFFFF), "the header of the array would be 4,294,967,295 bytes long")
     yield Hostile("a header of brackets", "x.npy", lambda: npy(b"(" * 9000), "the header of the array cannot be read")
     yield Hostile("a header of signs", "x.npy", lambda: npy(b"-" * 9000 + b"1"), "the header of the array cannot be read")
@@ -197,6 +240,9 @@ def others() -> Iterator[Hostile]:
     yield Hostile("an index of a list", "m.safetensors.index.json", lambda: b'{"weight_map": []}', "is no index of shards: it has no weight_map")
     yield Hostile("an index that points upwards", "m.safetensors.index.json", lambda: b'{"weight_map": {"a": "../secret.safetensors"}}', "names the file ../secret.safetensors, which is not in its own folder")
     yield Hostile("an index that points anywhere", "m.safetensors.index.json", lambda: b'{"weight_map": {"a": "/etc/passwd"}}', "names the file /etc/passwd, which is not in its own folder")
+    yield Hostile("an index of 300,000 shards", "m.safetensors.index.json", lambda: index({f"w{number}": f"{number}.safetensors" for number in range(300_000)}), "names 300,000 shards, as no checkpoint does")
+    yield Hostile("a state in JSON of 100,000 dictionaries in each other", "trainer_state.json", lambda: b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "is no JSON")
+    yield Hostile("a step in JSON of a million digits", "trainer_state.json", lambda: b'{"global_step": ' + b"9" * 1_000_000 + b"}", "is no JSON")
     yield Hostile("an index of shards that are not there", "m.safetensors.index.json", lambda: b'{"weight_map": {"a": "x.safetensors"}}', "names 1 of 1 shards that are not there (x.safetensors); copy them beside it")
     yield Hostile("a state in JSON that unfolds", "trainer_state.json", lambda: b"[" + b"{}," * 5_000_000 + b"{}]", FILLS)
     yield Hostile("an index of torch.distributed that points upwards", ".metadata", lambda: distributed(relative_path=put("../x.distcp")), "names the file ../x.distcp, which is not in its own folder")

@@ -21,7 +21,7 @@ is_arm = platform.machine() == "aarch64"
 
 def call(name, *arguments):
     numbers = {{"io_uring_setup": (425, 425), "add_key": (248, 217), "keyctl": (250, 219), "pidfd_open": (434, 434), "tgkill": (234, 131),
-        "pidfd_send_signal": (424, 424), "bpf": (321, 280), "userfaultfd": (323, 282), "perf_event_open": (298, 241),
+        "pidfd_send_signal": (424, 424), "memfd_create": (319, 279), "memfd_secret": (447, 447), "bpf": (321, 280), "userfaultfd": (323, 282), "perf_event_open": (298, 241),
         "process_vm_readv": (310, 270), "mount_setattr": (442, 442), "fchmodat2": (452, 452)}}
     ctypes.set_errno(0)
     return lib.syscall(numbers[name][is_arm], *arguments)
@@ -177,6 +177,19 @@ FILES = (
         return "SECRET" in open("key").read()
         """,
     ),
+    Hostile(
+        "a private key read through the first process",
+        'return "SECRET" in open("/proc/1/root" + WORLD["key"]).read()',
+    ),
+    Hostile(
+        "a file written through the first process",
+        'lib.open(("/proc/1/root" + OUTSIDE + "/new").encode(), 0o101, 0o600)',
+    ),
+    Hostile(
+        "a file that others are kept from",
+        "number = lib.open(CANARY.encode(), 0); return lib.fcntl(number, 1024, 0) == 0",
+    ),
+    Hostile("a token in the environment", 'return "SECRET" in str(os.environ) + open("/proc/self/environ").read()'),
     Hostile("the environment of another process", 'return b"=" in open(f"/proc/{VICTIM}/environ", "rb").read()'),
     Hostile("the memory of another process", 'return lib.open(f"/proc/{VICTIM}/mem".encode(), 2) >= 0'),
     Hostile(
@@ -268,6 +281,30 @@ PROCESSES = (
     Hostile(
         "the end of another process, by its descriptor",
         'call("pidfd_send_signal", call("pidfd_open", VICTIM, 0), 9, None, 0)',
+    ),
+    Hostile(
+        "the end of another process, by a signal when there is something to read",
+        """
+        pair = (ctypes.c_int * 2)()
+        lib.socketpair(1, 1, 0, pair)
+        lib.fcntl(pair[0], 8, VICTIM)
+        lib.fcntl(pair[0], 10, 9)
+        lib.fcntl(pair[0], 4, 0o20000)
+        lib.write(pair[1], b"x", 1)
+        time.sleep(0.2)
+        """,
+    ),
+    Hostile(
+        "the end of another process, by the owner of a socket",
+        """
+        pair = (ctypes.c_int * 2)()
+        lib.socketpair(1, 1, 0, pair)
+        lib.ioctl(pair[0], 0x8901, ctypes.byref(ctypes.c_int(VICTIM)))
+        lib.fcntl(pair[0], 10, 9)
+        lib.fcntl(pair[0], 4, 0o20000)
+        lib.write(pair[1], b"x", 1)
+        time.sleep(0.2)
+        """,
     ),
     Hostile("the end of the server", "lib.kill(lib.getppid(), 9)"),
     Hostile("a debugger on another process", "return lib.ptrace(16, VICTIM, None, None) == 0"),
@@ -466,6 +503,48 @@ ENDS = (
     ),
     Hostile(
         "six gigabytes of memory", "mmap.mmap(-1, 6 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS); return True"
+    ),
+    Hostile("six gigabytes of shared memory", "mmap.mmap(-1, 6 << 30); return True"),
+    Hostile(
+        "six gigabytes of a stack that grows",
+        "lib.mmap.restype = ctypes.c_long; return lib.mmap(None, ctypes.c_long(6 << 30), 3, 0x122, -1, ctypes.c_long(0)) != -1",
+    ),
+    Hostile(
+        "memory in files without a name",
+        """
+        files = [call("memfd_create", b"x", 0) for _ in range(8)]
+        return sum(os.write(number, bytes(60 << 20)) for number in files if number >= 0) > 0
+        """,
+    ),
+    Hostile("memory that nobody else can see", 'return call("memfd_secret", 0) >= 0', depends=True),
+    Hostile(
+        "limits of its own, raised",
+        """
+        import resource
+        resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+        mmap.mmap(-1, 6 << 30)
+        return True
+        """,
+    ),
+    Hostile(
+        "messages that nobody reads",
+        """
+        import resource
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        sent, pairs = 0, []
+        while sent < 512 << 20:
+            pairs.append(socket.socketpair())
+            for one in pairs[-1]:
+                lib.setsockopt(one.fileno(), 1, 7, ctypes.byref(ctypes.c_int(1 << 30)), 4)
+                one.setblocking(False)
+                try:
+                    while True:
+                        sent += one.send(bytes(1 << 16))
+                except BlockingIOError:
+                    pass
+        return True
+        """,
     ),
     Hostile("a hundred gigabytes of memory, through torch", "import torch; torch.empty(25_000_000_000); return True"),
     Hostile(

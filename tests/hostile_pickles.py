@@ -181,6 +181,10 @@ def floods() -> Iterator[Hostile]:
     yield Hostile("a text of seventeen megabytes", "x.pkl", lambda: pickled(put("x" * 17_000_000)), "has a text of 17,000,000 bytes in its pickle")
     yield Hostile("a text whose letters take four bytes each", "x.pkl", lambda: pickled(put("x" * 15_000_000 + "\U0001f600") * 5), FILLS)
     yield Hostile("a line without an end", "x.pkl", lambda: b"\x80\x02c" + b"x" * 20_000_000, "its pickle breaks off at byte 16,777,219 (ValueError: no newline found")
+    yield Hostile("60,000 keys with one hash", "x.pkl", lambda: pickled(b"}(" + b"".join(b"\x8a\x0a" + ((2**61 - 1) * number).to_bytes(10, "little") + b"N" for number in range(1, 60_000)) + b"u"), "clean", 0)
+    yield Hostile("four million escapes in a text", "x.pkl", lambda: b"S'" + b"\\x41" * 4_000_000 + b"'\n.", "clean", 0)
+    yield Hostile("a buffer that is elsewhere", "x.pkl", lambda: b"\x80\x05\x97\x98.", "its pickle breaks off at byte 3")
+    yield Hostile("a frame of a terabyte", "x.pkl", lambda: b"\x80\x04\x95" + struct.pack("<Q", 1 << 40) + b"N.", "clean", 0)
     yield Hostile("a text of a terabyte that is not there", "x.pkl", lambda: b"\x80\x04\x8d" + struct.pack("<Q", 1 << 40) + b"x.", "has a text of 1,099,511,627,776 bytes")
     yield Hostile("bytes of a terabyte that are not there", "x.pkl", lambda: b"\x80\x04\x8e" + struct.pack("<Q", 1 << 40) + b"x.", f"but only 2 remain){AGAIN}")
     yield Hostile("a key of a megabyte at every level", "x.pkl", lambda: pickled(b"}q\x000" + put("k" * 1_000_000) + b"q\x010" + b"}h\x01" * 50 + put(float("nan")) + b"s" * 50), "kkk ... kkk", 0)
@@ -194,6 +198,7 @@ def numbers() -> Iterator[Hostile]:
     yield Hostile("a schedule that is NaN steps long", "x.pkl", lambda: pickle.dumps({"base_lrs": [1.0], "last_epoch": float("nan"), "T_max": float("inf"), "eta_min": 0}), "CosineAnnealingLR is in the checkpoint", 0)
     yield Hostile("a loss scale of 5,000 digits", "x.pkl", lambda: pickle.dumps({"scale": huge, "growth_factor": 2.0}), "clean", 0)
     yield Hostile("20,000 optimizers with the same thousand groups", "x.pkl", lambda: shared_groups(20_000), "training resumes with 0.001", 0)
+    yield Hostile("a schedule in itself", "x.pkl", lambda: pickled(b"}q\x00(" + put("_schedulers") + b"](h\x00h\x00e" + put("_milestones") + b"]" + put("last_epoch") + b"K\x01" + put("base_lrs") + put([1.0]) + b"u"), "SequentialLR is in the checkpoint", 0)
     yield Hostile("20,000 schedulers", "x.pkl", lambda: pickle.dumps([{"base_lrs": [1.0], "_last_lr": [1.0]} for _ in range(20_000)]), "is in the checkpoint and the optimizer is not", 0)
     yield Hostile("a key that moves the cursor", "x.pkl", lambda: pickle.dumps({"a\x1b[2J\ud800": [float("nan")]}), "a\\x1b[2J\\ud800.0: is NaN", 1)
 

@@ -110,7 +110,7 @@ class World:
 
     def environment(self) -> dict[str, str]:
         """What a harness must be started with."""
-        return {"HOME": str(self.folder / "home"), "TMPDIR": str(self.folder / "scratch")}
+        return {"HOME": str(self.folder / "home"), "TMPDIR": str(self.folder / "scratch"), "GITHUB_TOKEN": "SECRET"}
 
     def heard(self) -> list[str]:
         """What arrived at the sockets and on the terminal."""

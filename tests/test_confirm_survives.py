@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +22,19 @@ pytest.importorskip("torch", reason="torch is not installed, so no code can be r
 
 from nanlint.confirm import confirming, scratch
 from nanlint.confirm.harness import Harness
+from nanlint.model import Report
 from nanlint.model.verdict import VerdictKind
+from nanlint.report.block import finding_block
 from tests.confirm_projects import MEAN, finding_at, verdicts_on, written
 from tests.hostile_world import processes_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+FORGED = (
+    '{"kind": "confirmed", "level": "function", "dtype": "float32", "case": {"grade": "edge", "seed": 0, "call": {"x": %s}},'
+    ' "hit": {"direction": "forward", "line": 1, "operation": "div", "result": "nan"}}'
+)
 NOTHING = {"do": "devices", "device": "cpu", "timeout": 60.0}
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork server here")
 
@@ -150,6 +158,13 @@ def test_an_interrupted_run_leaves_nothing_behind(tmp_path: Path) -> None:
         pytest.param('{"kind": 5}', id="a kind that is a number"),
         pytest.param('{"kind": "confirmed"}', id="confirmed by nothing"),
         pytest.param('{"kind": "confirmed", "case": 1, "hit": []}', id="a case that is a number"),
+        pytest.param(
+            FORGED % '{"kind": "tensor", "shape": [1000000000000, 1], "values": [1]}', id="a tensor without end"
+        ),
+        pytest.param(
+            FORGED % ('{"kind": "list", "items": [' * 300 + '{"kind": "value", "value": 1}' + "]}" * 300),
+            id="an argument too deep",
+        ),
         pytest.param('{"kind": "not-reproduced", "level": {}}', id="a level that is a dictionary"),
         pytest.param("{}", id="nothing in it"),
     ],
@@ -172,6 +187,31 @@ def test_an_answer_that_the_code_wrote_itself_is_one_verdict(tmp_path: Path, ans
     """
     (verdict,) = verdicts_on([finding_at(written(tmp_path, forged))])
     assert (verdict.kind, "makes no sense" in str(verdict.reason)) == (VerdictKind.NOT_RUNNABLE, True), verdict
+
+
+def test_what_an_answer_says_is_cut_and_cannot_drive_the_terminal(tmp_path: Path) -> None:
+    told = json.dumps({"kind": "not-reproduced", "level": "\x1b[2J", "dtype": "x" * 10_000, "evaluations": 1})
+    (tmp_path / "answer.json").write_text(told[:-1] + ', "seconds": NaN}\n')
+    forged = f"""
+    import os
+    import torch
+
+    for number in map(int, os.listdir("/proc/self/fd")):
+        if number > 2:
+            try:
+                os.write(number, open({str(tmp_path / "answer.json")!r}, "rb").read())
+            except OSError:
+                pass
+
+
+    def f(x: torch.Tensor):
+        return x / x.sum()  # here
+    """
+    finding = finding_at(written(tmp_path, forged))
+    (verdict,) = verdicts_on([finding])
+    assert (verdict.kind, verdict.seconds) == (VerdictKind.NOT_REPRODUCED, None)
+    shown = [text for line in finding_block(replace(finding, verdict=verdict), Report()) for text, _ in line]
+    assert ("\x1b" in "".join(shown), len("".join(shown)) < 6000) == (False, True)
 
 
 def test_a_full_disk_costs_the_proof_and_not_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,28 +90,6 @@ def test_squares_are_told_in_every_spelling(expression: str, *, is_square: bool)
     assert (facts.squared(call) is not None) is is_square
 
 
-def test_what_is_thrown_away_is_named_with_its_condition() -> None:
-    text = """
-    def f(x: torch.Tensor, m: torch.Tensor):
-        a = torch.where(x > 0, x, 1.0)
-        b = x.masked_fill(m, 0.0)
-        c = x.log()[x > 0]
-        d = x * (x > 0).float()
-        e = x[0]
-        return a, b, c, d, e
-    """
-    facts = facts_about(text)
-    found = facts.selections("torch.where", "torch.masked_fill", "subscript", "torch.mul")
-    named = [(facts.source_of(each.value), facts.source_of(each.condition or each.value), each.holds) for each in found]
-    assert named == [
-        ("x", "x > 0", True),
-        ("1.0", "x > 0", False),
-        ("x", "m", False),
-        ("x.log()", "x > 0", True),
-        ("x", "x > 0", True),
-    ]
-
-
 def test_the_least_number_of_a_dtype_is_known_through_names_and_fillings() -> None:
     text = """
     def f(x: torch.Tensor, m: torch.Tensor):

@@ -86,15 +86,3 @@ def test_an_array_of_numpy_is_no_tensor() -> None:
 def test_a_blend_by_a_mask_is_zero_only_where_what_is_blended_is() -> None:
     body = "m = (labels > 0).float()\n    reveal((x.abs() + 1) * m + (1 - m))\n    reveal(x.abs() * m + (1 - m))"
     assert revealed(HEADER + body, lambda facts, node: facts.reaches_zero(node)) == [False, True]
-
-
-@pytest.mark.parametrize(
-    ("text", "optional"),
-    [
-        pytest.param("def f(x, mask=None):\n    reveal(~mask.unsqueeze(1))", True, id="default None"),
-        pytest.param("def f(x, mask):\n    reveal(~mask)", False, id="must be given"),
-        pytest.param("def f(x, mask=None):\n    reveal(mask & x)", False, id="combined here"),
-    ],
-)
-def test_a_mask_that_a_caller_may_leave_out_is_told_from_one_made_here(text: str, optional: bool) -> None:  # noqa: FBT001 - the answer
-    assert revealed(text, lambda facts, node: facts.is_optional(node)) == [optional]

@@ -48,37 +48,6 @@ def test_a_zero_that_takes_an_underflow_or_a_guard_that_failed_is_none(body: str
     assert zeros(body) == [False]
 
 
-def test_an_operation_breaks_on_values_of_its_zones_alone() -> None:
-    body = "reveal(torch.log(x.abs()))\n    reveal(torch.log(x.abs() + 1))"
-
-    def breaks(facts: object, node: object) -> bool:
-        call = facts.call_of(node)  # type: ignore[attr-defined] # a function of ModuleFacts
-        return bool(facts.breaks(call, "input", facts.range_of(call.subject)))  # type: ignore[attr-defined]
-
-    assert revealed(HEADER + body, breaks) == [True, False]
-
-
-def test_a_mask_bounds_the_operand_that_its_comparison_names() -> None:
-    facts = facts_about(HEADER + "reveal(torch.where(x > 2, x, y))")
-    where = facts.calls_of("torch.where")[0].arguments
-    assert facts.range_where(where["input"], where["condition"], holds=True).low == 2
-
-
-def test_a_mask_bounds_what_is_made_of_its_operand() -> None:
-    facts = facts_about(HEADER + "reveal(torch.where(x > 2, x**2 - 1, y))")
-    where = facts.calls_of("torch.where")[0].arguments
-    assert facts.range_where(where["input"], where["condition"], holds=True).low == 3
-
-
-def test_a_mask_keeps_an_operation_whole_but_for_the_end_of_what_it_picks() -> None:
-    facts = facts_about(HEADER + "reveal(torch.where(x > 1, x.acosh(), y), torch.where(x > 0, x.acosh(), y))")
-    kept = [
-        facts.is_kept_by(acosh, "input", where.arguments["condition"], holds=True)
-        for where, acosh in zip(facts.calls_of("torch.where"), facts.calls_of("torch.acosh"), strict=True)
-    ]
-    assert kept == [True, False]
-
-
 @pytest.mark.parametrize(
     ("body", "cut"),
     [

@@ -56,6 +56,13 @@ def test_the_probability_is_noted_and_rare_findings_have_a_higher_one() -> None:
     assert (noted <= {round(chance, 6) for chance in chances.values()}, rare > common) == (True, True)
 
 
+def test_findings_that_are_shown_by_default_can_be_the_share_that_is_wanted() -> None:
+    chances = draw.probabilities(MANY, 12, 8, 0.5)
+    shown = sum(chance for row, chance in zip(MANY, chances, strict=True) if row.level == "error")
+    assert shown >= 6
+    assert sum(chances) == pytest.approx(12)
+
+
 def test_the_same_seed_gives_the_same_draw_whatever_the_order() -> None:
     assert draw.sample(MANY[::-1], 15, 8, seeded(3)) == draw.sample(MANY, 15, 8, seeded(3))
 
@@ -200,6 +207,12 @@ def test_a_batch_on_which_readers_disagree_is_refused(tmp_path: Path, capsys: py
     assert agreement.main(_batch(tmp_path, second_b="yes")) == 1
     assert "B on 1 rows labelled twice: kappa 0.00" in capsys.readouterr().out
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_batch_with_one_reader_stands_on_its_controls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key, first, _, *write = _batch(tmp_path, second_b="yes")
+    assert agreement.main([key, first, *write]) == 0
+    assert "twice" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import math
+import struct
+import sys
 import xml.etree.ElementTree as ET
 from contextlib import redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Any
@@ -67,6 +69,24 @@ class TestPlot:
 
     def test_a_log_that_is_not_there_is_an_error(self, tmp_path: Path) -> None:
         assert plot(str(tmp_path / "gone.jsonl"))[0] == 2
+
+    def test_a_png_has_the_size_of_a_screen_and_words(self, tmp_path: Path) -> None:
+        pytest.importorskip("resvg_py", reason="resvg is not installed")
+        drawn = []
+        for name in ("one", "two"):
+            (log := tmp_path / "run.jsonl").write_text(f'{{"loss": 1.0, "{name}": 2}}\n{{"loss": NaN}}\n', "utf-8")
+            assert plot(str(log), "-o", str(tmp_path / "run.png"))[1] == f"{tmp_path / 'run.png'}: loss, {name}\n"
+            drawn.append((tmp_path / "run.png").read_bytes())
+        assert struct.unpack(">8s8x2I", drawn[0][:24]) == (b"\x89PNG\r\n\x1a\n", 1440, 872)
+        assert drawn[0] != drawn[1], "the names of the curves, and nothing else, tell the two apart"
+
+    def test_a_png_without_what_draws_it_says_what_to_install(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "resvg_py", None)
+        (log := tmp_path / "run.jsonl").write_text('{"loss": 1.0}\n', "utf-8")
+        code, _, err = plot(str(log), "-o", str(tmp_path / "run.png"))
+        assert (code, "pip install 'nanlint[png]', or draw SVG" in err) == (2, True), err
 
     def test_names_in_a_log_are_no_markup(self, tmp_path: Path) -> None:
         log = tmp_path / "run.jsonl"

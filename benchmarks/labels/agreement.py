@@ -135,7 +135,8 @@ def agreements(rows: Sequence[Row], verdicts: Mapping[str, Sequence[Verdict]]) -
         for verdict in verdicts[row.id]
     ]
     twice = [(given[0], given[1]) for row in rows if len(given := verdicts[row.id]) > 1]
-    for name, pairs in (("controls", reviewed), ("rows labelled twice", twice)):
+    # A batch with one reader stands on its controls alone.
+    for name, pairs in (("controls", reviewed), *([("rows labelled twice", twice)] if twice else ())):
         yield Agreement(name, "A", tuple((one.a, other.a) for one, other in pairs))
         yield Agreement(name, "B", tuple((one.b, other.b) for one, other in pairs))
 

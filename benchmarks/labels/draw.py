@@ -1,6 +1,6 @@
 """Which findings are labelled: a random draw over all levels, and the lists that readers get, which show no level.
 
-    python benchmarks/labels/draw.py draw MATERIAL.toml KEY.jsonl --mirror DIR --reviewed FILE [--count 320] [--controls 20]
+    python benchmarks/labels/draw.py draw MATERIAL.toml KEY.jsonl --mirror DIR --reviewed FILE [--count 320] [--controls 20] [--shown 0.45]
     python benchmarks/labels/draw.py lists KEY.jsonl FOLDER --checkouts DIR [--lists 6] [--twice 34]
 
 KEY tells the level, the draw probability and which rows are controls (findings that were judged before): readers do not
@@ -14,6 +14,7 @@ import argparse
 import sys
 from collections import Counter, defaultdict
 from dataclasses import asdict, replace
+from itertools import compress
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 # Nearer to 0 or 1 than this, a draw probability is 0 or 1 and the rest is rounding.
 ROUNDING = 1e-9
+SHOWN_LEVELS = ("warning", "error")
+# After so many, whatever is shown by default is drawn if its repository has room for it.
+MOST_DOUBLINGS = 20
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     drawing.add_argument("--count", type=int, default=320, help="how many findings are drawn")
     drawing.add_argument("--controls", type=int, default=20, help="how many judged findings are mixed in")
     drawing.add_argument("--most", type=int, default=12, help="at most so many of one repository")
+    drawing.add_argument("--shown", type=float, default=0.0, help="at least this share of those shown by default")
     listing = commands.add_parser("lists", help="write what readers get")
     listing.add_argument("key", type=Path)
     listing.add_argument("folder", type=Path)
@@ -75,7 +80,7 @@ def _draw(options: argparse.Namespace) -> None:
         lines += its_lines
     print("\n".join(table(rows, lines)))
     chosen = [
-        *sample(rows, options.count, options.most, random),
+        *sample(rows, options.count, options.most, random, options.shown),
         *controls(options.reviewed, mirror, preview, options.controls, random),
     ]
     write_rows(options.key, (asdict(row) for row in chosen))
@@ -124,10 +129,10 @@ def table(rows: Sequence[Row], lines: int) -> Iterator[str]:
 # -- the draw -----------------------------------------------------------------------------------------------------
 
 
-def sample(rows: Sequence[Row], count: int, most: int, random: Random) -> list[Row]:
+def sample(rows: Sequence[Row], count: int, most: int, random: Random, shown: float = 0.0) -> list[Row]:
     """`count` rows, at most `most` of one repository, each with the probability that it had to be among them."""
     ordered = sorted(rows, key=lambda row: (row.repo, row.level, row.rule, row.path, row.line, row.column, row.message))
-    likely = probabilities(ordered, count, most)
+    likely = probabilities(ordered, count, most, shown)
     chances = dict(enumerate(likely))
     # Each repository settles its own draw but for one row, so that none has more than its expected number, rounded up.
     undecided = [settle(members, chances, random) for members in _by_repository(ordered)]
@@ -141,10 +146,11 @@ def sample(rows: Sequence[Row], count: int, most: int, random: Random) -> list[R
     ]
 
 
-def probabilities(rows: Sequence[Row], count: int, most: int) -> list[float]:
+def probabilities(rows: Sequence[Row], count: int, most: int, shown: float = 0.0) -> list[float]:
     """How likely each row is drawn: they add up to `count`, and to at most `most` in a repository.
 
-    Of a rule and level with n findings about as many are drawn as the root of n, so that rare ones are well represented.
+    Of a rule and level with n findings about as many are drawn as the root of n, so that rare ones are well represented. Those
+    that are shown by default weigh twice as much until they are the share `shown` of the draw, or are all drawn.
     """
     groups = _by_repository(rows)
     available = sum(min(most, len(members)) for members in groups)
@@ -152,6 +158,17 @@ def probabilities(rows: Sequence[Row], count: int, most: int) -> list[float]:
         sys.exit(f"--count {count}: at most {available} findings can be drawn with --most {most}; add repositories")
     sizes = Counter((row.rule, row.level) for row in rows)
     weights = [sizes[row.rule, row.level] ** -0.5 for row in rows]
+    is_shown = [row.level in SHOWN_LEVELS for row in rows]
+    for _ in range(MOST_DOUBLINGS):
+        likely = _scaled(groups, weights, count, most)
+        if sum(compress(likely, is_shown)) >= shown * count:
+            break
+        weights = [weight * 2 if doubled else weight for weight, doubled in zip(weights, is_shown, strict=True)]
+    return likely
+
+
+def _scaled(groups: Sequence[Sequence[int]], weights: Sequence[float], count: int, most: int) -> list[float]:
+    """The chances that grow with the weights and add up to `count`, with at most `most` in a group."""
 
     def at(scale: float) -> list[float]:
         chances = [min(1.0, scale * weight) for weight in weights]
@@ -162,7 +179,7 @@ def probabilities(rows: Sequence[Row], count: int, most: int) -> list[float]:
                     chances[index] /= excess
         return chances
 
-    low, high = 0.0, max(sizes.values(), default=1) ** 0.5
+    low, high = 0.0, 1 / min(weights, default=1.0)
     # The sum grows with the scale; a hundred halvings leave nothing but rounding.
     for _ in range(100):
         middle = (low + high) / 2

@@ -47,6 +47,8 @@ WITHOUT_GRADIENT = frozenset(
     ]
 )
 """Fresh tensors, tests and indices."""
+CHOOSING = frozenset({"index", "condition", "mask", "indices"})
+"""Operands that only say which elements are meant: no gradient passes through them."""
 
 
 def is_learned_leaf(op: Op) -> bool:
@@ -67,7 +69,8 @@ def is_detached(op: Op) -> bool:
         return True
     subject = op.subject if op.function in VIEWS else None
     moving = False
-    for value in op.operands.values() if subject is None else (subject,):
+    passing = (value for name, value in op.operands.items() if name not in CHOOSING)
+    for value in passing if subject is None else (subject,):
         for part in value.parts if value.kind is TUPLE else (value,):
             if part.kind in {TENSOR, UNKNOWN} and part.constant is NOTHING:
                 if not part.detached:

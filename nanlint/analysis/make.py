@@ -276,6 +276,10 @@ class Maker:
             found = self._keys[parts] = (len(self._keys),)
         return found
 
+    def key_of_parts(self, parts: Sequence[Value]) -> object:
+        """The key of a tuple of these."""
+        return self._key(TUPLE, *(value.key for value in parts))
+
     def _op_key(self, function: str, operands: Mapping[str, Value], rest: tuple[Value, ...] = ()) -> object:
         return self._key(
             function, *((name, value.key) for name, value in operands.items()), *(value.key for value in rest)

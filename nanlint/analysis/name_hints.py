@@ -199,3 +199,5 @@ WHOLE_LOSSES = frozenset(
         ),
     }
 )
+# A mask that hides what comes later, and never a position from itself.
+CAUSAL = frozenset({"causal", "future", "subsequent", "triu", "tril", "diagonal", "autoregressive"})

@@ -67,7 +67,7 @@ def _is_raised_by_setting(values: list[Value]) -> bool:
     )
 
 
-def is_presumed_positive(op: Op) -> bool:
+def is_presumed_positive(op: Op) -> bool:  # noqa: PLR0911 - one way out for each reason
     """Whether an eps was added to something that may be negative for all that is known, or it is made of what is presumed so."""
     values = [value for value in op.operands.values() if value.kind is not TEXT]
     if op.function == "torch.add":
@@ -82,8 +82,19 @@ def is_presumed_positive(op: Op) -> bool:
     subject = op.subject
     if subject is None:
         return False
+    if op.function == "torch.masked_fill" and _raises_zeros(op):
+        return True
     if op.function in {"torch.mul", "torch.div"}:
         # A number of Python's is a size or a setting: positive, as long as nothing says otherwise.
         is_kept = all(value.presumed or value.range.low > 0 or value.kind is NUMBER for value in values)
         return is_kept and any(value.presumed for value in values)
     return subject.presumed and op.function in _KEEPING_SIGN
+
+
+def _raises_zeros(op: Op) -> bool:
+    """`x[x == 0] = 1e-12`: whoever asks for 0 alone expects nothing below it."""
+    fill, mask = op.operands.get("value"), op.operands.get("mask")
+    test = mask.op if mask is not None else None
+    if test is None or test.function != "torch.eq" or test.operands["other"].number != 0:
+        return False
+    return fill is not None and fill.range.low > 0 and test.operands["input"].key == op.operands["input"].key

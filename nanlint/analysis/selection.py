@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ARRAY, GUARDED, NUMBER, TENSOR, TUPLE, Op, Value
+from nanlint.analysis.op_graph import ARRAY, ELEMENT, GUARDED, NUMBER, TENSOR, TUPLE, Op, Value
 from nanlint.ops.interval import COUNT, INF, TRUTH, Interval, point
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 SIZE = Interval(1.0, INF, integer=True)
 """The size of a dimension: of ordinary tensors none is 0."""
@@ -52,31 +52,41 @@ def may_be_empty(value: Value) -> bool:
     return emptied_by(value) is not None
 
 
-def emptied_by(value: Value, depth: int = 12) -> Value | None:  # noqa: PLR0911 - the first operation that tells decides
-    """The mask or search that may leave nothing of a value, itself or what it was computed of; None if there is none."""
+def emptied_by(  # noqa: PLR0911 - the first operation that tells decides
+    value: Value, depth: int = 12, *, selects: Callable[[Value], bool] | None = None
+) -> Value | None:
+    """The mask or search that may leave nothing of a value, itself or what it was computed of; None if there is none.
+
+    `selects` tells which indices are masks, if not those that are made of truth values.
+    """
     op = value.op
     if op is None or value.some or not depth:
         return None
     if op.function in _SELECTING:
         mask = op.operands.get("mask") or value
         return mask if not mask.some and (op.subject is None or not op.subject.some) else None
+    if op.function == ELEMENT and selects is not None:  # of what may be a tensor
+        index = op.operands.get("index")
+        return index if index is not None and selects(index) and not index.some else None
     if op.function == SUBSCRIPT:
         index = op.operands.get("index")
-        if index is not None and is_mask(index):
+        if index is not None and (selects or is_mask)(index):
             return index if not index.some else None
-        by_places = emptied_by(index, depth - 1) if index is not None else None
+        by_places = emptied_by(index, depth - 1, selects=selects) if index is not None else None
         if by_places is not None:
             return by_places
     elif op.function == "torch.cat" or op.where == "comprehension":
         parts = op.subject.parts if op.subject is not None and op.subject.parts else tuple(op.operands.values())[:1]
-        masks = [emptied_by(each, depth - 1) for each in parts]
+        masks = [emptied_by(each, depth - 1, selects=selects) for each in parts]
         return masks[0] if masks and None not in masks else None
     elif op.function in _ELEMENTWISE:
-        found = (emptied_by(each, depth - 1) for each in op.operands.values() if each.kind is not NUMBER)
+        found = (
+            emptied_by(each, depth - 1, selects=selects) for each in op.operands.values() if each.kind is not NUMBER
+        )
         return next((mask for mask in found if mask is not None), None)
     elif op.function not in VIEWS and op.function != GUARDED:
         return None
-    return emptied_by(op.subject, depth - 1) if op.subject is not None else None
+    return emptied_by(op.subject, depth - 1, selects=selects) if op.subject is not None else None
 
 
 def is_mask(value: Value) -> bool:

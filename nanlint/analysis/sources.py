@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.name_hints import ADVANTAGES, NUMBERED, NUMBERING, SCORES, SEEN
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, made_from
+from nanlint.analysis.name_hints import ADVANTAGES, CAUSAL, MASKS, NUMBERED, NUMBERING, SCORES, SEEN
+from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, NUMBER, PARAMETER, made_from
 from nanlint.analysis.relations import root
 
 if TYPE_CHECKING:
@@ -22,6 +22,14 @@ def suggests_count(value: Value) -> bool:
     return not words.isdisjoint(NUMBERING) and not words.isdisjoint(NUMBERED | SEEN) and "classes" not in words
 
 
+def suggests_mask(value: Value) -> bool:
+    """`valid_mask`: truth values from elsewhere, which may all be false."""
+    op = made_from(root(value))
+    if op is None or value.kind is NUMBER or value.dtype or op.function not in {PARAMETER, ATTRIBUTE, ELEMENT}:
+        return False
+    return not MASKS.isdisjoint(re.findall(r"[a-z]+", op.where.rpartition(".")[2].lower()))
+
+
 def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
     """`advantages`, `rewards`: a number for each sample, so that of a minibatch of one there is one."""
     op = made_from(root(value))
@@ -31,3 +39,16 @@ def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
     return not words.isdisjoint(SCORES | ADVANTAGES) or (
         op.subject is not None and suggests_one_for_each_sample(op.subject, depth - 1)
     )
+
+
+def suggests_causal(value: Value) -> bool:
+    """`causal_mask`, `generate_square_subsequent_mask(n)`: it hides what comes later, and never a position from itself."""
+    return not _words(value).isdisjoint(CAUSAL)
+
+
+def _words(value: Value) -> set[str]:
+    """The words of the name of something from outside: a parameter, an attribute, an unknown function that was called."""
+    op = made_from(root(value))
+    if op is None or op.function not in {PARAMETER, ATTRIBUTE, ELEMENT, CALL}:
+        return set()
+    return set(re.findall(r"[a-z]+", op.where.lower()))

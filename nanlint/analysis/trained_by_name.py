@@ -81,15 +81,6 @@ def may_be_half(chunk: Chunk, outline: Outline) -> bool:
     return is_of_loss or _is_about_networks(outline) or _takes_tensors(chunk)
 
 
-def could_train(chunk: Chunk, outline: Outline) -> bool:
-    """As `may_train`, or a backward passes through such code at times: through features of a signal and conversions of rotations."""
-    if may_train(chunk, outline):
-        return True
-    bases = _words(*_bases(chunk.owner, outline))
-    words = {*_words(chunk.name, chunk.owner.rpartition(".")[2]), *bases}
-    return "function" not in bases and words.isdisjoint(named.NOT_TRAINED - named.TRAINED_AT_TIMES)
-
-
 def is_inference(chunk: Chunk) -> bool:
     """Whether the chunk uses a trained model, by its name or that of its class: a tracker, a translation, a search."""
     return not named.INFERENCE.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2]))

@@ -8,7 +8,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from nanlint.checkpoint.pickles import note_imports
-from nanlint.checkpoint.reading import ENTRY, OBJECT, Reading, UnreadableCheckpoint, damaged
+from nanlint.checkpoint.reading import ENTRY, OBJECT, Reading, UnreadableCheckpoint, damaged, hostile
 from nanlint.checkpoint.rebuild import numpy_dtype
 from nanlint.checkpoint.region import Region
 from nanlint.checkpoint.saved import ITEM_BYTES, SavedTensor, Storage, contiguous, is_count, plain, sizes
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from nanlint.checkpoint.zips import Directory
 
+MOST_SHARDS = 10_000
+"""The largest models have some hundreds."""
 _LONGEST_HEADER = 100_000_000
 """The limit of the format itself."""
 _LONGEST_ARRAY_HEADER = 10_000
@@ -92,7 +94,10 @@ def shards_of(index: Region, folder: Path) -> list[Path]:
     wrong = next((name for name in names.values() if not isinstance(name, str)), None)
     if wrong is not None:
         raise damaged(f"its weight_map names {plain(wrong)} where a file should be")
-    shards = [inside(folder, name) for name in dict.fromkeys(names.values())]
+    files = dict.fromkeys(names.values())
+    if len(files) > MOST_SHARDS:
+        raise hostile(f"names {len(files):,} shards")
+    shards = [inside(folder, name) for name in files]
     missing = [shard.name for shard in shards if not shard.is_file()]
     if missing:
         raise UnreadableCheckpoint(

@@ -16,7 +16,7 @@ from nanlint.confirm.harness import Harness
 from nanlint.confirm.repro import is_plain, save, seen_in
 from nanlint.confirm.sources import NothingToRun, source_of
 from nanlint.confirm.target import target_of
-from nanlint.confirm.verdicts import not_runnable, of_answer
+from nanlint.confirm.verdicts import bounded, not_runnable, of_answer
 from nanlint.errors import NanlintError
 from nanlint.model import Span
 from nanlint.model.verdict import VerdictKind
@@ -150,10 +150,11 @@ class Confirmer:
             return not_runnable(str(error))
         options = replace(self.options, device=self.devices[place % len(self.devices)])
         try:
-            return source.told(_Case(self, harness, finding, source, options).verdict())
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            verdict = source.told(_Case(self, harness, finding, source, options).verdict())
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError) as error:
             # The border to the child: the user's code can write an answer itself.
-            return not_runnable(f"the child's answer makes no sense: {type(error).__name__}: {error}")
+            verdict = not_runnable(f"the child's answer makes no sense: {type(error).__name__}: {error}")
+        return bounded(verdict)
 
 
 @dataclass

@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,14 +36,17 @@ GRACE = 20.0
 _STOP = 5.0
 """Seconds that the server gets to end its children and itself."""
 _ENDED: Json = {"died": "the child process ended"}
+_SECRET = re.compile(r"TOKEN(?!IZER)|SECRET|PASSW|CREDENTIAL|_AUTH|_KEY(_|$)|APIKEY", re.IGNORECASE)
+"""In the names of variables that code which is tried has no business to know."""
 _THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 
 
 def environment() -> dict[str, str]:
-    """The user's environment, with single-threaded arithmetic and a fixed hash seed; the child finds this nanlint."""
+    """The user's environment without keys, with single-threaded arithmetic and a fixed hash seed; the child finds this nanlint."""
     home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120 - a string for PYTHONPATH
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH", "")]))
-    return {**os.environ, **_THREADS, "PYTHONPATH": path, "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+    known = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
+    return {**known, **_THREADS, "PYTHONPATH": path, "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 
 
 class _Server:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.composites import children, stands_in
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 _LONGEST = 120
 """Characters of one argument in a sentence; the witness itself is not shortened."""
+_LONGEST_TEXT = 2000
+"""Characters of anything that an answer says."""
+_DEEPEST = 30
 _SUMS = frozenset(
     {"mm", "bmm", "addmm", "baddbmm", "addbmm", "mv", "dot", "convolution", "sum", "mean", "cumsum", "prod"}
 )
@@ -34,6 +39,17 @@ _RESULTS = {"nan": "NaN", "inf": "Inf"}
 def not_runnable(reason: str, *, level: str | None = None, seconds: float | None = None) -> Verdict:
     """The verdict on code that could not be run."""
     return Verdict(VerdictKind.NOT_RUNNABLE, reason=reason, level=level, seconds=seconds)
+
+
+def bounded(verdict: Verdict) -> Verdict:
+    """The verdict with texts that end: the user's code may have written them itself."""
+    texts = {name: getattr(verdict, name) for name in ("reason", "level", "dtype", "device", "how")}
+    changes: Json = {
+        name: f"{text[:_LONGEST_TEXT]}…" for name, text in texts.items() if text and len(text) > _LONGEST_TEXT
+    }
+    if verdict.seconds is not None and not math.isfinite(verdict.seconds):
+        changes["seconds"] = None
+    return replace(verdict, **changes)
 
 
 def of_answer(answer: Json, options: Options, target: Target) -> Verdict:  # noqa: PLR0911 - one for each kind
@@ -120,16 +136,18 @@ def witness_json(case: Json, hit: Json) -> Json:
     }
 
 
-def plain(spec: Json) -> Any:
+def plain(spec: Json, depth: int = 0) -> Any:
     """One argument as nested lists, or as what it is."""
+    if depth > _DEEPEST:
+        raise ValueError(f"an argument of more than {_DEEPEST} levels")
     if spec["kind"] == "tensor":
         if "values" not in spec:
             return {"shape": spec["shape"], "domain": spec["domain"]}
         return Values(tuple(spec["shape"]), tuple(spec["values"])).nested() if spec["values"] else []
     if spec["kind"] == "list":
-        return [plain(item) for item in spec["items"]]
+        return [plain(item, depth + 1) for item in spec["items"]]
     if spec["kind"] in {"dict", "distribution", "object"}:
-        return {label: plain(child) for label, child in children(spec)}
+        return {label: plain(child, depth + 1) for label, child in children(spec)}
     return spec["value"] if spec["kind"] in {"value", "dtype"} else f"<{spec.get('name', spec['kind'])}>"
 
 

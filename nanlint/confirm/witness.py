@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Number = float | int | bool
+_SHORT = 200
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Values:
 
     def nested(self) -> Any:
         """The elements as nested lists, a single number for a tensor without dimensions."""
+        if math.prod(self.shape) != len(self.elements):
+            raise ValueError(f"{len(self.elements)} values for the shape {self.shape}"[:_SHORT])
         if not self.shape:
             return self.elements[0]
         return _nest(list(self.elements), self.shape)

@@ -61,6 +61,8 @@ def _is_seen_to_train(hazard: Hazard, chunk: Chunk | None, plan: Outline) -> boo
         return False
     is_named = chunk is not None and (is_trained(chunk, plan) or serves_a_forward(chunk, plan))
     is_part_of_model = hazard.ends & OUTPUT and (chunk is None or may_train(chunk, plan))
+    if hazard.kept is not None and (chunk is None or may_train(chunk, plan)):
+        return True  # that it breaks here was seen, and mended in the forward alone
     return is_named or bool(hazard.ends & TRAINS or is_part_of_model)
 
 

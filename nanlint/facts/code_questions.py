@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanlint.analysis.trained_by_name import (
-    could_train,
     is_inference,
     is_test,
     is_test_file,
@@ -157,10 +156,6 @@ class CodeQuestions(Reach):
         if self._measures or self.is_test():
             return False
         return may_be_half(self.outline.chunks[self._current], self.outline)
-
-    def could_train(self) -> bool:
-        """As `may_train`, or it is code that a backward passes through at times: features of a signal, conversions of rotations."""
-        return not self.is_test() and could_train(self.outline.chunks[self._current], self.outline)
 
     def is_inference(self) -> bool:
         """Whether the code at hand uses a trained model, by its names: no backward passes there, and -inf is a score like any."""

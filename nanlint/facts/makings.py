@@ -11,10 +11,8 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from nanlint.facts.module_facts import ModuleFacts
-    from nanlint.facts.values import Call
 
 _SQUARES = frozenset({"torch.pow", "torch.square", "torch.mul"})
-_COUNTS = frozenset({"mask", "masks", "count", "counts", "num", "len", "length", "lengths"})
 
 
 def added_eps(facts: ModuleFacts, node: cst.BaseExpression | None) -> cst.BaseExpression | None:
@@ -32,12 +30,3 @@ def added_eps(facts: ModuleFacts, node: cst.BaseExpression | None) -> cst.BaseEx
         if origin.function == "torch.var" or (is_square and squared is not None and squared.function in _SQUARES):
             return eps
     return None
-
-
-def has_gradient_behind(facts: ModuleFacts, call: Call, operand: str) -> bool:
-    """Whether a gradient reaches the operand, for all that names say: a count of what a mask keeps has none."""
-    node, above = (call.arguments.get(each, call.node) for each in (operand, "input"))
-    is_count = not _COUNTS.isdisjoint(facts.words_behind(node))
-    # The gradient of what is divided by 0 is infinite, too.
-    is_divided = call.function == "torch.div" and facts.rests_on_input(above) and not facts.range_of(above).integer
-    return is_divided or (facts.rests_on_input(node) and not is_count)

@@ -11,22 +11,18 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.dtypes import format_of
 from nanlint.facts.guards import NOT_ZERO, Bound, bounds, bounds_of_pair
 from nanlint.facts.values import UNKNOWN
 from nanlint.ops.interval import INF, Interval
-from nanlint.ops.ranges import transfer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from nanlint.facts.evaluate import Evaluator
 
 # Where `a & b` is true both are, where `a | b` is false none is. Masks are not joined out of more parts than this, nested.
 _JOINING = {True: cst.BitAnd, False: cst.BitOr}
 DEEPEST_MASK = 6
-# Through these a bound on x is one on what is made of it.
-_FOLLOWED = frozenset(f"torch.{name}" for name in ("add", "sub", "mul", "div", "pow", "square", "neg", "reciprocal"))
 _COMPARING: Mapping[str, type[cst.CSTNode]] = {
     "torch.gt": cst.GreaterThan,
     "torch.ge": cst.GreaterThanEqual,
@@ -89,19 +85,3 @@ def through_size(bound: Bound, evaluator: Evaluator) -> Iterator[Bound]:
 
 def _exponent(node: cst.BaseExpression | None, evaluator: Evaluator) -> float | None:
     return evaluator.values.get(node, UNKNOWN).number if node is not None else None
-
-
-def narrowed(
-    node: cst.BaseExpression, under: Callable[[cst.BaseExpression], Interval], evaluator: Evaluator, depth: int = 0
-) -> Interval:
-    """The range of `(x + 0.055) / 1.055` or `x ** 2 - 1` where that of x is narrower under a mask; of anything else that of itself."""
-    plain = under(node)
-    value = evaluator.values.get(node, UNKNOWN)
-    call = value.made_by
-    if call is None or call.function not in _FOLLOWED or call.node not in evaluator.values or depth == DEEPEST_MASK:
-        return plain
-    ranges = {name: narrowed(part, under, evaluator, depth + 1) for name, part in call.arguments.items()}
-    numbers = {name: evaluator.values.get(part, UNKNOWN).number for name, part in call.arguments.items()}
-    constants = {name: number for name, number in numbers.items() if number is not None}
-    moved = transfer(call.function, ranges, constants, format_of(value.dtype))
-    return moved if moved.low > plain.low or moved.high < plain.high else plain

@@ -16,12 +16,10 @@ from nanlint.facts.environment import without_gradient
 from nanlint.facts.evaluate import parameters
 from nanlint.facts.given import assigned, is_given
 from nanlint.facts.made_of import names_behind
-from nanlint.facts.repetition import is_unchanged
 from nanlint.facts.shape_questions import ShapeQuestions
 from nanlint.facts.values import UNKNOWN, Call, Kind, Value
 from nanlint.facts.written import text_of
 from nanlint.ops.interval import FINITE, INF, Interval
-from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from nanlint.facts.guards import Bound
@@ -36,10 +34,6 @@ _SAYS_NOTHING = re.compile(
     r"\.(dim\(\)|ndim|device|dtype|training|requires_grad|is_(?!nonzero)\w+)|is(nan|finite|inf)\(|%|len\(\w+\.shape\)|isinstance\(|hasattr\(|^exists\("
 )
 _SIZE = re.compile(r"\.size\(|\.shape\b|\.numel\(|len\(")
-# It is about everything at once, not about each row.
-_OF_ALL = re.compile(
-    r"\.(any|sum|count_nonzero|max)\(\)(\.item\(\))?$|^torch\.(any|sum|count_nonzero|max)\([\w.]+\)(\.item\(\))?$"
-)
 _ELEMENTWISE = frozenset(
     f"torch.{name}" for name in ("add", "sub", "mul", "div", "pow", "square", "abs", "neg", "sqrt", "log", "exp")
 )
@@ -63,11 +57,6 @@ class ModuleFacts(ShapeQuestions):
         """Every call of these operations in the chunk at hand, in the order in which they are evaluated."""
         calls = self.here.calls.values() if self.here is not None else ()
         return [call for call in calls if call.function in functions]
-
-    def is_first(self, call: Call, functions: frozenset[str]) -> bool:
-        """Whether `call` is the first of these operations in the chunk at hand, or in its part."""
-        parts, calls = self.sections, self.calls_of(*functions)
-        return next((each for each in calls if parts is None or parts.is_inside(each.node)), None) is call
 
     def calls_with(self, node: cst.BaseExpression) -> list[Call]:
         """Every call in the chunk at hand that is given the thing `node` is about, or is made on it."""
@@ -193,10 +182,6 @@ class ModuleFacts(ShapeQuestions):
             return True
         return not self.value_of(node).detached and not self.is_cut_off(node)
 
-    def is_unchanged(self, node: cst.BaseExpression, at: cst.CSTNode) -> bool:
-        """Whether `node`, written at `at` instead of where it stands, would give the same value there."""
-        return self.here is not None and is_unchanged(node, at, self.here)
-
     def is_tested(self, node: cst.BaseExpression) -> bool:
         """Whether a condition that was passed on the way to `node` asks for the values or the size of something in it.
 
@@ -237,15 +222,6 @@ class ModuleFacts(ShapeQuestions):
             return True
         made_by = self.value_of(bound.node).made_by if isinstance(bound.node, cst.Name) else None
         return made_by is not None and made_by.function == "comparison"
-
-    def rests_on_input(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` is made of something learned, of what the function was given, or of what a module of it returns."""
-        flow = self.here
-        functions = [each for each in walk(flow.parsed.body[0]) if isinstance(each, cst.FunctionDef)] if flow else []
-        given = {each.name.value for function in functions for each in parameters(function.params)} - {"self"}
-        names = self._behind(node)
-        roots = {name.partition(".")[0] for name in names if not name.startswith("self.")}
-        return any(name.startswith("self.") for name in names) or not roots.isdisjoint(given)
 
     def words_behind(self, node: cst.BaseExpression) -> set[str]:
         """The words of all names that `node` was made of in the chunk at hand."""

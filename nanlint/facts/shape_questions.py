@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -25,22 +24,15 @@ from nanlint.facts.masks import (
     can_be_half,
     filled_with,
     filling,
-    filling_behind,
     holds_least,
-    is_combined,
-    is_optional,
-    leaves_something,
 )
-from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import thing_of, words_of
 from nanlint.facts.range_questions import RangeQuestions
 from nanlint.facts.saturation import saturated
 from nanlint.facts.schedules import lowering
-from nanlint.facts.selections import Selection, selections
 from nanlint.facts.values import UNKNOWN, Call
 from nanlint.facts.written import text_of
 from nanlint.model import Label
-from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from nanlint.facts.flow import Flow
@@ -53,11 +45,6 @@ _TOLERANCES = frozenset({"eps", "epsilon", "tol", "tolerance", "tiny", "zero"})
 _NEXT_TO_0 = 0.01
 _HALVES, _WIDE = frozenset({"float16", "half", "bfloat16"}), frozenset({"float", "float32"})
 _CASTS = frozenset({"type_as", "to", "half"})
-_LOG_SPACE = re.compile(r"log.*(exp|sum|add|mat|dot)", re.IGNORECASE)
-# Who names these knows of the -inf.
-_ASKING_FOR_INF = frozenset(
-    ["isinf", "isfinite", "isneginf", "where", "masked_fill", "masked_fill_", "clamp", "nan_to_num", "maximum", "inf"]
-)
 _LIFTING = frozenset({"max", "maximum", "clamp", "clamp_min", "clip"})
 
 
@@ -69,7 +56,6 @@ class ShapeQuestions(RangeQuestions):
     """One file, and what is written in it in several operations that belong together."""
 
     added_eps = makings.added_eps
-    has_gradient_behind = makings.has_gradient_behind
 
     def filling(self, call: Call) -> Filling | None:
         """What `call` fills with a constant where a mask says so; None if it does no such thing."""
@@ -79,28 +65,9 @@ class ShapeQuestions(RangeQuestions):
         """The number that is filled in; None if it is not known."""
         return filled_with(found, self.here) if self.here is not None else None
 
-    def filling_behind(self, node: cst.BaseExpression | None) -> Filling | None:
-        """The filling with -inf that `node` still shows; None if there is none."""
-        return filling_behind(node, self.here) if self.here is not None else None
-
     def saturated(self, node: cst.BaseExpression) -> str:
         """The function whose rounding makes `node` exactly 0: "sigmoid", "softmax", "tanh"; "" for none."""
         return saturated(node, self.here) if self.here is not None else ""
-
-    def leaves_something(self, found: Filling) -> bool:
-        """Whether the mask spares an element of each row by what it is: causal, by rank, by the scores themselves."""
-        return self.here is not None and (leaves_something(found, self.here) or self._is_own_triangle(found.mask))
-
-    def _is_own_triangle(self, mask: cst.BaseExpression) -> bool:
-        """Whether the mask is kept by the object, whose constructor makes a triangle: a causal one, registered as a buffer."""
-        constructor = self.outline.chunks.get(f"{self.outline.chunks[self._current].owner}.__init__")
-        kept = (dotted_text(inner) for inner in walk(mask) if isinstance(inner, cst.Attribute))
-        is_own = any(name is not None and name.startswith("self.") and "mask" in name for name in kept)
-        return is_own and constructor is not None and constructor.mentions(("tril", "triu"))
-
-    def is_combined(self, found: Filling, filled: cst.BaseExpression | None) -> bool:
-        """Whether two masks meet in `filled`, as of queries and of keys: together they mask whole rows every day."""
-        return self.here is not None and is_combined(found, filled, self.here)
 
     def lowering(self, node: cst.BaseExpression) -> str:
         """How a setting is lowered step by step, here or in a method beside: subtracted, multiplied; empty for not at all."""
@@ -124,19 +91,9 @@ class ShapeQuestions(RangeQuestions):
             for chunk in self.outline.chunks.values()
         )
 
-    def is_optional(self, mask: cst.BaseExpression) -> bool:
-        """Whether the mask, as it is or inverted, is a parameter that need not be given."""
-        return self.here is not None and is_optional(mask, self.here)
-
     def can_be_half(self, node: cst.BaseExpression | None) -> bool:
         """Whether `node` is float16, or is what autocast and `.half()` make so: a product of matrices, attention scores."""
         return self.here is not None and can_be_half(node, self.here)
-
-    def sums_logarithms(self) -> bool:
-        """Whether the function is a logsumexp by hand, is called so, and asks nowhere whether the largest is finite."""
-        here = self.outline.chunks[self._current]
-        is_named = _LOG_SPACE.search(here.name) is not None
-        return is_named and here.mentions(("log",)) and here.mentions(("exp",)) and not here.mentions(_ASKING_FOR_INF)
 
     def is_relied_on(self, floor: Call, value: cst.BaseExpression) -> bool:
         """Whether something here divides by what `floor` keeps from 0, `value`, or takes a root or logarithm of it."""
@@ -267,12 +224,6 @@ class ShapeQuestions(RangeQuestions):
     def raised(self, call: Call | None) -> Raised | None:
         """`value` and `eps` of `value + eps`; None for any other operation."""
         return raised(call, self.here) if self.here is not None else None
-
-    def selections(self, *functions: str) -> list[Selection]:
-        """What calls of these operations in the chunk at hand may throw away of their operands."""
-        flow = self.here
-        calls = flow.calls.values() if flow is not None else ()
-        return [each for call in calls if call.function in functions for each in selections(call, flow)]  # type: ignore[arg-type] # a call has a flow
 
     def labels_at(self, node: cst.CSTNode | None, text: str, *, apart_from: cst.CSTNode) -> tuple[Label, ...]:
         """A label on `node`; none if it stands in another function, or one of the two is a part of the other."""

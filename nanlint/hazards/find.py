@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import NUMBER, made_from, name_of
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
+from nanlint.analysis.patterns.kept import thrown_away, zones_thrown_away
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.no_elements import NoElements
+from nanlint.hazards.watched import Watched
 from nanlint.hazards.zones_met import zones_met
 from nanlint.ops.formats import FLOAT32, FORMATS
 from nanlint.ops.zone import BACKWARD
@@ -17,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nanlint.analysis.op_graph import Op, Value
+    from nanlint.analysis.patterns.kept import Kept
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.project.whole import FileInProject
-    from nanlint.hazards.watched import Watched
     from nanlint.ops.zone import Zone
 
 _TENSORS = frozenset({"torch.tensor", "torch.as_tensor"})
@@ -27,19 +29,21 @@ _TENSORS = frozenset({"torch.tensor", "torch.as_tensor"})
 
 def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) -> Iterator[tuple[Watched, Hazard]]:
     """Each hazard of the file with what watches for it, in the order of the code."""
+    is_any_thrown = any(each.thrown for several in watched.values() for each in several)
     for function in file.functions:
         if _is_run_by_pytest(function):
             continue  # what breaks there breaks no run
+        thrown = thrown_away(function.ops) if is_any_thrown else {}
         found = [
             (each, hazard)
             for op in function.ops
             if op.copy_of is None
             for each in watched.get(name_of(op), ())
-            if (hazard := _hazard(op, each, function, file)) is not None
+            if (hazard := _hazard(op, each, function, file, thrown.get(op, ()))) is not None
         ]
         together: dict[object, list[Hazard]] = {}
         for each, hazard in (pair for pair in found if not pair[0].always):
-            hazard.siblings = together.setdefault((each.contains, each.backward, hazard.defect), [])
+            hazard.siblings = together.setdefault((*each[2:], hazard.defect), [])
             hazard.siblings.append(hazard)
         yield from found
 
@@ -55,19 +59,20 @@ def _with_outer(function: Function | None) -> Iterator[Function]:
         function = function.parent
 
 
-def _hazard(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:  # noqa: PLR0911
-    if watched.always:
-        is_there = not watched.operand or watched.operand in op.operands
-        return _made(op, watched, [], function, file) if is_there else None
+def _hazard(  # noqa: PLR0911 - one way out for each reason
+    op: Op, watched: Watched, function: Function, file: FileInProject, thrown: Sequence[Kept]
+) -> Hazard | None:
     value, library = op.operands.get(watched.operand), _library(op, function)
-    if value is None:
-        return None
-    if library == "math":
+    if watched.always:
+        return _made(op, watched, [], function, file) if value is not None or not watched.operand else None
+    if value is None or library == "math" or (watched.thrown and not thrown):
         return None
     if watched.few:
         return _of_too_few(op, watched, function, file)
     if all(_is_number(each) for each in op.operands.values()):
         return None  # Python's own numbers raise
+    if watched.thrown:
+        return _of_thrown(op, watched, function, file, thrown)
     if value.presumed and not value.is_known:
         return None  # nothing says that it can be negative, and somebody has added an eps
     zones = _met(op, watched, op.operands)
@@ -139,6 +144,27 @@ def _of_too_few(op: Op, watched: Watched, function: Function, file: FileInProjec
     hazard = _made(op, watched, zones, function, file)
     hazard.few = found
     return hazard
+
+
+def _of_thrown(
+    op: Op, watched: Watched, function: Function, file: FileInProject, thrown: Sequence[Kept]
+) -> Hazard | None:
+    """An operation whose broken results somebody throws away, as far as a gradient passes through it."""
+    if not op.recorded or _library(op, function) == "numpy" or all(map(_has_no_gradient, op.operands.values())):
+        return None
+    callers = file.graph.with_callers(op.operands[watched.operand])
+    operands = {**op.operands, watched.operand: callers} if file.knows_callers(function) else dict(op.operands)
+    for each in thrown:
+        zones = zones_thrown_away(op, watched.operand, each, _met(op, Watched(op.function, watched.operand), operands))
+        if zones and not file.is_cut_off(op):
+            hazard = _made(op, watched, zones, function, file)
+            hazard.kept = each
+            return hazard
+    return None
+
+
+def _has_no_gradient(value: Value) -> bool:
+    return value.detached or value.kind is NUMBER
 
 
 def _met(op: Op, watched: Watched, operands: Mapping[str, Value]) -> list[Zone]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanlint.analysis.patterns.few import Few
+    from nanlint.analysis.patterns.kept import Kept
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.project.whole import FileInProject
     from nanlint.analysis.training_loop.code import Code
@@ -57,18 +58,18 @@ class Hazard(ZeroOperand):
         """Where the result goes: bits of `analysis.project.consequence`."""
         self.is_cut_off = is_cut_off
         """No gradient comes back to it: it is not recorded, or all its uses are plain numbers, indices, detached copies."""
-        name = name or next(iter(op.operands), "")
-        self.operand = Operand(
-            op.operands.get(name, Value()), op.nodes.get(name) or written_argument(op.node, name), file.source
-        )
+        node = op.nodes.get(name) or written_argument(op.node, name)
+        self.operand = Operand(op.operands.get(name) or Value(), node, file.source)
         self.operand_name = name
         self.siblings: Sequence[Hazard] = (self,)
         """All hazards of the function by the same operand, in the order of the code, this one among them: one defect."""
         self.few: Few | None = None
         """How there come to be too few elements, where that is the hazard."""
+        self.kept: Kept | None = None
+        """What throws the broken results away, where that is the hazard."""
 
     @cached_property
-    def callers(self) -> Value:  # type: ignore[override] # asked for when a rule needs it
+    def callers(self) -> Value:
         """The operand as it is with what all callers in the project pass."""
         return self.graph.with_callers(self.operand.value)
 
@@ -217,7 +218,8 @@ class Hazard(ZeroOperand):
         """Whether no backward passes through it: none reaches it, or none goes on to its operands, as they are or as callers pass them."""
         values = [value for value in self.op.operands.values() if value.kind is not NUMBER]
         # Of a layer that is made with numbers nobody knows.
-        is_detached = bool(values) and (self.callers.detached or all(value.detached for value in values))
+        is_operand_detached = self.callers.detached and self.kept is None
+        is_detached = bool(values) and (is_operand_detached or all(value.detached for value in values))
         return is_detached or self.is_cut_off
 
     @property
@@ -257,6 +259,20 @@ class Hazard(ZeroOperand):
             return [self.op]
         inside = set(map(id, ast.walk(statement)))
         return [op for op in self.function.ops if op.copy_of is None and id(op.node) in inside]
+
+    @property
+    def has_stars(self) -> bool:
+        """Whether it is given `*args` or `**kwargs`, in which anything may be stated."""
+        node = self.op.node
+        return isinstance(node, ast.Call) and (
+            any(isinstance(each, ast.Starred) for each in node.args) or any(each.arg is None for each in node.keywords)
+        )
+
+    def class_computes(self, *operations: str) -> bool:
+        """Whether its function, or a method of its class, computes one of these."""
+        owner = self.function.owner
+        methods = [self.function, *(owner.methods.values() if owner is not None else ())]
+        return any(op.function in operations for method in methods for op in method.ops)
 
     @property
     def is_in_a_loop(self) -> bool:
@@ -332,16 +348,17 @@ class Hazard(ZeroOperand):
             return self.operand
         return Operand(made.subject, made.nodes.get("input"), self.source)
 
-    def label(self, op: Op | None, text: str) -> tuple[Label, ...]:
-        """A label at the place where something was made, if that is another place of the same file."""
+    def label(self, op: Op | None, text: str, *, finding: Span | None = None) -> tuple[Label, ...]:
+        """A label at the place where something was made, if that is another place of the same file than that of the finding."""
+        at = finding or self.span
         op = _built(op)
         here = (
             op is not None and op.node is not None and op.scope is not None and op.scope.module is self.function.module
         )
-        if op is None or not here or not isinstance(op.node, ast.expr) or op.node is self.op.node:
+        if op is None or not here or not isinstance(op.node, ast.expr):
             return ()
         place = self.source.span_of(op.node)
-        return (Label(place, text),) if not place.overlaps(self.span) else ()
+        return (Label(place, text),) if not place.overlaps(at) else ()
 
     def label_at(self, node: ast.AST | None, text: str) -> tuple[Label, ...]:
         """A label at a node of the same file, apart from the operand."""

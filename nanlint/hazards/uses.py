@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.gradients import WITHOUT_GRADIENT
-from nanlint.analysis.op_graph import GUARDED, JOIN, NUMBER
+from nanlint.analysis.op_graph import ELEMENT, GUARDED, JOIN, NUMBER
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
 from nanlint.hazards.op_uses import may_use
 from nanlint.ops.names import METHODS
@@ -94,6 +94,23 @@ def _rests_on(value: Value, op: Op, depth: int = 4) -> bool:
     return made is op or (
         made.function in _ARITHMETIC and any(_rests_on(each, op, depth - 1) for each in made.operands.values())
     )
+
+
+def uses_part(hazard: Hazard, places: frozenset[str]) -> bool:
+    """Whether anything is made of one of these parts of what the operation returns, or of all of it: `_, s, _ = svd(x)` uses one."""
+    ends = [part for _, value, _ in hazard.function.sinks for part in (value, *value.parts)]
+    ends += [part for held in hazard.function.stores.values() for value in held for part in (value, *value.parts)]
+    if any(value.op is hazard.op for value in ends):
+        return True
+    for part, _ in hazard.uses:
+        if part.function not in {ELEMENT, SUBSCRIPT}:
+            return True
+        index = part.operands.get("index")
+        place = part.where or (f"{index.number:.0f}" if index is not None and index.number is not None else "")
+        is_used = bool(may_use(part, hazard.function)) or any(_is_made_by(value, part) for value in ends)
+        if is_used and (place in places or not place):
+            return True
+    return False
 
 
 def is_read_off(hazard: Hazard) -> bool:

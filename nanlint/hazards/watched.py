@@ -21,6 +21,8 @@ class Watched(NamedTuple):
     """Whatever the operand is: what matters is a setting of the operation."""
     few: bool = False
     """Not a zone of values: there may be too few of them."""
+    thrown: bool = False
+    """Only where the result is thrown away in the places where it breaks."""
 
     def covers(self, met: Zone) -> bool:
         """Whether the rule tells of this zone."""
@@ -35,8 +37,13 @@ def zone(operation: str, operand: str, *, contains: float | None = None, backwar
 
 
 def every(operation: str, operand: str = "") -> Watched:
-    """Every such operation, whatever its operand is (its first, if none is named): the rule looks at a setting of it."""
+    """Every such operation, whatever its operand is, of one that it was given: the rule looks at a setting of it."""
     return Watched(operation, operand, always=True)
+
+
+def thrown_away(operation: str, operand: str) -> Watched:
+    """An operation of which just those results are thrown away that `operand` breaks: the gradient of them is not."""
+    return Watched(operation, operand, backward=True, thrown=True)
 
 
 def too_few(operation: str, operand: str = "input") -> Watched:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanlint.analysis.patterns.few import Few
+    from nanlint.analysis.patterns.kept import Kept
     from nanlint.analysis.project.index import Function
     from nanlint.hazards.operand import Operand
 
@@ -40,9 +41,15 @@ class ZeroOperand:
     operand: Operand
     operand_name: str
     function: Function
-    callers: Value
+
+    @property
+    def callers(self) -> Value:
+        """The operand as it is with what all callers in the project pass."""
+        raise NotImplementedError
+
     ends: int
     few: Few | None
+    kept: Kept | None
 
     @cached_property
     def zero(self) -> Zero | None:
@@ -123,6 +130,8 @@ class ZeroOperand:
     @property
     def defect(self) -> object:
         """What hazards with one cause have in common: the operand, or what it is the sum of, along whatever dimension."""
+        if self.kept is not None:
+            return self.kept.op
         if self.few is not None and self.few.mask is not None:
             return root(self.few.mask).key
         made = self.operand.made_by

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanlint.ops.formats import FLOAT32, Format
-from nanlint.ops.interval import INF, Interval, point
+from nanlint.ops.interval import EVERYTHING, INF, Interval, point
 from nanlint.ops.signatures import PARAMETERS
 from nanlint.ops.zone import BACKWARD, FORWARD, Zone
 
@@ -161,6 +161,11 @@ def _infinite_sum(operation: str, form: Format, _: Mapping[str, object]) -> tupl
     )
 
 
+def _equal_values(operation: str, form: Format, _: Mapping[str, object]) -> tuple[Zone, ...]:
+    """The gradient of vectors divides by the differences of singular values or eigenvalues: any matrix can have two that are equal."""
+    return (_zone(operation, form, BACKWARD, "nan", EVERYTHING),) if form.digits >= FLOAT32.digits else ()
+
+
 def default_of(operation: str, name: str) -> Constant:
     """The default of a parameter of the operation."""
     return next((parameter.default for parameter in PARAMETERS[operation] if parameter.name == name), None)
@@ -183,5 +188,8 @@ COMPUTED: dict[str, Callable[[str, Format, Mapping[str, object]], tuple[Zone, ..
     "torch.bmm": _infinite_product,
     "torch.add": _infinite_sum,
     "torch.sub": _infinite_sum,
+    **dict.fromkeys(("torch.svd", "torch.linalg.svd", "torch.linalg.eigh", "torch.linalg.eig"), _equal_values),
 }
 """The operations whose zones are computed; None from one of them leaves the measured zones."""
+DECIDING = ("exponent", "eps", "log_input")
+"""The parameters whose constants decide about a computed zone."""

@@ -6,11 +6,11 @@ in `table_zones`, those that depend on a constant of the call in `computed_zones
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.ops import table_zones
-from nanlint.ops.computed_zones import COMPUTED
+from nanlint.ops.computed_zones import COMPUTED, DECIDING
 from nanlint.ops.formats import FORMATS, Format
 from nanlint.ops.interval import INF, Interval, point
 from nanlint.ops.zone import BACKWARD, FORWARD, Zone
@@ -87,11 +87,18 @@ def measured(operation: str, dtype: str) -> tuple[Zone, ...]:
 
 def zones(operation: str, dtype: str, constants: Mapping[str, object] | None = None) -> tuple[Zone, ...]:
     """Every zone of `operation` in `dtype`, given the constants its parameters are bound to."""
-    if operation in COMPUTED:
-        computed = COMPUTED[operation](operation, FORMATS[dtype], constants or {})
-        if computed is not None:
-            return computed
-    return measured(operation, dtype)
+    if operation not in COMPUTED:
+        return measured(operation, dtype)
+    stated = {name: constants[name] for name in DECIDING if name in constants} if constants else {}
+    numbers = {name: each if isinstance(each, int | float) else None for name, each in stated.items()}
+    return _computed(operation, dtype, **numbers)
+
+
+# 0 and False are not the same constant.
+@lru_cache(maxsize=4096, typed=True)
+def _computed(operation: str, dtype: str, **constants: object) -> tuple[Zone, ...]:
+    computed = COMPUTED[operation](operation, FORMATS[dtype], constants)
+    return computed if computed is not None else measured(operation, dtype)
 
 
 @cache

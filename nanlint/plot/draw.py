@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from html import escape
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from nanlint.plot.axis import Axis, axis_of, written
@@ -35,6 +37,8 @@ svg {{ {LIGHT}; background: #fff; font: 12px sans-serif }}
 text {{ fill: var(--text) }} .bad {{ fill: var(--bad) }} .title {{ font-weight: bold }}
 """
 
+_PLAIN = "text { font: 12px sans-serif; fill: var(--text) } .bad { fill: var(--bad) } .title { font-weight: bold }"
+
 
 def picture(curves: Mapping[str, Curve]) -> str:
     """All curves below each other, as a file of its own; `ratios.a` and `ratios.b` share a panel."""
@@ -46,6 +50,28 @@ def picture(curves: Mapping[str, Curve]) -> str:
         top += panel.height + GAP
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" width="{WIDTH}" height="{top}">'
     return f"{head}<style>{STYLE}</style>{''.join(panels)}</svg>\n"
+
+
+def bitmap(svg: str) -> bytes:
+    """A picture as PNG, in its light colours and at twice its size; raises ImportError without resvg."""
+    import resvg_py  # noqa: PLC0415 - an extra, for this format alone
+
+    colours = dict(each.split(":") for each in LIGHT.split(";"))
+    # resvg knows neither variables nor rules about the reader's screen.
+    plain = re.sub(r"<style>.*?</style>", f"<style>{_PLAIN}</style>", svg, flags=re.DOTALL)
+    plain = re.sub(r"var\((--\w+)\)", lambda found: colours[found[1]], plain)
+    fonts = files("font_roboto") / "files"
+    return bytes(
+        resvg_py.svg_to_bytes(
+            svg_string=plain,
+            background="#ffffff",
+            zoom=2,
+            # A machine without a screen often has no fonts.
+            skip_system_fonts=True,
+            font_dirs=[str(fonts)],
+            sans_serif_family="Roboto",
+        )
+    )
 
 
 def figure(title: str, lines: Mapping[str, Curve]) -> str:

@@ -98,7 +98,7 @@ def _verdict(finding: Finding, width: int) -> Iterator[Line]:
     ran = ", ".join(
         filter(None, [verdict.level and f"{verdict.level} level", verdict.dtype, verdict.device, verdict.how])
     )
-    yield from _note(width, "ran", ran)
+    yield from _note(width, "ran", one_line(ran))
     yield from _note(width, "proof", one_line(verdict.repro or ""))
 
 

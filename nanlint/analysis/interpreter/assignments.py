@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.calls import Calls
+from nanlint.analysis.make import COMPARISONS
 from nanlint.analysis.op_graph import (
     ARRAY,
     ATTRIBUTE,
@@ -14,6 +15,7 @@ from nanlint.analysis.op_graph import (
     ELEMENT,
     INSTANCE,
     JOIN,
+    NUMBER,
     PARAMETER,
     TENSOR,
     TUPLE,
@@ -23,6 +25,7 @@ from nanlint.analysis.op_graph import (
     made_from,
 )
 from nanlint.analysis.project.index import dotted
+from nanlint.analysis.sources import suggests_mask
 from nanlint.analysis.storage import in_order, storages
 from nanlint.ops.names import METHODS
 
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
 
 # A tuple in a tuple in a tuple: deeper ones are not searched for what was changed in place.
 _DEEPEST_PART = 4
+# Comparisons, and what is made of them: no other index is either, and nobody inverts the number of an element.
+_TESTS = COMPARISONS | {"torch.bitwise_not", "torch.logical_not", "torch.logical_and", "torch.logical_or"}
+# float16 ends here: what is below is written to hide something.
+_LOWEST = -65504.0
 _REQUIRES_GRADIENT = METHODS["requires_grad_"]
 
 
@@ -110,9 +117,10 @@ class Assignments(Calls):
         if base.kind is DICT or (base.kind is UNKNOWN and isinstance(index.constant, str)):
             self._bind_key(target, base, index, value)
             return
-        if base.kind in {TENSOR, ARRAY, UNKNOWN} and index.dtype == "bool":
+        if base.kind in {TENSOR, ARRAY, UNKNOWN} and _selects(index, value):
             operands = {"input": base, "mask": index, "value": value}
-            made = self.emit("torch.masked_fill", operands, target, {"input": target.value}, in_place=True)
+            nodes = {"input": target.value, "mask": target.slice}
+            made = self.emit("torch.masked_fill", operands, target, nodes, in_place=True)
             self.change(base, made.but(kind=base.kind), target.value)
             return
         op = Op(JOIN, {"0": base, "1": value}, target, self.function)
@@ -221,3 +229,12 @@ class Assignments(Calls):
             self.function.changes.add(op)
         if op.function == ATTRIBUTE and op.where.startswith("self.") and self.function.owner is not None:
             self.store(op.where.removeprefix("self."), value)
+
+
+def _selects(index: Value, value: Value) -> bool:
+    """Whether an index says which elements are meant by truth values: a comparison, or a mask by its name where -inf is written."""
+    made = made_from(index)
+    if index.dtype == "bool" or (made is not None and made.function in _TESTS):
+        return True
+    is_hidden = value.number is not None and value.number <= _LOWEST
+    return is_hidden and index.kind is not NUMBER and suggests_mask(index)

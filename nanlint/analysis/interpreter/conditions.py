@@ -156,9 +156,9 @@ def _counted(op: Op, allowed: Interval) -> Iterator[Told]:
         subject = op.operands.get("input")
     if subject is None or op.function not in _COUNTED | {"torch.Tensor.shape"}:
         return
-    is_sum = op.function == METHODS["sum"]
-    if allowed.has_zero or allowed.high <= 0 or (is_sum and (len(op.operands) > 1 or subject.range.least < 0)):
-        return
+    is_of_parts = op.function == METHODS["sum"] and len(op.operands) > 1
+    if allowed.has_zero or allowed.high <= 0 or is_of_parts:
+        return  # a sum that is not 0 has a part that is not 0, whatever the signs
     yield Told(subject, EVERYTHING, some=True)
     inner = made_from(subject)
     if inner is not None and inner.function == "torch.ne" and inner.subject is not None:

@@ -14,6 +14,7 @@ from nanlint.analysis.op_graph import (
     ELEMENT,
     JOIN,
     LAYER,
+    LITERAL,
     NOTHING,
     NUMBER,
     TENSOR,
@@ -38,7 +39,10 @@ class Containers(Operators):
         op = Op(CALL, {str(place): part for place, part in enumerate(parts)}, node, self.function)
         op.where = "sequence"
         starred = any(isinstance(each, ast.Starred) for each in node.elts)
-        return Value(TUPLE, op, parts=() if starred else parts)
+        value = Value(TUPLE, op, parts=() if starred else parts)
+        if parts and all(each.op is not None and each.op.function == LITERAL for each in parts):
+            value.key = self.maker.key_of_parts(parts)  # `x[..., None]` is the same again
+        return value
 
     def _dict(self, node: ast.Dict) -> Value:
         keys, parts = [], []

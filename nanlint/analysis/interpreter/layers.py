@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nanlint.analysis.interpreter.arguments import Arguments
 from nanlint.analysis.interpreter.containers import Containers
 from nanlint.analysis.op_graph import CALL, INSTANCE, JOIN, LAYER, TENSOR, TUPLE, UNKNOWN, Op, Value
 from nanlint.analysis.project.index import Class
 from nanlint.ops.signatures import MODULES, bind_to
-
-if TYPE_CHECKING:
-    import ast
 
 _SEQUENTIAL = "torch.nn.Sequential"
 _CONTAINERS = frozenset({_SEQUENTIAL, "torch.nn.ModuleList", "torch.nn.ModuleDict"})
@@ -64,7 +59,7 @@ class Layers(Containers):
         form = MODULES.get(layer.name) if layer.kind is LAYER else None
         bound = passed.bound(form.operation) if form is not None else None
         if form is None or bound is None:
-            return self._network(layer, passed.given, passed.node)
+            return self._network(layer, passed)
         operands, _ = bound
         nodes = passed.nodes(operands)
         value = self.emit(form.operation, operands, passed.node, nodes, module=layer)
@@ -73,11 +68,10 @@ class Layers(Containers):
             self.change(operands["input"], value, nodes.get("input", passed.node))
         return value
 
-    def _network(self, layer: Value, given: list[Value], node: ast.Call) -> Value:
+    def _network(self, layer: Value, passed: Arguments) -> Value:
         """What a layer with weights makes: a tensor that training moves anywhere."""
-        operands = {str(place): value for place, value in enumerate(given)}
-        op = Op(layer.name or CALL, operands, node, self.function, recorded=self.recorded)
-        op.where = "network"
+        op = Op(layer.name or CALL, passed.operands, passed.node, self.function, recorded=self.recorded)
+        op.where, op.nodes = "network", passed.nodes(passed.operands)
         self.function.ops.append(op)
         word = layer.name.rpartition(".")[2]
         dtype = self.autocast if layer.kind is LAYER and word.startswith(_PRODUCTS) else ""

@@ -9,7 +9,7 @@ from nanlint.analysis.op_graph import JOIN, PARAMETER, TUPLE, made_from
 from nanlint.analysis.patterns.zeros import is_of_lengths
 from nanlint.analysis.relations import maker, root, same
 from nanlint.analysis.selection import emptied_by
-from nanlint.analysis.sources import suggests_one_for_each_sample
+from nanlint.analysis.sources import suggests_mask, suggests_one_for_each_sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,6 +48,8 @@ class Few(NamedTuple):
     """Everyday data does it: a class that a batch lacks, the last minibatch of an epoch."""
     mask: Value | None = None
     """What selects them; None for those that were given."""
+    is_by_name: bool = False
+    """That it selects is only what its name suggests."""
 
 
 LOSSES = frozenset(
@@ -68,9 +70,9 @@ def few_left(op: Op, operand: Value) -> Few | None:
     """How the mean loss comes to be one over nothing: of a selection that is empty, or of targets that are all ignored."""
     if not _is_mean(op):
         return None
-    selected = emptied_by(operand)
+    selected = _selected(operand)
     if selected is not None:
-        return Few(is_ordinary=_is_tested_here(selected), mask=selected)
+        return selected
     mark, target = _setting(op, "ignore_index"), op.operands.get("target")
     can_ignore = op.function in LAYERS or (op.function in IGNORING and op.module is None and operand is target)
     if not can_ignore or (target is not None and target.some):
@@ -113,12 +115,21 @@ def few(op: Op, subject: Value, *, is_spread: bool, others: Iterable[Op]) -> Few
     if subject.some:
         return None
     is_of_all = along is None or along.constant == 0
-    mask = emptied_by(subject) if is_of_all else None
-    if mask is not None:
-        return Few(is_ordinary=_is_tested_here(mask), mask=mask)
+    selected = _selected(subject) if is_of_all else None
+    if selected is not None:
+        return selected
     if not is_spread or _is_corrected(op):
         return None
     return _few_given(op, subject, others) if is_of_all else _few_in_groups(subject, along)
+
+
+def _selected(value: Value) -> Few | None:
+    """What is left of a value by a mask, one that was made here or one from elsewhere that is called so."""
+    mask = emptied_by(value)
+    if mask is not None:
+        return Few(is_ordinary=_is_tested_here(mask), mask=mask)
+    named = emptied_by(value, selects=suggests_mask)
+    return Few(is_ordinary=False, mask=named, is_by_name=True) if named is not None else None
 
 
 def _is_tested_here(mask: Value) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.gradients import WITHOUT_GRADIENT
+from nanlint.analysis.gradients import CHOOSING, WITHOUT_GRADIENT
 from nanlint.analysis.interpreter.conditions import AND, IS_NONE, NOT, OR
 from nanlint.analysis.make import COMPARISONS
 from nanlint.analysis.op_graph import DICT, TUPLE, Op, Value
@@ -23,8 +23,6 @@ _CUTTING = (
     | COMPARISONS
     | {"float", "int", "bool", "len", AND, OR, NOT, IS_NONE}
 )  # fmt: skip
-# Nor through what only says which elements are meant.
-_CHOOSING = frozenset({"index", "condition", "mask", "indices"})
 _MOST_USES, _MOST_PARTS = 60, 200
 
 
@@ -75,7 +73,7 @@ class Gradients:
         return True
 
     def _passes(self, user: Op, name: str) -> bool:
-        is_cut = not user.recorded or user.function in _CUTTING or name in _CHOOSING
+        is_cut = not user.recorded or user.function in _CUTTING or name in CHOOSING
         return not is_cut and user.node not in self._written
 
     def _makers(self, value: Value) -> Iterator[Op]:

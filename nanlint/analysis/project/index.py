@@ -38,6 +38,7 @@ class Project:
         self._modules: dict[str, Module | None] = {}
         self._by_name: dict[str, list[str]] = {}
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
+        self._lineages: dict[Class, list[Class]] = {}
         self.consulted: dict[str, str] = {}
         """Each file that was read -> the hash of its bytes."""
         self.stamp = ""
@@ -126,6 +127,11 @@ class Project:
 
     def lineage(self, owner: Class) -> list[Class]:
         """The class and those above it that are of the project, nearest first."""
+        if owner not in self._lineages:
+            self._lineages[owner] = self._lineage(owner)
+        return self._lineages[owner]
+
+    def _lineage(self, owner: Class) -> list[Class]:
         found: list[Class] = []
         waiting = [owner]
         while waiting and len(found) < 20:

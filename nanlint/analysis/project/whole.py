@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _NO_CALLERS = re.compile(r"(^|/)(tests?|testing|docs?|examples?)/|(^|/)(test_[^/]*|[^/]*_test|conftest|setup)\.py$")
 _RECURSION_LIMIT = 4000
 _ABOUT = (b"torch", b"numpy", b"lightning")
+# Graphs are circles, which only the collector frees; it is asked once so many operations were made for files looked at alone.
+_COLLECT_FROM = 60_000
 
 
 class WholeProject:
@@ -39,6 +41,8 @@ class WholeProject:
         self.is_whole = is_project and sum(entry.stat().st_size for entry in found) <= LARGEST_PROJECT
         """False for a lone folder, or for a project that is too large to be read at once: then nobody knows who calls what."""
         self._files: dict[str, FileInProject] = {}
+        self._let_go = 0
+        """How many operations were made for files that were looked at alone, and may be garbage by now."""
         if self.is_whole:
             self._project.stamp = project_stamp(root)
             self._interpret([entry.path for entry in found if not _is_test(os.path.relpath(entry.path, root))])
@@ -66,6 +70,9 @@ class WholeProject:
 
     def _alone(self, path: str, text: str) -> FileInProject | None:
         """A test, an editor's text, a notebook's cells, a file of a huge project: nobody knows who calls it."""
+        if self._let_go > _COLLECT_FROM:
+            gc.collect()
+            self._let_go = 0
         graph = Graph(self._project.unread())
         module = graph.project.replaced(path, text)
         if module is None:
@@ -73,6 +80,7 @@ class WholeProject:
         with _room_to_recurse():
             graph.run_module(module)
             functions = [function for function in graph.done if function.module is module]
+            self._let_go += sum(len(function.ops) for function in graph.done)
             return FileInProject(graph, Consequence(graph), Gradients(graph), module, functions, is_alone=True)
 
 

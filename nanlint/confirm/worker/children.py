@@ -137,7 +137,7 @@ def answers(job: Json, scratch: str, **walls: bool) -> Iterator[Json]:
     yield {"walls": standing.names}
     from nanlint.confirm.worker.job import answer_to  # noqa: PLC0415 - after the walls, where there is no fork
 
-    answer = answer_to(job)
+    answer = answer_to(job, no_device=standing.no_device)
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
     yield {**answer, "blocked": standing.blocked}

@@ -23,6 +23,19 @@ def use(device: str) -> None:
         torch.cuda.set_device(device)
 
 
+def opened(device: str) -> str:
+    """Start the driver of a device and its libraries; the reason if it does not start."""
+    if device == CPU:
+        return ""
+    try:
+        one = torch.ones(2, 2, device=device)
+        float((one @ one).sum())
+    except (RuntimeError, AssertionError) as error:
+        # A torch without CUDA raises an AssertionError.
+        return str(error).partition("\n")[0]
+    return ""
+
+
 def chosen() -> torch.device:
     """The device that code is run on."""
     return torch.device(_CHOSEN[0])

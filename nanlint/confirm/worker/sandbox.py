@@ -37,31 +37,46 @@ class Walls:
     """The walls in words, strongest first; namespaces one by one."""
     blocked: list[str]
     """What the audit hook refused."""
+    no_device: str
+    """Why the job's device cannot be used; empty if it can."""
 
 
 def close_the_doors(job: Json, scratch: str, *, has_processes: bool = False, can_unshare: bool = True) -> Walls:
-    """Work in `scratch` from now on, with no network, no programs and no writes elsewhere, within the job's limits."""
+    """Work in `scratch` from now on, with no network, no programs and no writes elsewhere, within the job's limits.
+
+    A GPU is opened behind the first walls, by our code and before any of the user's, and then the last ones are put up:
+    what its driver needs to start (a socket, a file in memory, any amount of addresses) is not to be had afterwards.
+    """
     without: Collection[str] = job.get("without", ())
-    on_gpu = str(job.get("device", "cpu")) != "cpu"
-    devices = gpu_devices() if on_gpu else ()
+    devices = gpu_devices() if job["device"] != "cpu" else ()
     names: list[str] = []
+    limits.end_first()
     if can_unshare and kernel.IS_LINUX and NAMESPACES not in without:
         names += namespaces.enter(scratch, devices=devices, has_processes=has_processes)
-    memory = job.get("memory", MEMORY)
-    limited = LIMITS not in without and limits.limit(seconds=job["timeout"], memory=memory, on_gpu=on_gpu)
     if kernel.IS_LINUX:
         with contextlib.suppress(OSError):
             kernel.give_up_capabilities()
-    if SECCOMP not in without and seccomp.restrict(on_gpu=on_gpu):
-        names.append(SECCOMP)
-    if LANDLOCK not in without and landlock.confine(scratch, devices=devices):
-        names.append(LANDLOCK)
-    names += [LIMITS] if limited else []
+    filtered = SECCOMP not in without and seccomp.restrict(driver_starts=True)
+    confined = LANDLOCK not in without and landlock.confine(scratch, devices=devices)
+    # Not before: the keys to hide are in the user's home.
     _settle_in(scratch)
+    no_device = _opened(job["device"])
+    if filtered and seccomp.restrict():
+        names.append(SECCOMP)
+    names += [LANDLOCK] if confined else []
+    if LIMITS not in without and limits.limit(seconds=job["timeout"], memory=job.get("memory", MEMORY)):
+        names.append(LIMITS)
     if AUDIT_HOOK in without:
-        return Walls(tuple(names), [])
+        return Walls(tuple(names), [], no_device)
     blocked = watch(scratch)
-    return Walls((*names, AUDIT_HOOK), blocked)
+    return Walls((*names, AUDIT_HOOK), blocked, no_device)
+
+
+def _opened(device: str) -> str:
+    """Why the device cannot be used behind the walls; empty if it is open."""
+    from nanlint.confirm.worker import placement  # noqa: PLC0415 - needs torch, which a system without fork imports late
+
+    return placement.opened(device)
 
 
 def _settle_in(scratch: str) -> None:

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+OWN_THREADS = "/proc/self/task"
+"""What may be written of `/proc`: newer drivers of GPUs give names to their threads, and do not start if they cannot."""
 SERVICES = ("/run", "/tmp/.X11-unix", "/tmp/.ICE-unix")  # noqa: S108 - where their sockets are
 """Folders with the sockets of the system's services, which a network namespace does not cut off."""
 _GPU_NAMES = ("nvidia*", "dri", "kfd", "dxg")

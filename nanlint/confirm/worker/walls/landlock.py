@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanlint.confirm.worker.walls import kernel
-from nanlint.confirm.worker.walls.hidden_files import DEVICES, secrets
+from nanlint.confirm.worker.walls.hidden_files import DEVICES, OWN_THREADS, secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +65,7 @@ def confine(scratch: str, *, devices: tuple[str, ...] = ()) -> bool:
             _allow(rules, place, everything)
         for place in (*DEVICES, *devices):
             _allow(rules, place, to_files)
+        _allow(rules, OWN_THREADS, to_files)
         for place in _readable():
             _allow(rules, place, _READ)
         kernel.no_new_privileges()

@@ -9,10 +9,18 @@ import signal
 MEGABYTE = 1 << 20
 LARGEST_FILE = 64 * MEGABYTE
 """No file in the scratch folder may grow beyond this, nor may what the code prints."""
+MOST_FILES = 1024
+"""Open at a time: what is written into a pipe or a pair of sockets is memory that no other limit counts."""
 
 
-def limit(*, seconds: float, memory: int, on_gpu: bool = False) -> bool:
-    """Bound this process from now on; False if the system knows no such limits."""
+def end_first() -> None:
+    """If the machine runs out of memory, this process ends first."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123 - a pseudo file
+        file.write("1000")
+
+
+def limit(*, seconds: float, memory: int) -> bool:
+    """Bound this process from now on, beyond what is in use already; False if the system knows no such limits."""
     try:
         import resource  # noqa: PLC0415 - not on Windows, where the parent's clock is the only limit
     except ImportError:
@@ -23,12 +31,10 @@ def limit(*, seconds: float, memory: int, on_gpu: bool = False) -> bool:
     _set(resource.RLIMIT_FSIZE, LARGEST_FILE, LARGEST_FILE)
     # Python ignores it, and would print without end.
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    # The driver of a GPU maps far more than it uses, so that only what can be written is counted there.
-    kind, used = (resource.RLIMIT_DATA, _pages(5)) if on_gpu else (resource.RLIMIT_AS, _pages(0))
-    _set(kind, used + memory, used + memory)
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123 - a pseudo file
-        # If the machine runs out of memory, this process ends first.
-        file.write("1000")
+    _set(resource.RLIMIT_NOFILE, MOST_FILES, MOST_FILES)
+    # All addresses: what can be written privately would not count shared memory, and stacks that grow.
+    most = _addresses() + memory
+    _set(resource.RLIMIT_AS, most, most)
     return True
 
 
@@ -42,10 +48,10 @@ def _set(kind: int, soft: int, hard: int) -> None:
         resource.setrlimit(kind, (soft, hard))
 
 
-def _pages(column: int) -> int:
-    """The address space that is in use already, mostly by torch's libraries: all of it (0), or what can be written (5)."""
+def _addresses() -> int:
+    """The address space that is in use already: torch's libraries, and what the driver of a GPU has set aside."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - a pseudo file
-            return int(file.read().split()[column]) * os.sysconf("SC_PAGE_SIZE")
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):
         return 8 << 30

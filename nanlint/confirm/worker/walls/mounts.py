@@ -13,7 +13,7 @@ import struct
 from pathlib import Path
 
 from nanlint.confirm.worker.walls import kernel
-from nanlint.confirm.worker.walls.hidden_files import DEVICES, SERVICES, secrets
+from nanlint.confirm.worker.walls.hidden_files import DEVICES, OWN_THREADS, SERVICES, secrets
 
 _READ_ONLY, _NO_SET_UID, _NO_DEVICES, _NO_PROGRAMS, _BIND, _RECURSIVE, _PRIVATE = 1, 2, 4, 8, 4096, 16384, 1 << 18
 _SET_ATTRIBUTES = 442  # the same on every architecture, since 5.12
@@ -41,6 +41,9 @@ def mount_processes(most: int) -> None:
         _mount("proc", "/proc", "proc", _PLAIN | _NO_PROGRAMS)
         with contextlib.suppress(OSError):
             Path("/proc/sys/kernel/pid_max").write_text(str(most), encoding="ascii")
+        # The first process of the namespace sees the disk as it is.
+        lay_over("/proc/1", "ro,size=4k,mode=555")
+        _mount(OWN_THREADS, OWN_THREADS, "", _BIND)
         _restrict("/proc", 0)
 
 

@@ -28,13 +28,17 @@ _X32 = 0x40000000
 _LOAD, _EQUAL, _AT_LEAST, _HAS_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER_AT, _MACHINE_AT = 0, 4
 _ALLOW, _ERROR, _END = 0x7FFF0000, 0x00050000, 0x80000000
-_SET_FILTER, _FILTER = 22, 2
+_SECCOMP, _SET_FILTER, _ALL_THREADS = (317, 277), 1, 1
 
-_THREAD, _UNIX_SOCKET = 0x00010000, 1
-_WAITING = ("bind", "listen")
-"""The driver of a GPU waits at a socket; without `connect` and an address to send to, nothing leaves by it."""
-# To type on a terminal (two ways), and to change the attributes of a file (two ways).
-_REFUSED_CONTROLS = (0x5412, 0x541C, 0x40086602, 0x401C5820)
+_THREAD, _UNIX_SOCKET, _STREAM, _DATAGRAM = 0x00010000, 1, 1, 2
+_FOR_A_DRIVER = ("bind", "listen", "memfd_create")
+"""What the driver of a GPU does when it starts, and fails without: it waits at a Unix socket, and makes a file in memory."""
+# To type on a terminal (two ways), to change the attributes of a file (two ways), to have signals sent to others (two ways).
+_REFUSED_CONTROLS = (0x5412, 0x541C, 0x40086602, 0x401C5820, 0x8901, 0x8902)
+# To have signals sent to others (three ways), to keep others from a file, to watch a folder, to make a pipe larger.
+_REFUSED_OF_FILES = (8, 10, 15, 1024, 1026, 1031)
+# To make room for more messages that nobody has read (two ways): memory that no limit counts.
+_REFUSED_OF_SOCKETS = (7, 32)
 
 
 class _Step(NamedTuple):
@@ -53,26 +57,30 @@ class _Step(NamedTuple):
 _DONE = _Step(_RETURN, _ALLOW)
 
 
-def restrict(*, on_gpu: bool = False) -> bool:
-    """Put the filter up for this process and all that it starts; False if the kernel or the machine has none."""
-    if not kernel.IS_LINUX or platform.machine() not in _MACHINES:
+def restrict(*, driver_starts: bool = False) -> bool:
+    """Put the filter up for all threads of this process and all that it starts; False if the kernel or the machine has none.
+
+    Filters add up: one that lets a driver start is followed by one that does not.
+    """
+    machine = platform.machine()
+    if not kernel.IS_LINUX or machine not in _MACHINES:
         return False
-    steps = b"".join(step.packed() for step in program(platform.machine(), own=os.getpid(), on_gpu=on_gpu))
+    steps = b"".join(step.packed() for step in program(machine, own=os.getpid(), driver_starts=driver_starts))
     buffer = ctypes.create_string_buffer(steps, len(steps))
     told = struct.pack("@HP", len(steps) // 8, ctypes.addressof(buffer))
     try:
         kernel.no_new_privileges()
-        kernel.checked("prctl", _SET_FILTER, ctypes.c_ulong(_FILTER), told)
+        # Not zero: the number of a thread that has another filter.
+        return kernel.checked("syscall", _SECCOMP[_MACHINES[machine][0]], _SET_FILTER, _ALL_THREADS, told) == 0
     except OSError:
         return False
-    return True
 
 
-def program(machine: str, *, own: int, on_gpu: bool) -> list[_Step]:
+def program(machine: str, *, own: int, driver_starts: bool = False) -> list[_Step]:
     """The filter for one machine and for the process with the number `own`."""
     place, name = _MACHINES[machine]
-    bodies = _bodies(own, on_gpu=on_gpu)
-    refused = {call: numbers for call, numbers in REFUSED.items() if not (on_gpu and call in _WAITING)}
+    bodies = _bodies(own, driver_starts=driver_starts)
+    refused = {call: numbers for call, numbers in REFUSED.items() if not (driver_starts and call in _FOR_A_DRIVER)}
     return [
         # A call in the manner of another machine (32 bit) would have other numbers.
         _Step(_LOAD, _MACHINE_AT),
@@ -102,20 +110,29 @@ def _judged(number: int, body: list[_Step]) -> list[_Step]:
     return [_Step(_EQUAL, number, if_false=len(body)), *body]
 
 
-def _bodies(own: int, *, on_gpu: bool) -> dict[str, list[_Step]]:
+def _bodies(own: int, *, driver_starts: bool) -> dict[str, list[_Step]]:
     """The steps for each call that is allowed with some arguments only; each ends with a decision."""
     signals = _allow_if(_Step(_EQUAL, own))
-    controls = [step for value in _REFUSED_CONTROLS for step in _answer_if(_Step(_EQUAL, value), errno.EPERM)]
-    unix = _allow_if(_Step(_EQUAL, _UNIX_SOCKET))
+    waiting = [
+        _Step(_LOAD, _argument(0)),
+        *_refuse_unless(_UNIX_SOCKET),
+        _Step(_LOAD, _argument(1)),
+        *_answer_if(_Step(_HAS_BIT, _DATAGRAM), errno.EPERM),
+        _Step(_HAS_BIT, _STREAM, if_true=1),
+        _Step(_RETURN, _ERROR | errno.EPERM),
+        _DONE,
+    ]
     return {
         "clone": _allow_if(_Step(_HAS_BIT, _THREAD)),
         # Its arguments are out of sight; libc then takes `clone`.
         "clone3": [_Step(_RETURN, _ERROR | errno.ENOSYS)],
         **dict.fromkeys(("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"), signals),
         "prlimit64": [_Step(_LOAD, _argument(0)), _Step(_EQUAL, 0, if_true=2), *_refuse_unless(own), _DONE],
-        "ioctl": [_Step(_LOAD, _argument(1)), *controls, _DONE],
-        "socketpair": unix,
-        "socket": unix if on_gpu else [_Step(_RETURN, _ERROR | errno.EPERM)],
+        "ioctl": _refuse_if(1, _REFUSED_CONTROLS),
+        "fcntl": _refuse_if(1, _REFUSED_OF_FILES),
+        "setsockopt": _refuse_if(2, _REFUSED_OF_SOCKETS),
+        "socketpair": _allow_if(_Step(_EQUAL, _UNIX_SOCKET)),
+        "socket": waiting if driver_starts else [_Step(_RETURN, _ERROR | errno.EPERM)],
         # With an address, a socket of a pair reaches others. An address is two words.
         "sendto": [
             _Step(_LOAD, _argument(4)),
@@ -140,6 +157,12 @@ def _allow_if(test: _Step) -> list[_Step]:
         _Step(_RETURN, _ERROR | errno.EPERM),
         _DONE,
     ]
+
+
+def _refuse_if(place: int, values: tuple[int, ...]) -> list[_Step]:
+    """Refuse the call if the argument at a place is one of these."""
+    refused = [step for value in values for step in _answer_if(_Step(_EQUAL, value), errno.EPERM)]
+    return [_Step(_LOAD, _argument(place)), *refused, _DONE]
 
 
 def _refuse_unless(value: int) -> list[_Step]:

@@ -35,6 +35,8 @@ REFUSED: Numbers = {
     "connect": (42, 203),
     "bind": (49, 200),
     "listen": (50, 201),
+    "accept": (43, 202),
+    "accept4": (288, 242),
     "sendmsg": (46, 211),
     "sendmmsg": (307, 269),
     # processes and programs
@@ -89,6 +91,9 @@ REFUSED: Numbers = {
     "setns": (308, 268),
     "name_to_handle_at": (303, 264),
     "open_by_handle_at": (304, 265),
+    # memory that no limit counts
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
     # what outlives the process
     "shmget": (29, 194),
     "shmat": (30, 196),
@@ -141,6 +146,8 @@ ASKED: Numbers = {
     "rt_tgsigqueueinfo": (297, 240),
     "prlimit64": (302, 261),
     "ioctl": (16, 29),
+    "fcntl": (72, 25),
+    "setsockopt": (54, 208),
 }
 """Whether they may depends on what is asked."""
 
