@@ -7,9 +7,9 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.interpreter.conditions import AND, NOT, OR
-from nanlint.analysis.name_hints import LOSSES, MASKED, PREDICTIONS, REPLACING, WHOLE_LOSSES, words_in
+from nanlint.analysis.name_hints import LOSSES, MASKED, NOT_TRAINED, PREDICTIONS, REPLACING, WHOLE_LOSSES, words_in
 from nanlint.analysis.op_graph import made_from
-from nanlint.analysis.project.consequence import OUTPUT, TRAINS
+from nanlint.analysis.project.consequence import OUTPUT, RETURNED, TRAINS
 from nanlint.analysis.relations import root
 from nanlint.analysis.training_loop.answers import Condition, condition_at, ifs_around
 from nanlint.analysis.training_loop.finite_checks import check_of, subject_of
@@ -127,7 +127,10 @@ def is_trained_with(thing: ast.AST, op: Op, ends: int, code: Code) -> bool:
 
 def may_train(ends: int, code: Code) -> bool:
     """Whether something shows that a function trains: it calls for a backward, is called a loss, or its result goes there."""
-    return bool(ends & (TRAINS | OUTPUT)) or not {"backward", "grad"}.isdisjoint(code.words) or not _is_no_loss(code)
+    words = words_in(code.function.qualname)
+    is_handed_on = ends & RETURNED and NOT_TRAINED.isdisjoint(words)
+    is_trained = ends & (TRAINS | OUTPUT) or not {"backward", "grad"}.isdisjoint(code.words)
+    return bool(is_trained or is_handed_on) or not _is_no_loss(code)
 
 
 def _is_no_loss(code: Code) -> bool:
