@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.project.spelled_names import spelled_name
 from nanlint.analysis.project.syntax_names import dotted
 from nanlint.analysis.training_loop.answers import is_truth_alone
 from nanlint.analysis.training_loop.naming import last_word
-from nanlint.hazards.replacing import name_for
 from nanlint.model import Edit
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _called(hazard: Hazard, test: ast.Call, opposite: str) -> str | None:
     if isinstance(test.func, ast.Attribute):
         return hazard.source.text_of(test.func).removesuffix(test.func.attr) + opposite
     full = hazard.function.module.imports.get(dotted(test.func), "")
-    return name_for(hazard, f"{full.rpartition('.')[0]}.{opposite}")
+    return spelled_name(f"{full.rpartition('.')[0]}.{opposite}", hazard.function)
 
 
 def _quantified(hazard: Hazard, test: ast.Call, text: str) -> tuple[ast.AST, str]:
