@@ -77,13 +77,17 @@ def _told(hazard: OpHazard) -> Iterator[tuple[Syntax, Syntax, str]]:
     function, thing, node = hazard.op.function, hazard.operand.node, hazard.op.node
     if function in FRESH and node is not None:
         made = hidden_nan.made_anew(node, hazard.code)
-        if made and hazard.op.recorded and hidden_nan.may_train(hazard.ends, hazard.code):
+        if made and hazard.op.recorded and hidden_nan.may_train(hazard.ends_with_gradient, hazard.code):
             yield node, node, f"`{made}` becomes `{hazard.quote(node, 40)}` where it was not finite"
         return
     if function in hidden_nan.FILLS:
         yield from _overwritten(hazard)
         return
-    if thing is None or node is None or not hidden_nan.is_trained_with(thing, hazard.op, hazard.ends, hazard.code):
+    if (
+        thing is None
+        or node is None
+        or not hidden_nan.is_trained_with(thing, hazard.op, hazard.ends_with_gradient, hazard.code)
+    ):
         return
     text, whole = hazard.quote(thing, 30), hazard.quote(node, 40)
     if function == "torch.nan_to_num":
@@ -105,7 +109,7 @@ def _overwritten(hazard: OpHazard) -> Iterator[tuple[Syntax, Syntax, str]]:
     asked, filled = hidden_nan.broken_elements(hazard.operand.value), hidden_nan.filled_with(hazard.op)
     if asked is None or filled is None or not math.isfinite(filled.number or 0.0):
         return
-    if hidden_nan.is_trained_with(asked.thing, hazard.op, hazard.ends, hazard.code):
+    if hidden_nan.is_trained_with(asked.thing, hazard.op, hazard.ends_with_gradient, hazard.code):
         told = f"`{hazard.quote(asked.thing, 30)}` is overwritten where `{hazard.quote(asked.test, 40)}`"
         yield asked.thing, asked.test, told
 

@@ -21,13 +21,16 @@ from nanlint.analysis.trained_by_name import (
     may_train,
     measures,
 )
-from nanlint.facts import aftermath, context, initialising, naming, rewrite
+from nanlint.facts import aftermath, context, naming, rewrite
+from nanlint.facts import inversion as inversions
+from nanlint.facts.calls import operation_settings
 from nanlint.facts.changes import changed_by
-from nanlint.facts.filled import Filled, filled_in
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
 from nanlint.facts.sections import Sections
 from nanlint.facts.tensor_proof import are_surely_tensors
+from nanlint.facts.values import Form, Kind
+from nanlint.facts.written import text_of
 from nanlint.model import Edit, Span
 from nanlint.source.file_imports import TORCH, global_imports, line_for_torch
 from nanlint.source.outline import MODULE
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
 # A message quotes at most this much of an expression.
 _QUOTED = 60
 _TORCH = re.compile(r"\btorch\.")
-_REMEMBERING = (naming.words_of, naming.thing_of, initialising.handing_in)
+_REMEMBERING = (naming.words_of, naming.thing_of)
 
 
 class CodeQuestions(Reach):
@@ -56,7 +59,6 @@ class CodeQuestions(Reach):
         self._measures = measures(path)
         self._current = ""
         self._receivers: list[cst.BaseExpression] = []
-        self._filled: Filled | None = None
         self._looped: dict[str, frozenset[str]] = {}
         self.sections: Sections | None = None
         self._section: Flow | None = None
@@ -166,49 +168,8 @@ class CodeQuestions(Reach):
 
     def kept_as(self, call: Call) -> tuple[str, ...]:
         """The words of the name that what `call` makes is kept under: ("train", "loader")."""
-        name = initialising.name_of(self.parents_of(call.node))
+        name = context.name_of(self.parents_of(call.node))
         return tuple(name.lower().split("_")) if name else ()
-
-    def unfilled_name(self, call: Call) -> str:
-        """The name that the parameter which `call` makes is kept under; empty if something in the file may fill it."""
-        owner = self.outline.chunks[self._current].owner
-        inner = next((around for around in self.parents_of(call.node) if isinstance(around, cst.ClassDef)), None)
-        name = initialising.name_of(self.parents_of(call.node))
-        if not name or not (owner or inner) or not initialising.is_module(self.lineage(owner), inner, self.outline):
-            return ""
-        chunks = [chunk for key, chunk in self.outline.chunks.items() if owner == chunk.owner and key != self._current]
-        others = [chunk.node for chunk in chunks if isinstance(chunk.node, ast.FunctionDef)]
-        if owner and any(initialising.is_stand_in(name, method) for method in others):
-            return ""
-        names = {name, *initialising.handed_to(name, self.outline.chunks[self._current].node)}
-        if any(initialising.is_plainly_filled(each, self._lines) for each in names):
-            return ""
-        if self._filled is None:
-            self._filled = filled_in(ast.walk(self.outline.tree))
-        return "" if self._filled.everything or not names.isdisjoint(self._filled.names) else name
-
-    def may_be_filled_above(self, call: Call) -> bool:
-        """Whether a class above, which is of another file, may fill the parameter that `call` makes."""
-        owner = self.outline.chunks[self._current].owner
-        inner = next((around for around in self.parents_of(call.node) if isinstance(around, cst.ClassDef)), None)
-        return not initialising.is_own_module(self.lineage(owner), inner, self.outline)
-
-    def is_for_loading(self) -> bool:
-        """Whether a checkpoint is what fills the weights of this file."""
-        return initialising.is_for_loading(self._lines)
-
-    def is_stand_in(self, name: str) -> bool:
-        """Whether an attribute called `name` gets other values on another way through the function."""
-        return initialising.is_stand_in(name, self.outline.chunks[self._current].node)
-
-    def positional(self, call: Call) -> list[cst.BaseExpression]:
-        """The arguments that a call is given without a name, as they are written."""
-        args = call.node.args if isinstance(call.node, cst.Call) else ()
-        return [arg.value for arg in args if arg.keyword is None and not arg.star]
-
-    def is_named_for(self, node: cst.BaseExpression | None, words: frozenset[str]) -> bool:
-        """Whether one of these words is a part of the name that `node` goes by: `hidden_dim` is named for a size."""
-        return node is not None and not words.isdisjoint(self.words_of(node))
 
     # -- what becomes of it -----------------------------------------------------------------------------------
 
@@ -260,6 +221,11 @@ class CodeQuestions(Reach):
             names = (inner for loop in loops for inner in ast.walk(loop.target) if isinstance(inner, ast.Name))
             self._looped[self._current] = frozenset(name.id for name in names)
         return self._looped[self._current]
+
+    def is_same_thing(self, first: cst.BaseExpression, second: cst.BaseExpression) -> bool:
+        """Whether two expressions are about one thing: `loss` and `loss.detach().item()`, `p.grad` and `p.grad.sum()`."""
+        one, other = naming.thing_of(first), naming.thing_of(second)
+        return text_of(one) == text_of(other) or self.is_same(one, other)
 
     def is_same(self, first: cst.BaseExpression | None, second: cst.BaseExpression | None) -> bool:
         """Whether two expressions of the chunk read the same values."""
@@ -322,6 +288,47 @@ class CodeQuestions(Reach):
         added = Edit(Span(line, 1, line, 1), f"import {TORCH}\n")
         return replace(finding, fix=replace(fix, edits=(added, *fix.edits)))
 
+    def spelling_of(self, operation: str) -> str | None:
+        """How code here can call a torch operation, such as `F.logsigmoid`; None if it can't."""
+        names = [self.name_for(f"{module}.{function}") for module, function in rewrite.spellings(operation)]
+        return min((name for name in names if name is not None), key=len, default=None)
+
+    def text_as(self, call: Call, operation: str, **operands: str) -> str | None:
+        """The text of `call` as a call of another operation, in the same form, with new text for some operands.
+
+        An nn.Module becomes a function with the settings that its constructor was given. None where that can't be told.
+        """
+        node = rewrite.renamed(call, operation.rpartition(".")[2]) if self._is_spelled_out(call) else None
+        if node is None and call.form is Form.MODULE:
+            return self._text_of_module(call, operation)
+        if node is None and isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Name):
+            # A bare name, as after `from torch.nn.functional import softmax`.
+            spelled = self.spelling_of(operation)
+            node = call.node.with_changes(func=cst.parse_expression(spelled)) if spelled is not None else None
+        # Beside `*args` and `**kwargs` nobody knows which argument is which.
+        if node is None or not operands.keys() <= call.arguments.keys():
+            return None
+        changed: cst.CSTNode = rewrite.bare(node)
+        for name, text in operands.items():
+            changed = rewrite.with_text(changed, call.arguments[name], text)
+        return rewrite.code(changed, call.node, self.parse(self._current))
+
+    def _is_spelled_out(self, call: Call) -> bool:
+        """Whether a function is written as an attribute of torch's module, not as one of `self` that holds it."""
+        function = call.node.func if isinstance(call.node, cst.Call) else None
+        if call.form is not Form.FUNCTION or not isinstance(function, cst.Attribute) or self.here is None:
+            return True
+        module = self.here.values.get(function.value)
+        return module is not None and module.kind is Kind.REFERENCE
+
+    def _text_of_module(self, call: Call, operation: str) -> str | None:
+        spelled = self.spelling_of(operation)
+        settings = operation_settings(call.module) if call.module is not None else None
+        if spelled is None or settings is None or call.subject is None or len(call.arguments) != 1:
+            return None
+        stated = [f"{name}={value!r}" for name, value in settings.items()]
+        return f"{spelled}({', '.join([self.source_of(call.subject), *stated])})"
+
     def as_receiver(self, node: cst.BaseExpression) -> str:
         """The text of `node` as `.method()` can follow it: in brackets where it is no name or call."""
         self._receivers.append(node)
@@ -347,6 +354,33 @@ class CodeQuestions(Reach):
         """An expression's text without line breaks and comments, for a copy of it elsewhere."""
         return rewrite.on_one_line(text)
 
+    def inverted_test(self, call: Call, opposite: str) -> Edit | None:
+        """Write the test `call` as the denial of `opposite`, the dotted name of a test that holds where it does not."""
+        node = self._respelled(call, opposite)
+        if node is None or not isinstance(call.node, cst.Call):
+            return None
+        parsed = self.parse(self._current)
+        is_bool = opposite.startswith("math.")
+        inversion = inversions.inverted(call.node, node, parsed.parents, is_bool=is_bool)
+        if inversion is None:
+            return None
+        return Edit(parsed.span_of(inversion.node), rewrite.code(inversion.new, call.node, parsed))
+
+    def _respelled(self, call: Call, dotted: str) -> cst.Call | None:
+        """The call with another function: `math.isfinite(x)` for `math.isnan(x)`, `x.isfinite()` for `x.isnan()`."""
+        node = call.node
+        if not isinstance(node, cst.Call):
+            return None
+        word = dotted.rpartition(".")[2]
+        if isinstance(node.func, cst.Attribute):
+            return node.with_changes(func=node.func.with_changes(attr=cst.Name(word)))
+        spelled = self.name_for(dotted)
+        return node.with_changes(func=cst.parse_expression(spelled)) if spelled is not None else None
+
     def comparison_of(self, node: cst.Comparison) -> context.Compared | None:
         """The two sides and the sign of a comparison; None for a chain of them."""
         return context.compared(node)
+
+    def is_condition(self, node: cst.BaseExpression) -> bool:
+        """Whether nothing but the truth of `node` counts where it stands."""
+        return inversions.is_condition(node, self.parse(self._current).parents)

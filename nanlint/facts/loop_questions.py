@@ -2,36 +2,122 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.analysis.trained_by_name import is_building, is_loss, is_one_step
-from nanlint.facts import resuming
+from nanlint.analysis.trained_by_name import is_building, is_loss
 from nanlint.facts.code_questions import CodeQuestions
-from nanlint.facts.finite_checks import Check, check_of
+from nanlint.facts.context import small_statements
+from nanlint.facts.finite_checks import Check, check_of, subject_of
 from nanlint.facts.names import dotted_text
-from nanlint.facts.rate_edits import rate_put_in_again
+from nanlint.facts.naming import words_of
+from nanlint.facts.values import UNKNOWN
+from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nanlint.facts.flow import Flow
+    from nanlint.facts.context import Compared
     from nanlint.facts.values import Call
-    from nanlint.model import Edit
 
 _LOGGERS = frozenset(
     {"logger", "log", "logging", "wandb", "writer", "pbar", "tqdm", "warnings", "console", "tb", "metrics"}
 )
 _ASIDE = frozenset({"val", "valid", "validate", "validation", "eval", "evaluate", "evaluation", "test"})
+_CHECKING = frozenset({"finite", "isfinite", "nan", "isnan", "inf", "isinf", "overflow"})
 
 
 class LoopQuestions(CodeQuestions):
     """One file, and the training that it does."""
 
+    def training_subject(self, node: cst.BaseExpression) -> str:
+        """What `node` is to training, by its name: "loss", "gradients", "norm", "parameters", or "other"."""
+        return subject_of(node, self.here) if self.here is not None else "other"
+
     def check_of(self, test: cst.BaseExpression) -> Check | None:
         """The question about finiteness that a condition asks; None if it asks something else."""
         return check_of(test, self.here) if self.here is not None else None
+
+    def is_named_check(self, call: Call) -> bool:
+        """Whether a helper says by its name that it looks for what is not finite: `has_inf(loss)`."""
+        is_helper = not call.function.startswith(("torch.", "math.", "numpy."))
+        return is_helper and not _CHECKING.isdisjoint(call.function.lower().replace(".", "_").split("_"))
+
+    def is_nan(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is NaN whatever happens, and not only by a default."""
+        value = self.here.values.get(node, UNKNOWN) if self.here is not None else UNKNOWN
+        return value.number is not None and math.isnan(value.number) and not value.assumed
+
+    def asks_for_some(self, call: Call) -> bool:
+        """Whether one finite element of a gradient answers a condition: `torch.isfinite(p.grad).any()`, `p.grad.isnan().all()`."""
+        flow = self.here
+        around = next((each for each in self.parents_of(call.node) if flow is not None and each in flow.calls), None)
+        asked = flow.calls[around].function if flow is not None and around is not None else ""
+        if asked != ("torch.any" if call.function.endswith("isfinite") else "torch.all") or call.subject is None:
+            return False
+        return self.training_subject(call.subject) == "gradients" and self.condition_at(call.node) is not None
+
+    def is_aside(self, node: cst.BaseExpression) -> bool:
+        """Whether `node`, or the function at hand, is about a validation or a test by its name."""
+        function = self.function_name().lower().split("_")
+        return not _ASIDE.isdisjoint((*words_of(node), *function))
+
+    def only_informs(self, test: cst.BaseExpression) -> bool:
+        """Whether all that a condition decides is what somebody reads: `if isnan(x): print(x)`, `total += x.item()`."""
+        condition = self.condition_at(test)
+        decides = condition.decides if condition is not None else None
+        if not isinstance(decides, cst.If) or decides.orelse is not None:
+            return False
+        told = small_statements(decides.body)
+        return all(is_logging(getattr(each, "value", each)) or _adds_a_number(each) for each in told)
+
+    def number_instead(self, test: cst.BaseExpression, thing: cst.BaseExpression) -> cst.BaseExpression | None:
+        """The number that `thing` is set to where a condition is true: 0.0 of `if isnan(loss): loss = 0.0`; None for none."""
+        condition = self.condition_at(test)
+        decides = condition.decides if condition is not None else None
+        for each in small_statements(decides.body) if isinstance(decides, cst.If) else ():
+            if isinstance(each, cst.Assign) and len(each.targets) == 1 and self.here is not None:
+                number = self.here.values.get(each.value, UNKNOWN).number
+                if number is not None and math.isfinite(number) and self.is_same_thing(each.targets[0].target, thing):
+                    return each.value
+        return None
+
+    def comparisons_about(self, node: cst.BaseExpression) -> Iterator[tuple[cst.Comparison, Compared]]:
+        """Every comparison of the thing that `node` is about, and of its number with inf: `loss_value == float("inf")`."""
+        flow, subject = self.here, self.training_subject(node)
+        for test in flow.comparisons if flow is not None else ():
+            sides = self.comparison_of(test)
+            if sides is None or flow is None:
+                continue
+            is_infinite = abs(flow.values.get(sides.right, UNKNOWN).number or 0.0) == float("inf")
+            is_of_one_kind = is_infinite and subject != "other" and self.training_subject(sides.left) == subject
+            if is_of_one_kind or self.is_same_thing(sides.left, node):
+                yield test, sides
+
+    def check_around(self, node: cst.CSTNode) -> Check | None:
+        """The innermost `if` around `node` that asks whether something is finite, as that question; None for none."""
+        for around in self.parents_of(node):
+            found = self.check_of(around.test) if isinstance(around, cst.If) else None
+            if found is not None:
+                return found
+        return None
+
+    def is_asserted_around(self, node: cst.CSTNode) -> bool:
+        """Whether an `if` around `node` asserts something, and so knows why it was taken."""
+        for around in self.parents_of(node):
+            if isinstance(around, cst.FunctionDef):
+                break
+            if isinstance(around, cst.If) and any(isinstance(inner, cst.Assert) for inner in walk(around.body)):
+                return True
+        return False
+
+    def is_option(self, node: cst.CSTNode, verbs: frozenset[str], thing: str) -> bool:
+        """Whether an `if` around `node` asks for a setting that says what is done there: `if self.replace_nan:`."""
+        asked = [around.test for around in self.parents_of(node) if isinstance(around, cst.If)]
+        words = [set(words_of(test)) for test in asked if isinstance(test, (cst.Name, cst.Attribute))]
+        return any(thing in each and not verbs.isdisjoint(each) for each in words)
 
     def is_building(self) -> bool:
         """Whether the function at hand builds or initialises something, by its name."""
@@ -52,75 +138,28 @@ class LoopQuestions(CodeQuestions):
             for around in self.parents_of(node)
         )
 
-    # -- resuming and saving ----------------------------------------------------------------------------------
+    def assigned_to(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
+        """The one name, attribute or element that `node` is assigned to; None if it is assigned to none."""
+        around = next(self.parents_of(node), None)
+        if isinstance(around, cst.Assign) and len(around.targets) == 1:
+            return around.targets[0].target
+        return around.target if isinstance(around, cst.AnnAssign) else None
 
-    def training_role(self, node: cst.BaseExpression) -> str:
-        """What an object is to a run: "scaler", "scheduler", "optimizer", or "other"."""
-        return resuming.role_of(node, self.here) if self.here is not None else "other"
+    def is_returned(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` is what a `return` gives back."""
+        return isinstance(next(self.parents_of(node), None), cst.Return)
 
-    def is_known_scheduler(self, node: cst.BaseExpression) -> bool:
-        """Whether the file makes `node` as a scheduler of torch or transformers, whose state holds the rate."""
-        here = self.here is not None and resuming.is_known_scheduler(node, self.here)
-        return here or any(resuming.is_known_scheduler(node, flow) for flow in self._other_methods(node))
+    def is_index_of_target(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` picks the elements that are set: `torch.isnan(x)` of `x[torch.isnan(x)] = 0`."""
+        inside = list(self.parents_of(node))
+        subscripts = [place for place, around in enumerate(inside) if isinstance(around, cst.Subscript)]
+        return bool(subscripts) and isinstance(inside[subscripts[0] + 1], cst.AssignTarget)
 
-    def has_call_on(self, role: str, function: str) -> bool:
-        """Whether the chunk at hand calls this method on an object with this role."""
-        calls = self.here.calls.values() if self.here is not None else ()
-        return any(
-            call.function == function and call.receiver is not None and self.training_role(call.receiver) == role
-            for call in calls
-        )
 
-    def configured_rate(self, node: cst.BaseExpression) -> resuming.Rate | None:
-        """The learning rate that a config says for an optimizer or scheduler, where it is made; None if none is read there."""
-        here = resuming.configured_rate(node, self.here) if self.here is not None else None
-        others = (resuming.configured_rate(node, flow, of_parameters=True) for flow in self._other_methods(node))
-        return here or next(filter(None, others), None)
-
-    def mentions_on_the_way(self, *words: str) -> bool:
-        """Whether one of these names or attributes occurs in the chunk at hand, or in a function of the file that it calls."""
-        here = self.outline.chunks[self._current]
-        called = (chunk for chunk in self.outline.chunks.values() if chunk.name in here.words)
-        return self.mentions(*words) or any(chunk.mentions(words) for chunk in called)
-
-    def _other_methods(self, node: cst.BaseExpression) -> Iterator[Flow]:
-        """The methods of the class at hand that name an attribute of `self`, where it may be made."""
-        owner = self.outline.chunks[self._current].owner
-        if not owner or not isinstance(node, cst.Attribute):
-            return
-        for name, chunk in self.outline.chunks.items():
-            if chunk.owner == owner and name != self._current and chunk.mentions((node.attr.value,)):
-                flow = self.flow(name)
-                if flow is not None:
-                    yield flow
-
-    def rate_put_in_again(self, load: Call) -> Edit | None:
-        """The lines that make the configured rate count again after a state was loaded; None where there are none."""
-        is_scheduler = load.receiver is not None and self.training_role(load.receiver) == "scheduler"
-        return rate_put_in_again(load, self.here, is_scheduler=is_scheduler) if self.here is not None else None
-
-    def has_own_schedule(self) -> bool:
-        """Whether the function at hand loads a scheduler's state, or sets the rate by a schedule that is not torch's."""
-        flow = self.here
-        if self.has_call_on("scheduler", resuming.LOADING):
-            return True
-        return flow is not None and resuming.has_own_schedule(flow)
-
-    def makes_scaler(self) -> bool:
-        """Whether the file makes a GradScaler that outlives a step."""
-        making = (chunk for chunk in self.outline.chunks.values() if chunk.mentions(("GradScaler",)))
-        return any(not is_one_step(chunk) for chunk in making)
-
-    def restores_scaler(self) -> bool:
-        """Whether the state of a GradScaler is loaded anywhere in the file, maybe with that of others."""
-        loading = [name for name, chunk in self.outline.chunks.items() if chunk.mentions(("load_state_dict",))]
-        flows = (self.flow(name) for name in loading)
-        return resuming.restores_scaler(flow for flow in flows if flow is not None)
-
-    def is_plateau(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` is a scheduler that lowers the rate on a plateau: its own state holds no rate."""
-        here = self.here is not None and resuming.is_plateau(node, self.here)
-        return here or any(resuming.is_plateau(node, flow) for flow in self._other_methods(node))
+def _adds_a_number(statement: cst.CSTNode) -> bool:
+    """`total += loss.item()`, which is for a log: no gradient comes back from there."""
+    inner = walk(statement.value) if isinstance(statement, cst.AugAssign) else ()
+    return any(isinstance(each, cst.Attribute) and each.attr.value == "item" for each in inner)
 
 
 def is_logging(node: cst.CSTNode) -> bool:

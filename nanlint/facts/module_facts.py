@@ -56,6 +56,15 @@ class ModuleFacts(ShapeQuestions):
         calls = self.here.calls.values() if self.here is not None else ()
         return [call for call in calls if call.function in functions]
 
+    def calls_with(self, node: cst.BaseExpression) -> list[Call]:
+        """Every call in the chunk at hand that is given the thing `node` is about, or is made on it."""
+        calls = self.here.calls.values() if self.here is not None else ()
+        return [
+            call
+            for call in calls
+            if any(self.is_same_thing(node, given) for given in (*call.arguments.values(), call.receiver) if given)
+        ]
+
     def comparisons(self) -> list[cst.Comparison]:
         """Every comparison in the chunk at hand."""
         return self.here.comparisons if self.here is not None else []
@@ -169,8 +178,29 @@ class ModuleFacts(ShapeQuestions):
         made_by = self.value_of(bound.node).made_by if isinstance(bound.node, cst.Name) else None
         return made_by is not None and made_by.function == "comparison"
 
+    def words_behind(self, node: cst.BaseExpression) -> set[str]:
+        """The words of all names that `node` was made of in the chunk at hand."""
+        return {word for name in self._behind(node) for word in re.split(r"[\W_]+", name.lower())}
+
     def _behind(self, node: cst.BaseExpression) -> set[str]:
         return names_behind(node, self.here) if self.here is not None else set()
+
+    def backward_starts(self) -> list[cst.BaseExpression]:
+        """The expressions of the chunk at hand that a backward starts from: `loss` of `scaler.scale(loss).backward()`.
+
+        `y.mean().backward()` without a step tries a model out, and y is no loss.
+        """
+        found: list[cst.BaseExpression] = []
+        makes_steps = self.mentions("step")
+        for call in self.calls_of(".backward", ".manual_backward", "torch.autograd.backward"):
+            start = call.subject if call.subject is not None else call.receiver
+            scaled = self.call_of(start) if start is not None else None
+            if scaled is not None and scaled.function == ".scale" and scaled.subject is not None:
+                start = scaled.subject
+            is_output = scaled is not None and scaled.function in {"torch.mean", "torch.sum"}
+            if start is not None and (makes_steps or not is_output):
+                found.append(start)
+        return found
 
     def operand_of(self, node: cst.BaseExpression | None, function: str) -> cst.BaseExpression | None:
         """`x`, if `node` is `function` of x here or was made so in this chunk; None otherwise."""

@@ -53,6 +53,11 @@ class ShapeQuestions(RangeQuestions):
             self._asked = self.here, found
         return self._asked[1]
 
+    def is_of_rows(self, node: cst.BaseExpression) -> bool:
+        """Whether `node` was made along some dimensions alone: one number for each row, not one of everything."""
+        origin = self.here.values.get(node, UNKNOWN).origin if self.here is not None else None
+        return origin is not None and "dim" in origin.arguments
+
     def _is_next_to_0(self, node: cst.BaseExpression) -> bool:
         number = self.here.values.get(node, UNKNOWN).number if self.here is not None else None
         if number is not None:

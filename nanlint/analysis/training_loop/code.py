@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, CALL, GUARDED, JOIN, PARAMETER, Op, Value
 from nanlint.analysis.project.syntax_names import bindings, dotted
+from nanlint.analysis.source_text import SourceText
 from nanlint.ops.names import CANONICAL
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from nanlint.analysis.project.graph import Graph
     from nanlint.analysis.project.index import Function, Module
-    from nanlint.analysis.source_text import SourceText
 
 _SPACE = re.compile(r"\s+")
 # What they are called on, they leave what it was.
@@ -160,6 +160,18 @@ class Code:
     def callee_at(self, call: ast.Call) -> Function | None:
         """The function of the project that is called; None for any other."""
         return self._written.callees.get(call)
+
+    def called(self, callee: Function) -> Code:
+        """Another function of the project, as code."""
+        source = self.source if callee.module is self.module else SourceText(callee.module.text)
+        return Code(callee, source, self.graph)
+
+    def passed_for(self, call: ast.Call, callee: Function) -> dict[str, ast.expr]:
+        """What a call passes for each parameter of a function, the object of a method left out."""
+        declared = callee.names()
+        is_bound = isinstance(call.func, ast.Attribute) and declared[:1] in (["self"], ["cls"])
+        places = zip(declared[is_bound:], call.args, strict=False)
+        return {**dict(places), **{each.arg: each.value for each in call.keywords if each.arg is not None}}
 
     def autocast_at(self, node: ast.AST) -> str:
         """The half dtype that an autocast region around an expression computes in; empty outside of one."""

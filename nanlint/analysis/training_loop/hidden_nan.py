@@ -14,7 +14,7 @@ from nanlint.analysis.relations import root
 from nanlint.analysis.training_loop.answers import Condition, condition_at, ifs_around
 from nanlint.analysis.training_loop.finite_checks import check_of, subject_of
 from nanlint.analysis.training_loop.half_checks import is_same_thing
-from nanlint.analysis.training_loop.naming import thing_of, words_of
+from nanlint.analysis.training_loop.naming import last_word, thing_of, words_of
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op, Value
@@ -55,7 +55,8 @@ def filled_with(op: Op) -> Value | None:
     if op.function == "torch.masked_fill":
         return op.operands.get("value")
     asked = broken_elements(op.operands.get("condition"))
-    if asked is None:
+    # A sample whose loss is inf, which cannot be learned, is left out by `zero_infinity` as well.
+    if asked is None or (isinstance(asked.test, ast.Call) and last_word(asked.test) == "isinf"):
         return None
     kept = [name for name in ("input", "other") if _is_written_alike(op.nodes.get(name), asked.thing)]
     return op.operands["other" if kept == ["input"] else "input"] if len(kept) == 1 else None

@@ -170,9 +170,9 @@ class TrainingLoop:
 
 def training_loops(file: FileInProject) -> list[TrainingLoop]:
     """Every training loop of the file, in reading order of the functions that they are read from."""
-    functions = Functions(file)
-    if functions.words.isdisjoint(_STARTS):
+    if not any(word in file.module.text for word in _STARTS):
         return []
+    functions = Functions(file)
     builder = TreeBuilder(functions)
     trees: dict[Function, Block] = {}
     for function in _callers_first(functions):
@@ -188,9 +188,9 @@ def training_loops(file: FileInProject) -> list[TrainingLoop]:
 
 def steps_without_backward(file: FileInProject) -> list[TrainingLoop]:
     """Every function that clips gradients and makes a step, and leaves the backward to its caller."""
-    functions = Functions(file)
-    if functions.words.isdisjoint(_CLIPS):
+    if not any(word in file.module.text for word in _CLIPS):
         return []
+    functions = Functions(file)
     builder, found = TreeBuilder(functions), list[TrainingLoop]()
     for function in functions.of_file:
         words = functions.code_of(function).words

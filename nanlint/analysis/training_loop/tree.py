@@ -14,7 +14,7 @@ from nanlint.analysis.project.syntax_names import dotted
 from nanlint.analysis.training_loop.conditions import assigned_in
 from nanlint.analysis.training_loop.event_calls import event_of
 from nanlint.analysis.training_loop.events import Event, EventKind, renamed
-from nanlint.analysis.training_loop.finite_checks import check_of
+from nanlint.analysis.training_loop.finite_checks import as_called, check_of
 from nanlint.analysis.training_loop.items import Assigned, Attempt, Block, Branch, Item, Leave, Repeat, Scope, events_in
 from nanlint.analysis.training_loop.naming import last_word
 
@@ -120,6 +120,7 @@ class _Reader:
 
     def _branch(self, test: ast.expr, then: Block, otherwise: Block) -> Branch:
         check = check_of(test, self.code)
+        check = as_called(check, self.names) if check is not None else None
         return Branch(test, self.code, check, then, otherwise, self.names, called_from=self.called_from)
 
     def _try(self, node: ast.AST) -> Iterator[Item]:
@@ -226,17 +227,15 @@ def _is_class(call: ast.Call) -> bool:
 
 
 def _arguments(node: ast.Call, callee: Function, names: Mapping[str, str], code: Code) -> dict[str, str]:
-    """Parameter -> the caller's text for what it is given."""
-    declared = callee.names()
+    """Parameter -> the caller's text for what it is given; `self` -> that for the object whose method it is."""
     given: dict[str, str] = {}
+    declared = callee.names()
     if isinstance(node.func, ast.Attribute) and declared[:1] in (["self"], ["cls"]):
         receiver = dotted(node.func.value)
         if receiver and receiver.partition(".")[0] not in code.imports:
             given[declared[0]] = renamed(receiver, names)
-        declared = declared[1:]
-    places = [*zip(declared, node.args, strict=False), *((each.arg or "", each.value) for each in node.keywords)]
-    for name, value in places:
-        if name and isinstance(value, ast.Name | ast.Attribute):
+    for name, value in code.passed_for(node, callee).items():
+        if isinstance(value, ast.Name | ast.Attribute):
             given[name] = renamed(code.text_of(value), names)
     return given
 
