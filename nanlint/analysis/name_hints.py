@@ -229,3 +229,5 @@ WHOLE_LOSSES = frozenset(
 )
 # A mask that hides what comes later, and never a position from itself.
 CAUSAL = frozenset({"causal", "future", "subsequent", "triu", "tril", "diagonal", "autoregressive"})
+# Code that trains, or looks at what does.
+TRAINING_WORDS = frozenset({"backward", "grad", "parameters", "optimizer", "clip_grad_norm_", "clip_grad_norm"})

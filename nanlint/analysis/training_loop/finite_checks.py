@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.name_hints import words_in
+from nanlint.analysis.name_hints import TRAINING_WORDS, words_in
 from nanlint.analysis.op_graph import made_from, name_of
 from nanlint.analysis.training_loop.naming import last_word, loop_source_of, thing_of, words_of
 
@@ -45,8 +45,6 @@ _PARAMETERS = frozenset({"param", "params", "parameter", "parameters"})
 _ELSE = frozenset(
     {"weight", "fn", "func", "mask", "scale", "scaler", "type", "layer", "best", "lowest", "min", "prev", "last", "old"}
 )
-# Of what trains, or looks at what does.
-_TRAINING = frozenset({"backward", "grad", "parameters", "optimizer", "clip_grad_norm_", "clip_grad_norm"})
 _ASIDE = frozenset({"best", "val", "valid", "validation", "eval", "test"})
 # How many names a condition is followed through, and how many of the values that each was assigned.
 _NAMES, _MOST_ASSIGNED = 3, 50
@@ -254,10 +252,9 @@ def subject_of(node: ast.AST, code: Code) -> str:
 def subject_if_trained(node: ast.AST, code: Code) -> tuple[str, bool]:
     """As `subject_of`, and what a loss of a validation would be if it were trained; and whether it is one of those."""
     words = words_of(thing_of(node))
-    function = set(code.function.name.lower().split("_"))
-    is_aside = bool(_ASIDE & {*words, *function})
+    is_aside = bool(_ASIDE & {*words, *code.function.name.lower().split("_")})
     subject = subject_of(node, code)
-    if words == ("norm",) and _TRAINING.isdisjoint(code.words):
+    if words == ("norm",) and TRAINING_WORDS.isdisjoint(code.words):
         return "other", is_aside  # the order of a norm
     if subject == "other" and _ASIDE & set(words):
         subject = _subject_of_words(set(words) - _ASIDE, words) or "other"
