@@ -1,8 +1,7 @@
 """The contract: all that a rule may import.
 
-A rule is one class in one file. It declares the operations it reacts to, asks facts about them, and yields findings. It
-keeps no state, walks no tree and reads no settings; its options are declared below and arrive with their values. Importing this module is
-cheap: libcst comes in when a chunk is walked.
+A rule is one class in one file. It declares the hazards, loops or settings it watches for, is shown each of them, and yields findings. It
+keeps no state, walks no tree and reads no settings; its options are declared below and arrive with their values.
 """
 
 from __future__ import annotations
@@ -45,7 +44,6 @@ from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix,
 if TYPE_CHECKING:
     import ast
 
-    import libcst as cst
     from typing_extensions import Unpack
 
     from nanlint.analysis.config.settings import Config, Setting
@@ -53,39 +51,26 @@ if TYPE_CHECKING:
     from nanlint.analysis.training_loop.events import Event
     from nanlint.analysis.training_loop.loops import TrainingLoop
     from nanlint.analysis.training_loop.paths import Decision, Path
-    from nanlint.facts.module_facts import ModuleFacts as Facts
-    from nanlint.facts.values import Call, Form, Value
     from nanlint.hazards.hazard import Hazard as OpHazard
 
-    Node = cst.CSTNode
-    Expression = cst.BaseExpression
     Syntax = ast.AST
-    Comparison = cst.Comparison
 else:
     # Rules name these in annotations alone, which are never evaluated.
-    Call = Facts = Form = Value = Node = Expression = Syntax = Comparison = Config = Setting = object
-    TrainingLoop = Event = Decision = Path = Vanishing = Op = OpHazard = object
+    Syntax = Config = Setting = TrainingLoop = Event = Decision = Path = Op = OpHazard = object
 
 __all__ = [
-    "COMPARISONS",
     "Applicability",
-    "Call",
-    "Comparison",
     "Config",
     "Decision",
     "Direction",
     "Edit",
     "Event",
-    "Expression",
-    "Facts",
     "Finding",
     "Fix",
-    "Form",
     "Hazard",
     "Item",
     "Iterator",
     "Label",
-    "Node",
     "Op",
     "OpHazard",
     "Option",
@@ -96,7 +81,6 @@ __all__ = [
     "Span",
     "Syntax",
     "TrainingLoop",
-    "Value",
     "Watched",
     "bare_memory",
     "clips",
@@ -138,8 +122,28 @@ __all__ = [
 ]
 
 Option = int | float | str | bool
-COMPARISONS = frozenset(f"torch.{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
-"""The operations that make a mask of values."""
+MOVING = (
+    'name its operations in `hazards = (every("torch.log"),)` and word each in `check(self, hazard)`, as "Rules written for'
+    ' 0.1.0" in CONTRIBUTING.md shows'
+)
+"""What to do with a rule that was written for an earlier version."""
+
+
+def __getattr__(name: str) -> object:
+    if name in {
+        "Call",
+        "Facts",
+        "Comparison",
+        "Expression",
+        "Node",
+        "Form",
+        "Value",
+        "Filling",
+        "Selection",
+        "COMPARISONS",
+    }:
+        raise ImportError(f"nanlint.rule has no {name} any more: {MOVING}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def safe(title: str, *edits: Edit) -> Fix:
@@ -181,12 +185,8 @@ class Rule:
     preview: ClassVar[bool] = False
     """Off unless selected by code or name, or with `preview = true`."""
 
-    calls: ClassVar[frozenset[str]] = frozenset()
-    """The operations `check_call` is shown: the op table's names, dotted names (`math.isnan`), methods (`.step`)."""
     beside: ClassVar[frozenset[str]] = frozenset()
     """Words of which the file must hold one before the rule can fire at all; empty for no such condition."""
-    comparisons: ClassVar[frozenset[str]] = frozenset()
-    """Words for which a function is looked at; `check_comparison` is then shown its comparisons. Empty for none at all."""
     settings: ClassVar[frozenset[str]] = frozenset()
     """The keys `check_setting` is shown, in config files and in Python configs, written as `grad_clip`."""
     loops: ClassVar[frozenset[str]] = frozenset()
@@ -209,22 +209,12 @@ class Rule:
 
     @classmethod
     def operations(cls) -> frozenset[str]:
-        """All operations that the rule is about, whether it is shown their calls or watches for their hazards."""
-        return cls.calls | {each.operation for each in cls.hazards}
+        """All operations that the rule is about."""
+        return frozenset(each.operation for each in cls.hazards)
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one hazard, and fix it."""
         del hazard
-        return iter(())
-
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one call of an operation in `calls`."""
-        del call, facts
-        return iter(())
-
-    def check_comparison(self, node: Comparison, facts: Facts) -> Iterator[Finding]:
-        """Judge one comparison."""
-        del node, facts
         return iter(())
 
     def check_setting(self, setting: Setting, config: Config) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanlint.facts.module_facts import ModuleFacts
+
 from nanlint.ops.interval import Interval
 from nanlint.source.outline import outline
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import libcst as cst
-
     from nanlint.facts.values import Call
 
 FOLDER = Path(__file__).parent / "ranges"

@@ -9,11 +9,11 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from nanlint.facts.module_facts import ModuleFacts
+from nanlint.facts.sections import SECTION, WHOLE, Sections
 
 from nanlint.engine.check_file import check_text
 from nanlint.engine.checker import Checker
-from nanlint.facts.module_facts import ModuleFacts
-from nanlint.facts.sections import SECTION, WHOLE, Sections
 from nanlint.settings import Settings
 from nanlint.source.outline import outline
 from tests.loops_told import loops_in

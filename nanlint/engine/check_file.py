@@ -181,16 +181,7 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> Fi
     is_ours = holds.operations and not is_of_another_library(plan)
     names = (ruleset.prefilter.chunks(plan) if ruleset.gated else list(plan.chunks)) if is_ours else []
     if names:
-        from nanlint.engine.run_rules import run_rules  # noqa: PLC0415 - libcst is loaded here
-        from nanlint.facts.module_facts import ModuleFacts  # noqa: PLC0415 - and here, and not before
-
-        facts = ModuleFacts(text, plan, path, exact=not ruleset.gated)
-        # Where comments keep findings out, those that are not shown count, too: a comment may be there for one.
-        if holds.suppressions:
-            facts.parse_exactly(plan.chunks)
-        outcome = run_rules(names, facts, path, ruleset)
-        result.findings, result.errors, result.consulted = outcome.findings, outcome.errors, outcome.consulted
-        _look_around(result, text, plan, path, ruleset)
+        _run_rules(result, text, plan, path, ruleset)
     if holds.settings:
         from nanlint.engine.check_config import check_python_settings, untold  # noqa: PLC0415 - few files state settings
 
@@ -202,16 +193,15 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> Fi
     return _without_suppressed(result, text, path, ruleset)
 
 
-def _look_around(result: FileResult, text: str, plan: Outline, path: str, ruleset: Ruleset) -> None:
-    """Add what rules find by hazards, and what the project says of the other findings."""
-    from nanlint.engine import hazard_rules, loop_rules  # noqa: PLC0415 - the analysis is loaded here
-    from nanlint.engine.run_rules import without_yielding  # noqa: PLC0415 - libcst is loaded by now
+def _run_rules(result: FileResult, text: str, plan: Outline, path: str, ruleset: Ruleset) -> None:
+    """Add what the rules find in the file, with the project around it."""
+    from nanlint.engine import hazard_rules, loop_rules  # noqa: PLC0415 - the analysis is loaded here, and not before
+    from nanlint.engine.one_defect import without_yielding  # noqa: PLC0415 - and here
 
     file = hazard_rules.file_in_project(path, text)
     if file is None:
         return
-    found = [hazard_rules.with_consequence(finding, file) for finding in result.findings]
-    found += hazard_rules.run_hazard_rules(file, plan, path, ruleset, result.errors)
+    found = hazard_rules.run_hazard_rules(file, plan, path, ruleset, result.errors)
     found += loop_rules.run_loop_rules(file, plan, path, ruleset, result.errors)
     result.findings = without_yielding(found, ruleset.rules)
     if file.is_alone:

@@ -57,11 +57,7 @@ class Checker:
         )
 
     def prepare(self, files: Sequence[FoundFile] = ()) -> int:
-        """Load what the first file with something for the rules would load: libcst, facts, the project, and the rules, which are counted."""
-        from importlib import import_module  # noqa: PLC0415 - for large runs only
-
-        for name in ("nanlint.engine.run_rules", "nanlint.facts.module_facts"):
-            import_module(name)
+        """Load what the first file with something for the rules would load: the analysis, the project, and the rules, which are counted."""
         from nanlint.engine.hazard_rules import project_of  # noqa: PLC0415 - for large runs only
 
         for file in files:

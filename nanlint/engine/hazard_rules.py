@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.project.whole import WholeProject
 from nanlint.engine.rule_border import findings_of
 from nanlint.evidence.levels import graded
-from nanlint.evidence.of_hazard import of_ends, of_hazard
+from nanlint.evidence.of_hazard import of_hazard
 from nanlint.hazards.find import hazards_in
 from nanlint.model import Edit, Span
 from nanlint.settings.project import project_root
@@ -49,14 +49,6 @@ def forget_projects() -> None:
 def file_in_project(path: str, text: str) -> FileInProject | None:
     """The file with the project around it; None if Python cannot read it."""
     return project_of(path).file(os.path.abspath(path) if os.path.exists(path) else path, text)
-
-
-def with_consequence(finding: Finding, file: FileInProject) -> Finding:
-    """A finding of a rule that knows its own function alone, with where the result goes in the project."""
-    if finding.hazard is None or finding.matters is None:
-        return finding
-    op = file.op_at(finding.span.line, finding.span.end_line, finding.hazard.operation)
-    return graded(finding, *of_ends(file.ends_of(op))) if op is not None else finding
 
 
 def run_hazard_rules(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.training_loop.loops import steps_without_backward, training_loops
 from nanlint.engine.hazard_rules import with_import
+from nanlint.engine.one_defect import function_at
 from nanlint.engine.rule_border import findings_of
-from nanlint.engine.run_rules import function_at
 from nanlint.evidence import table
 from nanlint.evidence.levels import graded
 from nanlint.model import FileError

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from nanlint.engine.rule_modules import imported
 from nanlint.errors import RuleContractError
 from nanlint.model import Severity
-from nanlint.rule import Rule
+from nanlint.rule import MOVING, Rule
 from nanlint.settings.paths import shown_path
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _rules_in(module: ModuleType, path: str) -> list[type[Rule]]:
     return found
 
 
-def _broken_promise(rule: type[Rule]) -> str:
+def _broken_promise(rule: type[Rule]) -> str:  # noqa: PLR0911 - one way out for each promise
     """What a rule lacks or states wrongly; nothing if it keeps the contract."""
     for attribute in ("code", "name"):
         if not hasattr(rule, attribute):
@@ -66,7 +66,9 @@ def _broken_promise(rule: type[Rule]) -> str:
         return f"has the name {rule.name!r}; a name is small words joined by hyphens"
     if not isinstance(rule.severity, Severity | None):
         return f"has the severity {rule.severity!r}; write Severity.ERROR, WARNING or INFO"
-    for attribute in ("calls", "beside", "loops"):
+    if hasattr(rule, "check_call") or hasattr(rule, "check_comparison"):
+        return f"is written for 0.1.0: {MOVING}"
+    for attribute in ("beside", "loops"):
         if not isinstance(getattr(rule, attribute), frozenset):
             return f"needs a frozenset for `{attribute}`"
     return "" if rule.__doc__ else "lacks a docstring, which is its page"

@@ -37,15 +37,6 @@ class Ruleset:
         return {rule.code: rule for rule in self._selection.load()}
 
     @cached_property
-    def by_function(self) -> Mapping[str, list[Rule]]:
-        """The rules that are shown the calls of an operation."""
-        found: dict[str, list[Rule]] = {}
-        for rule in self.rules.values():
-            for function in rule.calls:
-                found.setdefault(function, []).append(rule)
-        return found
-
-    @cached_property
     def watching(self) -> Mapping[Watched, list[Rule]]:
         """The rules that watch for a zone."""
         found: dict[Watched, list[Rule]] = {}
@@ -61,11 +52,6 @@ class Ruleset:
         for each in self.watching:
             found.setdefault(each.operation, []).append(each)
         return found
-
-    @cached_property
-    def for_comparisons(self) -> list[Rule]:
-        """The rules that are shown comparisons."""
-        return [rule for rule in self.rules.values() if rule.comparisons]
 
     @cached_property
     def for_loops(self) -> list[Rule]:

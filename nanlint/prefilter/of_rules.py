@@ -30,7 +30,7 @@ _RESTORING = frozenset(
 
 def trigger_of(rule: type[Rule]) -> Trigger:
     """The words that `rule` reacts to."""
-    return Trigger(_words(rule.operations()) | rule.comparisons | rule.loops, rule.beside)
+    return Trigger(_words(rule.operations()) | rule.loops, rule.beside)
 
 
 def _words(operations: Iterable[str]) -> frozenset[str]:

@@ -1,0 +1,59 @@
+"""One defect, one finding: where several rules see the same, the most precise of them tells of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanlint.source.outline import MODULE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nanlint.model import Finding
+    from nanlint.rule import Rule
+    from nanlint.source.outline import Outline
+
+
+def without_yielding(found: Sequence[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
+    """One defect, one finding: those that yield to another are left out; thousands are not compared with each other."""
+    placed: dict[tuple[str, int], list[Finding]] = {}
+    for finding in found:
+        for line in _lines_of(finding):
+            placed.setdefault((finding.code, line), []).append(finding)
+    kept: list[Finding] = []
+    told_by: dict[int, list[Finding]] = {}
+    for finding in found:
+        winner = next(
+            (
+                other
+                for code in rules[finding.code].yields_to
+                for line in _lines_of(finding)
+                for other in placed.get((code, line), ())
+                if other.span.overlaps(finding.span)
+            ),
+            None,
+        )
+        (kept if winner is None else told_by.setdefault(id(winner), [])).append(finding)
+    return [_with_the_evidence_of(finding, told_by.get(id(finding), ())) for finding in kept]
+
+
+def _with_the_evidence_of(finding: Finding, others: Sequence[Finding]) -> Finding:
+    """The finding with the strongest evidence that some rule has of the same defect."""
+    strongest = max((finding, *others), key=lambda each: each.severity.rank)
+    if strongest is finding:
+        return finding
+    told = strongest.severity, strongest.evidence, strongest.can_happen, strongest.matters
+    return replace(finding, **dict(zip(("severity", "evidence", "can_happen", "matters"), told, strict=True)))  # type: ignore[arg-type]
+
+
+def _lines_of(finding: Finding) -> range:
+    return range(finding.span.line, finding.span.end_line + 1)
+
+
+def function_at(plan: Outline, line: int) -> str:
+    """The qualified name of the function that a line belongs to; "" outside of one."""
+    around = [
+        chunk for name, chunk in plan.chunks.items() if name != MODULE and chunk.first_line <= line <= chunk.last_line
+    ]
+    return max(around, key=lambda chunk: chunk.first_line).qualname if around else ""

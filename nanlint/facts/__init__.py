@@ -1,1 +1,0 @@
-"""What is true of the code: names, values, order. Facts judge nothing; rules do."""
