@@ -17,16 +17,14 @@ from inspect import Parameter, isfunction, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nanlint.facts.module_facts import ModuleFacts
-
+from nanlint.analysis.op_graph import LAYER, Value
+from nanlint.analysis.project.graph import Graph
+from nanlint.analysis.project.index import Project
 from nanlint.ops.interval import Interval
-from nanlint.source.outline import outline
+from tests.analysed import shown_by_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import libcst as cst
-    from nanlint.facts.values import Call
 
 FOLDER = Path(__file__).parent / "ranges"
 FILES = sorted(FOLDER.glob("*.py"))
@@ -70,16 +68,12 @@ def revealing_lines(path: Path) -> list[int]:
 # -- what nanlint knows ---------------------------------------------------------------------------------------
 
 
-QUESTIONS: dict[str, Callable[[ModuleFacts, Call], Fact]] = {
-    "range": lambda facts, call: facts.range_of(call.subject),
-    "kind": lambda facts, call: facts.value_of(_revealed(call)).kind.value,
-    "dtype": lambda facts, call: facts.dtype_of(call.subject) or "unknown",
-    "gradient": lambda facts, call: "yes" if facts.has_gradient(_revealed(call)) else "no",
+QUESTIONS: dict[str, Callable[[Value], Fact]] = {
+    "range": lambda value: value.range,
+    "kind": lambda value: "module" if value.kind is LAYER else value.kind,
+    "dtype": lambda value: value.dtype or "unknown",
+    "gradient": lambda value: "no" if value.detached else "yes",
 }
-
-
-def _revealed(call: Call) -> cst.BaseExpression:
-    return call.arguments["0"]
 
 
 def written(fact: Fact) -> str:
@@ -88,18 +82,20 @@ def written(fact: Fact) -> str:
     return f"{fact} of integers" if of_integers else str(fact)
 
 
+def known_of(stated: Stated) -> Fact:
+    """nanlint's answer to what a line states."""
+    value = _values_in(stated.path).get(stated.line)
+    return QUESTIONS[stated.fact](value) if value is not None else "never reached"
+
+
 @cache
-def known_in(path: Path) -> dict[tuple[int, str], Fact]:
-    """Line and name of a fact -> nanlint's answer, for every `reveal(...)` that it reaches."""
-    text = path.read_text(encoding="utf-8")
-    facts = ModuleFacts(text, outline(text))
-    found: dict[tuple[int, str], Fact] = {}
-    for chunk in facts.outline.chunks:
-        facts.enter(chunk)
-        for call in facts.calls_of("reveal"):
-            line = facts.span_of(call.node).line
-            found |= {(line, fact): ask(facts, call) for fact, ask in QUESTIONS.items()}
-    return found
+def _values_in(path: Path) -> dict[int, Value]:
+    """Line -> what is revealed there, for every `reveal(...)` that nanlint reaches."""
+    project = Project(str(path.parent), [str(path)])
+    module, graph = project.module(str(path)), Graph(project)
+    assert module is not None
+    graph.run_module(module)
+    return {line: value for (line, _), value in shown_by_place(graph, module).items()}
 
 
 # -- what torch computes --------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from nanlint.analysis.project.whole import FileInProject, WholeProject
 from nanlint.cli.main import main
-from nanlint.facts.module_facts import ModuleFacts
-from nanlint.source.outline import outline
+from tests.analysed import shown_in
 
 HELPERS = """
 import torch
@@ -42,7 +42,6 @@ def make_project(tmp_path: Path) -> Path:
         "app/parts/__init__.py": "from .helpers import EPS, shares\n",
         "app/parts/helpers.py": HELPERS,
         "app/broken.py": "def (",
-        "app/half.py": "def bad(x):\n    a = 1\n    b = = 2\n    return x\n\n\ndef good(x):\n    a = 0\n    b = 2\n    return a + b\n",
         "flat.py": "TOP = 3.0\n",
     }.items():
         path = tmp_path / name
@@ -51,15 +50,17 @@ def make_project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def facts_in(root: Path, text: str, chunk: str = "f", path: str = "app/model.py") -> ModuleFacts:
-    facts = ModuleFacts(text, outline(text), str(root / path))
-    facts.enter(chunk)
-    return facts
+def looked_at(root: Path, text: str) -> FileInProject:
+    """A file of the project as an editor holds it."""
+    file = WholeProject(str(root)).file(str(root / "app/model.py"), text)
+    assert file is not None
+    return file
 
 
-def revealed(facts: ModuleFacts) -> str:
-    (call,) = facts.calls_of("reveal")
-    return str(facts.range_of(call.arguments["0"]))
+def revealed(root: Path, text: str) -> str:
+    file = looked_at(root, text)
+    (value,) = shown_in(file.graph, file.module)
+    return str(value.range)
 
 
 @pytest.mark.parametrize(
@@ -68,17 +69,14 @@ def revealed(facts: ModuleFacts) -> str:
         ("from .parts.helpers import EPS", "EPS", "[1e-06, 1e-06]"),
         ("from .parts.helpers import LARGEST as MOST", "MOST", "[2e-06, 2e-06]"),
         ("from app.parts.helpers import EPS", "EPS", "[1e-06, 1e-06]"),
-        ("from app.parts import EPS", "EPS", "[1e-06, 1e-06]"),
-        ("from app import SHOWN", "SHOWN", "[1e-06, 1e-06]"),
         ("from flat import TOP", "TOP", "[3, 3]"),
-        ("from .half import good", "good(x)", "[2, 2]"),
         ("from .parts.helpers import shares", "shares(x)", "[0, 1]"),
         ("from .parts import shares as p", "p(x)", "[0, 1]"),
         ("import app.parts.helpers as helpers", "helpers.shares(x)", "[0, 1]"),
     ],
 )
 def test_a_constant_or_helper_of_the_project_is_known(root: Path, imported: str, expression: str, shown: str) -> None:
-    assert revealed(facts_in(root, f"{imported}\ndef f(x):\n    reveal({expression})\n")) == shown
+    assert revealed(root, f"{imported}\ndef f(x):\n    reveal({expression})\n") == shown
 
 
 @pytest.mark.parametrize(
@@ -87,7 +85,6 @@ def test_a_constant_or_helper_of_the_project_is_known(root: Path, imported: str,
         ("from .missing import EPS", "EPS"),
         ("from .parts.helpers import MISSING", "MISSING"),
         ("from .broken import EPS", "EPS"),
-        ("from .half import bad", "bad(x)"),
         ("from elsewhere import EPS", "EPS"),
         ("from .....above import EPS", "EPS"),
         ("from .parts.helpers import again", "again(x)"),
@@ -95,28 +92,26 @@ def test_a_constant_or_helper_of_the_project_is_known(root: Path, imported: str,
     ],
 )
 def test_what_cannot_be_found_or_read_is_unknown(root: Path, imported: str, expression: str) -> None:
-    assert revealed(facts_in(root, f"{imported}\ndef f(x):\n    reveal({expression})\n")) == "(-inf, inf)"
+    assert revealed(root, f"{imported}\ndef f(x):\n    reveal({expression})\n") == "(-inf, inf)"
 
 
 def test_a_base_class_in_another_file_gives_its_attributes(root: Path) -> None:
     text = "from app.parts.helpers import Base\nclass A(Base):\n    def f(self):\n        reveal(self.{})\n"
-    assert revealed(facts_in(root, text.format("scale"), "A.f")) == "[0.5, 0.5]"
-    assert revealed(facts_in(root, text.format("floor"), "A.f")) == "[0.001, 0.001]"
-    assert revealed(facts_in(root, text.format("other"), "A.f")) == "(-inf, inf)"
+    assert revealed(root, text.format("scale")) == "[0.5, 0.5]"
+    assert revealed(root, text.format("floor")) == "[0.001, 0.001]"
+    assert revealed(root, text.format("other")) == "(-inf, inf)"
 
 
 def test_functions_that_call_each_other_across_files_are_unknown(root: Path) -> None:
     text = "from app.parts.helpers import again\ndef loop(x):\n    reveal(again(x))\n    return again(x)\n"
     (root / "app/model.py").write_text(text, encoding="utf-8")
-    assert revealed(facts_in(root, text, "loop")) == "(-inf, inf)"
+    assert revealed(root, text) == "(-inf, inf)"
 
 
-def test_every_file_that_was_looked_at_or_for_is_noted(root: Path) -> None:
-    facts = facts_in(root, "from .parts.helpers import EPS\nfrom .gone import TOP\ndef f(x):\n    reveal(EPS + TOP)\n")
-    revealed(facts)
-    looked_at = {os.path.relpath(path, root): bool(digest) for path, digest in facts.consulted.items()}
-    assert looked_at["app/parts/helpers.py"]
-    assert not looked_at["app/gone.py"]
+def test_every_file_that_was_read_is_noted(root: Path) -> None:
+    file = looked_at(root, "from .parts.helpers import EPS\ndef f(x):\n    reveal(EPS)\n")
+    noted = {os.path.relpath(path, root) for path, digest in file.graph.project.consulted.items() if digest}
+    assert noted == {"app/parts/helpers.py"}
 
 
 STEP = """
