@@ -128,7 +128,7 @@ def test_setting_elements_by_an_index_is_an_operation() -> None:
 @pytest.mark.parametrize("code", rulebook().rules)
 def test_every_operation_that_a_rule_is_shown_is_a_trigger(code: str) -> None:
     rule = rulebook().rules[code]
-    known = (name for name in rule.calls if name in SIGNATURES)
+    known = (name for name in rule.operations() if name in SIGNATURES)
     assert trigger_of(rule).words >= frozenset[str]().union(*map(spellings, known))
 
 

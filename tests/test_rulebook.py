@@ -35,8 +35,7 @@ def test_rules_come_in_the_order_of_their_codes() -> None:
 
 @pytest.mark.parametrize("rule", BOOK.rules.values(), ids=lambda rule: rule.code)
 def test_a_rule_judges_what_it_asks_to_be_shown(rule: type[Rule]) -> None:
-    assert bool(rule.calls) == (rule.check_call is not Rule.check_call)
-    assert bool(rule.comparisons) == (rule.check_comparison is not Rule.check_comparison)
+    assert bool(rule.hazards) == (rule.check is not Rule.check)
     assert bool(rule.settings) == (rule.check_setting is not Rule.check_setting)
 
 

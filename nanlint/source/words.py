@@ -1,8 +1,7 @@
-"""One pass over a chunk's `ast`: the words in it, the names it binds, what becomes another name for what.
+"""One pass over a chunk's `ast`: the words in it, and what becomes another name for what.
 
 Asked of every line of every file that passes the prefilter's test on bytes, so the node types that make up nine tenths of
-real code have a function each, and the others are entered field by field. The pass recurses once per nesting level and
-ends in RecursionError where libcst's native parser would overflow its stack.
+real code have a function each, and the others are entered field by field. The pass recurses once per nesting level.
 """
 
 from __future__ import annotations
@@ -50,19 +49,13 @@ Import = ast.Import | ast.ImportFrom
 class Contents:
     """What a chunk holds."""
 
-    __slots__ = ("bound", "nodes", "renames", "stored_attributes", "words")
+    __slots__ = ("renames", "words")
 
     def __init__(self) -> None:
         self.words: set[str] = set()
         """Every name, attribute and operator that occurs in it."""
-        self.bound: set[str] = set()
-        """Names that it binds itself (parameters, assignments), which therefore hide imports."""
-        self.stored_attributes: set[str] = set()
-        """Attributes that it assigns (`self.x = ...`)."""
         self.renames: list[Rename] = []
         """What may become another name for a function or class (`f = torch.log`), with what it then is."""
-        self.nodes: list[ast.AST] = []
-        """Its calls and results, and whatever hands a value to a name."""
 
 
 def collect(node: ast.AST, collector: Collector) -> None:
@@ -73,22 +66,15 @@ def collect(node: ast.AST, collector: Collector) -> None:
         _enter(collector, node)
 
 
-# libcst's parser is at ease with this many levels; it dies at 20,000.
-LONGEST_CHAIN = 3000
-
-
 class Collector:
     """Where words go: the sets of one chunk, as bound methods. `function` is what the chunk is called."""
 
-    __slots__ = ("bind", "function", "note", "note_import", "rename", "store", "word")
+    __slots__ = ("function", "note_import", "rename", "word")
 
     def __init__(self, contents: Contents, function: str, note_import: Callable[[Import], None]) -> None:
         self.function = function
         self.word = contents.words.add
-        self.bind = contents.bound.add
-        self.store = contents.stored_attributes.add
         self.rename = contents.renames.append
-        self.note = contents.nodes.append
         self.note_import = note_import
 
 
@@ -96,8 +82,6 @@ def _enter(to: Collector, node: ast.AST) -> None:
     kind = node.__class__
     if kind is ast.Name:
         to.word(node.id)  # type: ignore[attr-defined] # mypy does not narrow by __class__, and isinstance costs twice as much
-        if node.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]
-            to.bind(node.id)  # type: ignore[attr-defined]
     elif kind is not ast.Constant:
         _ENTER.get(kind, _enter_fields)(to, node)
 
@@ -116,8 +100,6 @@ def _enter_fields(to: Collector, node: ast.AST) -> None:
 
 def _enter_attribute(to: Collector, node: ast.Attribute) -> None:
     to.word(node.attr)
-    if node.ctx.__class__ is not ast.Load:
-        to.store(node.attr)
     value = node.value
     if value.__class__ is ast.Name:
         to.word(value.id)
@@ -126,7 +108,6 @@ def _enter_attribute(to: Collector, node: ast.Attribute) -> None:
 
 
 def _enter_call(to: Collector, node: ast.Call) -> None:
-    to.note(node)
     function = node.func
     if function.__class__ is ast.Attribute:
         _enter_attribute(to, function)
@@ -168,14 +149,6 @@ def _enter_binary(to: Collector, node: ast.BinOp) -> None:
     _enter(to, node.right)
 
 
-def _enter_chain(to: Collector, node: ast.BoolOp) -> None:
-    """`ast` keeps `a or b or c` flat, libcst nests it: one of many thousand terms would overflow its parser's stack."""
-    if len(node.values) > LONGEST_CHAIN:
-        raise RecursionError
-    for value in node.values:
-        _enter(to, value)
-
-
 def _enter_unary(to: Collector, node: ast.UnaryOp) -> None:
     _enter_operator(to, node.op)
     _enter(to, node.operand)
@@ -194,12 +167,6 @@ def _enter_operator(to: Collector, operator: ast.AST) -> None:
         to.word(OPERATOR_WORDS[operator.__class__])
 
 
-def _enter_noted(to: Collector, node: ast.AST) -> None:
-    """A loop, a comprehension, a `with`: it hands values to names."""
-    to.note(node)
-    _enter_fields(to, node)
-
-
 def _enter_if(to: Collector, node: ast.If) -> None:
     """An `elif` is an `if` in the `else` of another; a thousand of them are no reason to recurse."""
     while True:
@@ -214,27 +181,23 @@ def _enter_if(to: Collector, node: ast.If) -> None:
 
 
 def _enter_assignment(to: Collector, node: ast.Assign) -> None:
-    to.note(node)
     if node.value.__class__ not in NO_REFERENCES:
         to.rename((node.targets, node.value))
     for target in node.targets:
         if target.__class__ is ast.Name:
             to.word(target.id)
-            to.bind(target.id)
         else:
             _enter(to, target)
     _enter(to, node.value)
 
 
 def _enter_other_assignment(to: Collector, node: ast.AnnAssign | ast.NamedExpr) -> None:
-    to.note(node)
     if node.value is not None:
         to.rename(((node.target,), node.value))
     _enter_fields(to, node)
 
 
 def _enter_augmented(to: Collector, node: ast.AugAssign) -> None:
-    to.note(node)
     operator = OPERATOR_WORDS[node.op.__class__]
     to.word(operator)
     to.word(f"{operator}=")
@@ -243,7 +206,6 @@ def _enter_augmented(to: Collector, node: ast.AugAssign) -> None:
 
 
 def _enter_return(to: Collector, node: ast.Return) -> None:
-    to.note(node)
     if node.value is not None:
         if node.value.__class__ not in NO_REFERENCES:
             to.rename((to.function, node.value))
@@ -251,8 +213,7 @@ def _enter_return(to: Collector, node: ast.Return) -> None:
 
 
 def _enter_function(to: Collector, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    """A function inside the chunk; its name hides an import."""
-    to.bind(node.name)
+    """A function inside the chunk."""
     outer, to.function = to.function, node.name
     _enter_parts(to, node)
     to.function = outer
@@ -272,25 +233,11 @@ def _enter_parts(to: Collector, node: ast.FunctionDef | ast.AsyncFunctionDef) ->
 
 def _enter_arguments(to: Collector, node: ast.arguments) -> None:
     for parameter in (*node.posonlyargs, *node.args, *node.kwonlyargs, node.vararg, node.kwarg):
-        if parameter is not None:
-            to.bind(parameter.arg)
-            if parameter.annotation is not None:
-                _enter(to, parameter.annotation)
+        if parameter is not None and parameter.annotation is not None:
+            _enter(to, parameter.annotation)
     for default in (*node.defaults, *node.kw_defaults):
         if default is not None:
             _enter(to, default)
-
-
-def _enter_named(to: Collector, node: ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> None:
-    if node.name:
-        to.bind(node.name)
-    _enter_fields(to, node)
-
-
-def _enter_mapping(to: Collector, node: ast.MatchMapping) -> None:
-    if node.rest:
-        to.bind(node.rest)
-    _enter_fields(to, node)
 
 
 def _enter_slice(to: Collector, node: ast.Slice) -> None:
@@ -324,22 +271,15 @@ _ENTER: dict[type[ast.AST], Callable[[Collector, Any], None]] = {
     ast.Assign: _enter_assignment,
     ast.AsyncFunctionDef: _enter_function,
     ast.Attribute: _enter_attribute,
-    ast.AsyncFor: _enter_noted,
     ast.AugAssign: _enter_augmented,
     ast.BinOp: _enter_binary,
     ast.Call: _enter_call,
-    ast.ClassDef: _enter_named,
     ast.Compare: _enter_comparison,
-    ast.ExceptHandler: _enter_named,
-    ast.For: _enter_noted,
     ast.FunctionDef: _enter_function,
     ast.If: _enter_if,
     ast.Import: _enter_import,
     ast.ImportFrom: _enter_import,
     ast.List: _enter_tuple,
-    ast.MatchAs: _enter_named,
-    ast.MatchMapping: _enter_mapping,
-    ast.MatchStar: _enter_named,
     ast.NamedExpr: _enter_other_assignment,
     ast.Return: _enter_return,
     ast.JoinedStr: _enter_text,
@@ -347,10 +287,7 @@ _ENTER: dict[type[ast.AST], Callable[[Collector, Any], None]] = {
     ast.Starred: _enter_starred,
     ast.Subscript: _enter_subscript,
     ast.Tuple: _enter_tuple,
-    ast.BoolOp: _enter_chain,
     ast.UnaryOp: _enter_unary,
     ast.arguments: _enter_arguments,
-    ast.comprehension: _enter_noted,
     ast.keyword: _enter_keyword,
-    ast.withitem: _enter_noted,
 }
