@@ -29,7 +29,7 @@ HARMLESS = {
 }
 LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits")
 EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
-QUOTED = 28
+QUOTED = 25
 
 
 class WhereGradientTrap(Rule):
