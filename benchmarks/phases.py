@@ -79,23 +79,21 @@ def watch_nanlint(phases: Phases) -> None:
     phases.watch("suppression", suppress, "apply")
 
 
-def watch_libcst(phases: Phases) -> None:
-    """Wrap what nanlint does with libcst. A clean run would not import it."""
-    import libcst  # noqa: PLC0415 - timed
+def watch_analysis(phases: Phases) -> None:
+    """Wrap what nanlint does with the files in which a rule may find something. A run without such files would not import it."""
+    from nanlint.analysis.project.graph import Graph  # noqa: PLC0415 - timed
+    from nanlint.engine import hazard_rules, loop_rules  # noqa: PLC0415 - timed
 
-    from nanlint.facts import flow  # noqa: PLC0415 - timed
-    from nanlint.source.parse import ParsedChunk  # noqa: PLC0415 - timed
-
-    phases.watch("libcst parse", libcst, "parse_module")
-    phases.watch("spans", ParsedChunk, "locate")
-    phases.watch("facts", flow.Flow, "__init__")
+    phases.watch("op graph", Graph, "run_module")
+    phases.watch("hazards and rules", hazard_rules, "run_hazard_rules")
+    phases.watch("training loops", loop_rules, "run_loop_rules")
 
 
 def main(folder: str, cache: str, *options: str) -> None:
     """Check `folder` cold and print the seconds of each phase."""
     phases = Phases()
     phases.wrapped("import nanlint", watch_nanlint)(phases)
-    phases.wrapped("import libcst", watch_libcst)(phases)
+    phases.wrapped("import the analysis", watch_analysis)(phases)
     from nanlint.cli.main import main as nanlint  # noqa: PLC0415 - after the wrapping
 
     stdout, sys.stdout = sys.stdout, io.StringIO()

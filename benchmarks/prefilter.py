@@ -1,8 +1,8 @@
 """Whether the prefilter drops only what no rule would have found: `python benchmarks/prefilter.py [WHEEL or FOLDER ...]`.
 
 Two questions about the pinned packages and whatever else is named. Findings: does a run find exactly what a
-run with --no-gate finds, with all rules? Operations: is each call that facts see in a chunk shown to a rule that reacts to that
-call's operation alone? The second question holds the prefilter to rules that are not yet written. Exits with 1 if not.
+run with --no-gate finds, with all rules? Operations: does each operation that the analysis sees stand in a chunk that is kept for a
+rule that watches that operation alone? The second question holds the prefilter to rules that are not yet written. Exits with 1 if not.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.packages import DEFAULT_WORK, PACKAGES, Package, Source, Workshop
 from benchmarks.table import table
-from nanlint.engine.check_file import RECURSION_LIMIT, check_text
+from nanlint.analysis.project.whole import WholeProject
+from nanlint.engine.check_file import check_text
 from nanlint.engine.checker import Checker
-from nanlint.facts.module_facts import ModuleFacts
+from nanlint.hazards.watched import every
+from nanlint.ops.names import SIGNATURES
 from nanlint.prefilter.of_rules import trigger_of
 from nanlint.prefilter.torch_code import may_use_torch
 from nanlint.prefilter.triggers import Prefilter
@@ -33,6 +35,7 @@ from nanlint.source.read import UnreadableSource, read_source
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from nanlint.analysis.op_graph import Op
     from nanlint.source.outline import Outline
 
 EVERY_RULE = Settings(select=("ALL",), preview=True, severity="info")
@@ -92,41 +95,39 @@ def compare_findings(text: str, path: str, settings: Settings = EVERY_RULE) -> t
 
 
 def compare_calls(text: str) -> tuple[Counter[str], list[str]]:
-    """The operations of all calls that facts see, and each call that a rule for its operation would not be shown."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
-    try:
-        return _compare_calls(text, outline(text))
-    except (SyntaxError, ValueError, RecursionError):
+    """The operations that the analysis sees, and each that a rule for that operation would not be shown."""
+    file = WholeProject("", is_project=False).file("compared.py", text)
+    if file is None:
         return Counter(), []
-    finally:
-        sys.setrecursionlimit(limit)
-
-
-def _compare_calls(text: str, plan: Outline) -> tuple[Counter[str], list[str]]:
-    facts = ModuleFacts(text, plan)
-    shown: dict[str, frozenset[str]] = {}
+    plan = outline(text)
+    kept: dict[str, frozenset[str]] = {}
     seen: Counter[str] = Counter()
     overlooked = []
-    for name, chunk in plan.chunks.items():
-        facts.enter(name)
-        flow = facts.flow(name)
-        for call in flow.calls.values() if flow is not None else ():
-            # No rule is shown elements that are read.
-            if call.function == "subscript":
-                continue
-            seen[call.function] += 1
-            if call.function not in shown:
-                shown[call.function] = frozenset(_prefilter_for(call.function).chunks(plan))
-            if name not in shown[call.function]:
-                overlooked.append(f"{call.function} in {chunk.qualname} (line {facts.span_of(call.node).line})")
-    facts.forget()
+    for op in (op for function in file.functions for op in function.ops if _is_watched(op)):
+        seen[op.function] += 1
+        if op.function not in kept:
+            kept[op.function] = frozenset(_prefilter_for(op.function).chunks(plan))
+        line = getattr(op.node, "lineno", 1)
+        chunk = _chunk_at(line, plan)
+        if chunk not in kept[op.function]:
+            overlooked.append(f"{op.function} in {chunk} (line {line})")
     return seen, overlooked
 
 
-def _prefilter_for(function: str) -> Prefilter:
-    """The prefilter of a rule that reacts to one operation."""
-    rule: type[Rule] = type("OneOperation", (Rule,), {"calls": frozenset({function}), "code": "ONE"})
+def _is_watched(op: Op) -> bool:
+    """Whether a rule can watch for it where it is written. No rule is shown elements that are read."""
+    return op.copy_of is None and op.function in SIGNATURES and op.function != "subscript"
+
+
+def _chunk_at(line: int, plan: Outline) -> str:
+    """The name of the innermost chunk that holds a line."""
+    around = {name: chunk for name, chunk in plan.chunks.items() if chunk.first_line <= line <= chunk.last_line}
+    return min(around, key=lambda name: around[name].last_line - around[name].first_line)
+
+
+def _prefilter_for(operation: str) -> Prefilter:
+    """The prefilter of a rule that watches one operation."""
+    rule: type[Rule] = type("OneOperation", (Rule,), {"hazards": (every(operation),), "code": "ONE"})
     return Prefilter([trigger_of(rule)])
 
 

@@ -21,7 +21,7 @@ RULES = sorted((ROOT / "rules").glob("*.py"))
 
 # A room is a package or a top-level module of nanlint. What everybody may import knows nobody.
 FOR_EVERYBODY = frozenset({"nanlint", "digest", "errors", "nearest", "sealed"})
-# model <- source <- ops <- analysis <- hazards <- facts <- evidence <- rule.py <- rules/*: imports point left, never right. Facts do not know the prefilter.
+# model <- source <- ops <- analysis <- hazards <- evidence <- rule.py <- rules/*: imports point left, never right.
 LEFT_TO_RIGHT = (
     "model",
     "settings",
@@ -29,7 +29,6 @@ LEFT_TO_RIGHT = (
     "ops",
     "analysis",
     "hazards",
-    "facts",
     "evidence",
     "rule",
     "prefilter",
@@ -73,11 +72,6 @@ ONE_THING = {
     "nanlint/confirm/uses.py": "one visitor; each method reads one kind of evidence on a parameter",
     "nanlint/confirm/worker/loop_proofs.py": "one proof per rule, each a few lines",
     "nanlint/confirm/worker/moves.py": "the table of complaints and the move that answers each",
-    "nanlint/facts/code_questions.py": "the questions a rule may ask about the text, each one short",
-    "nanlint/facts/evaluate.py": "one method per kind of expression; they call each other",
-    "nanlint/facts/flow.py": "one method per kind of statement; they share the environment",
-    "nanlint/facts/module_facts.py": "the questions a rule may ask about values, each one short",
-    "nanlint/facts/shape_questions.py": "the questions a rule may ask about what several operations are together, each one short",
     "nanlint/trace/session.py": "the states of one run; each method is one event of it, and they share what is known",
     "nanlint/source/words.py": "one function per node type; the walk is spelled out for speed",
 }

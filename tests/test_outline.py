@@ -51,11 +51,6 @@ def test_decorators_belong_to_their_function() -> None:
     assert outline(TEXT).chunks["f"].first_line == 6
 
 
-def test_a_method_knows_the_attributes_it_sets() -> None:
-    assert outline(TEXT).chunks["A.g"].stores("value")
-    assert not outline(TEXT).chunks["A.g"].stores("g")
-
-
 def test_a_name_defined_twice_keeps_every_definition() -> None:
     assert set(outline("def f(): ...\ndef f(): ...\n").chunks) == {"f", "f#2", MODULE}
 

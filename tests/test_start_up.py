@@ -127,7 +127,7 @@ def test_a_run_that_remembers_everything_imports_nothing_heavy_even_with_finding
     project.write("b.py", CLEAN)
     outcomes = [imported(project, "a.py", "b.py") for _ in range(3)]
     # The first run makes the cache folder, the second remembers the judged settings there, the third profits.
-    assert (outcomes[0][1] >= {"libcst", "pydantic", "rules"}, outcomes[2]) == (True, (1, set()))
+    assert (outcomes[0][1] >= {"pydantic", "rules"}, outcomes[2]) == (True, (1, set()))
 
 
 def test_an_installed_run_in_which_nothing_is_kept_loads_no_rule(installed: dict[str, str], tmp_path: Path) -> None:
@@ -145,4 +145,4 @@ def test_an_installed_run_loads_its_rules_when_there_is_something_to_find(
     project = Project(tmp_path)
     project.write("model.py", MODEL + "\n\ndef loss(x):\n    return torch.log(torch.softmax(x, dim=-1))\n")
     code, names = imported_by(project, installed, "model.py")
-    assert (code, names & {"rules", "libcst"}) == (1, {"rules", "libcst"})
+    assert (code, names & {"rules", "libcst"}) == (1, {"rules"})

@@ -203,6 +203,15 @@ def _run_rules(result: FileResult, text: str, plan: Outline, path: str, ruleset:
         return
     found = hazard_rules.run_hazard_rules(file, plan, path, ruleset, result.errors)
     found += loop_rules.run_loop_rules(file, plan, path, ruleset, result.errors)
+    result.errors += [
+        model.FileError(
+            path,
+            getattr(function.node, "lineno", 1),
+            f"`{function.qualname}` is nested too deeply to be analysed; it was not checked",
+        )
+        for function in file.functions
+        if function.is_too_deep
+    ]
     result.findings = without_yielding(found, ruleset.rules)
     if file.is_alone:
         result.consulted.update(file.graph.project.consulted)

@@ -72,6 +72,7 @@ class Expressions:
         """The value of `node` here and now."""
         graph = self.graph
         if graph.nesting > DEEPEST:
+            self.function.is_too_deep = True
             return self.maker.unknown(CALL, type(node).__name__, node, self.function)
         graph.nesting += 1
         handler = _HANDLERS.get(type(node))

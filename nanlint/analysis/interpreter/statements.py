@@ -93,6 +93,7 @@ class Interpreter(Matching):
     def run_body(self, body: list[ast.stmt]) -> bool:
         """Interpret statements in order; False when control does not reach their end."""
         if self.graph.nesting > DEEPEST:
+            self.function.is_too_deep = True
             return True
         self.graph.nesting += 1
         goes_on = self._run_each(body)

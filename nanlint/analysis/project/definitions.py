@@ -40,7 +40,7 @@ class Function:
     """A function, method or module body, and what the interpreter has found in it."""
 
     __slots__ = (
-        "attributes", "autocasts", "callees", "calls", "changes", "decorators", "is_done", "is_running", "module", "name", "node", "ops", "owner", "parameters", "parent",
+        "attributes", "autocasts", "callees", "calls", "changes", "decorators", "is_done", "is_running", "is_too_deep", "module", "name", "node", "ops", "owner", "parameters", "parent",
         "qualname", "rebinds", "result", "sinks", "stores", "uses",
     )  # fmt: skip
 
@@ -58,7 +58,7 @@ class Function:
         self.qualname = qualname
         self.name = qualname.rpartition(".")[2]
         self.decorators = [last_word(each) for each in getattr(node, "decorator_list", ())]
-        self.is_running = self.is_done = False
+        self.is_running = self.is_done = self.is_too_deep = False
         self.parameters: dict[str, Value] = {}
         self.result: Value | None = None
         """What it returns, its paths joined; None while nothing is known."""
@@ -99,7 +99,7 @@ class Function:
 class Class:
     """A class of the project: its methods, its bases as they are written, and where its attributes are assigned."""
 
-    __slots__ = ("bases", "constants", "methods", "module", "name", "node", "qualname", "stored_by")
+    __slots__ = ("bases", "constants", "methods", "module", "name", "node", "qualname", "shadowed", "stored_by")
 
     def __init__(self, node: ast.ClassDef, module: Module, qualname: str) -> None:
         self.node = node
@@ -107,6 +107,7 @@ class Class:
         self.name = node.name
         self.qualname = qualname
         self.methods: dict[str, Function] = {}
+        self.shadowed: list[Function] = []
         self.constants: dict[str, ast.expr] = {}
         self.bases = [text for base in node.bases if (text := dotted(base))]
         self.stored_by: dict[str, set[str]] = {}
@@ -123,6 +124,8 @@ class Class:
 
     def _add_method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         method = Function(node, self.module, self, f"{self.qualname}.{node.name}")
+        if node.name in self.methods:
+            self.shadowed.append(self.methods[node.name])
         self.methods[node.name] = method
         first = node.args.args[0].arg if node.args.args else ""
         for name in attributes_stored(node.body, first):
@@ -148,6 +151,8 @@ class Module:
         self.stars: list[str] = []
         self.functions: dict[str, Function] = {}
         self.classes: dict[str, Class] = {}
+        self.shadowed: list[Function] = []
+        """Functions and methods whose name a later definition takes: on another branch, for another type, of a property."""
         self.assigned: set[str] = set()
         self.rebound: set[str] = set()
         """Names of the file that some function assigns."""
@@ -161,8 +166,11 @@ class Module:
         while waiting:
             statement = waiting.pop()
             if isinstance(statement, _DEFINITIONS):
+                self._shadow(self.functions.get(statement.name))
                 self.functions[statement.name] = Function(statement, self, None, statement.name)
             elif isinstance(statement, ast.ClassDef):
+                earlier = self.classes.get(statement.name)
+                self._shadow(*earlier.methods.values() if earlier is not None else ())
                 self.classes[statement.name] = Class(statement, self, statement.name)
             elif isinstance(statement, ast.Import | ast.ImportFrom):
                 self.imports.update(bindings(statement))
@@ -172,9 +180,14 @@ class Module:
                 self.assigned.update(names_assigned(statement))
                 waiting.extend(reversed(inner_statements(statement)))
 
+    def _shadow(self, *functions: Function | None) -> None:
+        self.shadowed += [each for each in functions if each is not None]
+
     def all_functions(self) -> Iterator[Function]:
         """Every function and method at the top of the file, the body of the module first."""
         yield self.body
         yield from self.functions.values()
         for each in self.classes.values():
             yield from each.methods.values()
+            yield from each.shadowed
+        yield from self.shadowed

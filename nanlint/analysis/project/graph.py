@@ -84,7 +84,7 @@ class Graph(Objects):
         try:
             Interpreter(self, function, closure).run()
         except RecursionError:
-            function.result = None
+            function.result, function.is_too_deep = None, True
         finally:
             self._depth -= 1
             self.nesting = nesting
