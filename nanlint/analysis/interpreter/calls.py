@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.arguments import Arguments
 from nanlint.analysis.interpreter.imported_calls import ImportedCalls
+from nanlint.analysis.join import alternatives
 from nanlint.analysis.op_graph import (
     ARRAY,
     CALL,
@@ -14,7 +14,6 @@ from nanlint.analysis.op_graph import (
     DICT,
     FUNCTION,
     INSTANCE,
-    JOIN,
     LAYER,
     NUMBER,
     REFERENCE,
@@ -26,9 +25,6 @@ from nanlint.analysis.op_graph import (
 )
 from nanlint.analysis.project.index import Class, Function, dotted
 from nanlint.ops.names import METHODS, TENSOR_ONLY_METHODS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # Methods by which lists, dicts and sets take something in.
 _TAKING = frozenset({"append", "extend", "add", "insert", "update", "appendleft", "setdefault", "put"})
@@ -49,8 +45,8 @@ _STILL_IT = frozenset(
     {"to", "cuda", "cpu", "train", "eval", "half", "float", "double", "bfloat16", "requires_grad_", "xpu"}
 )
 _SPREADS = frozenset({"std", "var"})
-# What is called may be one of these few.
-_MOST_ALTERNATIVES = 4
+_OBJECTS = frozenset({INSTANCE})
+_CALLED = frozenset({REFERENCE, FUNCTION, INSTANCE})
 
 
 class Calls(ImportedCalls):
@@ -74,9 +70,9 @@ class Calls(ImportedCalls):
     def _result(  # noqa: PLR0911 - one way out for each kind of function
         self, function: Value, receiver: Value, passed: Arguments
     ) -> Value:
-        if _is_one_of_several(function):
-            assert function.op is not None  # noqa: S101 - for the type checker
-            results = [self._result(each, receiver, passed) for each in function.op.operands.values()]
+        either = alternatives(function, _CALLED)
+        if either:
+            results = [self._result(each, receiver, passed) for each in either]
             return self.maker.join(results, passed.node, self.function)
         node = passed.node
         if function.kind is FUNCTION and isinstance(function.target, Function):
@@ -128,6 +124,9 @@ class Calls(ImportedCalls):
             return held if held is not None else self.graph.attribute(
                 base.target, node.func.attr, base, node.func
             ), base
+        methods = [self.graph.attribute(each.target, node.func.attr, each, node.func) for each in alternatives(base, _OBJECTS)]  # fmt: skip
+        if methods and all(each.kind is FUNCTION for each in methods):
+            return self.maker.join(methods, node.func, self.function), base
         return Value(), base
 
     def _note_writing(self, node: ast.Call, values: list[Value]) -> None:
@@ -147,7 +146,7 @@ class Calls(ImportedCalls):
         name, node, given = func.attr, passed.node, passed.given
         if name == "backward":
             self.function.sinks.append(("backward", receiver, node))
-        if receiver.kind is LAYER and name in _STILL_IT:
+        if name in _STILL_IT and self._is_network(receiver):
             return receiver
         if name in _TAKING and isinstance(func.value, ast.Name | ast.Attribute) and receiver.kind is not TENSOR:
             return self._taken_in(func, receiver, passed)
@@ -223,19 +222,15 @@ class Calls(ImportedCalls):
             self.change(receiver, value, func.value)
         return value
 
+    def _is_network(self, value: Value) -> bool:
+        """Whether it is an nn.Module, torch's or the project's, so that `value.to(device)` is itself."""
+        if value.kind is INSTANCE and isinstance(value.target, Class):
+            return self.graph.project.is_module_class(value.target)
+        return value.kind is LAYER
+
     def _forget_attributes(self, owner: ast.expr) -> None:
         """A method that nobody knows may have set any attribute of its object."""
         text = dotted(owner)
         if text and text != "self":
             for name in [name for name in self.env.names if name.startswith(f"{text}.")]:
                 del self.env.names[name]
-
-
-def _is_one_of_several(function: Value) -> bool:
-    """`act = torch.relu if flag else torch.tanh`: a call of it is a call of either."""
-    if function.op is None or function.op.function != JOIN or function.op.in_place:
-        return False
-    held: Iterable[Value] = function.op.operands.values()
-    return len(function.op.operands) <= _MOST_ALTERNATIVES and all(
-        each.kind in {REFERENCE, FUNCTION} and not _is_one_of_several(each) for each in held
-    )
