@@ -37,6 +37,7 @@ WITHOUT_GRADIENT = frozenset(
         "kaiser_window",
         "bincount",
         "tensor",
+        "Tensor",
         "as_tensor",
         "from_numpy",
         "argmax",

@@ -124,7 +124,11 @@ class Calls(ImportedCalls):
             return held if held is not None else self.graph.attribute(
                 base.target, node.func.attr, base, node.func
             ), base
-        methods = [self.graph.attribute(each.target, node.func.attr, each, node.func) for each in alternatives(base, _OBJECTS)]  # fmt: skip
+        methods = [
+            self.graph.attribute(each.target, node.func.attr, each, node.func)
+            for each in alternatives(base, _OBJECTS)
+            if isinstance(each.target, Class)
+        ]
         if methods and all(each.kind is FUNCTION for each in methods):
             return self.maker.join(methods, node.func, self.function), base
         return Value(), base
