@@ -31,6 +31,8 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield table.GRADIENT_ONLY
     if breaks_in_half_alone(finding):
         yield table.HALF_ALONE
+        if table.MADE_SO.name not in finding.evidence:
+            yield table.HALF_UNUSED
     chunk = plan.chunks.get(hazard.outer_function)
     if chunk is not None:
         yield from _of_function(chunk, plan, hazard)

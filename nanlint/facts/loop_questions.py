@@ -1,4 +1,4 @@
-"""Questions about the training loops of the file: where they are, and what runs around them."""
+"""Questions about what training code asks, replaces and resumes."""
 
 from __future__ import annotations
 
@@ -7,49 +7,30 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.analysis.trained_by_name import is_building, is_loss, is_one_step
-from nanlint.facts import resuming
-from nanlint.facts.asking_again import opposite_at
+from nanlint.analysis.trained_by_name import is_building, is_loss
 from nanlint.facts.code_questions import CodeQuestions
 from nanlint.facts.context import small_statements
-from nanlint.facts.dtypes import autocast_dtype
 from nanlint.facts.finite_checks import Check, check_of, subject_of
-from nanlint.facts.loop_calls import is_logging
+from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import words_of
-from nanlint.facts.rate_edits import rate_put_in_again
-from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
 from nanlint.facts.values import UNKNOWN
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from nanlint.facts.context import Compared
-    from nanlint.facts.flow import Flow
-    from nanlint.facts.loop_events import Event
-    from nanlint.facts.loop_paths import Decision
     from nanlint.facts.values import Call
-    from nanlint.model import Edit
 
+_LOGGERS = frozenset(
+    {"logger", "log", "logging", "wandb", "writer", "pbar", "tqdm", "warnings", "console", "tb", "metrics"}
+)
 _ASIDE = frozenset({"val", "valid", "validate", "validation", "eval", "evaluate", "evaluation", "test"})
 _CHECKING = frozenset({"finite", "isfinite", "nan", "isnan", "inf", "isinf", "overflow"})
 
 
 class LoopQuestions(CodeQuestions):
     """One file, and the training that it does."""
-
-    _loops: list[TrainingLoop] | None = None
-
-    def parse_exactly(self, chunks: Iterable[str]) -> None:
-        """As in `Reach`; loops that were read from sketches are forgotten, too."""
-        super().parse_exactly(chunks)
-        self._loops = None
-
-    def training_loops(self) -> list[TrainingLoop]:
-        """Every loop or step method of the file that makes a backward and a step."""
-        if self._loops is None:
-            self._loops = training_loops(self)
-        return self._loops
 
     def training_subject(self, node: cst.BaseExpression) -> str:
         """What `node` is to training, by its name: "loss", "gradients", "norm", "parameters", or "other"."""
@@ -174,124 +155,15 @@ class LoopQuestions(CodeQuestions):
         subscripts = [place for place, around in enumerate(inside) if isinstance(around, cst.Subscript)]
         return bool(subscripts) and isinstance(inside[subscripts[0] + 1], cst.AssignTarget)
 
-    def autocast_dtype(self, event: Event) -> str:
-        """The half dtype that an autocast region around an event computes in; empty outside of one."""
-        return autocast_dtype(event.regions, event.flow.values, "")
-
-    def is_autocast(self, event: Event) -> bool:
-        """Whether an event runs inside an autocast region that is not switched off."""
-        return bool(self.autocast_dtype(event))
-
-    def opposite_at(self, decision: Decision, event: Event) -> str | None:
-        """The opposite of a condition, to be asked in front of an event; None where it might be answered otherwise there."""
-        return opposite_at(decision.test, event.node, event.flow) if decision.flow is event.flow else None
-
-    def model_of(self, event: Event) -> str:
-        """The model whose parameters the optimizer of a step was made with, where that is written in its function; "" elsewhere."""
-        function = event.node.func if isinstance(event.node, cst.Call) else None
-        optimizer = function.value if isinstance(function, cst.Attribute) else None
-        return resuming.model_of(optimizer, event.flow)
-
-    # -- resuming and saving ----------------------------------------------------------------------------------
-
-    def training_role(self, node: cst.BaseExpression) -> str:
-        """What an object is to a run: "scaler", "scheduler", "optimizer", or "other"."""
-        return resuming.role_of(node, self.here) if self.here is not None else "other"
-
-    def is_known_scheduler(self, node: cst.BaseExpression) -> bool:
-        """Whether the file makes `node` as a scheduler of torch or transformers, whose state holds the rate."""
-        here = self.here is not None and resuming.is_known_scheduler(node, self.here)
-        return here or any(resuming.is_known_scheduler(node, flow) for flow in self._other_methods(node))
-
-    def is_of_torch(self, schedule: Event) -> bool:
-        """Whether the step of a scheduler is that of torch's or transformers' own, as far as the file tells."""
-        function = schedule.node.func if isinstance(schedule.node, cst.Call) else None
-        return isinstance(function, cst.Attribute) and resuming.is_known_scheduler(function.value, schedule.flow)
-
-    def has_call_on(self, role: str, function: str) -> bool:
-        """Whether the chunk at hand calls this method on an object with this role."""
-        calls = self.here.calls.values() if self.here is not None else ()
-        return any(
-            call.function == function and call.receiver is not None and self.training_role(call.receiver) == role
-            for call in calls
-        )
-
-    def configured_rate(self, node: cst.BaseExpression) -> resuming.Rate | None:
-        """The learning rate that a config says for an optimizer or scheduler, where it is made; None if none is read there."""
-        here = resuming.configured_rate(node, self.here) if self.here is not None else None
-        others = (resuming.configured_rate(node, flow, of_parameters=True) for flow in self._other_methods(node))
-        return here or next(filter(None, others), None)
-
-    def mentions_on_the_way(self, *words: str) -> bool:
-        """Whether one of these names or attributes occurs in the chunk at hand, or in a function of the file that it calls."""
-        here = self.outline.chunks[self._current]
-        called = (chunk for chunk in self.outline.chunks.values() if chunk.name in here.words)
-        return self.mentions(*words) or any(chunk.mentions(words) for chunk in called)
-
-    def _other_methods(self, node: cst.BaseExpression) -> Iterator[Flow]:
-        """The methods of the class at hand that name an attribute of `self`, where it may be made."""
-        owner = self.outline.chunks[self._current].owner
-        if not owner or not isinstance(node, cst.Attribute):
-            return
-        for name, chunk in self.outline.chunks.items():
-            if chunk.owner == owner and name != self._current and chunk.mentions((node.attr.value,)):
-                flow = self.flow(name)
-                if flow is not None:
-                    yield flow
-
-    def rate_put_in_again(self, load: Call) -> Edit | None:
-        """The lines that make the configured rate count again after a state was loaded; None where there are none."""
-        is_scheduler = load.receiver is not None and self.training_role(load.receiver) == "scheduler"
-        return rate_put_in_again(load, self.here, is_scheduler=is_scheduler) if self.here is not None else None
-
-    def has_own_schedule(self) -> bool:
-        """Whether the function at hand loads a scheduler's state, or sets the rate by a schedule that is not torch's."""
-        flow = self.here
-        if self.has_call_on("scheduler", resuming.LOADING):
-            return True
-        return flow is not None and resuming.has_own_schedule(flow)
-
-    def makes_scaler(self) -> bool:
-        """Whether the file makes a GradScaler that outlives a step."""
-        making = (chunk for chunk in self.outline.chunks.values() if chunk.mentions(("GradScaler",)))
-        return any(not is_one_step(chunk) for chunk in making)
-
-    def restores_scaler(self) -> bool:
-        """Whether the state of a GradScaler is loaded anywhere in the file, maybe with that of others."""
-        loading = [name for name, chunk in self.outline.chunks.items() if chunk.mentions(("load_state_dict",))]
-        flows = (self.flow(name) for name in loading)
-        return resuming.restores_scaler(flow for flow in flows if flow is not None)
-
-    def is_plateau(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` is a scheduler that lowers the rate on a plateau: its own state holds no rate."""
-        here = self.here is not None and resuming.is_plateau(node, self.here)
-        return here or any(resuming.is_plateau(node, flow) for flow in self._other_methods(node))
-
-    def is_told_where(self, event: Event, node: cst.BaseExpression | None) -> bool:
-        """Whether an argument of an event comes from a parameter of the function around it: the caller tells where."""
-        return resuming.reads_parameter(node, event.flow)
-
-    def spelled_out(self, event: Event, node: cst.BaseExpression | None) -> str:
-        """The text of an argument of an event, seen through a name; "" for what comes from elsewhere."""
-        return resuming.spelled_out(node, event.flow)
-
-    def saved_models(self, event: Event) -> list[str]:
-        """The models whose states a save writes, as far as that is written there, in the words of its function."""
-        return resuming.saved_models(event.call.subject if event.call is not None else None, event.flow)
-
-    # -- several processes ------------------------------------------------------------------------------------
-
-    def is_distributed(self) -> bool:
-        """Whether the file trains with several processes, by the words it uses."""
-        return is_distributed(self.outline)
-
-    def forget(self) -> None:
-        """Let go of every tree."""
-        super().forget()
-        self._loops = None
-
 
 def _adds_a_number(statement: cst.CSTNode) -> bool:
     """`total += loss.item()`, which is for a log: no gradient comes back from there."""
     inner = walk(statement.value) if isinstance(statement, cst.AugAssign) else ()
     return any(isinstance(each, cst.Attribute) and each.attr.value == "item" for each in inner)
+
+
+def is_logging(node: cst.CSTNode) -> bool:
+    """Whether it is a call that tells somebody something, by its name: `print(...)`, `self.logger.warning(...)`."""
+    words = (dotted_text(node.func) or "").split(".") if isinstance(node, cst.Call) else []
+    # `log` and `write` alone may be anything.
+    return words[-1:] in (["print"], ["warn"]) or not _LOGGERS.isdisjoint(words[:-1])

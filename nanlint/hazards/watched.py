@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from nanlint.ops.zone import Zone
 
 
+RESTORED = "<restored>"
+"""What calls are watched as that restore a saved state, whatever their name is."""
+
+
 class Watched(NamedTuple):
     """The zones of one operand that a rule tells of."""
 
@@ -21,6 +25,8 @@ class Watched(NamedTuple):
     """Whatever the operand is: what matters is a setting of the operation."""
     few: bool = False
     """Not a zone of values: there may be too few of them."""
+    narrow: bool = False
+    """Where the dtype is open, the values are those that the half formats would compute."""
     thrown: bool = False
     """Only where the result is thrown away in the places where it breaks."""
 
@@ -36,8 +42,16 @@ def zone(operation: str, operand: str, *, contains: float | None = None, backwar
     return Watched(operation, operand, contains, backward)
 
 
+def in_half(operation: str, operand: str, *, contains: float | None = None, backward: bool | None = None) -> Watched:
+    """The same zones, and those that are met only since a half format rounds what leads there."""
+    return Watched(operation, operand, contains, backward, narrow=True)
+
+
 def every(operation: str, operand: str = "") -> Watched:
-    """Every such operation, whatever its operand is, of one that it was given: the rule looks at a setting of it."""
+    """Every such operation that is given `operand`, whatever that is: the rule looks at a setting of it. Without one, what it makes.
+
+    An operation outside of the op table has its full name (`torch.nn.Parameter`), a method its own (`.load_state_dict`).
+    """
     return Watched(operation, operand, always=True)
 
 
@@ -49,3 +63,8 @@ def thrown_away(operation: str, operand: str) -> Watched:
 def too_few(operation: str, operand: str = "input") -> Watched:
     """An operation that breaks where `operand` has no elements, or for a spread one alone."""
     return Watched(operation, operand, few=True)
+
+
+def restored() -> Watched:
+    """Every call that restores the saved state of parts of a run: an optimizer, a scheduler, a scaler; itself or through helpers and frameworks."""
+    return Watched(RESTORED, "")

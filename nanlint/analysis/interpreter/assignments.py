@@ -124,7 +124,7 @@ class Assignments(Calls):
             self.change(base, made.but(kind=base.kind), target.value)
             return
         op = Op(JOIN, {"0": base, "1": value}, target, self.function)
-        op.where, op.in_place = "element", True
+        op.where, op.in_place, op.nodes = "element", True, {"0": target.value}
         self.function.ops.append(op)
         # `mask[0] = True` selects something.
         is_marked = base.dtype == "bool" and isinstance(index.constant, int) and value.constant == 1

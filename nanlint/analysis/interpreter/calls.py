@@ -75,6 +75,8 @@ class Calls(ImportedCalls):
             results = [self._result(each, receiver, passed) for each in either]
             return self.maker.join(results, passed.node, self.function)
         node = passed.node
+        if isinstance(node.func, ast.Attribute) and self._is_own_module(receiver, node.func.attr):
+            return self._still_the_layer(receiver, passed, node.func.attr)
         if function.kind is FUNCTION and isinstance(function.target, Function):
             return self._function_called(function, function.target, passed)
         if function.kind is CLASS and isinstance(function.target, Class):
@@ -150,8 +152,8 @@ class Calls(ImportedCalls):
         name, node, given = func.attr, passed.node, passed.given
         if name == "backward":
             self.function.sinks.append(("backward", receiver, node))
-        if name in _STILL_IT and self._is_network(receiver):
-            return receiver
+        if receiver.kind is LAYER and name in _STILL_IT:
+            return self._still_the_layer(receiver, passed, name)
         if name in _TAKING and isinstance(func.value, ast.Name | ast.Attribute) and receiver.kind is not TENSOR:
             return self._taken_in(func, receiver, passed)
         value = (
@@ -171,6 +173,20 @@ class Calls(ImportedCalls):
             # A dict's `pop` and `clear`, a tensor's `some_method_`: nobody knows what is left.
             self.change(receiver, Value(receiver.kind if receiver.kind is TENSOR else UNKNOWN, value.op), func.value)
         return value
+
+    def _still_the_layer(self, layer: Value, passed: Arguments, name: str) -> Value:
+        """`layer.half()` casts its weights where they are; the operation is noted, and the layer stays the value that it is."""
+        op = Op(METHODS.get(name, CALL), {"input": layer, **passed.operands}, passed.node, self.function)
+        op.where = f".{name}"
+        self.function.ops.append(op)
+        return layer
+
+    def _is_own_module(self, receiver: Value, name: str) -> bool:
+        """Whether it is an nn.Module of the project, of which `name` is torch's own method."""
+        target = receiver.target
+        if receiver.kind is not INSTANCE or not isinstance(target, Class) or name not in _STILL_IT:
+            return False
+        return self.graph.project.method(target, name) is None and self.graph.project.is_module_class(target)
 
     def _of_dict(self, name: str, receiver: Value, passed: Arguments) -> Value | None:
         """The views of a dict, and what it holds under a key; None for its other methods."""
@@ -225,12 +241,6 @@ class Calls(ImportedCalls):
         elif in_place:
             self.change(receiver, value, func.value)
         return value
-
-    def _is_network(self, value: Value) -> bool:
-        """Whether it is an nn.Module, torch's or the project's, so that `value.to(device)` is itself."""
-        if value.kind is INSTANCE and isinstance(value.target, Class):
-            return self.graph.project.is_module_class(value.target)
-        return value.kind is LAYER
 
     def _forget_attributes(self, owner: ast.expr) -> None:
         """A method that nobody knows may have set any attribute of its object."""
