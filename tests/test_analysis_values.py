@@ -430,7 +430,10 @@ def test_what_is_kept_by_making() -> None:
                 y = p
             reveal(y)
             _, place = x.max(-1)
-            reveal(x - x.gather(-1, place.unsqueeze(-1)))
+            shifted = x - x.gather(-1, place.unsqueeze(-1))
+            reveal(shifted)
+            reveal(shifted.exp().sum(-1))
+            reveal(shifted.exp().sum(0))
     """
     assert ranges(source) == [
         "(0, 1]",
@@ -444,6 +447,8 @@ def test_what_is_kept_by_making() -> None:
         "(-inf, 2]",
         "[0, 1]",
         "(-inf, 0]",
+        "[1, inf)",
+        "[0, inf)",
     ]
 
 

@@ -345,7 +345,8 @@ def _sum_of_powers(op: Op) -> Interval | None:
     """The sum of exp(x - max(x)) holds the 1 of the largest x, if it is taken where the maximum is."""
     grown = maker(op.subject, frozenset({"torch.exp"}))
     shifted = maker(grown.subject, frozenset({"torch.sub"})) if grown else None
-    peak = maker(shifted.operands.get("other"), _PEAKS) if shifted else None
+    below = shifted.operands.get("other") if shifted else None
+    peak = maker(below, _PEAKS) or _largest_by_its_place(below)
     if shifted is None or peak is None or _difference(shifted) != _NOT_POSITIVE:
         return None
     along, of_peak = op.operands.get("dim"), peak.operands.get("dim")
