@@ -37,7 +37,6 @@ WITHOUT_GRADIENT = frozenset(
         "kaiser_window",
         "bincount",
         "tensor",
-        "Tensor",
         "as_tensor",
         "from_numpy",
         "argmax",

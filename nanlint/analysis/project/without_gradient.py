@@ -52,6 +52,8 @@ def _made_of(value: Value, sees_all_calls: Callable[[Function], bool]) -> list[V
     op = value.op
     if op is None or value.learned or op.module is not None or "requires_grad" in op.operands:
         return None
+    if op.function == "torch.Tensor":
+        return []  # fresh memory, or a copy
     if op.function == PARAMETER:
         return list(_passed(op)) if op.scope is not None and sees_all_calls(op.scope) and _is_passed(op) else None
     if op.function == ATTRIBUTE:
