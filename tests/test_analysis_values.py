@@ -486,3 +486,47 @@ def test_rows_that_were_divided_by_their_lengths_have_cosines() -> None:
     cosines = ["[-1, 1] or nan", "[-1, 1] or nan", "[-1, 1]", "[-1, 1] or nan", "[-1, 1] or nan"]
     assert ranges(source)[:5] == cosines
     assert all("inf, inf)" in reach or "inf, inf]" in reach for reach in ranges(source)[5:])
+
+
+def test_a_leaf_is_what_it_was_made_as_while_its_constructor_runs() -> None:
+    source = """
+        class Agent:
+            def __init__(self):
+                self.log_alpha = torch.zeros(1, requires_grad=True)
+                self.alpha = self.log_alpha.exp()
+                reveal(self.alpha)
+
+            def train(self):
+                reveal(self.log_alpha)
+                reveal(self.log_alpha.exp())
+    """
+    assert ranges(source) == ["[1, 1]", "(-inf, inf)", "[0, inf]"]
+
+
+def test_a_row_of_cosines_holds_the_one_with_itself() -> None:
+    source = """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            x = x / (torch.sqrt(torch.sum(x**2, dim=1, keepdim=True)) + 1e-6)
+            x[x != x] = 0
+            cosines = torch.mm(x, x.transpose(0, 1))
+            reveal(torch.sum((cosines + 1.0) / 2.0, dim=1, keepdim=True))
+            reveal(torch.sum(cosines, dim=1, keepdim=True))
+            reveal(torch.sum((torch.mm(x, F.normalize(y).t()) + 1.0) / 2.0, dim=1, keepdim=True))
+    """
+    assert ranges(source) == ["(0, inf)", "(-inf, inf)", "(-inf, inf)"]
+
+
+def test_a_layer_of_torch_or_a_network_of_the_project() -> None:
+    source = """
+        class Criterion(nn.Module):
+            def forward(self, x):
+                return x.sigmoid()
+
+        class Loss:
+            def __init__(self, other):
+                self.criterion = nn.Tanh() if other else Criterion()
+
+            def loss(self, x):
+                reveal(self.criterion(x))
+    """
+    assert ranges(source) == ["[-1, 1]"]

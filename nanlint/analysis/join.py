@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanlint.analysis.op_graph import ATTRIBUTE, JOIN, NONE, NOTHING, REFERENCE, UNKNOWN, Op, Value
+from nanlint.analysis.op_graph import ATTRIBUTE, JOIN, NONE, NOTHING, UNKNOWN, Op, Value
 
 if TYPE_CHECKING:
     import ast
@@ -65,7 +65,7 @@ def alternatives(value: Value, kinds: frozenset[str]) -> list[Value]:
     if op is None or op.function != JOIN or op.in_place:
         return []
     found = [each for each in op.operands.values() if each.kind is not NONE]
-    is_known = all(each.kind in kinds and (each.target is not None or each.kind is REFERENCE) for each in found)
+    is_known = all(each.kind in kinds and (each.target is not None or each.name) for each in found)
     return found if is_known and len(found) <= _MOST_ALTERNATIVES else []
 
 

@@ -322,7 +322,15 @@ def _sum(op: Op) -> Interval | None:
     """What a sum of products is, if it is a cosine, or what a sum of exponentials is, if the largest is 1."""
     product = maker(op.subject, frozenset({"torch.mul"}))
     cosine = _dot_product(product) if product is not None else None
+    if cosine is None and _holds_its_diagonal(op):
+        return Interval(0.0, INF, nan=True, nonzero=True)
     return cosine or _sum_of_tests(op) or _sum_of_best(op) or _sum_of_powers(op)
+
+
+def _holds_its_diagonal(op: Op) -> bool:
+    from nanlint.analysis.unit_rows import holds_its_diagonal  # noqa: PLC0415 - they know each other
+
+    return holds_its_diagonal(op)
 
 
 def _sum_of_best(op: Op) -> Interval | None:

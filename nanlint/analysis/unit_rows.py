@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, GUARDED, JOIN, TEXT, TUPLE, Op, Value
-from nanlint.analysis.relations import SAME_NUMBERS, aligned, holds_size
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, GUARDED, JOIN, TEXT, TUPLE, Op, Value, made_from
+from nanlint.analysis.relations import SAME_NUMBERS, aligned, holds_size, root
 from nanlint.ops.interval import INF, Interval
 
 _NORMALIZE = "torch.nn.functional.normalize"
@@ -16,6 +16,7 @@ _NOT_NEGATIVE = Interval(0.0, INF, plus_inf=True, nan=True)
 # A part of a row is no longer than the row.
 _PARTS = SAME_NUMBERS | {"subscript", "torch.index_select", "torch.select", "torch.narrow", "torch.chunk", "torch.split", "torch.unbind"}  # fmt: skip
 _STACKS = frozenset({"torch.cat", "torch.stack"})
+_SHIFTS, _PRODUCTS = frozenset({"torch.add", "torch.div", "torch.mul"}), frozenset({"torch.matmul", "torch.mm"})
 _DEEPEST = 16
 
 
@@ -33,6 +34,25 @@ def dot_product(op: Op) -> Interval | None:
     return _NOT_NEGATIVE if all(value.range.least >= 0 for value in factors) else None
 
 
+def holds_its_diagonal(op: Op) -> bool:
+    """Whether it sums up rows of `(x @ x.t() + 1) / 2` of unit rows: nothing in them is negative, and each row with itself is 1."""
+    made = made_from(root(op.subject)) if op.subject is not None else None
+    raised = 0.0
+    for _ in range(_DEEPEST):
+        if made is None or made.subject is None:
+            return False
+        other = made.operands.get("other")
+        step = other.number if other is not None else None
+        if step is None or step <= 0 or made.function not in _SHIFTS:
+            break
+        raised += step if made.function == "torch.add" else 0.0
+        made = made_from(root(made.subject))
+    factors = [*made.operands.values()][:2] if made is not None and made.function in _PRODUCTS else []
+    return (
+        raised >= 1 and len(factors) > 1 and has_unit_rows(factors[0]) and root(factors[0]).key == root(factors[1]).key
+    )
+
+
 def _adds_up_one_row(op: Op) -> bool:
     """Whether each sum goes along one dimension: of an einsum its text says so."""
     stated = next((value.constant for value in op.operands.values() if isinstance(value.constant, str)), None)
@@ -42,7 +62,7 @@ def _adds_up_one_row(op: Op) -> bool:
     return len({*rows} - {*left, ",", "."}) == 1
 
 
-def has_unit_rows(value: Value, depth: int = _DEEPEST) -> bool:
+def has_unit_rows(value: Value, depth: int = _DEEPEST) -> bool:  # noqa: PLR0911 - one way out for each operation
     """Whether no row of it is longer than 1, but for rounding."""
     op = value.op
     if op is None or not depth:
@@ -59,6 +79,9 @@ def has_unit_rows(value: Value, depth: int = _DEEPEST) -> bool:
         return is_below and bool(held) and all(has_unit_rows(each, depth // 2) for each in held)
     if op.function == ATTRIBUTE and "stored" in op.operands:
         return has_unit_rows(op.operands["stored"], depth - 1)
+    if op.function == "torch.masked_fill":
+        fill = op.operands.get("value")
+        return fill is not None and fill.number == 0 and op.subject is not None and has_unit_rows(op.subject, depth - 1)
     is_part = op.function in _PARTS or op.function in {GUARDED, ELEMENT}
     return is_part and op.subject is not None and op.subject.kind is not TUPLE and has_unit_rows(op.subject, depth - 1)
 

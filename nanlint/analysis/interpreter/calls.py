@@ -46,7 +46,7 @@ _STILL_IT = frozenset(
 )
 _SPREADS = frozenset({"std", "var"})
 _OBJECTS = frozenset({INSTANCE})
-_CALLED = frozenset({REFERENCE, FUNCTION, INSTANCE})
+_CALLED = frozenset({REFERENCE, FUNCTION, INSTANCE, LAYER})
 
 
 class Calls(ImportedCalls):
