@@ -11,6 +11,7 @@ from nanlint.analysis.op_graph import CALL, JOIN, NUMBER, made_from, name_of
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.analysis.patterns.kept import thrown_away, zones_thrown_away
 from nanlint.hazards.hazard import Hazard
+from nanlint.hazards.never_run import is_never_run
 from nanlint.hazards.no_elements import NoElements
 from nanlint.hazards.resume import Resume
 from nanlint.hazards.watched import RESTORED, Watched
@@ -45,6 +46,7 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
             if op.copy_of is None
             for each in watched.get(_name_of(op), ())
             if (hazard := _hazard(op, each, function, file, thrown.get(op, ()))) is not None
+            and not is_never_run(op, function, file)
         ]
         found += _of_restored(watched.get(RESTORED, ()), function, file)
         together: dict[object, list[Hazard]] = {}

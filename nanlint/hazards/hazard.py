@@ -202,8 +202,8 @@ class Hazard(ZeroOperand, Placed):
     def is_without_gradient(self) -> bool:
         """Whether no backward passes through it: none reaches it, or none goes on to its operands, as they are or as callers pass them."""
         values = [value for value in self.op.operands.values() if value.kind is not NUMBER]
-        # Of a layer that is made with numbers nobody knows.
-        is_operand_detached = self.callers.detached and self.kept is None
+        # Of a layer that is made with numbers nobody knows. A count has no gradient, and what is divided by it may have one.
+        is_operand_detached = self.callers.detached and self.kept is None and not self.is_forward
         is_detached = bool(values) and (is_operand_detached or all(value.detached for value in values))
         return is_detached or self.is_cut_off
 

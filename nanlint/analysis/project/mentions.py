@@ -26,11 +26,20 @@ class Mentions:
         """How often a function at the top of a file is named, as itself or as part of something; more, if in doubt."""
         named = self._attributes[function.name]
         for module in {function.module, *self._importers[function.name], *self._importers["*"]}:
-            known = {local for local, full in module.imports.items() if full.rpartition(".")[2] == function.name}
-            is_shadowed = function.name in module.functions and module is not function.module
-            names = known | (set() if is_shadowed else {function.name})
-            named += sum(self._names(module)[name] for name in names)
+            named += sum(self._names(module)[name] for name in self._known_as(function, module))
         return named
+
+    def _known_as(self, function: Function, module: Module) -> set[str]:
+        """The names by which a file may mean the function."""
+        if module is function.module:
+            return {function.name}
+        known = {
+            local
+            for local, full in module.imports.items()
+            if full.rpartition(".")[2] == function.name and self._project.resolve(full, module) in {function, None}
+        }
+        is_own = function.name in module.imports or function.name in module.functions
+        return known if is_own or not module.stars else known | {function.name}
 
     @cached_property
     def _attributes(self) -> Counter[str]:

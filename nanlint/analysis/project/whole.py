@@ -146,6 +146,12 @@ class FileInProject:
         """Whether nothing trained goes into a value, whoever passes it."""
         return comes_without_gradient(value, self.sees_all_calls)
 
+    def is_named_by_nobody(self, function: Function) -> bool:
+        """Whether no file of the project calls it or hands it on."""
+        return not (self.is_alone or function.is_method or function.parent or function.calls) and not self._mentions.of(
+            function
+        )
+
     def sees_all_calls(self, function: Function) -> bool:
         """Whether who calls it is known: as `knows_callers`, or because all that names it was interpreted as a call of it."""
         if self.knows_callers(function):
