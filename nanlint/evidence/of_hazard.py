@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.analysis import sources
 from nanlint.analysis.name_hints import STATED
 from nanlint.analysis.project.consequence import DATA, KEPT, OUTPUT, TRAINS, WRITTEN
+from nanlint.analysis.sources import sources_of
 from nanlint.analysis.trained_by_name import is_building, is_inference, is_loss, is_trained, may_train, serves_a_forward
 from nanlint.evidence import table
 from nanlint.evidence.project import breaks_in_half_alone
@@ -49,10 +51,27 @@ def _of_operand(finding: Finding, hazard: Hazard, chunk: Chunk | None, plan: Out
         yield table.EPS_ADDED
     if hazard.is_ruled_out_by_callers or (not hazard.is_forward and not _is_seen_to_train(hazard, chunk, plan)):
         yield table.DECIDED_ELSEWHERE
+    yield from _of_sources(hazard)
     # What has no gradient itself may still be multiplied onto what has one.
     is_without = hazard.is_without_gradient and not hazard.ends & (TRAINS | OUTPUT | DATA)
     if not hazard.op.recorded or is_without or is_read_off(hazard):
         yield table.NO_GRADIENT
+
+
+def _of_sources(hazard: Hazard) -> Iterator[Item]:
+    """What it says about an operand where its numbers come from."""
+    found = sources_of(hazard.callers) - {sources.CONSTANT}
+    breaks_at_zero = all(hasattr(zone, "contains") and zone.contains(0.0) for zone in hazard.zones)
+    if found == {sources.LEARNED}:
+        yield table.LEARNED_ITSELF
+    elif found and found <= {sources.NETWORK, sources.LEARNED} and breaks_at_zero:
+        yield table.EXACT_ZERO
+    elif found == {sources.LENGTHS}:
+        yield table.OF_LENGTHS
+    elif found == {sources.NOISE}:
+        yield table.RARE
+    elif found == {sources.SETTING}:
+        yield table.DECIDED_ELSEWHERE
 
 
 def _is_seen_to_train(hazard: Hazard, chunk: Chunk | None, plan: Outline) -> bool:

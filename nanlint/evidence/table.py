@@ -29,6 +29,9 @@ NOTHING_KNOWN = Item("nothing-known", -1, 0, 0, "nothing is known of the operand
 NAME_ALONE = Item("name-alone", -1, 0, -1, "its name alone says so")
 RARE = Item("rare", -1, -3, -1, "it takes an input that is rare")
 DECIDED_ELSEWHERE = Item("decided-elsewhere", -1, -7, -3, "a caller or a setting decides whether it happens")
+LEARNED_ITSELF = Item("learned-itself", -1, 0, -1, "it is a weight itself, which training would have to carry there")
+EXACT_ZERO = Item("exact-zero", -1, 0, -1, "a layer with weights would have to put out zeros, exactly")
+OF_LENGTHS = Item("of-lengths", -1, -1, -1, "its mask comes from lengths, of which hardly any is 0")
 EPS_ADDED = Item("eps-added", -1, 0, -1, "an eps was added to it; it breaks only if it was negative before")
 # What kind of defect it is.
 LOST_AT_ONCE = Item("lost-at-once", +1, 0, 2, "one such value makes the loss or every gradient NaN")
