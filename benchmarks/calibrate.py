@@ -27,6 +27,7 @@ from scipy.optimize import minimize  # type: ignore[import-untyped]
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.realcode.archives import NotAvailable
 from benchmarks.realcode.repositories import Mirror, Repository
 from nanlint.engine.check_paths import Plan, Run
 from nanlint.evidence import levels, table
@@ -226,15 +227,22 @@ def write(fitted: dict[str, Column]) -> None:
 
 
 def refresh(mirror: Mirror) -> None:
-    """Check every labelled repository at its commit and note the evidence that nanlint has for each label now."""
+    """Check every labelled repository at its commit and note the evidence that nanlint has for each label now.
+
+    Labels of repositories that are not in the mirror are left as they are.
+    """
     for path in sorted(LABELS.glob("*.jsonl")):
         rows: list[dict[str, Any]] = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
         for repository in sorted({Repository(row["repo"], row["commit"]) for row in rows}, key=str):
-            found = evidence_of(mirror.tree(repository))
+            try:
+                found = evidence_of(mirror.tree(repository))
+            except NotAvailable as missing:
+                print(f"{missing}; left as it is", file=sys.stderr)
+                continue
             for row in rows:
                 if (row["repo"], row["commit"]) == (repository.name, repository.commit):
                     row["evidence"] = found.get((row["path"], row["line"], row["rule"]))
-        lost = sum(row["evidence"] is None for row in rows)
+        lost = sum(row.get("evidence") is None for row in rows)
         print(f"{path.name}: {len(rows)} labels, {lost} no longer reported")
         path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), "utf-8")
 
