@@ -18,11 +18,16 @@ from nanlint.analysis.patterns import (
     eps,
     exponentials,
     exponents,
+    half_overflows,
     kept,
     log_arguments,
+    lost_bounds,
+    mask_constants,
     masked_rows,
+    module_casts,
     norms,
     probabilities,
+    temperatures,
     variances,
 )
 from nanlint.analysis.patterns import products as patterns
@@ -31,7 +36,7 @@ from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
 from nanlint.hazards import replacing, selection_fixes, uses
-from nanlint.hazards.watched import Watched, every, thrown_away, too_few, zone
+from nanlint.hazards.watched import Watched, every, in_half, thrown_away, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 
 if TYPE_CHECKING:
@@ -40,11 +45,10 @@ if TYPE_CHECKING:
 
     from nanlint.analysis.config.settings import Config, Setting
     from nanlint.analysis.op_graph import Op
-    from nanlint.facts.loop_events import Event
-    from nanlint.facts.loop_paths import Decision, Path
-    from nanlint.facts.masks import Filling
+    from nanlint.analysis.training_loop.events import Event
+    from nanlint.analysis.training_loop.loops import TrainingLoop
+    from nanlint.analysis.training_loop.paths import Decision, Path
     from nanlint.facts.module_facts import ModuleFacts as Facts
-    from nanlint.facts.training_loop import TrainingLoop
     from nanlint.facts.values import Call, Form, Value
     from nanlint.hazards.hazard import Hazard as OpHazard
 
@@ -53,7 +57,7 @@ if TYPE_CHECKING:
     Comparison = cst.Comparison
 else:
     # Rules name these in annotations alone, which are never evaluated.
-    Filling = Call = Facts = Form = Value = Node = Expression = Comparison = Config = Setting = object
+    Call = Facts = Form = Value = Node = Expression = Comparison = Config = Setting = object
     TrainingLoop = Event = Decision = Path = Vanishing = Op = OpHazard = object
 
 __all__ = [
@@ -68,7 +72,6 @@ __all__ = [
     "Event",
     "Expression",
     "Facts",
-    "Filling",
     "Finding",
     "Fix",
     "Form",
@@ -95,10 +98,15 @@ __all__ = [
     "every",
     "exponentials",
     "exponents",
+    "half_overflows",
+    "in_half",
     "items",
     "kept",
     "log_arguments",
+    "lost_bounds",
+    "mask_constants",
     "masked_rows",
+    "module_casts",
     "norms",
     "patterns",
     "possible_numbers",
@@ -108,6 +116,7 @@ __all__ = [
     "safe",
     "selection_fixes",
     "show",
+    "temperatures",
     "thrown_away",
     "too_few",
     "unsafe",
@@ -211,9 +220,14 @@ class Rule:
         del setting, config
         return iter(())
 
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge one training loop, or one method that makes a training step."""
-        del loop, facts
+        del loop
+        return iter(())
+
+    def check_step(self, step: TrainingLoop) -> Iterator[Finding]:
+        """Judge one function that makes a step and leaves the backward to its caller."""
+        del step
         return iter(())
 
     def finding(
@@ -243,7 +257,7 @@ class Rule:
         **parts: Unpack[Parts],
     ) -> Finding:
         """A finding about a hazard: place, formats and direction are the hazard's; the engine adds the evidence of the place."""
-        text = Hazard(hazard.op.function, hazard.operand.text, str(hazard.zones[0]) if hazard.zones else "0")
+        text = Hazard(hazard.called, hazard.operand.text, str(hazard.zones[0]) if hazard.zones else "0")
         if hazard.zones:
             parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}
         return self.finding(at or hazard.span, message, fix=fix, hazard=text, evidence=evidence, **parts)

@@ -76,7 +76,7 @@ def _harm(  # noqa: PLR0911 - one answer for each size of eps
         is_nan = by_rsqrt and eps <= NAN_BELOW
         harm = f"NaN in a row of zeros: {eps:g} ** -1.5 overflows" if is_nan else factor
         return f"the gradient of {norm} is {harm}", FORMATS, Direction.BACKWARD, None
-    likely = items.RANGE_REACHES if dtype == "float16" and not hazard.op.autocast else items.DECIDED_ELSEWHERE
+    likely = items.RANGE_REACHES if dtype == "float16" and not hazard.op.autocast else None
     if found.added is None:
         message = f"the gradient of {norm} is multiplied by {eps**-0.5:.0e} in a row of zeros: inf in float16"
         return message if eps < SMALLEST else "", ("float16",), Direction.BACKWARD, likely

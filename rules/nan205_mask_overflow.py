@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
-from dataclasses import replace
 
-from nanlint.rule import Call, Edit, Expression, Facts, Finding, Fix, Hazard, Item, Iterator, Rule, items, unsafe
+from nanlint.rule import Edit, Finding, Fix, Iterator, OpHazard, Rule, every, items, mask_constants, unsafe, uses
 
-FILL, WHERE, PRODUCT, SUM = "torch.masked_fill", "torch.where", "torch.mul", "torch.add"
-# The first numbers that float16 rounds to an infinity; what is infinite already is NAN107's business.
-FLOAT16_OVERFLOW = 65520.0
-MASKS = frozenset({"mask", "masks", "masked", "pad", "padding", "invalid", "keep"})
-SOFTMAXES = ("softmax", "log_softmax", "Softmax")
-SOFTMAX = (*SOFTMAXES, "scores", "logits", "attn", "attention_mask", "attn_mask")
-CAST, QUOTED = re.compile(r"\.(to|type_as|type)\(|\.half\("), 24
-RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.max", "torch.maximum"})
+FILL, WHERE, PLACED, PRODUCT, SUM = (
+    mask_constants.FILL,
+    mask_constants.WHERE,
+    mask_constants.PLACED,
+    mask_constants.PRODUCT,
+    mask_constants.SUM,
+)
+FORMATS = ("float16", "bfloat16", "float32", "float64")
+QUOTED = 24
 
 
 class MaskOverflow(Rule):
@@ -44,95 +43,79 @@ class MaskOverflow(Rule):
     Unsafe: `torch.finfo(scores.dtype).min` masks in every dtype.
     """
 
-    code = "NAN205"
-    name = "mask-overflow"
+    code, name = "NAN205", "mask-overflow"
     dtypes = ("float16",)
-    calls = frozenset({FILL, WHERE, PRODUCT, SUM})
+    hazards = (
+        every(FILL, "input"),
+        every(WHERE, "input"),
+        every(PLACED, "0"),
+        every(PRODUCT, "input"),
+        every(SUM, "input"),
+    )
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Judge one mask."""
-        if facts.is_test():
-            return
-        checks = {PRODUCT: self._check_product, SUM: self._check_sum}
-        found = list(checks.get(call.function, self._check_filling)(call, facts))
-        if found and not facts.asks_dtype(call.node):
-            yield from found
+        if hazard.op.function == SUM:
+            yield from self._check_sum(hazard)
+        elif not hazard.is_decided_by_dtype:
+            check = self._check_product if hazard.op.function == PRODUCT else self._check_filling
+            yield from check(hazard)
 
-    def _check_filling(self, call: Call, facts: Facts) -> Iterator[Finding]:
+    def _check_filling(self, hazard: OpHazard) -> Iterator[Finding]:
         """`scores.masked_fill(mask, -1e9)` and the like."""
-        found = facts.filling(call)
-        constant = facts.filled_with(found) if found is not None else None
-        if found is None or constant is None or not _overflows(-abs(constant)):
+        found = mask_constants.filled(hazard.op)
+        if found is None:
             return
-        dtype, is_plane = facts.dtype_of(found.scores), facts.is_number(found.scores)
+        scores, is_set = found.scores(hazard.op), hazard.is_item_set
+        is_plane = scores.number is not None
         # Filled in float32 and cast back to what the scores were.
-        is_cast_back = (dtype == "float32" or is_plane) and facts.is_cast(call.node)
-        # `scores[mask] = -1e9`, and what is taken the least of, are looked for where all is shown.
-        is_set = call.form.value == "operator"
-        is_used = facts.mentions(*SOFTMAXES) or (facts.may_be_half() and not is_set)
-        is_certain = facts.can_be_half(found.scores) and not is_set and constant < 0 and not is_plane
-        if is_certain or is_cast_back or (dtype == "" and not is_plane and is_used):
-            is_raising = call.function == FILL and not is_set and not is_cast_back
-            result = "and masked_fill raises" if is_raising else f"so it is {math.copysign(math.inf, constant)}"
-            text = f"where float16 ends at {math.copysign(65504, constant):g}, {result}"
-            likely = items.RANGE_REACHES if is_certain else items.DECIDED_ELSEWHERE
-            told = self._finding(call, found.scores, found.value, facts, result=text, likely=likely)
-            yield told if is_certain else replace(told, fix=None)
+        is_narrowed = (scores.dtype == "float32" or is_plane) and mask_constants.is_cast_back(
+            hazard.op, [op for op, _ in hazard.uses]
+        )
+        is_certain = mask_constants.can_be_half(scores) and not is_set and found.number < 0 and not is_plane
+        is_open = not scores.dtype and not is_plane and (not is_set or mask_constants.uses_softmax(hazard.function))
+        if is_certain or is_narrowed or is_open:
+            is_raising = hazard.op.function == FILL and not is_set and not is_narrowed
+            result = "and masked_fill raises" if is_raising else f"so it is {math.copysign(math.inf, found.number)}"
+            text = f"where float16 ends at {math.copysign(65504, found.number):g}, {result}"
+            yield self._finding(hazard, found, text, is_certain=is_certain)
 
-    def _check_sum(self, call: Call, facts: Facts) -> Iterator[Finding]:
+    def _check_sum(self, hazard: OpHazard) -> Iterator[Finding]:
         """Two masks of the least number: twice that is -inf, and a row of it NaN after the softmax."""
-        terms = [call.subject, call.arguments.get("other")]
-        if not all(term is not None and facts.holds_least(term) for term in terms):
+        terms = list(hazard.op.operands.values())
+        if len(terms) != 2 or not all(map(mask_constants.holds_least, terms)):
             return
-        around = facts.user_of(call.node)
-        is_raised = (around is not None and around.function in RAISING) or facts.is_mended(call.node)
-        if is_raised or facts.raises_scores():
+        is_raised = mask_constants.is_raised(hazard.op, hazard.function) or uses.is_mended(hazard)
+        if is_raised or mask_constants.raises_scores(hazard.function):
             return
-        yield self.finding(
-            facts.span_of(call.node),
-            f"`{facts.quote(call.node, QUOTED)}` adds finfo.min to finfo.min where both mask: that is -inf",
-            hazard=Hazard(SUM, facts.source_of(call.node), "finfo.min"),
-            evidence=(items.MADE_SO,),
-            dtypes=("float16", "bfloat16", "float32", "float64"),
-        )
+        message = f"`{hazard.quoted(hazard.op, QUOTED)}` adds finfo.min to finfo.min where both mask: that is -inf"
+        yield self.told(hazard, message, evidence=(items.MADE_SO,), dtypes=FORMATS)
 
-    def _check_product(self, call: Call, facts: Facts) -> Iterator[Finding]:
+    def _check_product(self, hazard: OpHazard) -> Iterator[Finding]:
         """`(1 - mask) * -1e9`, which is then added to scores, or `1e9 * (1 - mask)`, which is subtracted."""
-        around = facts.user_of(call.node)
-        sign = -1 if around is not None and around.function == "torch.sub" and around.subject is not call.node else 1
-        for mask, value in ((call.subject, call.arguments.get("other")), (call.arguments.get("other"), call.subject)):
-            constant = facts.constant_of(value)
-            if mask is None or value is None or constant is None or not _overflows(sign * constant):
-                continue
-            left = facts.rest_to_one(mask)
-            if MASKS.isdisjoint(facts.words_of(left if left is not None else mask)):
-                continue
-            if facts.dtype_of(mask) in {"", "float16"} and not facts.is_number(mask):
-                # A mask that is not cast to the dtype of scores is float32, and so is what it is added to.
-                is_cast = facts.origin_of(mask) is not None and CAST.search(facts.source_of(mask)) is not None
-                likely = items.RANGE_REACHES if is_cast and facts.mentions(*SOFTMAX) else items.DECIDED_ELSEWHERE
-                text = "where float16 ends at -65504, so it is -inf or NaN"
-                yield self._finding(call, mask, value, facts, result=text, likely=likely)
+        found = mask_constants.multiplied(hazard.op, hazard.function)
+        if found is not None:
+            # A mask that is not cast to the dtype of scores is float32, and so is what it is added to.
+            is_cast = mask_constants.is_cast_to_another(found.scores(hazard.op))
+            text = "where float16 ends at -65504, so it is -inf or NaN"
+            yield self._finding(
+                hazard, found, text, is_certain=is_cast and mask_constants.is_about_scores(hazard.op, hazard.function)
+            )
 
-    def _finding(  # noqa: PLR0913 - what is masked, with what, and how sure that is
-        self, call: Call, scores: Expression, value: Expression, facts: Facts, *, result: str, likely: Item
-    ) -> Finding:
-        return self.finding(
-            facts.span_of(call.node),
-            f"`{facts.quote(scores, QUOTED)}` is masked with {facts.quote(value, 20)} {result}",
-            fix=_fix(scores, value, facts) if (facts.constant_of(value) or 0) < 0 else None,
-            hazard=Hazard(call.function, facts.source_of(scores), "float16"),
-            evidence=(likely,),
+    def _finding(self, hazard: OpHazard, found: mask_constants.Constant, result: str, *, is_certain: bool) -> Finding:
+        scores, value = (hazard.operand_of(hazard.op, name) for name in (found.scores_name, found.value_name))
+        is_stated = found.scores(hazard.op).dtype == "float16"
+        return self.told(
+            hazard,
+            f"`{scores.quoted(QUOTED)}` is masked with {value.quoted(20) or mask_constants.written(found.number)} {result}",
+            fix=_fix(hazard, found) if found.number < 0 and is_certain else None,
+            evidence=(items.RANGE_REACHES,) if is_stated else (items.MADE_SO,) if is_certain else (),
         )
 
 
-def _overflows(constant: float | None) -> bool:
-    return constant is not None and -float("inf") < constant <= -FLOAT16_OVERFLOW
-
-
-def _fix(scores: Expression, value: Expression, facts: Facts) -> Fix | None:
-    torch, name = facts.name_for("torch"), facts.source_of(scores)
-    if torch is None or not name.replace(".", "").isidentifier() or not facts.is_here(value):
+def _fix(hazard: OpHazard, found: mask_constants.Constant) -> Fix | None:
+    torch, scores = hazard.name_of("torch"), hazard.operand_of(hazard.op, found.scores_name).text
+    span = hazard.operand_of(hazard.op, found.value_name).span
+    if torch is None or span is None or not scores.replace(".", "").isidentifier():
         return None
-    text = f"{torch}.finfo({name}.dtype).min"
-    return unsafe("Mask with the least number of the dtype", Edit(facts.span_of(value), text))
+    return unsafe("Mask with the least number of the dtype", Edit(span, f"{torch}.finfo({scores}.dtype).min"))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 
-from nanlint.rule import Call, Expression, Facts, Finding, Hazard, Iterator, Rule, show
+from nanlint.rule import Finding, Iterator, OpHazard, Rule, every, show
 
-CLAMPS = frozenset({"torch.clamp", "torch.clamp_min", "torch.clamp_max"})
+BOUNDS = {"torch.clamp": ("min", "max"), "torch.clamp_min": ("min",), "torch.clamp_max": ("max",)}
 # float16 rounds to an infinity from here on.
 FLOAT16_OVERFLOW = 65520.0
 BREAKING = frozenset(f"torch.{name}" for name in ("div", "log", "sqrt", "rsqrt", "pow", "acos", "asin", "atanh"))
+NAN = re.compile(r"\bnans?\b", re.IGNORECASE)
 QUOTED = 30
 
 
@@ -30,58 +31,51 @@ class BoundOutsideFormat(Rule):
         y = y.half().clamp(-6e4, 6e4)
 
     ## Silent when
-    a bound is not known or a default, or the dtype is not known to be float16; in tests; when one of two bounds is infinite and the other is
+    a bound is not known or a default, or the dtype is not known to be float16; when one of two bounds is infinite and the other is
     not, which says that only one side is meant. Of a clamp against NaN a comment must say so, and the value be able to be NaN.
 
     ## Fix
     Sketch: which bound was meant is not written down.
     """
 
-    code = "NAN206"
-    name = "bound-outside-format"
+    code, name = "NAN206", "bound-outside-format"
     preview = True
-    calls = CLAMPS
+    hazards = tuple(every(clamp, "input") for clamp in BOUNDS)
     yields_to = frozenset({"NAN101", "NAN102", "NAN103", "NAN105"})
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Judge one clamp."""
-        if call.subject is None or facts.is_test():
-            return
-        given = [call.arguments.get(name) for name in ("min", "max")]
-        low, high = (facts.constant_of(node) for node in given)
-        subject = facts.quote(call.subject, QUOTED)
-        known = [bound for bound in (low, high) if bound is not None]
-        written = [node for node in given if node is not None and facts.value_of(node).constant is not None]
-        message = ""
+        given = {name: hazard.op.operands[name] for name in BOUNDS[hazard.op.function] if name in hazard.op.operands}
         # A default is what holds unless somebody gives a bound: inf for none, -1 for one that is asked for first.
-        if any(node is not None and facts.value_of(node).assumed for node in given):
+        if any(bound.assumed for bound in given.values()):
             return
-        if len(known) == len(written) and known and all(map(math.isinf, known)):
+        stated = [bound for bound in given.values() if bound.constant is not None]
+        known = [number for bound in stated if (number := bound.number) is not None]
+        subject, low, high = hazard.operand.quoted(QUOTED), *(_number(hazard, name) for name in ("min", "max"))
+        message = ""
+        if known and len(known) == len(stated) and all(map(math.isinf, known)):
             message = f"`{subject}` is clamped to infinite bounds, which keep nothing out"
-        elif low is not None and high is not None and low > high and _are_written(given, facts):
+        elif low is not None and high is not None and low > high:
             message = f"`{subject}` is clamped to at least {low:g} and at most {high:g}, so all of it becomes {high:g}"
-        elif facts.dtype_of(call.subject) == "float16" and any(
-            FLOAT16_OVERFLOW <= abs(bound) < math.inf for bound in known
+        elif hazard.operand.value.dtype == "float16" and any(
+            FLOAT16_OVERFLOW <= abs(each) < math.inf for each in known
         ):
             message = f"`{subject}` is float16, which ends at 65504, and is clamped to {max(known, key=abs):g}"
-        elif _was_broken(call, facts) and re.search(r"\bnans?\b", facts.comments_at(call.node), re.IGNORECASE):
-            message = f"`{subject}` can be NaN (range {facts.range_of(call.subject)}), and a clamp passes NaN on"
+        elif _was_broken(hazard) and NAN.search(hazard.comments):
+            message = f"`{subject}` can be NaN (range {hazard.operand.value.range}), and a clamp passes NaN on"
         if message:
-            yield self.finding(
-                facts.span_of(call.node),
-                message,
-                fix=show("a bound that the dtype holds, as torch.finfo(x.dtype).max; nan_to_num for what is NaN"),
-                hazard=Hazard(call.function, facts.source_of(call.subject), "inf or nan"),
-            )
+            fix = show("a bound that the dtype holds, as torch.finfo(x.dtype).max; nan_to_num for what is NaN")
+            yield self.told(hazard, message, fix=fix)
 
 
-def _are_written(bounds: list[Expression | None], facts: Facts) -> bool:
-    """Whether both bounds are numbers that stand in the call: names may hold other ones elsewhere."""
-    texts = [facts.source_of(node).lstrip("+-( ") for node in bounds if node is not None]
-    return all(text[:1].isdigit() or text[:1] == "." for text in texts)
+def _number(hazard: OpHazard, name: str) -> float | None:
+    """A bound that is a number written in the call: a name may hold another one elsewhere."""
+    bound = hazard.op.operands.get(name)
+    text = hazard.operand_of(hazard.op, name).text.lstrip("+-( ") if bound is not None else ""
+    return bound.number if bound is not None and (text[:1].isdigit() or text[:1] == ".") else None
 
 
-def _was_broken(call: Call, facts: Facts) -> bool:
+def _was_broken(hazard: OpHazard) -> bool:
     """Whether the value can be NaN, and comes right out of an operation that makes one."""
-    origin = facts.origin_of(call.subject)
-    return origin is not None and origin.function in BREAKING and facts.range_of(call.subject).nan
+    made = hazard.operand.made_by
+    return made is not None and made.function in BREAKING and hazard.operand.value.range.nan

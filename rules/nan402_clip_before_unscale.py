@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    Call,
     Direction,
     Event,
-    Facts,
     Finding,
     Fix,
     Hazard,
@@ -57,36 +55,10 @@ class ClipBeforeUnscale(Rule):
     name = "clip-before-unscale"
     evidence = (items.LOST_AT_ONCE,)
     direction = Direction.LOOP
-    loops = frozenset({"backward"})
-    calls = CLIPS
+    loops = frozenset({"backward", "clip_grad_norm_", "clip_grad_value_"})
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge a clip in a function that makes the step alone: the scaler says that the gradients are scaled."""
-        if (
-            facts.is_test()
-            or facts.mentions("backward")
-            or facts.file_mentions("unscale_", "unscale", "unscale_gradients")
-        ):
-            return
-        # Calls come in the order in which they are made.
-        following = facts.calls_of(call.function, ".step")
-        for step in following[following.index(call) + 1 :]:
-            scaler = step.receiver
-            if (
-                scaler is None
-                or facts.training_role(scaler) != "scaler"
-                or facts.are_alternatives(call.node, step.node)
-            ):
-                continue
-            by = facts.quote(scaler, 20)
-            message = f"`{facts.quote(call.node, 38)}` clips gradients that `{by}` has scaled and not unscaled"
-            hazard = Hazard("clip", by, "gradients times the loss scale")
-            yield self.finding(facts.span_of(call.node), message, hazard=hazard)
-            return
-
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every clip of one loop."""
-        del facts
         for clip in loop.of("clip"):
             ways = [_scaled_way(path, clip) for path in loop.paths if clip in path.steps]
             scaled = [way for way in ways if way is not None]
@@ -98,6 +70,18 @@ class ClipBeforeUnscale(Rule):
             message = f"`{clip.quote(38)}` clips gradients that `{step.by}` has scaled and not unscaled"
             hazard = Hazard("clip", clip.target, "gradients times the loss scale")
             yield self.finding(clip.span, message, fix=fix, hazard=hazard)
+
+    def check_step(self, step: TrainingLoop) -> Iterator[Finding]:
+        """Judge a clip in a function that makes the step alone: the scaler says that the gradients are scaled."""
+        if step.file_mentions("unscale_", "unscale", "unscale_gradients"):
+            return
+        for clip in (each for each in step.of("clip") if each.function in CLIPS):
+            ways = [path.after(path.steps.index(clip), "step") for path in step.paths if clip in path.steps]
+            by = next((way[1].by for way in ways if way is not None and way[1].is_scaled), "")
+            if by:
+                message = f"`{clip.quote(38)}` clips gradients that `{by}` has scaled and not unscaled"
+                yield self.finding(clip.span, message, hazard=Hazard("clip", by, "gradients times the loss scale"))
+                return
 
 
 def _scaled_way(path: Path, clip: Event) -> tuple[Event, bool, bool] | None:
@@ -114,7 +98,7 @@ def _scaled_way(path: Path, clip: Event) -> tuple[Event, bool, bool] | None:
 
 def _fix(clip: Event, step: Event) -> Fix | None:
     # Names of another function may mean something else here.
-    if step.flow is not clip.flow or not step.first_argument():
+    if step.code is not clip.code or not step.first_argument():
         return None
     edit = clip.line_before(f"{step.receiver}.unscale_({step.first_argument()})")
     return safe("Unscale the gradients first", edit) if edit is not None else None

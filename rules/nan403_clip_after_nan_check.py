@@ -6,7 +6,6 @@ from nanlint.rule import (
     Decision,
     Direction,
     Event,
-    Facts,
     Finding,
     Fix,
     Hazard,
@@ -61,9 +60,8 @@ class ClipAfterNanCheck(Rule):
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every clip of one loop that returns a norm; clips in two branches behind one check are one defect."""
-        del facts
         if loop.is_framework:
             return
         behind: dict[object, list[tuple[Event, Decision]]] = {}
@@ -112,7 +110,7 @@ def _asks(decision: Decision, clip: Event) -> bool:
 
 
 def _function(clip: Event) -> str:
-    return clip.call.function.rpartition(".")[2] if clip.call is not None else ""
+    return clip.function.rpartition(".")[2]
 
 
 def _raises(clip: Event) -> bool:
@@ -128,4 +126,4 @@ def _fix(clips: list[Event]) -> Fix | None:
 
 
 def _is_of_torch(clip: Event) -> bool:
-    return clip.call is not None and clip.call.function.startswith("torch.nn.utils")
+    return clip.function.startswith("torch.nn.utils")

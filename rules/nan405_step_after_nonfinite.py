@@ -6,7 +6,6 @@ from nanlint.rule import (
     Decision,
     Direction,
     Event,
-    Facts,
     Finding,
     Fix,
     Hazard,
@@ -66,7 +65,7 @@ class StepAfterNonfinite(Rule):
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every check of one loop."""
         if loop.is_framework:
             return
@@ -82,7 +81,7 @@ class StepAfterNonfinite(Rule):
                 yield self.finding(
                     decision.span,
                     f"{SUBJECTS[found]} detected here, but `{step.quote(40)}` still runs",
-                    fix=_fix(path, decision, step, facts),
+                    fix=_fix(path, decision, step),
                     hazard=Hazard("step", thing, "inf or NaN"),
                     labels=(Label(step.span, "the step is made all the same"),),
                 )
@@ -96,7 +95,7 @@ def _step_behind(path: Path, place: int, decision: Decision) -> Event | None:
     step = path.after(place, "step")
     if step is None or step[1].is_scaled or path.between(place, step[0], "opaque", "unscale_"):
         return None
-    if step[1].flow is not decision.flow and decision.is_returned and path.decisions(place + 1, step[0]):
+    if step[1].code is not decision.code and decision.is_returned and path.decisions(place + 1, step[0]):
         return None
     # A check of what another step has made is no matter of this one.
     if path.between(-1, place, "step") or path.before(step[0], "backward") is None or decision.may_stop:
@@ -113,13 +112,13 @@ def _is_of_another(step: Event, path: Path, place: int, decision: Decision, star
     return thing in starts and not is_used and place < backwards[0] < path.steps.index(step)
 
 
-def _fix(path: Path, decision: Decision, step: Event, facts: Facts) -> Fix | None:
+def _fix(path: Path, decision: Decision, step: Event) -> Fix | None:
     """The step under the opposite of the check; none where the gradients of the bad batch would stay for the next one."""
     place = path.steps.index(step)
     first = path.places("backward")[0]
     is_cleared = path.between(-1, first, "zero_grad") or path.between(place, len(path.steps), "zero_grad")
     if not step.is_bare or not is_cleared or path.after(place, "step") is not None:
         return None
-    condition = facts.opposite_at(decision, step)
+    condition = decision.opposite_at(step)
     edits = step.under_condition(condition) if condition is not None else None
     return unsafe("Make no step for a batch that was found bad", *edits) if edits is not None else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Facts, Finding, Fix, Hazard, Iterator, Path, Rule, TrainingLoop, items, safe
+from nanlint.rule import Direction, Finding, Fix, Hazard, Iterator, Path, Rule, TrainingLoop, items, safe
 
 CLEARING = ("zero_grad", "clear")
 
@@ -48,9 +48,8 @@ class SkipKeepsBadGradients(Rule):
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every path of one loop that leaves it early."""
-        del facts
         if not loop.of("zero_grad") or any(_begins_clean(path) for path in loop.paths) or loop.of("opaque"):
             return
         told: set[object] = set()
@@ -85,7 +84,7 @@ def _keeps(path: Path, *, is_method: bool) -> bool:
 
 def _fix(loop: TrainingLoop, path: Path) -> Fix | None:
     leave = path.leave
-    zeroing = [event for event in loop.of("zero_grad") if leave is not None and event.flow is leave.flow]
+    zeroing = [event for event in loop.of("zero_grad") if leave is not None and event.code is leave.code]
     if leave is None or not zeroing or len({event.target for event in zeroing}) != 1:
         return None
     edit = leave.line_before(f"{zeroing[0].receiver}.zero_grad(set_to_none=True)")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from nanlint.rule import (
     Direction,
     Event,
-    Facts,
     Finding,
     Fix,
     Hazard,
@@ -60,25 +59,24 @@ class ScalerMisuse(Rule):
     loops = frozenset({"backward"})
     beside = frozenset({"scale", "GradScaler", "autocast", "unscale_"})
 
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge how one loop uses its scaler."""
         for event, message, fix in _misuses(loop) if not loop.is_framework else ():
             hazard = Hazard(event.kind.value, event.target, "scaled gradients")
             yield self.finding(event.span, message, fix=fix, hazard=hazard)
         for event in loop.of("backward"):
-            if facts.is_autocast(event):
+            if event.autocast:
                 message = f"`{event.quote(50)}` runs under autocast, which is for the forward"
                 yield self.finding(event.span, message, fix=_moved_out(event), evidence=(items.MILD,))
         for event in loop.of("scale"):
-            if any(facts.autocast_dtype(other) == "bfloat16" for other in loop.of("forward", "loss")):
+            if any(other.autocast == "bfloat16" for other in loop.of("forward", "loss")):
                 message = f"`{event.quote(40)}` scales gradients of bfloat16, which do not underflow"
                 yield self.finding(event.span, message, evidence=(items.MILD,))
 
 
 def _moved_out(event: Event) -> Fix | None:
     """The backward behind the `with`, if autocast is the innermost one around it."""
-    is_innermost = bool(event.regions) and "autocast" in event.regions[-1].function
-    edits = event.moved_out() if is_innermost else None
+    edits = event.moved_out() if event.is_right_under_autocast else None
     return unsafe("Leave autocast before the backward", *edits) if edits is not None else None
 
 
@@ -109,10 +107,10 @@ def _start_of(path: Path, step: Event) -> Event | None:
 
 def _by_the_scaler(step: Event, scaler: str, ways: list[Path], loop: TrainingLoop) -> Fix | None:
     """The step made by the scaler, with an update if there is none; none where some updates come at another time."""
-    own = next((event.receiver for event in loop.of("scale") if event.flow is step.flow and event.by == scaler), "")
-    if not own or not step.is_bare:
+    own = next((event.receiver for event in loop.of("scale") if event.code is step.code and event.by == scaler), "")
+    step_by_scaler = step.rewritten(f"{own}.step({step.receiver})") if own and step.is_bare else None
+    if step_by_scaler is None:
         return None
-    step_by_scaler = step.rewritten(f"{own}.step({step.receiver})")
     if all(path.after(path.steps.index(step), "update") is not None for path in ways):
         make = safe if len(loop.of("step")) == 1 else unsafe
         return make("Let the scaler make the step", step_by_scaler)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Label, Path, Rule, TrainingLoop, show
+from nanlint.rule import Decision, Direction, Finding, Hazard, Iterator, Label, Path, Rule, TrainingLoop, show
 
 WHY = (
     "Under DDP and FSDP every backward waits for the gradients of all ranks. This one never gets there, so the others hang "
@@ -50,9 +50,9 @@ class RankDivergentSkip(Rule):
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every check of one loop that skips a batch."""
-        if not facts.is_distributed() or loop.is_framework:
+        if not loop.is_distributed() or loop.is_framework:
             return
         told: set[object] = set()
         for path in loop.paths:

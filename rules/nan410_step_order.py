@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, items, show
+from nanlint.rule import Direction, Event, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, items, show
 
 PLACES = {
     "clip": "move it above the step",
@@ -49,14 +49,14 @@ class StepOrder(Rule):
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge the order of events in one loop."""
         for kind, judge in (("clip", _late_clip), ("zero_grad", _lost_gradients), ("schedule", _early_schedule)):
             for event in loop.of(kind):
                 ways = [judge(path, event, loop) for path in loop.paths if event in path.steps]
                 if ways and all(ways):
                     hazard = Hazard(event.kind.value, event.target, "out of order")
-                    evidence = (items.MILD,) if kind == "schedule" and not facts.is_of_torch(event) else ()
+                    evidence = (items.MILD,) if kind == "schedule" and not loop.is_of_torch(event) else ()
                     yield self.finding(event.span, ways[0], fix=show(PLACES[kind]), hazard=hazard, evidence=evidence)
 
 

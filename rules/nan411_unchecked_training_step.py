@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Edit, Event, Facts, Finding, Fix, Hazard, Iterator, Rule, TrainingLoop, unsafe
+from nanlint.rule import Direction, Edit, Event, Finding, Fix, Hazard, Iterator, Rule, TrainingLoop, unsafe
 
 CLIP = "torch.nn.utils.clip_grad_norm_"
 # They look at every operation, or at what the caller hands them.
@@ -49,16 +49,16 @@ class UncheckedTrainingStep(Rule):
     preview = True
     loops = frozenset({"backward"})
 
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge one loop as a whole."""
-        if loop.is_scaled or loop.is_framework or loop.checks or loop.outer_checks or facts.file_mentions(*WATCHED):
+        if loop.is_scaled or loop.is_framework or loop.checks or loop.file_mentions(*WATCHED):
             return
         step = _last_plain_step(loop)
         if step is None:
             return
         message = f"`{step.quote(50)}` runs whether the loss and the gradients are finite or not"
         hazard = Hazard("step", step.target, "gradients of inf or NaN")
-        yield self.finding(step.span, message, fix=_fix(step, loop, facts), hazard=hazard)
+        yield self.finding(step.span, message, fix=_fix(step, loop), hazard=hazard)
 
 
 def _last_plain_step(loop: TrainingLoop) -> Event | None:
@@ -66,11 +66,11 @@ def _last_plain_step(loop: TrainingLoop) -> Event | None:
     return steps[-1] if steps and loop.paths and not loop.of("opaque") else None
 
 
-def _fix(step: Event, loop: TrainingLoop, facts: Facts) -> Fix | None:
+def _fix(step: Event, loop: TrainingLoop) -> Fix | None:
     if len(loop.of("step")) != 1 or not step.is_bare:
         return None
     clip = _clip_before(step, loop)
-    edit = clip.keyword("error_if_nonfinite", "True") if clip is not None else _measured(step, facts)
+    edit = clip.keyword("error_if_nonfinite", "True") if clip is not None else _measured(step, loop)
     return unsafe("Raise when the gradients are not finite", edit) if edit is not None else None
 
 
@@ -79,12 +79,12 @@ def _clip_before(step: Event, loop: TrainingLoop) -> Event | None:
     ways = [(path, path.steps.index(step)) for path in loop.paths if step in path.steps]
     clips = {clip[1] if (clip := path.before(place, "clip")) is not None else None for path, place in ways}
     found = clips.pop() if len(clips) == 1 else None
-    return found if found is not None and found.call is not None and found.call.function == CLIP else None
+    return found if found is not None and found.function == CLIP else None
 
 
-def _measured(step: Event, facts: Facts) -> Edit | None:
+def _measured(step: Event, loop: TrainingLoop) -> Edit | None:
     """A clip that cuts nothing, and raises when the norm is not finite, above the step."""
-    spelled, model = facts.name_for(CLIP), facts.model_of(step)
+    spelled, model = loop.name_for(step, CLIP), loop.model_of(step)
     if spelled is None:
         return None
     measure = f'{spelled}({{}}, float("inf"), error_if_nonfinite=True)'

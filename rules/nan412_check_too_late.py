@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Decision, Direction, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
+from nanlint.rule import Decision, Direction, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
 
 STOPPING = frozenset({"raise", "exit", "break", "return"})
 
@@ -44,9 +44,8 @@ class CheckTooLate(Rule):
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every check of one loop."""
-        del facts
         if loop.is_framework:
             return
         told: set[object] = set()

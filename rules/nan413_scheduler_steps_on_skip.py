@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, items, show
+from nanlint.rule import Direction, Event, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, items, show
 
 BY_SCALER = "skips a step that is not finite"
 
@@ -42,9 +42,8 @@ class SchedulerStepsOnSkip(Rule):
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every scheduler of one loop."""
-        del facts
         if loop.is_framework or loop.is_step_method:
             return
         # One that is given a metric, or the number of the step, does not count by itself.

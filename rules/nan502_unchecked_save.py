@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import Direction, Event, Facts, Finding, Fix, Hazard, Iterator, Path, Rule, TrainingLoop, unsafe
+from nanlint.rule import Direction, Event, Finding, Fix, Hazard, Iterator, Path, Rule, TrainingLoop, unsafe
 
 # A name that changes from one save to the next leaves the last good checkpoint alone.
 CHANGING = re.compile(
@@ -56,34 +56,28 @@ class UncheckedSave(Rule):
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every save of one loop and of the one around it."""
-        if loop.is_framework or loop.is_scaled or loop.is_step_method or facts.file_mentions(*ELSEWHERE):
+        if loop.is_framework or loop.is_scaled or loop.is_step_method or loop.file_mentions(*ELSEWHERE):
             return
         saves = [event for event in loop.around if event.kind == "save" and event.call is not None]
-        if any(CHANGING.search(f"{save.target} {_file(save, facts)}") or _is_chosen(save, loop) for save in saves):
+        if any(CHANGING.search(f"{save.target} {loop.file_of(save)}") or _is_chosen(save, loop) for save in saves):
             return
         for save in saves:
-            is_told_where = save.chunk != loop.root and facts.is_told_where(save, save.argument("f", "1"))
-            if _overwrites(save, facts) and not is_told_where:
+            if _overwrites(save, loop) and not loop.is_told_where(save):
                 message = f"`{save.quote(50)}` overwrites the last checkpoint, finite or not"
                 hazard = Hazard("save", save.target, "parameters of inf or NaN")
-                yield self.finding(save.span, message, fix=_fix(save, facts), hazard=hazard)
+                yield self.finding(save.span, message, fix=_fix(save, loop), hazard=hazard)
 
 
-def _overwrites(save: Event, facts: Facts) -> bool:
+def _overwrites(save: Event, loop: TrainingLoop) -> bool:
     """Whether the file has one name for all saves, for all that is written here."""
-    if save.call is None or save.call.function != "torch.save":
+    if save.function != "torch.save":
         return False
-    what = facts.source_of(save.call.subject) if save.call.subject is not None else ""
+    what = save.text_of("obj")
     if BESIDE.search(what) and not MODELS.search(what):
         return False
-    return WEIGHTS.search(what) is not None and bool(_file(save, facts))
-
-
-def _file(save: Event, facts: Facts) -> str:
-    """What the file is called, as far as that is written here; "" if it is not."""
-    return facts.spelled_out(save, save.argument("f", "1"))
+    return WEIGHTS.search(what) is not None and bool(loop.file_of(save))
 
 
 def _is_chosen(save: Event, loop: TrainingLoop) -> bool:
@@ -97,9 +91,9 @@ def _compares(path: Path, save: Event) -> bool:
     return any(BETTER.search(decision.text) for decision in path.decisions(0, path.steps.index(save)))
 
 
-def _fix(save: Event, facts: Facts) -> Fix | None:
-    models, spelled = facts.saved_models(save), facts.name_for("torch.isfinite")
-    if len(models) != 1 or spelled is None or save.is_result_used:
+def _fix(save: Event, loop: TrainingLoop) -> Fix | None:
+    models, spelled = loop.saved_models(save), loop.name_for(save, "torch.isfinite")
+    if len(models) != 1 or spelled is None or not save.is_statement:
         return None
     edits = save.under_condition(f"all({spelled}(p).all() for p in {models[0]}.parameters())")
     return unsafe("Save finite parameters only", *edits) if edits is not None else None

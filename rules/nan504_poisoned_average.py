@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Event, Facts, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
+from nanlint.rule import Direction, Event, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
 
 
 class PoisonedAverage(Rule):
@@ -40,9 +40,9 @@ class PoisonedAverage(Rule):
     preview = True
     loops = frozenset({"backward"})
 
-    def check_loop(self, loop: TrainingLoop, facts: Facts) -> Iterator[Finding]:
+    def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every update of an average in one loop."""
-        if loop.is_framework or loop.is_scaled or facts.file_mentions("isnan", "isfinite", "isinf"):
+        if loop.is_framework or loop.is_scaled or loop.file_mentions("isnan", "isfinite", "isinf"):
             return
         for average in loop.of("average"):
             ways = [path for path in loop.paths if average in path.steps]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from nanlint.facts.loop_events import Event
-from nanlint.facts.module_facts import ModuleFacts
-from nanlint.source.outline import outline
+from nanlint.analysis.project.whole import WholeProject
+from nanlint.analysis.training_loop.events import Event
+from nanlint.analysis.training_loop.loops import training_loops
 
 if TYPE_CHECKING:
-    from nanlint.facts.loop_paths import Decision, Path
-    from nanlint.facts.training_loop import TrainingLoop
+    from nanlint.analysis.training_loop.loops import TrainingLoop
+    from nanlint.analysis.training_loop.paths import Decision, Path
 
 PREAMBLE = """\
 import math
@@ -24,8 +24,9 @@ from torch.nn.utils import clip_grad_norm_
 
 def loops_in(text: str) -> list[TrainingLoop]:
     """The training loops of a text."""
-    whole = PREAMBLE + textwrap.dedent(text)
-    return ModuleFacts(whole, outline(whole)).training_loops()
+    file = WholeProject("", is_project=False).file("train.py", PREAMBLE + textwrap.dedent(text))
+    assert file is not None
+    return training_loops(file)
 
 
 def in_a_loop(body: str) -> TrainingLoop:

@@ -74,7 +74,6 @@ QUESTIONS: dict[str, Callable[[ModuleFacts, Call], Fact]] = {
     "range": lambda facts, call: facts.range_of(call.subject),
     "kind": lambda facts, call: facts.value_of(_revealed(call)).kind.value,
     "dtype": lambda facts, call: facts.dtype_of(call.subject) or "unknown",
-    "weights": lambda facts, call: facts.module_dtype(_revealed(call), call.node) or "unknown",
     "gradient": lambda facts, call: "yes" if facts.has_gradient(_revealed(call)) else "no",
 }
 

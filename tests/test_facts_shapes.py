@@ -58,23 +58,6 @@ def test_where_one_of_two_masks_is_enough_nothing_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "eps"),
-    [
-        pytest.param("x + 1e-6", "1e-6", id="by its size"),
-        pytest.param("eps + x", "eps", id="by its name"),
-        pytest.param("x + 0.5", "", id="too large"),
-        pytest.param("x + y", "", id="another tensor"),
-        pytest.param("x - 1e-6", "", id="a difference"),
-    ],
-)
-def test_an_eps_is_told_by_its_name_or_its_size(expression: str, eps: str) -> None:
-    facts = facts_about(f"def f(x: torch.Tensor, y: torch.Tensor, eps):\n    return {expression}\n")
-    (call,) = facts.calls_of("torch.add", "torch.sub")
-    found = facts.raised(call)
-    assert (facts.source_of(found.eps) if found is not None else "") == eps
-
-
-@pytest.mark.parametrize(
     ("expression", "is_square"),
     [
         pytest.param("x ** 2", True, id="power"),
@@ -88,41 +71,6 @@ def test_squares_are_told_in_every_spelling(expression: str, *, is_square: bool)
     facts = facts_about(f"def f(x: torch.Tensor, y: torch.Tensor):\n    return {expression}\n")
     (call,) = facts.calls_of("torch.pow", "torch.square", "torch.mul")
     assert (facts.squared(call) is not None) is is_square
-
-
-def test_the_least_number_of_a_dtype_is_known_through_names_and_fillings() -> None:
-    text = """
-    def f(x: torch.Tensor, m: torch.Tensor):
-        least = torch.finfo(x.dtype).min
-        reveal(torch.zeros_like(x).masked_fill(m, least))
-        reveal(torch.full_like(x, torch.finfo(torch.float32).min))
-        reveal(torch.zeros_like(x).masked_fill(m, -1e4))
-    """
-    assert revealed(text, lambda facts, node: facts.holds_least(node)) == [True, True, False]
-
-
-@pytest.mark.parametrize(
-    ("change", "how"),
-    [
-        pytest.param("self.tau -= 0.1", "subtracted", id="subtracted"),
-        pytest.param("self.tau = self.tau * 0.9", "multiplied", id="multiplied"),
-        pytest.param("self.tau = max(self.tau * 0.9, 0.1)", "", id="held by max"),
-        pytest.param("self.tau -= 0.1 if self.tau > 1 else 0", "", id="compared"),
-        pytest.param("self.tau = 2.0", "", id="set"),
-    ],
-)
-def test_a_setting_is_lowered_where_nothing_holds_it(change: str, how: str) -> None:
-    text = f"""
-class A:
-    def anneal(self):
-        {change}
-
-    def forward(self, x):
-        return x / self.tau
-"""
-    facts = facts_about(text, "A.forward")
-    (call,) = facts.calls_of("torch.div")
-    assert facts.lowering(call.arguments["other"]) == how
 
 
 def test_a_parameter_that_is_told_so_is_not_learned() -> None:

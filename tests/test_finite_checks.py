@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 PREAMBLE = "import math\nimport torch\n"
 
 
-def check(condition: str, before: str = "pass") -> Check | None:
-    text = f"{PREAMBLE}def f(loss, grad_norm, model, x, debug, p):\n    {before}\n    assert {condition}\n"
+def check(condition: str, before: str = "pass", helpers: str = "") -> Check | None:
+    text = f"{PREAMBLE}{helpers}def f(loss, grad_norm, model, x, debug, p):\n    {before}\n    assert {condition}\n"
     file = WholeProject("", is_project=False).file("train.py", text)
     assert file is not None
     code = Code(file.module.functions["f"], file.source, file.graph)
@@ -94,6 +94,33 @@ def test_a_check_that_can_be_switched_off_is_not_sure(condition: str, *, is_sure
     found = check(condition)
     assert found is not None
     assert found.is_sure is is_sure
+
+
+HELPERS = """
+def healthy(value):
+    return bool(torch.isfinite(value).all())
+
+def sane(net):
+    return not any(torch.isnan(p.grad).any() for p in net.parameters())
+
+def small(value):
+    return value < 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "subject", "thing", "bad_when"),
+    [
+        pytest.param("healthy(loss)", "loss", "loss", False, id="about its parameter"),
+        pytest.param("not healthy(value=grad_norm)", "norm", "grad_norm", True, id="by name, denied"),
+        pytest.param("sane(model)", "gradients", "p.grad", False, id="about gradients"),
+    ],
+)
+def test_a_helper_asks_what_its_body_asks(condition: str, subject: str, thing: str, *, bad_when: bool) -> None:
+    found = check(condition, helpers=HELPERS)
+    assert found is not None
+    assert (found.subject, found.thing, found.bad_when) == (subject, thing, bad_when)
+    assert check("small(loss)", helpers=HELPERS) is None
 
 
 @pytest.mark.parametrize("condition", ["loss > 3", "loss < best", "x is None", "debug", "len(x) == 0"])

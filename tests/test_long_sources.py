@@ -16,6 +16,7 @@ from nanlint.facts.module_facts import ModuleFacts
 from nanlint.facts.sections import SECTION, WHOLE, Sections
 from nanlint.settings import Settings
 from nanlint.source.outline import outline
+from tests.loops_told import loops_in
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -125,5 +126,5 @@ def test_a_short_function_is_whole_and_of_a_long_one_the_part_around_is_seen() -
 
 def test_a_loop_with_too_many_ways_through_it_has_none() -> None:
     text = TRAINING + repeated("        if torch.isnan(loss): continue\n        if loss > #: break\n", 300) + STEP
-    (loop,) = ModuleFacts(text, outline(text)).training_loops()
+    (loop,) = loops_in(text)
     assert loop.paths == ()

@@ -66,6 +66,12 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A second checkout, in which nothing is written."""
+    return copy_checkout(tmp_path_factory.mktemp("copied") / "copy")
+
+
+@pytest.fixture(scope="module")
 def wheel(dist: Path) -> zipfile.ZipFile:
     return zipfile.ZipFile(next(dist.glob("*.whl")))
 
@@ -101,8 +107,7 @@ class TestTheFourConditions:
         shipped = sorted(Path(name).name for name in wheel.namelist() if name.startswith("nanlint/rules/"))
         assert shipped == ["_cards.py", *RULE_FILES]
 
-    def test_a_checkout_uses_its_own_rules(self, tmp_path: Path) -> None:
-        copy = copy_checkout(tmp_path / "copy")
+    def test_a_checkout_uses_its_own_rules(self, copy: Path) -> None:
         assert run(sys.executable, "-c", WHERE, cwd=copy).strip() == str(copy / "rules")
 
     def test_pytest_runs_the_checkout_it_stands_in(self, pytestconfig: pytest.Config) -> None:
@@ -184,13 +189,11 @@ class TestAFreshInstall:
         found = "import importlib.util; print(importlib.util.find_spec('torch'))"
         assert run(installed, "-c", found, cwd=tmp_path) == "None\n"
 
-    def test_a_checkout_wins_over_it(self, installed: Path, tmp_path: Path) -> None:
-        copy = copy_checkout(tmp_path / "copy")
+    def test_a_checkout_wins_over_it(self, installed: Path, copy: Path) -> None:
         assert run(installed, "-c", WHERE, cwd=copy).strip() == str(copy / "rules")
 
 
 @pytest.mark.slow
-def test_an_editable_install_uses_the_rules_of_its_checkout(tmp_path: Path) -> None:
-    copy = copy_checkout(tmp_path / "copy")
+def test_an_editable_install_uses_the_rules_of_its_checkout(copy: Path, tmp_path: Path) -> None:
     python = fresh_environment(tmp_path / "venv", "--no-deps", "--editable", copy)
     assert run(python, "-c", WHERE, cwd=tmp_path).strip() == str(copy / "rules")

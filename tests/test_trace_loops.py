@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import random
 import signal
 import subprocess
@@ -123,6 +124,18 @@ class Writer:
         return f"{name} = 0\nwhile {name} < {self.draw.randint(0, 4)}:\n    {name} += 1\n    train_step({name})\n{body}{otherwise}"
 
 
+@functools.cache
+def program(seed: int) -> str:
+    """The program of a seed."""
+    return Writer(seed).program()
+
+
+@functools.cache
+def repeatable(text: str) -> CodeType:
+    """A program as it is run when it is traced; making it takes far longer than running it."""
+    return compiled(text.encode(), "traced.py")
+
+
 def record(code: CodeType, events: list[Any] | None = None) -> list[Any]:
     """What a program does, in order, and how it ends."""
     events = [] if events is None else events
@@ -161,16 +174,16 @@ def loops(monkeypatch: pytest.MonkeyPatch) -> Loops:
 
 @pytest.mark.slow
 def test_every_loop_runs_as_it_would_have_run(loops: Loops) -> None:
-    programs = {seed: Writer(seed).program() for seed in SEEDS}
+    programs = {seed: program(seed) for seed in SEEDS}
     plain = {seed: record(compile(text, "plain.py", "exec")) for seed, text in programs.items()}
-    traced = {seed: record(compiled(text.encode(), "traced.py")) for seed, text in programs.items()}
+    traced = {seed: record(repeatable(text)) for seed, text in programs.items()}
     different = [f"seed {seed}:\n{programs[seed]}" for seed in SEEDS if plain[seed] != traced[seed]]
     assert different == []
     assert loops.turns == []
 
 
 def test_the_generated_programs_leave_their_loops_in_every_way() -> None:
-    text = "\n".join(Writer(seed).program() for seed in SEEDS)
+    text = "\n".join(program(seed) for seed in SEEDS)
     ways = ("break", "continue", "return total", "raise ValueError", "else:", "finally:", "yield", "while", "with")
     more = (":=", "next(", "lambda", "NameError")
     assert [way for way in (*ways, *more) if text.count(way) < 50] == []
@@ -225,11 +238,11 @@ class Repeating(Quiet):
 def test_a_turn_that_is_run_again_does_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = []
     for seed in SEEDS:
-        text = Writer(seed).program().replace("nonlocal_total[0] += 1", "nonlocal_total[0] += 0")
+        text = program(seed).replace("nonlocal_total[0] += 1", "nonlocal_total[0] += 0")
         events: list[Any] = []
         session = Repeating(events)
         monkeypatch.setattr(builtins, RUNTIME, session.loops, raising=False)
-        record(compiled(text.encode(), "traced.py"), events)
+        record(repeatable(text), events)
         compared += [(first, second, text) for first, second in session.compared if len(events) < LIMIT]
     assert len(compared) > 500
     assert [text for first, second, text in compared if first != second] == []

@@ -145,6 +145,11 @@ class TestTrails:
         _, tracer = traced(lambda: (torch.full((2, 2), -INF).triu(1) + torch.ones(2, 2)).softmax(-1))
         assert [event.is_literal for event in tracer.events] == [True, True, True]
 
+    def test_zero_times_an_infinity_that_is_written_down_breaks_there(self) -> None:
+        trail = trail_of(lambda: (torch.zeros(2) * INF).sum())  # noqa: PLW0108 - the operations are to run later
+        assert [event.operation for event in trail.events] == ["mul", "sum"]
+        assert reason_for(Broken.of(trail.origin))[0] == "inf * 0 is NaN"
+
     def test_zero_times_log_of_zero_begins_at_the_log(self) -> None:
         trail = trail_of(lambda: (torch.zeros(2).log() * torch.zeros(2)).sum())  # noqa: PLW0108 - the operations are to run later
         assert [event.operation for event in trail.events] == ["log", "mul", "sum"]

@@ -178,7 +178,7 @@ def test_methods_and_functions_of_the_file_are_followed_and_not_looked_at_by_the
             opt.step()
         """
     )
-    assert loop.root == "Trainer.fit"
+    assert loop.function.qualname == "Trainer.fit"
     assert [told for told in events_of(loop) if "forward" not in told] == [
         "zero_grad self.optimizer",
         "backward loss",
@@ -210,7 +210,7 @@ def test_the_module_itself_may_train() -> None:
                 optimizer.step()
         """
     )
-    assert loop.root == "<module>"
+    assert loop.function.qualname == "<module>"
 
 
 def test_functions_that_call_each_other_in_a_circle_are_survived() -> None:
@@ -242,7 +242,8 @@ def test_what_does_not_train_is_no_loop(text: str) -> None:
 
 
 def test_a_file_that_says_so_is_distributed() -> None:
-    from tests.revealing import facts_about  # noqa: PLC0415 - for this one question
-
-    assert facts_about("def f(m):\n    m = nn.parallel.DistributedDataParallel(m)").is_distributed()
-    assert not facts_about("def f(m):\n    return m").is_distributed()
+    body = "    for b in x:\n        m(b).backward()\n        optimizer.step()\n"
+    (told,) = loops_in(f"def f(m, optimizer, x):\n    m = nn.parallel.DistributedDataParallel(m)\n{body}")
+    (other,) = loops_in(f"def f(m, optimizer, x):\n{body}")
+    assert told.is_distributed()
+    assert not other.is_distributed()

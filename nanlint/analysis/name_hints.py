@@ -104,6 +104,23 @@ SEEN = frozenset({"samples", "examples", "items", "elements", "observations", "l
 # How a learning rate, or the horizon of a schedule, is called where something is made with it.
 RATES = frozenset({"lr", "learning_rate", "max_lr", "base_lr", "T_max", "total_steps", "num_training_steps", "epochs"})
 
+TEMPERATURES = frozenset({"temperature", "temp", "tau"})
+# What logits are divided by.
+
+GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
+KEYS, VALUES = frozenset({"k", "key", "keys"}), frozenset({"v", "value", "values"})
+# Weights of a layer, which are summed up over its channels.
+PROJECTIONS = frozenset({"weight", "proj"})
+MASKING = frozenset({"mask", "masks", "masked", "pad", "padding", "invalid", "keep"})
+# What says where something is masked.
+
+ATTENTION_SCORES = frozenset(
+    {
+        "attn", "attention", "att", "score", "scores", "logits", "dots", "sim", "sims", "similarity", "energy", "energies", "qk",
+        "alignment", "weights", "wei", "affinity",
+    }
+)  # fmt: skip
+# What a softmax is taken of.
 # Names of functions and classes: whether a backward passes through them.
 NOT_TRAINED = frozenset(
     {
@@ -139,21 +156,10 @@ TRAINED_FUNCTIONS = frozenset(
 INFERENCE = frozenset(
     {"translate", "tracker", "generate", "generation", "inference", "infer", "predict", "predictor", "decode"}
 )
-# What is computed in float32 or by numpy whatever the model runs in: measurements, signals, data, and what draws or writes.
-NEVER_HALF = frozenset(
-    {
-        "metric", "metrics", "scheduler", "processor", "preprocess", "processing", "extractor", "dataset", "datasets", "augment", "augmentation",
-        "augmentations", "evaluate", "evaluation", "evaluator", "eval", "diagnostics", "env", "planner", "planning", "optimizer", "plot", "visualize",
-        "collator", "collate", "stats", "statistics", "callback", "monitor", "benchmark", "export", "logging", "summary", "report", "load",
-        "save", "test", "tests", "tokenizer", "transform", "transforms", "audio", "loudness", "window", "fbank", "spectrogram", "stft", "mel",
-    }
-)  # fmt: skip
 SHOWN_OR_TESTED = ("test_", "plot", "draw_", "print_", "visualize", "visualise", "imshow")
 DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
 PICKING = ("topk", "argmin", "argsort", "kthvalue")
 LOSSES = frozenset({"loss", "losses", "criterion"})
-# Of boxes, which losses and detectors share.
-OVERLAPS = frozenset({"iou", "giou", "diou", "ciou", "overlap", "overlaps"})
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
 # How the bound of a clip is called.
 CLIP_BOUNDS = frozenset({"norm", "clip", "max"})

@@ -7,6 +7,7 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING
 
 from nanlint.model import Span
+from nanlint.source.lines import line_end, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +18,7 @@ class SourceText:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._ends: list[str] | None = None
         # As Python's parser counts lines: a form feed or a line separator ends none.
         self._lines: Sequence[str] = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
@@ -48,6 +50,12 @@ class SourceText:
     def line(self, number: int) -> str:
         """The text of one line."""
         return self._lines[number - 1]
+
+    def end_of_line(self, number: int) -> str:
+        """The newline that ends a line; "" for the last one if nothing ends it."""
+        if self._ends is None:
+            self._ends = [line_end(line) for line in split_lines(self._text)]
+        return self._ends[number - 1] if 0 < number <= len(self._ends) else ""
 
     def comments_in(self, first: int, last: int) -> str:
         """The comments of some lines, and those that stand right above. A `#` in a string looks like one."""
@@ -83,3 +91,13 @@ class SourceText:
             return None
         column = span.end_column + len(rest) - len(after)
         return Span(span.end_line, column, span.end_line, column + 1)
+
+
+def on_one_line(text: str) -> str | None:
+    """An expression without line breaks and comments, for a copy of it elsewhere."""
+    if "\n" not in text and "#" not in text:
+        return text
+    try:
+        return ast.unparse(ast.parse(f"({text}\n)", mode="eval"))
+    except SyntaxError:
+        return None

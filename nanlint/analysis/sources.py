@@ -1,86 +1,31 @@
-"""Where numbers come from: layers, weights, draws, settings, tests; and what the name of something from outside suggests.
-
-A name proves nothing: it may add a finding at the lowest level.
-"""
+"""What the name of something from outside suggests about it. A name proves nothing: it may add a finding at the lowest level."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.name_hints import ADVANTAGES, CAUSAL, MASKS, NUMBERED, NUMBERING, SCORES, SEEN
-from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, NUMBER, PARAMETER, made_from
-from nanlint.analysis.relations import maker, root
+from nanlint.analysis.name_hints import (
+    ADVANTAGES,
+    ATTENTION_SCORES,
+    CAUSAL,
+    GRADIENTS,
+    KEYS,
+    MASKING,
+    MASKS,
+    NUMBERED,
+    NUMBERING,
+    PROJECTIONS,
+    SCORES,
+    SEEN,
+    TEMPERATURES,
+    VALUES,
+)
+from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, NUMBER, PARAMETER, TUPLE, made_from
+from nanlint.analysis.relations import root
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
-
-
-NETWORK, LEARNED, NOISE, SETTING, CONSTANT, TESTED, LENGTHS, RECTIFIED, OTHER = (
-    "network", "learned", "noise", "setting", "constant", "tested", "lengths", "rectified", "other"
-)  # fmt: skip
-"""The output of a layer; a weight itself; random numbers; a number that somebody sets; one that is written here; truth values; those
-that come from lengths; what a relu leaves; all else."""
-_ARANGES = frozenset({"torch.arange", "torch.range", "torch.linspace"})
-_MAKING = {
-    NETWORK: ("nn.functional.linear", "conv1d", "conv2d", "conv3d"),
-    RECTIFIED: ("relu", "nn.functional.relu", "nn.functional.relu6"),
-    NOISE: ("rand", "randn", "rand_like", "randn_like", "normal"),
-    CONSTANT: (
-        "zeros",
-        "ones",
-        "full",
-        "arange",
-        "linspace",
-        "eye",
-        "zeros_like",
-        "ones_like",
-        "full_like",
-        "logspace",
-    ),
-}
-_SOURCES = {f"torch.{word}": kind for kind, words in _MAKING.items() for word in words}
-_TESTS = frozenset(f"torch.{word}" for word in ("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite"))
-_MOST_LOOKED_AT = 200
-
-
-def sources_of(value: Value) -> frozenset[str]:
-    """Where the numbers behind a value come from; of what a layer, a test or a draw has made, not what that was given."""
-    found: set[str] = set()
-    seen, waiting = {id(value)}, [value]
-    while waiting:
-        current = waiting.pop()
-        kind = _source(current)
-        if kind is not None:
-            found.add(kind)
-        elif current.op is not None:
-            for each in current.op.operands.values():
-                if id(each) not in seen:
-                    seen.add(id(each))
-                    waiting.append(each)
-        if len(seen) > _MOST_LOOKED_AT:
-            return frozenset({OTHER})
-    return frozenset(found)
-
-
-def _source(value: Value) -> str | None:  # noqa: PLR0911 - one for each source
-    """The source of a value itself; None if it was computed of others."""
-    op = value.op
-    if value.learned:
-        return LEARNED
-    if value.range.constant is not None:
-        return CONSTANT
-    if op is None:
-        return OTHER
-    if op.where == "network" or op.function in _SOURCES:
-        return _SOURCES.get(op.function, NETWORK)
-    if op.function in _TESTS:
-        return LENGTHS if any(maker(each, _ARANGES) is not None for each in op.operands.values()) else TESTED
-    if op.function == ATTRIBUTE and "stored" in op.operands:
-        return None
-    if op.function in {PARAMETER, ATTRIBUTE, ELEMENT, CALL} or not op.operands:
-        return SETTING if value.kind is NUMBER else OTHER
-    return None
 
 
 def suggests_count(value: Value) -> bool:
@@ -109,6 +54,50 @@ def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
     return not words.isdisjoint(SCORES | ADVANTAGES) or (
         op.subject is not None and suggests_one_for_each_sample(op.subject, depth - 1)
     )
+
+
+def suggests_temperature(text: str) -> bool:
+    """`self.tau`, `args.temperature`, `temp[:, None]`: what logits are divided by."""
+    return not TEMPERATURES.isdisjoint(re.findall(r"[a-z]+", text.partition("[")[0].rpartition(".")[2].lower()))
+
+
+def suggests_gradient(value: Value | None) -> bool:
+    """`p.grad`, `grads`."""
+    return not _given_words(value).isdisjoint(GRADIENTS)
+
+
+def suggests_keys(value: Value) -> bool:
+    """`k`, `self.key(x)`: keys of an attention."""
+    return not _given_words(value).isdisjoint(KEYS)
+
+
+def suggests_values(value: Value) -> bool:
+    """`v`, `value`: values of an attention, no weight of a layer."""
+    words = _given_words(value)
+    return not words.isdisjoint(VALUES) and words.isdisjoint(PROJECTIONS)
+
+
+def suggests_masking(value: Value) -> bool:
+    """`attention_mask`, `pad`: what is multiplied with a large number and added."""
+    return not _given_words(value).isdisjoint(MASKING)
+
+
+def suggests_scores(value: Value) -> bool:
+    """`attn`, `logits`: what a softmax is taken of."""
+    return not _given_words(value).isdisjoint(ATTENTION_SCORES)
+
+
+def _given_words(value: Value | None, depth: int = 4) -> set[str]:
+    """The words of the names of what came in from outside, on its own or in a list that is joined; none for what was computed here."""
+    op = made_from(root(value)) if value is not None else None
+    if op is None or value is None or not depth:
+        return set()
+    if op.function in {PARAMETER, ATTRIBUTE, ELEMENT}:
+        return set(re.findall(r"[a-z]+", op.where.rpartition(".")[2].lower()))
+    is_joined = op.function in {"torch.cat", "torch.stack"} or op.where in {"comprehension", "sequence"}
+    is_repeated = op.subject is not None and op.subject.kind is TUPLE
+    inner = (*op.operands.values(), *value.parts) if is_joined or is_repeated else value.parts
+    return {word for each in inner for word in _given_words(each, depth - 1)}
 
 
 def suggests_causal(value: Value) -> bool:

@@ -66,21 +66,6 @@ def may_train(chunk: Chunk, outline: Outline) -> bool:
     return _is_about_networks(outline) or _takes_tensors(chunk)
 
 
-def may_be_half(chunk: Chunk, outline: Outline) -> bool:
-    """Whether the chunk is a part of a model that somebody may run in float16, in training or out of it."""
-    if chunk.name == MODULE:
-        return True
-    # What a module makes beforehand is made in float32, and cast with it if at all.
-    if chunk.name == "__init__" and _has_forward(chunk.owner, outline):
-        return False
-    if not named.NEVER_HALF.isdisjoint(
-        _words(chunk.name, chunk.owner.rpartition(".")[2], *_bases(chunk.owner, outline))
-    ):
-        return False
-    is_of_loss = not (named.LOSSES | named.OVERLAPS).isdisjoint(_words(chunk.name))
-    return is_of_loss or _is_about_networks(outline) or _takes_tensors(chunk)
-
-
 def is_inference(chunk: Chunk) -> bool:
     """Whether the chunk uses a trained model, by its name or that of its class: a tracker, a translation, a search."""
     return not named.INFERENCE.isdisjoint(_words(chunk.name, chunk.owner.rpartition(".")[2]))

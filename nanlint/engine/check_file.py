@@ -204,7 +204,7 @@ def _check_outlined(text: str, path: str, ruleset: Ruleset, holds: _Holds) -> Fi
 
 def _look_around(result: FileResult, text: str, plan: Outline, path: str, ruleset: Ruleset) -> None:
     """Add what rules find by hazards, and what the project says of the other findings."""
-    from nanlint.engine import hazard_rules  # noqa: PLC0415 - the analysis is loaded here
+    from nanlint.engine import hazard_rules, loop_rules  # noqa: PLC0415 - the analysis is loaded here
     from nanlint.engine.run_rules import without_yielding  # noqa: PLC0415 - libcst is loaded by now
 
     file = hazard_rules.file_in_project(path, text)
@@ -212,6 +212,7 @@ def _look_around(result: FileResult, text: str, plan: Outline, path: str, rulese
         return
     found = [hazard_rules.with_consequence(finding, file) for finding in result.findings]
     found += hazard_rules.run_hazard_rules(file, plan, path, ruleset, result.errors)
+    found += loop_rules.run_loop_rules(file, plan, path, ruleset, result.errors)
     result.findings = without_yielding(found, ruleset.rules)
     if file.is_alone:
         result.consulted.update(file.graph.project.consulted)

@@ -114,7 +114,8 @@ class Run:
         from nanlint.source.project_words import ProjectWords  # noqa: PLC0415 - same
 
         words = self._words.get(root) or self._words.setdefault(root, ProjectWords(root))
-        judged, known = [with_project(finding, words) for finding in found], copy(result)
+        formats = file.settings.formats
+        judged, known = [with_project(finding, words, formats) for finding in found], copy(result)
         known.findings, known.hidden = judged[: len(result.findings)], judged[len(result.findings) :]
         if any(new.severity is not old.severity for new, old in zip(judged, found, strict=True)):
             ruleset = self.checker.ruleset(file.settings)

@@ -69,12 +69,12 @@ def run_hazard_rules(
         for rule in ruleset.watching[each]:
             for finding in findings_of(rule, partial(rule.check, hazard), path, partial(_line_of, hazard), errors):
                 function = hazard.outer_function.replace(MODULE, "")
-                placed = replace(finding, function=function, fix=_with_import(finding.fix, plan))
+                placed = replace(finding, function=function, fix=with_import(finding.fix, plan))
                 found.append(graded(placed, *of_hazard(placed, hazard, plan)) if rule.severity is None else placed)
     return list({(finding.code, finding.span): finding for finding in found}.values())
 
 
-def _with_import(fix: Fix | None, plan: Outline) -> Fix | None:
+def with_import(fix: Fix | None, plan: Outline) -> Fix | None:
     """The fix, and an import of torch if it writes that name where nothing binds it."""
     if fix is None or not any(_TORCH.search(edit.text) for edit in fix.edits):
         return fix

@@ -36,14 +36,13 @@ class Outcome(NamedTuple):
 
 
 def run_rules(names: Sequence[str], facts: ModuleFacts, path: str, ruleset: Ruleset) -> Outcome:
-    """What the rules find in the chunks called `names`, and in the training loops."""
+    """What the rules find in the chunks called `names`."""
     run, plan = _Run(facts, ruleset, path), facts.outline
     findings: list[Finding] = []
     for name in names:
         function = "" if name == MODULE else plan.chunks[name].qualname
         found = run.where_it_matters(partial(run.on_chunk, name), [name])
         findings += [replace(finding, function=function) for finding in found]
-    findings += run.where_it_matters(partial(run.on_loops, plan), plan.chunks)
     facts.forget()
     return Outcome(findings, run.errors, dict(facts.consulted))
 
@@ -103,25 +102,6 @@ class _Run:
             # What stands near two parts may be told of in both.
             found = list({(finding.code, finding.span): finding for finding in found}.values())
         return without_yielding(found, self.ruleset.rules)
-
-    def on_loops(self, plan: Outline) -> list[Finding]:
-        """What is found in the training loops of the file; each place is told once, however many loops lead there."""
-        if not self.ruleset.for_loops:
-            return []
-        try:
-            loops = self.facts.training_loops()
-        except (RecursionError, cst.ParserSyntaxError):
-            message = "the training loops are nested too deeply, or written in a way that libcst does not read; they were not checked"
-            self.errors.append(FileError(self.path, None, message))
-            return []
-        found: list[Finding] = []
-        for loop in loops:
-            self.facts.enter(loop.root)
-            for rule in self.ruleset.for_loops:
-                found += self._guarded(rule, loop.events[0].node, rule.check_loop, loop)
-        told = {(finding.code, finding.span): finding for finding in reversed(found)}
-        kept = without_yielding(list(told.values()), self.ruleset.rules)
-        return [replace(finding, function=function_at(plan, finding.span.line)) for finding in kept]
 
     def _guarded(
         self,

@@ -64,9 +64,10 @@ def level(code: str, evidence: frozenset[str]) -> Severity:
     return Severity.WARNING if sureness >= WARNING_FROM or is_named else Severity.INFO
 
 
-def graded(finding: Finding, *more: Item) -> Finding:
+def graded(finding: Finding, *more: Item, without: Item | None = None) -> Finding:
     """The finding with further evidence, each item once, and the level that all of it adds up to."""
-    names = tuple(dict.fromkeys((*finding.evidence, *(item.name for item in more))))
+    kept = (name for name in finding.evidence if without is None or name != without.name)
+    names = tuple(dict.fromkeys((*kept, *(item.name for item in more))))
     return replace(
         finding,
         evidence=names,

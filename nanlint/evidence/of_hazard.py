@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis import sources
+from nanlint.analysis import origins
 from nanlint.analysis.name_hints import STATED
 from nanlint.analysis.project.consequence import DATA, KEPT, OUTPUT, TRAINS, WRITTEN
-from nanlint.analysis.sources import sources_of
 from nanlint.analysis.trained_by_name import is_building, is_inference, is_loss, is_trained, may_train, serves_a_forward
 from nanlint.evidence import table
 from nanlint.evidence.project import breaks_in_half_alone
@@ -33,6 +32,8 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield table.GRADIENT_ONLY
     if breaks_in_half_alone(finding):
         yield table.HALF_ALONE
+        if table.MADE_SO.name not in finding.evidence:
+            yield table.HALF_UNUSED
     chunk = plan.chunks.get(hazard.outer_function)
     if chunk is not None:
         yield from _of_function(chunk, plan, hazard)
@@ -60,17 +61,17 @@ def _of_operand(finding: Finding, hazard: Hazard, chunk: Chunk | None, plan: Out
 
 def _of_sources(hazard: Hazard) -> Iterator[Item]:
     """What it says about an operand where its numbers come from."""
-    found = sources_of(hazard.callers) - {sources.CONSTANT}
+    found = origins.sources_of(hazard.callers) - {origins.CONSTANT}
     breaks_at_zero = all(hasattr(zone, "contains") and zone.contains(0.0) for zone in hazard.zones)
-    if found == {sources.LEARNED}:
+    if found == {origins.LEARNED}:
         yield table.LEARNED_ITSELF
-    elif found and found <= {sources.NETWORK, sources.LEARNED} and breaks_at_zero:
+    elif found and found <= {origins.NETWORK, origins.LEARNED} and breaks_at_zero:
         yield table.EXACT_ZERO
-    elif found == {sources.LENGTHS}:
+    elif found == {origins.LENGTHS}:
         yield table.OF_LENGTHS
-    elif found == {sources.NOISE}:
+    elif found == {origins.NOISE}:
         yield table.RARE
-    elif found == {sources.SETTING}:
+    elif found == {origins.SETTING}:
         yield table.DECIDED_ELSEWHERE
 
 

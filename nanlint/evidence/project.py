@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanlint.evidence import table
 from nanlint.evidence.levels import graded
+from nanlint.ops.formats import AUTOCAST, SINGLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from nanlint.source.project_words import ProjectWords
 
 _HALVES = frozenset({"float16", "bfloat16"})
+_NONE = "none"
+_TRAINED = frozenset(
+    item.name for item in (table.REACHES_BACKWARD, table.IN_A_LOSS, table.SPEAKS_OF_LOSS, table.BACKWARD_IN_FILE)
+)
 
 
 def breaks_in_half_alone(finding: Finding) -> bool:
@@ -24,14 +30,33 @@ def breaks_in_half_alone(finding: Finding) -> bool:
     )
 
 
-def with_project(finding: Finding, words: ProjectWords) -> Finding:
-    """The finding with what its project says of it; as it is if its rule states the level."""
-    return graded(finding, *_items(finding, words)) if finding.matters is not None else finding
+def with_project(finding: Finding, words: ProjectWords, formats: tuple[str, ...] = ()) -> Finding:
+    """The finding with what its project says of it; as it is if its rule states the level. `formats` are stated by the user."""
+    if finding.matters is None:
+        return finding
+    if not breaks_in_half_alone(finding):
+        return graded(finding, *_items(finding, words))
+    dtype, place = _used(finding, words, formats)
+    more = [*_items(finding, words), *([table.HALF_UNUSED] if dtype == _NONE else [])]
+    # In a project that trains in float16 not everything is run in it: what reaches what is trained is taken to be.
+    is_run = dtype in _HALVES and not _TRAINED.isdisjoint(finding.evidence)
+    judged = graded(finding, *more, without=table.HALF_UNUSED if is_run else None)
+    return replace(judged, why=finding.why or place)
+
+
+def _used(finding: Finding, words: ProjectWords, formats: tuple[str, ...]) -> tuple[str, str]:
+    """The format in which the finding breaks and the project runs, with the place that says so; empty where nobody knows."""
+    if formats:
+        stated = next((dtype for dtype in finding.dtypes if dtype in formats), _NONE)
+        return stated, f"the settings say that {stated} is used" if stated != _NONE else ""
+    operation = finding.hazard.operation if finding.hazard is not None else ""
+    switch = words.switch_of(finding.dtypes, is_whole=AUTOCAST.get(operation) == SINGLE)
+    if switch is not None:
+        return switch.dtype, f"{switch.dtype} is used ({switch.path}:{switch.line})"
+    return _NONE if not words.uses_half else "", ""
 
 
 def _items(finding: Finding, words: ProjectWords) -> Iterator[Item]:
-    if breaks_in_half_alone(finding) and not words.uses_half:
-        yield table.HALF_UNUSED
     name = _used_by(finding.function)
     # A library's public functions are used by others.
     if name and (words.trains or name.startswith("_")) and not words.is_used(name):

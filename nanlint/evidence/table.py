@@ -39,7 +39,7 @@ MILD = Item("mild", -1, 0, 0, "it costs accuracy or a warning before it costs th
 IN_THE_LOOP = Item("in-the-loop", +1, 7, 3, "it is about the training loop itself, its settings or its checkpoints")
 GRADIENT_ONLY = Item("gradient-only", +1, 0, 3, "the forward stays finite; the gradient breaks")
 HALF_ALONE = Item("half-alone", -1, -1, -1, "it breaks in float16 or bfloat16 alone")
-HALF_UNUSED = Item("half-unused", -1, -7, -3, "it breaks in float16 or bfloat16 alone, and nothing in the project uses them")
+HALF_UNUSED = Item("half-unused", -1, -7, -3, "it breaks in float16 or bfloat16 alone, and nothing says that one of them is used here")
 # Where it stands and what becomes of it.
 REACHES_BACKWARD = Item("reaches-backward", +1, 0, 0, "the result reaches a backward in this project")
 IN_A_LOSS = Item("in-a-loss", +1, 0, 2, "the function or class is called a loss")

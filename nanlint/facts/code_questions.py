@@ -18,7 +18,6 @@ from nanlint.analysis.trained_by_name import (
     is_test,
     is_test_file,
     is_trained,
-    may_be_half,
     may_train,
     measures,
 )
@@ -150,12 +149,6 @@ class CodeQuestions(Reach):
     def may_train(self) -> bool:
         """Whether a backward may pass through the code at hand, by its names: not in metrics, schedulers, data sets."""
         return not self.is_test() and may_train(self.outline.chunks[self._current], self.outline)
-
-    def may_be_half(self) -> bool:
-        """Whether the code at hand is a part of a model that somebody may run in float16: not metrics, signals, data sets."""
-        if self._measures or self.is_test():
-            return False
-        return may_be_half(self.outline.chunks[self._current], self.outline)
 
     def is_inference(self) -> bool:
         """Whether the code at hand uses a trained model, by its names: no backward passes there, and -inf is a score like any."""
@@ -383,17 +376,6 @@ class CodeQuestions(Reach):
         """The text of `node` as `.method()` can follow it: in brackets where it is no name or call."""
         self._receivers.append(node)
         return rewrite.as_receiver(self.source_of(node), node)
-
-    def append_call(self, node: cst.BaseExpression, text: str) -> Edit:
-        """Write `text`, such as `.clamp(min=1)`, behind `node`, with brackets around that where they are needed."""
-        self._receivers.append(node)
-        span = self.span_of(node)
-        spaces = [bracket.whitespace_before for bracket in node.rpar]
-        plain = [space for space in spaces if isinstance(space, cst.SimpleWhitespace)]
-        if spaces and len(plain) == len(spaces):
-            column = span.end_column + sum(1 + len(space.value) for space in plain)
-            return Edit(replace(span.behind, column=column, end_column=column), text)
-        return Edit(span, f"{self.as_receiver(node)}{text}")
 
     def has_stars(self, call: Call) -> bool:
         """Whether not all arguments are written out: `f(*args, **kwargs)`."""

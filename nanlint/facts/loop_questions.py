@@ -1,4 +1,4 @@
-"""Questions about the training loops of the file: where they are, and what runs around them."""
+"""Questions about what training code asks, replaces and resumes."""
 
 from __future__ import annotations
 
@@ -9,47 +9,32 @@ import libcst as cst
 
 from nanlint.analysis.trained_by_name import is_building, is_loss, is_one_step
 from nanlint.facts import resuming
-from nanlint.facts.asking_again import opposite_at
 from nanlint.facts.code_questions import CodeQuestions
 from nanlint.facts.context import small_statements
-from nanlint.facts.dtypes import autocast_dtype
 from nanlint.facts.finite_checks import Check, check_of, subject_of
-from nanlint.facts.loop_calls import is_logging
+from nanlint.facts.names import dotted_text
 from nanlint.facts.naming import words_of
 from nanlint.facts.rate_edits import rate_put_in_again
-from nanlint.facts.training_loop import TrainingLoop, is_distributed, training_loops
 from nanlint.facts.values import UNKNOWN
 from nanlint.source.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from nanlint.facts.context import Compared
     from nanlint.facts.flow import Flow
-    from nanlint.facts.loop_events import Event
-    from nanlint.facts.loop_paths import Decision
     from nanlint.facts.values import Call
     from nanlint.model import Edit
 
+_LOGGERS = frozenset(
+    {"logger", "log", "logging", "wandb", "writer", "pbar", "tqdm", "warnings", "console", "tb", "metrics"}
+)
 _ASIDE = frozenset({"val", "valid", "validate", "validation", "eval", "evaluate", "evaluation", "test"})
 _CHECKING = frozenset({"finite", "isfinite", "nan", "isnan", "inf", "isinf", "overflow"})
 
 
 class LoopQuestions(CodeQuestions):
     """One file, and the training that it does."""
-
-    _loops: list[TrainingLoop] | None = None
-
-    def parse_exactly(self, chunks: Iterable[str]) -> None:
-        """As in `Reach`; loops that were read from sketches are forgotten, too."""
-        super().parse_exactly(chunks)
-        self._loops = None
-
-    def training_loops(self) -> list[TrainingLoop]:
-        """Every loop or step method of the file that makes a backward and a step."""
-        if self._loops is None:
-            self._loops = training_loops(self)
-        return self._loops
 
     def training_subject(self, node: cst.BaseExpression) -> str:
         """What `node` is to training, by its name: "loss", "gradients", "norm", "parameters", or "other"."""
@@ -174,24 +159,6 @@ class LoopQuestions(CodeQuestions):
         subscripts = [place for place, around in enumerate(inside) if isinstance(around, cst.Subscript)]
         return bool(subscripts) and isinstance(inside[subscripts[0] + 1], cst.AssignTarget)
 
-    def autocast_dtype(self, event: Event) -> str:
-        """The half dtype that an autocast region around an event computes in; empty outside of one."""
-        return autocast_dtype(event.regions, event.flow.values, "")
-
-    def is_autocast(self, event: Event) -> bool:
-        """Whether an event runs inside an autocast region that is not switched off."""
-        return bool(self.autocast_dtype(event))
-
-    def opposite_at(self, decision: Decision, event: Event) -> str | None:
-        """The opposite of a condition, to be asked in front of an event; None where it might be answered otherwise there."""
-        return opposite_at(decision.test, event.node, event.flow) if decision.flow is event.flow else None
-
-    def model_of(self, event: Event) -> str:
-        """The model whose parameters the optimizer of a step was made with, where that is written in its function; "" elsewhere."""
-        function = event.node.func if isinstance(event.node, cst.Call) else None
-        optimizer = function.value if isinstance(function, cst.Attribute) else None
-        return resuming.model_of(optimizer, event.flow)
-
     # -- resuming and saving ----------------------------------------------------------------------------------
 
     def training_role(self, node: cst.BaseExpression) -> str:
@@ -202,11 +169,6 @@ class LoopQuestions(CodeQuestions):
         """Whether the file makes `node` as a scheduler of torch or transformers, whose state holds the rate."""
         here = self.here is not None and resuming.is_known_scheduler(node, self.here)
         return here or any(resuming.is_known_scheduler(node, flow) for flow in self._other_methods(node))
-
-    def is_of_torch(self, schedule: Event) -> bool:
-        """Whether the step of a scheduler is that of torch's or transformers' own, as far as the file tells."""
-        function = schedule.node.func if isinstance(schedule.node, cst.Call) else None
-        return isinstance(function, cst.Attribute) and resuming.is_known_scheduler(function.value, schedule.flow)
 
     def has_call_on(self, role: str, function: str) -> bool:
         """Whether the chunk at hand calls this method on an object with this role."""
@@ -267,31 +229,15 @@ class LoopQuestions(CodeQuestions):
         here = self.here is not None and resuming.is_plateau(node, self.here)
         return here or any(resuming.is_plateau(node, flow) for flow in self._other_methods(node))
 
-    def is_told_where(self, event: Event, node: cst.BaseExpression | None) -> bool:
-        """Whether an argument of an event comes from a parameter of the function around it: the caller tells where."""
-        return resuming.reads_parameter(node, event.flow)
-
-    def spelled_out(self, event: Event, node: cst.BaseExpression | None) -> str:
-        """The text of an argument of an event, seen through a name; "" for what comes from elsewhere."""
-        return resuming.spelled_out(node, event.flow)
-
-    def saved_models(self, event: Event) -> list[str]:
-        """The models whose states a save writes, as far as that is written there, in the words of its function."""
-        return resuming.saved_models(event.call.subject if event.call is not None else None, event.flow)
-
-    # -- several processes ------------------------------------------------------------------------------------
-
-    def is_distributed(self) -> bool:
-        """Whether the file trains with several processes, by the words it uses."""
-        return is_distributed(self.outline)
-
-    def forget(self) -> None:
-        """Let go of every tree."""
-        super().forget()
-        self._loops = None
-
 
 def _adds_a_number(statement: cst.CSTNode) -> bool:
     """`total += loss.item()`, which is for a log: no gradient comes back from there."""
     inner = walk(statement.value) if isinstance(statement, cst.AugAssign) else ()
     return any(isinstance(each, cst.Attribute) and each.attr.value == "item" for each in inner)
+
+
+def is_logging(node: cst.CSTNode) -> bool:
+    """Whether it is a call that tells somebody something, by its name: `print(...)`, `self.logger.warning(...)`."""
+    words = (dotted_text(node.func) or "").split(".") if isinstance(node, cst.Call) else []
+    # `log` and `write` alone may be anything.
+    return words[-1:] in (["print"], ["warn"]) or not _LOGGERS.isdisjoint(words[:-1])

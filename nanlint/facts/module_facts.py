@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanlint.facts.dtypes import autocast_dtype, cast_to, format_of, made_in
 from nanlint.facts.environment import without_gradient
-from nanlint.facts.evaluate import parameters
 from nanlint.facts.given import assigned, is_given
 from nanlint.facts.made_of import names_behind
 from nanlint.facts.shape_questions import ShapeQuestions
@@ -112,52 +110,9 @@ class ModuleFacts(ShapeQuestions):
         """The dtype of `node`: float16, bfloat16, float32, float64, int or bool; empty when nothing says."""
         return self.value_of(node).dtype if node is not None else ""
 
-    def module_dtype(self, node: cst.BaseExpression, at: cst.CSTNode) -> str:
-        """The dtype that the weights of a module were cast to before `at`: `model.half()` needs no assignment."""
-        if self.here is None:
-            return ""
-        dtype = made_in(self.value_of(node).made_by, self.here)
-        text = self.source_of(node)
-        for call in self.here.calls.values():
-            if call.node is at:
-                break
-            whose = call.receiver or call.subject
-            if whose is not None and self.source_of(whose) == text:
-                dtype = cast_to(call, self.here) or dtype
-        return dtype
-
-    def is_parameter(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` is what the function at hand was given under this name, and nothing that was made of it since."""
-        if not isinstance(node, cst.Name) or self.value_of(node).made_by is not None or self.here is None:
-            return False
-        only = self.here.parsed.body[0]
-        declared = parameters(only.params) if isinstance(only, cst.FunctionDef) else []
-        assigned = (target for target in self.here.targets if isinstance(target, cst.Name))
-        return any(each.name.value == node.value for each in declared) and all(
-            target.value != node.value for target in assigned
-        )
-
-    def is_named_setting(self, node: cst.BaseExpression) -> bool:
-        """Whether `node` is an attribute or an item that nothing is known of: `self.temperature`, `cfg["temperature"]`."""
-        value = self.value_of(node)
-        is_part = isinstance(node, (cst.Attribute, cst.Subscript))
-        is_open = value.assumed or not value.is_known
-        return is_part and is_open and value.made_by is None and value.kind is not Kind.TENSOR
-
-    def rounded(self, value: float, dtype: str) -> float:
-        """What is left of a number in `dtype`."""
-        return format_of(dtype).round(value)
-
     def regions_at(self, node: cst.CSTNode) -> tuple[Call, ...]:
         """The `with` statements and decorators around `node`, outermost first."""
         return self.here.envs[node].regions if self.here is not None and node in self.here.envs else ()
-
-    def autocast_at(self, node: cst.CSTNode, *, device: str = "") -> str:
-        """The half dtype that an autocast region around `node` computes in; empty outside of one.
-
-        With a `device` given, regions that are known to be for another one do not count.
-        """
-        return autocast_dtype(self.regions_at(node), self.here.values, device) if self.here is not None else ""
 
     def is_recorded(self, node: cst.CSTNode) -> bool:
         """Whether autograd records what happens at `node`: not under no_grad, inference_mode, or in an evaluation step."""

@@ -76,16 +76,6 @@ def _is_assigned_to(call: Call, node: cst.Attribute, flow: Flow) -> bool:
     return isinstance(around, cst.Assign) and any(text_of(target.target) == text_of(node) for target in around.targets)
 
 
-def model_of(optimizer: cst.BaseExpression | None, flow: Flow) -> str:
-    """`model`, if the chunk makes the optimizer with `model.parameters()` and nothing else; "" if that cannot be told."""
-    made_by = flow.values.get(optimizer, UNKNOWN).made_by if optimizer is not None else None
-    node = made_by.node if made_by is not None and made_by.node in flow.calls else None
-    given = node.args[0].value if isinstance(node, cst.Call) and node.args else None
-    if not isinstance(given, cst.Call) or given.args or not isinstance(given.func, cst.Attribute):
-        return ""
-    return (dotted_text(given.func.value) or "") if given.func.attr.value == "parameters" else ""
-
-
 def loads_of(flow: Flow) -> list[Call]:
     """Every load of a state in a chunk."""
     return [call for call in flow.calls.values() if call.function == LOADING and call.receiver is not None]
@@ -170,32 +160,6 @@ def _around(node: cst.CSTNode, flow: Flow) -> Iterator[cst.CSTNode]:
         around = flow.parsed.parents.get(around)
 
 
-def saved_models(node: cst.BaseExpression | None, flow: Flow) -> list[str]:
-    """The models whose states are written out in what is saved: `model` of `{"model": model.state_dict(), "epoch": 3}`."""
-    found: list[str] = []
-    for inner in walk(node) if node is not None else ():
-        function = inner.func if isinstance(inner, cst.Call) and not inner.args else None
-        if not isinstance(function, cst.Attribute) or function.attr.value != "state_dict":
-            continue
-        text = dotted_text(function.value)
-        if text and text not in found and role_of(function.value, flow) == "other":
-            found.append(text)
-    return found
-
-
-def spelled_out(node: cst.BaseExpression | None, flow: Flow, names: int = 3) -> str:
-    """The text of an expression with what its names are assigned in the chunk; "" if one of them comes from elsewhere."""
-    if node is None or names == 0:
-        return ""
-    texts = [text_of(node)]
-    for name in _plain_names(node):
-        assigned = [spelled_out(value, flow, names - 1) for value in values_of(name, flow)]
-        if not all(assigned) or not assigned:
-            return ""
-        texts += assigned
-    return " ".join([*texts, *_folders(node, flow, names)])
-
-
 def reads_parameter(node: cst.BaseExpression | None, flow: Flow, names: int = 3) -> bool:
     """Whether an expression is made of a parameter of its function, seen through names."""
     only = flow.parsed.body[0] if len(flow.parsed.body) == 1 else None
@@ -206,32 +170,6 @@ def reads_parameter(node: cst.BaseExpression | None, flow: Flow, names: int = 3)
     return not read.isdisjoint(given) or any(
         reads_parameter(value, flow, names - 1) for name in read for value in values_of(name, flow)
     )
-
-
-def _folders(node: cst.BaseExpression, flow: Flow, names: int) -> Iterator[str]:
-    """The folder of a path that is joined may come from elsewhere; what is written of it here is told."""
-    if not isinstance(node, cst.Call) or not (dotted_text(node.func) or "").endswith(".join") or names == 0:
-        return
-    for arg in node.args[:-1]:
-        for value in values_of(arg.value.value, flow) if isinstance(arg.value, cst.Name) else ():
-            yield spelled_out(value, flow, names - 1) or text_of(value)
-
-
-def _plain_names(node: cst.BaseExpression) -> Iterator[str]:
-    """The names that an expression reads by themselves, not as the owner of an attribute or a method.
-
-    Of a path that is joined, the last part is the file.
-    """
-    if isinstance(node, cst.Name):
-        yield node.value
-    elif isinstance(node, cst.Call):
-        joins = (dotted_text(node.func) or "").endswith(".join")
-        for arg in node.args[-1:] if joins else node.args:
-            yield from _plain_names(arg.value)
-    elif isinstance(node, cst.BinaryOperation):
-        if not isinstance(node.operator, cst.Divide):
-            yield from _plain_names(node.left)
-        yield from _plain_names(node.right)
 
 
 def values_of(name: str, flow: Flow) -> list[cst.BaseExpression]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import NUMBER, made_from, name_of
+from nanlint.analysis.in_format import in_format
+from nanlint.analysis.op_graph import JOIN, NUMBER, made_from, name_of
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.analysis.patterns.kept import thrown_away, zones_thrown_away
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.no_elements import NoElements
 from nanlint.hazards.watched import Watched
 from nanlint.hazards.zones_met import zones_met
-from nanlint.ops.formats import FLOAT32, FORMATS
+from nanlint.ops.formats import BFLOAT16, FLOAT16, FLOAT32, FORMATS, runs_in
 from nanlint.ops.zone import BACKWARD
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from nanlint.analysis.project.whole import FileInProject
     from nanlint.ops.zone import Zone
 
+_HALVES = (FLOAT16.name, BFLOAT16.name)
+_PLACED = "torch.index_put"
 _TENSORS = frozenset({"torch.tensor", "torch.as_tensor"})
 
 
@@ -38,7 +42,7 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
             (each, hazard)
             for op in function.ops
             if op.copy_of is None
-            for each in watched.get(name_of(op), ())
+            for each in watched.get(_name_of(op), ())
             if (hazard := _hazard(op, each, function, file, thrown.get(op, ()))) is not None
         ]
         together: dict[object, list[Hazard]] = {}
@@ -46,6 +50,11 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
             hazard.siblings = together.setdefault((*each[2:], hazard.defect), [])
             hazard.siblings.append(hazard)
         yield from found
+
+
+def _name_of(op: Op) -> str:
+    """The operation as the op table calls it: `x[index] = value` is one of a name."""
+    return _PLACED if op.function == JOIN and op.where == "element" else name_of(op)
 
 
 def _is_run_by_pytest(function: Function) -> bool:
@@ -67,8 +76,8 @@ def _hazard(  # noqa: PLR0911 - one way out for each reason
         return _made(op, watched, [], function, file)
     if value is None or library == "math" or (watched.thrown and not thrown):
         return None
-    if watched.few:
-        return _of_too_few(op, watched, function, file)
+    if watched.few or watched.narrow:
+        return (_of_too_few if watched.few else _of_half)(op, watched, function, file)
     if all(_is_number(each) for each in op.operands.values()):
         return None  # Python's own numbers raise
     if watched.thrown:
@@ -146,6 +155,27 @@ def _of_too_few(op: Op, watched: Watched, function: Function, file: FileInProjec
     hazard = _made(op, watched, zones, function, file)
     hazard.few = found
     return hazard
+
+
+def _of_half(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:
+    zones = _met_in_half(op, watched, file) if not all(map(_is_number, op.operands.values())) else []
+    return _made(op, watched, zones, function, file) if zones else None
+
+
+def _met_in_half(op: Op, watched: Watched, file: FileInProject) -> list[Zone]:
+    """The zones that are met if what has no dtype is half, those of float32 before them."""
+    found = _met(op, watched, op.operands)
+    if any(value.dtype in FORMATS for value in op.operands.values()):
+        return found
+    found = [zone for zone in found if zone.dtype not in _HALVES]
+    for dtype in _HALVES:
+        operands = {name: in_format(value, dtype, file.graph.maker) for name, value in op.operands.items()}
+        # Autocast casts up what it runs in float32, but not what led there.
+        computed = runs_in(op.function, dtype, dtype if op.autocast else None)
+        met = (zone for zone in zones_met(op, operands, computed) if watched.covers(zone))
+        found += [replace(zone, dtype=dtype) for zone in met]
+    is_cut_off = not op.recorded or file.is_cut_off(op)
+    return [zone for zone in found if not is_cut_off or zone.direction is not BACKWARD]
 
 
 def _of_thrown(

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op, Value, made_from, name_of
+from nanlint.analysis.patterns.dtype_tests import is_decided_by_dtype
 from nanlint.analysis.project.syntax_names import written_argument
 from nanlint.analysis.relations import root
 from nanlint.analysis.trained_by_name import is_test_file
@@ -80,7 +81,7 @@ class Hazard(ZeroOperand):
         found = {zone.direction for zone in self.zones}
         if found == {FORWARD, BACKWARD} and not self.operand.value.detached:
             return Direction.BOTH
-        return Direction.FORWARD if FORWARD in found else Direction.BACKWARD
+        return Direction.FORWARD if FORWARD in found or not found else Direction.BACKWARD
 
     @cached_property
     def dtypes(self) -> tuple[str, ...]:
@@ -116,12 +117,22 @@ class Hazard(ZeroOperand):
     @property
     def word(self) -> str:
         """The operation as people call it: `acos`."""
-        return self.op.function.rpartition(".")[2]
+        return name_of(self.op).rpartition(".")[2]
 
     @property
     def is_half_alone(self) -> bool:
         """Whether it breaks in the half formats alone, and nothing says that one of them is used here."""
         return not self.operand.value.dtype and set(self.dtypes) <= {"float16", "bfloat16"}
+
+    @property
+    def is_format_stated(self) -> bool:
+        """Whether the code at hand says in which format it computes."""
+        return self.operand.value.dtype in FORMATS
+
+    @cached_property
+    def is_decided_by_dtype(self) -> bool:
+        """Whether it stands on one side of a test on dtypes."""
+        return is_decided_by_dtype(self.op, self.function)
 
     @property
     def is_forward(self) -> bool:
@@ -257,6 +268,11 @@ class Hazard(ZeroOperand):
         return [op for op in self.function.ops if op.copy_of is None and id(op.node) in inside]
 
     @property
+    def is_item_set(self) -> bool:
+        """Whether it is written as `x[mask] = value`."""
+        return isinstance(self.op.node, ast.Subscript) and self.op.in_place
+
+    @property
     def has_stars(self) -> bool:
         """Whether it is given `*args` or `**kwargs`, in which anything may be stated."""
         node = self.op.node
@@ -370,7 +386,8 @@ class Hazard(ZeroOperand):
 
     def with_keyword(self, name: str, text: str) -> Edit | None:
         """The call with an argument set; None for what is no call in brackets."""
-        node, given = self.op.node, self.op.nodes.get(name)
+        node = self.op.node
+        given = self.op.nodes.get(name) or written_argument(node, name)
         if given is not None:
             return Edit(self.source.span_of(given), text)
         if not isinstance(node, ast.Call):

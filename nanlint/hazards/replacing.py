@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.asking_again import is_same_at
 from nanlint.analysis.op_graph import NOTHING, Op, Value, made_from
+from nanlint.analysis.project.spelled_names import spelled_name
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
+from nanlint.analysis.source_text import on_one_line
 from nanlint.ops.names import CANONICAL, METHODS
 from nanlint.source.leftovers import leftovers
 
@@ -39,28 +40,8 @@ def with_leftovers(hazard: Hazard, *edits: Edit) -> tuple[Edit, ...]:
 def spelling_of(hazard: Hazard, operation: str) -> str | None:
     """How code here can call an operation, such as `F.logsigmoid`; None if it can't."""
     dotted = [name for name, canonical in CANONICAL.items() if canonical == operation and ".Tensor." not in name]
-    found = [_name_for(hazard, name) for name in sorted(dotted, key=lambda name: (name.count("."), name))]
+    found = [spelled_name(name, hazard.function) for name in sorted(dotted, key=lambda name: (name.count("."), name))]
     return min((name for name in found if name is not None), key=len, default=None)
-
-
-def _name_for(hazard: Hazard, full: str) -> str | None:
-    for local, meant in hazard.function.module.imports.items():
-        if meant == full and local not in _bound_in(hazard.function.node):
-            return local
-    parent, _, last = full.rpartition(".")
-    spelled = _name_for(hazard, parent) if parent else None
-    return f"{spelled}.{last}" if spelled else None
-
-
-@lru_cache(maxsize=16)
-def _bound_in(function: ast.AST) -> set[str]:
-    """Names that a function binds itself: an import of the file is hidden by them."""
-    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return (
-        names | {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
-        if not isinstance(function, ast.Module)
-        else set()
-    )
 
 
 def text_as(hazard: Hazard, made: Op, operation: str, **operands: str) -> str | None:
@@ -182,16 +163,6 @@ def in_place_of(hazard: Hazard, outer: ast.AST, inner: ast.AST, base: ast.AST, t
     return f"({new})" if (before.isalnum() or before == "_") and not new.startswith("(") else new
 
 
-def on_one_line(text: str) -> str | None:
-    """An expression without line breaks and comments, for a copy of it elsewhere."""
-    if "\n" not in text and "#" not in text:
-        return text
-    try:
-        return ast.unparse(ast.parse(f"({text}\n)", mode="eval"))
-    except SyntaxError:
-        return None
-
-
 def _is_within(whole: ast.AST, part: ast.AST) -> bool:
     return any(node is part for node in ast.walk(whole))
 
@@ -238,7 +209,7 @@ def _is_expression(text: str) -> bool:
 
 def of_exponents(hazard: Hazard, outer: Op, found: ByHand) -> str | None:
     """The call that computes what `found` has written out by hand, to stand in place of `outer`."""
-    spelled = _name_for(hazard, found.function) or spelling_of(hazard, found.function)
+    spelled = spelled_name(found.function, hazard.function) or spelling_of(hazard, found.function)
     settings = _settings(hazard, found)
     exponents = [exp.nodes.get("input") for exp in found.exps]
     if not found.function or spelled is None or settings is None or outer.node is None or None in exponents:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.hazards.replacing import on_one_line, spelling_of
+from nanlint.analysis.source_text import on_one_line
+from nanlint.hazards.replacing import spelling_of
 from nanlint.model import Edit
 
 if TYPE_CHECKING:

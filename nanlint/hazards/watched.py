@@ -21,6 +21,8 @@ class Watched(NamedTuple):
     """Whatever the operand is: what matters is a setting of the operation."""
     few: bool = False
     """Not a zone of values: there may be too few of them."""
+    narrow: bool = False
+    """Where the dtype is open, the values are those that the half formats would compute."""
     thrown: bool = False
     """Only where the result is thrown away in the places where it breaks."""
 
@@ -34,6 +36,11 @@ class Watched(NamedTuple):
 def zone(operation: str, operand: str, *, contains: float | None = None, backward: bool | None = None) -> Watched:
     """The zones of `operand` of `operation` that a rule tells of."""
     return Watched(operation, operand, contains, backward)
+
+
+def in_half(operation: str, operand: str, *, contains: float | None = None, backward: bool | None = None) -> Watched:
+    """The same zones, and those that are met only since a half format rounds what leads there."""
+    return Watched(operation, operand, contains, backward, narrow=True)
 
 
 def every(operation: str, operand: str = "") -> Watched:

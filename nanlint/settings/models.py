@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from nanlint.settings.globs import compile_glob
-from nanlint.settings.resolved import DEFAULT_EXCLUDE, DEFAULT_INCLUDE, OutputFormat, SeverityName
+from nanlint.settings.resolved import DEFAULT_EXCLUDE, DEFAULT_INCLUDE, FormatName, OutputFormat, SeverityName
 
 
 def _well_formed(glob: str) -> str:
@@ -71,6 +71,10 @@ class Options(BaseModel):
     extend_select: list[str] = Field(default=[], description="Rules to run besides the selected ones.")
     ignore: list[str] = Field(default=[], description="Rules not to run, by code, prefix or name.")
     preview: bool = Field(default=False, description="Run the rules that are still in preview, too.")
+    formats: list[FormatName] = Field(
+        default=[],
+        description="The float formats that the project runs in. Empty: those that its code and its configs switch on.",
+    )
     severity: SeverityName = Field(default="warning", description="The mildest severity that is shown.")
     fail_on: SeverityName = Field(
         default="info", description="The mildest severity, among those shown, that makes the exit code 1."

@@ -18,6 +18,7 @@ from nanlint.digest import digest_of
 SeverityName = Literal["error", "warning", "info"]
 SEVERITIES: tuple[str, ...] = get_args(SeverityName)
 
+FormatName = Literal["float16", "bfloat16", "float32", "float64"]
 OutputFormat = Literal["full", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "rdjson"]
 OUTPUT_FORMATS: tuple[str, ...] = get_args(OutputFormat)
 
@@ -85,6 +86,8 @@ class Settings(NamedTuple):
     """Code or name of a rule -> its options as the user wrote them, `severity` among them."""
     confirm: Mapping[str, Mapping[str, Any]] = {}
     """`pkg.mod:Class.forward` -> the arguments with which confirm runs it, as the user wrote them."""
+    formats: tuple[str, ...] = ()
+    """The float formats that the project runs in; empty for those that its code switches on."""
     local_rules: tuple[str, ...] = ()
     left_out_rules: tuple[str, ...] = ()
     """Folders of local rules that a settings file names and the user has not allowed to run."""

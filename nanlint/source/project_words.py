@@ -14,9 +14,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from nanlint.settings.resolved import DEFAULT_EXCLUDE
+from nanlint.source.half_formats import switches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from nanlint.source.half_formats import Switch
 
 _SUFFIXES = (".py", ".ipynb", ".yaml", ".yml", ".json", ".toml", ".sh")
 # Nobody writes a source file of this size by hand, and a project of more files is looked at in part.
@@ -25,7 +28,11 @@ _WORD = re.compile(rb"[A-Za-z_]\w+")
 _HALF = frozenset({b"float16", b"bfloat16", b"autocast", b"GradScaler", b"fp16", b"bf16", b"mixed_precision"})
 # The word alone is one half of something.
 _CAST_TO_HALF = b".half("
+# What measures speed or shows something may run in any format.
+_ASIDE = re.compile(r"(^|[/_])(benchmarks?|docs?|export)[/_.]")
 _TRAINING = frozenset({b"backward", b"manual_backward", b"Trainer", b"training_step"})
+# Of each half format, for the tensors themselves and under autocast.
+_KINDS_OF_SWITCHES = 4
 _TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
 
 
@@ -34,16 +41,26 @@ class ProjectWords:
 
     def __init__(self, root: str) -> None:
         self._counts: Counter[bytes] = Counter()
-        for data in _contents(root):
+        self._switches: dict[tuple[str, bool], Switch] = {}
+        for path, data in _contents(root):
             words = Counter(_WORD.findall(data))
             if _CAST_TO_HALF in data:
                 words[b"float16"] += 1
+            for switch in (
+                switches(os.path.relpath(path, root), data) if len(self._switches) < _KINDS_OF_SWITCHES else ()
+            ):
+                self._switches.setdefault((switch.dtype, switch.is_whole), switch)
             self._counts.update({word: min(count, 2) for word, count in words.items()})
 
     @property
     def uses_half(self) -> bool:
         """Whether some file names float16, bfloat16, autocast or a setting for them."""
         return not _HALF.isdisjoint(self._counts)
+
+    def switch_of(self, dtypes: Iterable[str], *, is_whole: bool) -> Switch | None:
+        """A place that switches one of these half formats on; with `is_whole` one that makes the tensors themselves half."""
+        asked = ((dtype, kind) for dtype in dtypes for kind in (True, False) if kind or not is_whole)
+        return next((self._switches[each] for each in asked if each in self._switches), None)
 
     @property
     def trains(self) -> bool:
@@ -55,8 +72,8 @@ class ProjectWords:
         return self._counts[name.encode()] > 1
 
 
-def _contents(root: str) -> Iterator[bytes]:
-    """The bytes of the files that may say something, links left out."""
+def _contents(root: str) -> Iterator[tuple[str, bytes]]:
+    """The files that may say something with their bytes, links left out."""
     left = _MOST_FILES
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in DEFAULT_EXCLUDE and not name.startswith("."))
@@ -70,6 +87,6 @@ def _contents(root: str) -> Iterator[bytes]:
             try:
                 if not os.path.islink(path) and os.path.isfile(path) and os.path.getsize(path) <= _LARGEST:
                     with open(path, "rb") as file:
-                        yield file.read()
+                        yield path, file.read()
             except OSError:
                 continue

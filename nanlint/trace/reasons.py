@@ -187,7 +187,7 @@ def _negative_log_likelihood(broken: Broken) -> Reason:
 
 
 def _product(broken: Broken) -> Reason:
-    if any(stats.above or stats.below for stats in broken.inputs):
+    if any(stats.above or stats.below for stats in broken.inputs) or any(map(math.isinf, broken.numbers.values())):
         return "inf * 0 is NaN", INF_TIMES_ZERO
     return _overflow(broken)
 

@@ -156,7 +156,7 @@ class Tracer(TorchDispatchMode):
         event = Event(
             len(self.events), _name(before.call.function), source, node.name() if is_backward else "", operands, flaws
         )
-        event.is_literal = before.has_literal or self._is_passed_on(event)
+        event.is_literal = before.asks_for(flaws) or self._is_passed_on(event)
         event.storages = [tensor.untyped_storage() for tensor in flawed]
         if not event.is_literal and not any(operand.flaws.nan for operand in operands):
             self._measure(event, before, flawed[0])
@@ -219,12 +219,15 @@ class _Before:
         returns = self.call.function._schema.returns
         return bool(returns) and all(part.alias_info is not None and not part.alias_info.is_write for part in returns)
 
-    @property
-    def has_literal(self) -> bool:
-        """Whether a number in the call itself is not finite, or there is nothing it could have been computed from."""
+    def asks_for(self, flaws: Flaws) -> bool:
+        """Whether a number in the call itself is not finite, or there is nothing it could have been computed from.
+
+        NaN is not what a call with an infinity asks for.
+        """
         leaves = tree_flatten((self.call.arguments, self.call.options))[0]
-        if any(isinstance(leaf, float) and not math.isfinite(leaf) for leaf in leaves):
-            return True
+        asked = [leaf for leaf in leaves if isinstance(leaf, float) and not math.isfinite(leaf)]
+        if asked:
+            return not flaws.nan or any(map(math.isnan, asked))
         return not any(isinstance(leaf, torch.Tensor) for leaf in leaves)
 
     def named_tensors(self) -> Iterator[tuple[str, torch.Tensor]]:

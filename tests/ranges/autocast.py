@@ -85,23 +85,6 @@ def one_branch(x: torch.Tensor, w: torch.Tensor, flag: bool) -> None:
     reveal(y)  # dtype: unknown
 
 
-def weights_cast(x: torch.Tensor) -> None:
-    model = nn.Linear(4, 4)
-    reveal(model)  # weights: unknown
-    model.half()
-    reveal(model)  # weights: float16
-    model.to(torch.bfloat16)
-    reveal(model)  # weights: bfloat16
-    other = nn.Linear(4, 4).half()
-    reveal(other)  # weights: float16
-    other.to("cuda")
-    reveal(other)  # weights: float16
-    other.float()
-    reveal(other)  # weights: float32
-    placed = nn.Linear(4, 4).to(device="cuda", dtype=torch.float16)
-    reveal(placed)  # weights: float16
-
-
 def scaled_training(x: torch.Tensor, w: torch.Tensor) -> None:
     scaler = torch.amp.GradScaler("cuda")
     with torch.autocast("cuda"):

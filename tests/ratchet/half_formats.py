@@ -51,7 +51,7 @@ def box_overlap(left, right):
     corner = torch.max(left[:, None, :2], right[:, :2])
     opposite = torch.min(left[:, None, 2:], right[:, 2:])
     sides = (opposite - corner).clamp(min=0)
-    shared = sides[:, :, 0] * sides[:, :, 1]  # not yet: NAN207
+    shared = sides[:, :, 0] * sides[:, :, 1]  # expect: NAN207(info)
     return shared
 
 

@@ -26,7 +26,7 @@ def overlap_loss(scores, wanted, num_objects):
 
 def overlap_loss_cured(scores, wanted, num_objects):
     inside = scores.sigmoid().flatten(1)
-    shared = 2 * (inside * wanted).sum(-1)
+    shared = 2 * (inside * wanted).sum(-1)  # noise: NAN207(info)
     whole = inside.sum(-1) + wanted.sum(-1)
     loss = 1 - (shared + 1) / (whole + 1)
     return loss.sum() / max(num_objects, 1)

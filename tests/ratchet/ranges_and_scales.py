@@ -32,7 +32,7 @@ def level_clip(clean, noisy):
 
 def level_clip_cured(clean, noisy):
     noisy = torch.FloatTensor(noisy)
-    factor = torch.sqrt(len(noisy) / torch.sum(noisy**2.0).clamp_min(1e-6))  # noise: NAN207(info)
+    factor = torch.sqrt(len(noisy) / torch.sum(noisy**2.0).clamp_min(1e-6))
     return clean * factor, noisy * factor
 
 

@@ -124,7 +124,7 @@ class Assignments(Calls):
             self.change(base, made.but(kind=base.kind), target.value)
             return
         op = Op(JOIN, {"0": base, "1": value}, target, self.function)
-        op.where, op.in_place = "element", True
+        op.where, op.in_place, op.nodes = "element", True, {"0": target.value}
         self.function.ops.append(op)
         is_cut = base.detached and (value.detached or not self.recorded)
         reach = base.range.join(self.maker.fitting(value.range, base))

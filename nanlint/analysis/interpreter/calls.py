@@ -79,6 +79,8 @@ class Calls(ImportedCalls):
             results = [self._result(each, receiver, passed) for each in function.op.operands.values()]
             return self.maker.join(results, passed.node, self.function)
         node = passed.node
+        if isinstance(node.func, ast.Attribute) and self._is_own_module(receiver, node.func.attr):
+            return self._still_the_layer(receiver, passed, node.func.attr)
         if function.kind is FUNCTION and isinstance(function.target, Function):
             return self._function_called(function, function.target, passed)
         if function.kind is CLASS and isinstance(function.target, Class):
@@ -148,7 +150,7 @@ class Calls(ImportedCalls):
         if name == "backward":
             self.function.sinks.append(("backward", receiver, node))
         if receiver.kind is LAYER and name in _STILL_IT:
-            return receiver
+            return self._still_the_layer(receiver, passed, name)
         if name in _TAKING and isinstance(func.value, ast.Name | ast.Attribute) and receiver.kind is not TENSOR:
             return self._taken_in(func, receiver, passed)
         value = (
@@ -168,6 +170,20 @@ class Calls(ImportedCalls):
             # A dict's `pop` and `clear`, a tensor's `some_method_`: nobody knows what is left.
             self.change(receiver, Value(receiver.kind if receiver.kind is TENSOR else UNKNOWN, value.op), func.value)
         return value
+
+    def _still_the_layer(self, layer: Value, passed: Arguments, name: str) -> Value:
+        """`layer.half()` casts its weights where they are; the operation is noted, and the layer stays the value that it is."""
+        op = Op(METHODS.get(name, CALL), {"input": layer, **passed.operands}, passed.node, self.function)
+        op.where = f".{name}"
+        self.function.ops.append(op)
+        return layer
+
+    def _is_own_module(self, receiver: Value, name: str) -> bool:
+        """Whether it is an nn.Module of the project, of which `name` is torch's own method."""
+        target = receiver.target
+        if receiver.kind is not INSTANCE or not isinstance(target, Class) or name not in _STILL_IT:
+            return False
+        return self.graph.project.method(target, name) is None and self.graph.project.is_module_class(target)
 
     def _of_dict(self, name: str, receiver: Value, passed: Arguments) -> Value | None:
         """The views of a dict, and what it holds under a key; None for its other methods."""

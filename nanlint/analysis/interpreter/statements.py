@@ -86,6 +86,7 @@ class Interpreter(Matching):
                 and self.function.decorators[node.decorator_list.index(decorator)] == "autocast"
             ):
                 self._enter(self.evaluate(decorator), decorator)
+                self.function.autocasts[node] = self.autocast
 
     # -- statements -----------------------------------------------------------------------------------------------
 
@@ -207,6 +208,7 @@ class Interpreter(Matching):
             self._enter(value, item.context_expr)
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value)
+        self.function.autocasts[node] = self.autocast
         goes_on = self.run_body(node.body)
         self.recorded, self.autocast, self.autocast_device = outer
         return goes_on

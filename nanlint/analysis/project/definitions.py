@@ -40,7 +40,7 @@ class Function:
     """A function, method or module body, and what the interpreter has found in it."""
 
     __slots__ = (
-        "attributes", "callees", "calls", "changes", "decorators", "is_done", "is_running", "module", "name", "node", "ops", "owner", "parameters", "parent",
+        "attributes", "autocasts", "callees", "calls", "changes", "decorators", "is_done", "is_running", "module", "name", "node", "ops", "owner", "parameters", "parent",
         "qualname", "rebinds", "result", "sinks", "stores", "uses",
     )  # fmt: skip
 
@@ -69,6 +69,8 @@ class Function:
         """Every call of it that was seen."""
         self.callees: dict[ast.Call, Function | None] = {}
         """Each call in it of a function of the project; None where it may be one of several."""
+        self.autocasts: dict[ast.AST, str] = {}
+        """Each `with`, and the function itself, -> the half dtype that autocast computes in there; empty for none."""
         self.stores: dict[str, list[Value]] = {}
         """What it assigns to attributes of its object."""
         self.attributes: set[str] = set()

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, CALL, GUARDED, JOIN, PARAMETER, Op, Value
 from nanlint.analysis.project.syntax_names import bindings, dotted
+from nanlint.analysis.source_text import SourceText
 from nanlint.ops.names import CANONICAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nanlint.analysis.project.graph import Graph
     from nanlint.analysis.project.index import Function, Module
-    from nanlint.analysis.source_text import SourceText
 
 _SPACE = re.compile(r"\s+")
 # What they are called on, they leave what it was.
-_LEAVING_IT = frozenset({".unscale_", ".to", ".prepare", ".cuda", "changed"})
+_LEAVING_IT = frozenset({".unscale_", ".to", ".cuda", "changed"})
 _MOST_MAKERS = 50
 
 
@@ -32,8 +32,11 @@ class WrittenValues:
         self.values: dict[ast.AST, Value] = {}
         self.callees: dict[ast.Call, Function | None] = {}
         """The function of the project that is called there; None where it may be one of several."""
+        self.autocasts: dict[ast.AST, str] = {}
+        """The half dtype that autocast computes in, of each `with` and each function under it."""
         for function in [each for each in graph.done if each.module is module]:
             self.callees.update(function.callees)
+            self.autocasts.update(function.autocasts)
             for op in function.ops:
                 if op.node is not None and op.copy_of is None:
                     self.ops.setdefault(op.node, op)
@@ -77,17 +80,16 @@ class Code:
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """Everything in it, in reading order as far as statements go; of a module, without its functions and classes."""
+        """Everything in it, in reading order as far as statements go; of a module, without the functions and classes at its top."""
         found: list[ast.AST] = []
-        waiting: list[ast.AST] = [self.node]
+        waiting: list[tuple[ast.AST, bool]] = [(self.node, isinstance(self.node, ast.Module))]
         while waiting:
-            node = waiting.pop()
+            node, is_top = waiting.pop()
             found.append(node)
-            if isinstance(self.node, ast.Module) and isinstance(
-                node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-            ):
+            if is_top and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 continue
-            waiting.extend(reversed(list(ast.iter_child_nodes(node))))
+            is_top = is_top and isinstance(node, ast.Module | ast.If | ast.Try)
+            waiting.extend((child, is_top) for child in reversed(list(ast.iter_child_nodes(node))))
         return found
 
     @cached_property
@@ -105,13 +107,7 @@ class Code:
     @cached_property
     def words(self) -> frozenset[str]:
         """Every name and attribute in it."""
-        names = {node.id for node in self.nodes if isinstance(node, ast.Name)}
-        attributes = {node.attr for node in self.nodes if isinstance(node, ast.Attribute)}
-        keywords = {node.arg for node in self.nodes if isinstance(node, ast.keyword | ast.arg) and node.arg}
-        imported = {
-            name.asname or name.name for node in self.nodes if isinstance(node, ast.ImportFrom) for name in node.names
-        }
-        return frozenset(names | attributes | keywords | imported)
+        return names_among(self.nodes)
 
     @cached_property
     def assigned(self) -> dict[str, list[ast.expr]]:
@@ -156,6 +152,27 @@ class Code:
         """The function of the project that is called; None for any other."""
         return self._written.callees.get(call)
 
+    def called(self, callee: Function) -> Code:
+        """Another function of the project, as code."""
+        source = self.source if callee.module is self.module else SourceText(callee.module.text)
+        return Code(callee, source, self.graph)
+
+    def passed_for(self, call: ast.Call, callee: Function) -> dict[str, ast.expr]:
+        """What a call passes for each parameter of a function, the object of a method left out."""
+        declared = callee.names()
+        is_bound = isinstance(call.func, ast.Attribute) and declared[:1] in (["self"], ["cls"])
+        places = zip(declared[is_bound:], call.args, strict=False)
+        return {**dict(places), **{each.arg: each.value for each in call.keywords if each.arg is not None}}
+
+    def autocast_at(self, node: ast.AST) -> str:
+        """The half dtype that an autocast region around an expression computes in; empty outside of one."""
+        for around in self.around(node):
+            if around in self._written.autocasts:
+                return self._written.autocasts[around]
+            if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef):
+                break
+        return ""
+
     def number_of(self, node: ast.AST) -> float | None:
         """The number that an expression is, where that is known."""
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
@@ -171,7 +188,7 @@ class Code:
         if op is not None and op.function == CALL and op.where:
             return CANONICAL.get(op.where, op.where)
         first, _, rest = dotted(call.func).partition(".")
-        if first in self.imports:
+        if self._is_imported(call.func):
             full = f"{self.imports[first]}.{rest}" if rest else self.imports[first]
             return CANONICAL.get(full, full)
         return f".{call.func.attr}" if isinstance(call.func, ast.Attribute) else first
@@ -180,7 +197,13 @@ class Code:
         """What a method is called on; None for a function, be it one of a module."""
         if not isinstance(call.func, ast.Attribute):
             return None
-        return call.func.value if dotted(call.func).partition(".")[0] not in self.imports else None
+        op = self.op_at(call)
+        is_method = op is not None and op.function == CALL and op.where.startswith(".")
+        return call.func.value if is_method or not self._is_imported(call.func.value) else None
+
+    def _is_imported(self, node: ast.AST) -> bool:
+        first = dotted(node).partition(".")[0]
+        return first in self.imports and first not in self.assigned
 
     def asked_by(self, call: ast.Call) -> ast.expr | None:
         """What an operation looks at: what it is called on, else its first argument."""
@@ -219,3 +242,18 @@ class Code:
         if op.function == CALL and op.where in _LEAVING_IT and op.subject is not None:
             return [op.subject]
         return []
+
+
+def names_among(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Every name and attribute among these."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.keyword | ast.arg):
+            found.add(node.arg or "")
+        elif isinstance(node, ast.alias):
+            found |= {node.name.rpartition(".")[2], node.asname or ""}
+    return frozenset(found)

@@ -7,6 +7,7 @@ says what they look for. What is done about it is a matter of paths, which this 
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from nanlint.analysis.op_graph import made_from, name_of
 from nanlint.analysis.training_loop.naming import last_word, loop_source_of, thing_of, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from nanlint.analysis.op_graph import Op
     from nanlint.analysis.training_loop.code import Code
@@ -167,7 +168,20 @@ def _asked(test: ast.Call, code: Code, names: int) -> Check | None:
         inside = test.func.value if isinstance(test.func, ast.Attribute) and not test.args else None
         inner = inside if inside is not None else asked
         return check_of(inner, code, names) if inner is not None else None
-    return _named_helper(test, word, code)
+    return _answered_by(test, code, names) or _named_helper(test, word, code)
+
+
+def _answered_by(test: ast.Call, code: Code, names: int) -> Check | None:
+    """`self._healthy(loss)`: what a function of the project answers that does nothing but ask whether something is finite."""
+    callee = code.callee_at(test)
+    returned = [node.value for node in code.called(callee).nodes if isinstance(node, ast.Return)] if callee else []
+    if callee is None or len(returned) != 1 or returned[0] is None or names == 0:
+        return None
+    inner = check_of(returned[0], code.called(callee), names - 1)
+    given = code.passed_for(test, callee).get(inner.thing) if inner is not None else None
+    if inner is None or given is None:
+        return inner if inner is not None and inner.is_about_training else None
+    return replace(inner, subject=subject_of(given, code), thing=code.text_of(thing_of(given)))
 
 
 def _named_helper(test: ast.Call, word: str, code: Code) -> Check | None:
@@ -198,6 +212,13 @@ def _through_name(node: ast.Name | ast.Attribute, code: Code, names: int) -> Che
     if not assigned or not (is_bad or words & _FOR_GOOD):
         return None
     return Check(_subject_of_words(words, ()) or "other", text, BOTH, bad_when=is_bad)
+
+
+def as_called(check: Check, names: Mapping[str, str]) -> Check:
+    """A check that a helper makes of its parameter, as one of what the caller passes; `names` are the caller's words for parameters."""
+    words = re.findall(r"[a-z]+", names.get(check.thing, "").rpartition(".")[2].lower())
+    subject = _subject_of_words(set(words), words) if check.subject == "other" else ""
+    return replace(check, subject=subject) if subject else check
 
 
 # -- what it is about --------------------------------------------------------------------------------------------

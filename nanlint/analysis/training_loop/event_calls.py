@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from nanlint.analysis.name_hints import words_in
-from nanlint.facts.loop_events import Event, EventKind, renamed
-from nanlint.facts.loop_roles import is_called, is_framework, is_optimizer, is_scaler, is_scheduler
-from nanlint.facts.names import BUILTINS, dotted_text
-from nanlint.facts.naming import words_of
-from nanlint.facts.values import UNKNOWN, Kind
-from nanlint.facts.written import text_of
+from nanlint.analysis.training_loop.events import Event, EventKind, first_of, renamed
+from nanlint.analysis.training_loop.naming import last_word, words_of
+from nanlint.analysis.training_loop.roles import is_called, is_framework, is_optimizer, is_scaler, is_scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from nanlint.facts.flow import Flow
-    from nanlint.facts.values import Call
+    from nanlint.analysis.training_loop.code import Code
+    from nanlint.model import Span
 
+_BUILTINS = frozenset(vars(builtins))
 _AVERAGE_WORDS = frozenset({"ema", "swa", "polyak", "averaged"})
 _REDUCING = frozenset({"reduce", "reduced", "gather", "allreduce", "allgather", "reducer", "broadcast"})
 _GRADIENT_WORDS = frozenset({"grad", "grads", "gradient", "gradients"})
@@ -35,6 +33,7 @@ _LOGGING = frozenset(
     {"print", "log", "info", "warning", "warn", "error", "debug", "critical", "exception", "write", "log_metrics"}
 )
 _MODELS = frozenset({"model", "net", "network", "module", "generator", "discriminator", "actor", "critic", "policy"})
+_NO_FORWARD = frozenset({"update", "load", "set", "get", "build", "make", "create", "init"})
 _LOSSES = frozenset({"loss", "losses", "criterion", "criterions"})
 
 
@@ -42,54 +41,49 @@ _LOSSES = frozenset({"loss", "losses", "criterion", "criterions"})
 class _Called:
     """A call with what recognising it needs: the function's last word, and what it is a method of."""
 
-    call: Call
-    flow: Flow
-    word: str
-    receiver: cst.BaseExpression | None
+    node: ast.Call
+    code: Code
     names: Mapping[str, str]
+    called_from: Span | None
+    function: str
+    word: str
+    receiver: ast.expr | None
 
     @property
-    def first(self) -> cst.BaseExpression | None:
+    def first(self) -> ast.expr | None:
         """The first argument, whatever it is called."""
-        node = self.call.node
-        return node.args[0].value if isinstance(node, cst.Call) and node.args and not node.args[0].star else None
+        return first_of(self.node)
 
     @property
     def count(self) -> int:
         """How many arguments there are."""
-        return len(self.call.node.args) if isinstance(self.call.node, cst.Call) else 0
+        return len(self.node.args) + len(self.node.keywords)
 
     def words(self) -> frozenset[str]:
         """The words of the function's own name."""
         return words_in(self.word)
 
-    def text(self, node: cst.BaseExpression | None) -> str:
+    def text(self, node: ast.AST | None) -> str:
         """The text of an expression, in the names of the loop that calls this code."""
-        return renamed(text_of(node), self.names) if node is not None else ""
+        return renamed(self.code.text_of(node), self.names) if node is not None else ""
 
     def event(self, kind: EventKind, target: str = "", by: str = "", **flags: bool) -> Event:
         """This call as an event."""
-        return Event(kind, self.call.node, self.flow, target, by, **flags)
+        return Event(self.node, self.code, kind, target, by, **flags, called_from=self.called_from)
 
 
-def event_of(call: Call, flow: Flow, names: Mapping[str, str]) -> Event | None:
-    """The event that a call is; None for what has no part in training. `names` are the caller's words for parameters."""
-    node = call.node
-    if not isinstance(node, cst.Call):
-        return None
-    receiver = None
-    if isinstance(node.func, cst.Attribute):
-        word = node.func.attr.value
-        base = flow.values.get(node.func.value, UNKNOWN)
-        receiver = node.func.value if base.kind is not Kind.REFERENCE else None
-    else:
-        word = call.function.rpartition(".")[2]
-    called = _Called(call, flow, word, receiver, names)
-    for recognise in _RECOGNISERS:
-        event = recognise(called)
-        if event is not None:
-            return event
-    return None
+def event_of(
+    node: ast.Call, code: Code, names: Mapping[str, str], *, called_from: Span | None = None, is_read: bool = False
+) -> Event | None:
+    """The event that a call is; None for what has no part in training.
+
+    `names` are the caller's words for parameters; `is_read`, that the body of the function was looked into.
+    """
+    function = code.function_of(node)
+    word = node.func.attr if isinstance(node.func, ast.Attribute) else function.rpartition(".")[2]
+    called = _Called(node, code, names, called_from, function, word, code.receiver_of(node))
+    recognisers = _RECOGNISERS if not is_read else [each for each in _RECOGNISERS if each is not _opaque]
+    return next((event for recognise in recognisers if (event := recognise(called)) is not None), None)
 
 
 # -- one function per kind ---------------------------------------------------------------------------------------
@@ -113,11 +107,9 @@ def _backward(called: _Called) -> Event | None:
     if called.word != "backward":
         return None
     if called.receiver is None:
-        is_torch = called.call.function == "torch.autograd.backward"
+        is_torch = called.function == "torch.autograd.backward"
         return called.event(EventKind.BACKWARD, called.text(called.first)) if is_torch else None
-    if isinstance(called.receiver, cst.Name) and called.receiver.value == "super":
-        return None
-    scaled = _scaled(called.receiver, called.flow)
+    scaled = _scaled(called.receiver, called.code)
     if scaled is not None:
         loss, scaler = scaled
         return called.event(EventKind.BACKWARD, called.text(loss), called.text(scaler), is_scaled=True)
@@ -128,38 +120,43 @@ def _indirect_backward(called: _Called) -> Event:
     """`accelerator.backward(loss)`, `engine.backward(loss)`, `optimizer.backward(loss)`, else `loss.backward()`."""
     first, receiver = called.first, called.receiver
     # apex skips a step by itself, and has its own way to the gradients.
-    regions = called.flow.envs[called.call.node].regions if called.call.node in called.flow.envs else ()
-    if any(region.function.endswith(".scale_loss") for region in regions):
+    if _is_under_apex(called.node, called.code):
         return called.event(EventKind.BACKWARD, called.text(receiver), "apex", is_framework=True)
-    keyword = isinstance(called.call.node, cst.Call) and called.count and called.call.node.args[0].keyword is not None
-    if first is None or keyword or not (is_framework(receiver) or is_called(first, _LOSSES)):
+    if first is None or not called.node.args or not (is_framework(receiver) or is_called(first, _LOSSES)):
         return called.event(EventKind.BACKWARD, called.text(receiver))
     return called.event(EventKind.BACKWARD, called.text(first), called.text(receiver), is_framework=True)
 
 
-def _scaled(node: cst.BaseExpression, flow: Flow) -> tuple[cst.BaseExpression | None, cst.BaseExpression] | None:
+def _is_under_apex(node: ast.AST, code: Code) -> bool:
+    """Whether `with amp.scale_loss(...)` is around it."""
+    items = (item for each in code.around(node) if isinstance(each, ast.With) for item in each.items)
+    opened = (item.context_expr for item in items)
+    return any(isinstance(each, ast.Call) and last_word(each) == "scale_loss" for each in opened)
+
+
+def _scaled(node: ast.expr, code: Code) -> tuple[ast.expr | None, ast.expr] | None:
     """The loss and the scaler, if `node` is `scaler.scale(loss)` or a name for it."""
-    call = flow.calls.get(node) or flow.values.get(node, UNKNOWN).made_by
-    made = call.node if call is not None else None
-    if not isinstance(made, cst.Call) or not isinstance(made.func, cst.Attribute) or made.func.attr.value != "scale":
-        return None
-    if not is_scaler(made.func.value, flow) or is_framework(made.func.value):
-        return None
-    return (made.args[0].value if made.args else None), made.func.value
+    made = [node] if isinstance(node, ast.Call) else [op.node for op in code.makers_of(node)]
+    for call in made:
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call not in code.parents:
+            continue
+        scaler = call.func.value
+        if call.func.attr == "scale" and is_scaler(scaler, code) and not is_framework(scaler):
+            return first_of(call), scaler
+    return None
 
 
 def _scaling(called: _Called) -> Event | None:
-    if called.word == "scale" and is_scaler(called.receiver, called.flow):
+    if called.word == "scale" and is_scaler(called.receiver, called.code):
         return called.event(EventKind.SCALE, called.text(called.first), called.text(called.receiver), is_scaled=True)
     if "unscale" in called.word:
         # torch's takes an optimizer, one that takes parameters is somebody's own.
-        framework = is_framework(called.receiver) or isinstance(called.first, cst.Call)
+        framework = is_framework(called.receiver) or isinstance(called.first, ast.Call)
         target = called.text(called.first)
         return called.event(EventKind.UNSCALE, target, called.text(called.receiver), is_framework=framework)
-    if called.word == "update" and is_scaler(called.receiver, called.flow):
-        return called.event(
-            EventKind.UPDATE, called.text(called.receiver), called.text(called.receiver), is_scaled=True
-        )
+    if called.word == "update" and is_scaler(called.receiver, called.code):
+        scaler = called.text(called.receiver)
+        return called.event(EventKind.UPDATE, scaler, scaler, is_scaled=True)
     return None
 
 
@@ -175,14 +172,14 @@ def _clip(called: _Called) -> Event | None:
 def _step(called: _Called) -> Event | None:
     if called.word != "step" or called.receiver is None:
         return None
-    receiver, flow = called.receiver, called.flow
+    receiver, code = called.receiver, called.code
     text = called.text(receiver)
-    if is_scaler(receiver, flow):
+    if is_scaler(receiver, code):
         return called.event(EventKind.STEP, called.text(called.first), text, is_scaled=True)
     # A scheduler of a diffusion process is given samples.
-    if is_scheduler(receiver, flow):
+    if is_scheduler(receiver, code):
         return called.event(EventKind.SCHEDULE, text) if called.count <= 1 else None
-    if is_optimizer(receiver, flow):
+    if is_optimizer(receiver, code):
         return called.event(EventKind.STEP, text)
     if is_called(receiver, frozenset({"engine"})):
         return called.event(EventKind.STEP, text, text, is_framework=True)
@@ -190,9 +187,9 @@ def _step(called: _Called) -> Event | None:
 
 
 def _save(called: _Called) -> Event | None:
-    if called.call.function == "torch.save":
-        path = called.call.arguments.get("f") or called.call.arguments.get("1")
-        return called.event(EventKind.SAVE, called.text(path))
+    if called.function == "torch.save":
+        event = called.event(EventKind.SAVE)
+        return called.event(EventKind.SAVE, called.text(event.argument("f")))
     words = called.words()
     if "save" in words and words & _SAVED and "load" not in words:
         return called.event(EventKind.SAVE, called.text(called.first))
@@ -211,20 +208,13 @@ def _average(called: _Called) -> Event | None:
 
 
 def _reduce(called: _Called) -> Event | None:
-    if called.words() & _REDUCING and called.call.function != "functools.reduce":
+    if called.words() & _REDUCING and called.function != "functools.reduce":
         return called.event(EventKind.REDUCE, called.text(called.first))
     return None
 
 
-def is_logging(node: cst.CSTNode) -> bool:
-    """Whether it is a call that tells somebody something, by its name: `print(...)`, `self.logger.warning(...)`."""
-    words = (dotted_text(node.func) or "").split(".") if isinstance(node, cst.Call) else []
-    # `log` and `write` alone may be anything.
-    return words[-1:] in (["print"], ["warn"]) or not _LOGGERS.isdisjoint(words[:-1])
-
-
 def _log(called: _Called) -> Event | None:
-    root = called.call.function.partition(".")[0]
+    root = called.function.partition(".")[0]
     if called.word in _LOGGING and (called.word in {"print", "log"} or root in _LOGGERS or called.receiver is not None):
         return called.event(EventKind.LOG, called.text(called.first))
     if is_called(called.receiver, _LOGGERS) or root in _LOGGERS:
@@ -233,34 +223,28 @@ def _log(called: _Called) -> Event | None:
 
 
 def _forward(called: _Called) -> Event | None:
-    function = called.call.node.func if isinstance(called.call.node, cst.Call) else None
-    name = (
-        called.words() if called.receiver is None or called.word != "forward" else frozenset(words_of(called.receiver))
-    )
-    if name & _LOSSES and function is not None:
+    is_own = called.receiver is None or called.word != "forward"
+    name = called.words() if is_own else frozenset(words_of(called.receiver)) if called.receiver else frozenset()
+    if name & _LOSSES:
         return called.event(EventKind.LOSS, called.text(called.first))
-    if name & _MODELS and not name & {"update", "load", "set", "get", "build", "make", "create", "init"}:
+    if name & _MODELS and not name & _NO_FORWARD:
         return called.event(EventKind.FORWARD, called.text(called.first))
     return None
 
 
 def _opaque(called: _Called) -> Event | None:
     """Unknown code that gets hold of a scaler or an optimizer may unscale, clip or step."""
-    if called.call.function in BUILTINS or called.call.function in {"hasattr", "type", "id"}:
+    code = called.code
+    if called.function in _BUILTINS:
         return None
-    if called.flow.values.get(getattr(called.call.node, "func", None), UNKNOWN).kind is Kind.FUNCTION:  # type: ignore[arg-type]
-        return None
-    args = called.call.node.args if isinstance(called.call.node, cst.Call) else ()
-    given = [arg.value for arg in args if isinstance(arg.value, (cst.Name, cst.Attribute))]
-    if any(is_scaler(value, called.flow) or is_optimizer(value, called.flow) for value in given):
+    given = [*called.node.args, *(each.value for each in called.node.keywords)]
+    plain = [each for each in given if isinstance(each, ast.Name | ast.Attribute)]
+    if any(is_scaler(each, code) or is_optimizer(each, code) for each in plain):
         return called.event(EventKind.OPAQUE)
-    own = is_scaler(called.receiver, called.flow) and called.word not in {"state_dict", "get_scale", "is_enabled"}
+    own = is_scaler(called.receiver, code) and called.word not in {"state_dict", "get_scale", "is_enabled"}
     # `self.loss_scaler(loss, optimizer)`: a scaler of one's own, which does everything.
-    return (
-        called.event(EventKind.OPAQUE)
-        if own or is_scaler(getattr(called.call.node, "func", None), called.flow)
-        else None
-    )
+    is_scaler_itself = isinstance(called.node.func, ast.Name | ast.Attribute) and is_scaler(called.node.func, code)
+    return called.event(EventKind.OPAQUE) if own or is_scaler_itself else None
 
 
 _RECOGNISERS: tuple[Callable[[_Called], Event | None], ...] = (

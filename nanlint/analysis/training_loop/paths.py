@@ -6,26 +6,22 @@ that was set to True is True until it is set again. A tree with too many ways ha
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Union
 
-import libcst as cst
-
-from nanlint.facts.loop_conditions import decided, is_returned, reassigned, told
-from nanlint.facts.loop_events import Event, EventKind, renamed, shortened
-from nanlint.facts.loop_items import Assigned, Attempt, Branch, Leave, Repeat, Scope
-from nanlint.facts.names import dotted_text
-from nanlint.facts.rewrite import on_one_line
-from nanlint.source.walk import walk
+from nanlint.analysis.training_loop.conditions import decided, is_returned, opposite_at, reassigned, told
+from nanlint.analysis.training_loop.events import Event, EventKind, Written, renamed
+from nanlint.analysis.training_loop.items import Assigned, Attempt, Branch, Leave, Repeat, Scope
+from nanlint.analysis.training_loop.naming import last_word
+from nanlint.analysis.training_loop.tree import truth_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from nanlint.facts.finite_checks import Check
-    from nanlint.facts.flow import Flow
-    from nanlint.facts.loop_items import Block, Item
-    from nanlint.model import Span
+    from nanlint.analysis.training_loop.finite_checks import Check
+    from nanlint.analysis.training_loop.items import Block, Item
 
 # So many ways are looked at; a round with more is left alone.
 _MOST = 600
@@ -33,16 +29,20 @@ _MOST_STEPS = 20_000
 
 _ON_PATHS = frozenset(EventKind) - {EventKind.LOG, EventKind.FORWARD, EventKind.LOSS}
 _STOPPING = re.compile(r"exit|abort|raise|stop|fail|restore|load|reset|rollback|handle|recover|terminate|on_nan|reinit")
+_AROUND = (ast.If, ast.Assert, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decision:
+class Decision(Written):
     """A condition on a path, with the answer that it has there."""
 
-    test: cst.BaseExpression
-    flow: Flow
     check: Check | None
     truth: bool
+
+    @property
+    def test(self) -> ast.AST:
+        """The condition, by which the decisions of several paths are known to be about one."""
+        return self.node
 
     @property
     def is_bad(self) -> bool:
@@ -52,37 +52,24 @@ class Decision:
     @property
     def may_stop(self) -> bool:
         """Whether what is done about it may end the run, bring back a good state, or leave the bad part out."""
-        around = self.flow.parsed.parents.get(self.test)
-        while around is not None and not isinstance(around, (cst.If, cst.Assert, cst.FunctionDef)):
-            around = self.flow.parsed.parents.get(around)
-        if not isinstance(around, cst.If):
+        around = next((each for each in self.code.around(self.node) if isinstance(each, _AROUND)), None)
+        if not isinstance(around, ast.If):
             return False
-        inside = list(walk(around.body))
+        inside = [node for statement in around.body for node in ast.walk(statement)]
         # `loss = loss[finite]` leaves out what is not finite.
-        if any(isinstance(node, cst.Assign) and isinstance(node.value, cst.Subscript) for node in inside):
+        if any(isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript) for node in inside):
             return True
-        calls = [node for node in inside if isinstance(node, cst.Call)]
-        return any(_STOPPING.search((dotted_text(call.func) or "").rpartition(".")[2].lower()) for call in calls)
+        return any(isinstance(node, ast.Call) and _STOPPING.search(last_word(node).lower()) for node in inside)
 
     @property
     def is_returned(self) -> bool:
         """Whether the function around tells its caller of the answer."""
-        return is_returned(self.test, self.flow)
+        return is_returned(self.node, self.code)
 
-    @property
-    def span(self) -> Span:
-        """Where the condition stands in the file."""
-        return self.flow.parsed.span_of(self.test)
-
-    @property
-    def text(self) -> str:
-        """The condition, on one line."""
-        source = self.flow.parsed.source_of(self.test)
-        return " ".join((on_one_line(source) or source).split())
-
-    def quote(self, longest: int = 40) -> str:
-        """The condition, short enough for a message."""
-        return shortened(self.text, longest)
+    def opposite_at(self, event: Event) -> str | None:
+        """The opposite, to be asked in front of an event; None where it might be answered otherwise there."""
+        is_here = event.code is self.code and not self.is_elsewhere
+        return opposite_at(self.node, event.node, self.code) if is_here else None
 
 
 Step = Union[Event, Decision]  # noqa: UP007 - the names are classes at run time
@@ -96,11 +83,6 @@ class Path:
     end: str = ""
     """"continue", "break", "return", "raise", "exit", or "" at the end of the body."""
     leave: Leave | None = None
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether another round follows."""
-        return self.end in {"", "continue"}
 
     def places(self, *kinds: str) -> list[int]:
         """Where on the path events of these kinds are."""
@@ -224,16 +206,15 @@ def _returned(states: list[_State] | None, item: Scope) -> list[_State] | None:
             continue
         answer = _answer(state.leave)
         known = {text: truth for text, truth in state.known.items() if text != item.call}
-        found.append(
-            replace(state, end="", leave=None, known=known if answer is None else {**known, item.call: answer})
-        )
+        known = known if answer is None else {**known, item.call: answer}
+        found.append(replace(state, end="", leave=None, known=known))
     return found
 
 
 def _answer(leave: Leave | None) -> bool | None:
     """What a function returns, if that is True, False or None for all to see."""
-    value = leave.node.value if leave is not None and isinstance(leave.node, cst.Return) else None
-    return False if value is None else {"True": True, "False": False, "None": False}.get(dotted_text(value) or "")
+    value = leave.node.value if leave is not None and isinstance(leave.node, ast.Return) else None
+    return False if value is None else truth_of(value)
 
 
 def _attempted(item: Attempt, state: _State) -> list[_State] | None:
@@ -250,8 +231,8 @@ def _branched(item: Branch, state: _State) -> list[_State] | None:
         return [state]
     found: list[_State] = []
     for truth in _answers(item, state.known):
-        decision = Decision(item.test, item.flow, item.check, truth)
-        known = {**state.known, **dict(told(item.test, truth, item.names)), **_told_by_check(item, truth)}
+        decision = Decision(item.node, item.code, item.check, truth, called_from=item.called_from)
+        known = {**state.known, **dict(told(item.node, item, truth=truth)), **_told_by_check(item, truth=truth)}
         start = replace(state, steps=(*state.steps, decision), known=known)
         after = _through(item.then if truth else item.otherwise, [start])
         if after is None:
@@ -281,7 +262,7 @@ def _item_matters(item: Item) -> bool:
 
 
 def _answers(item: Branch, known: Mapping[str, bool]) -> tuple[bool, ...]:
-    answer = decided(item.test, known, item.names)
+    answer = decided(item.node, known, item)
     check = item.check
     if answer is None and check is not None and check.is_complete and known.get(_finite_key(item)) is False:
         # What was found not to be finite still is not.
@@ -293,7 +274,7 @@ def _finite_key(item: Branch) -> str:
     return f"finite {renamed(item.check.thing, item.names)}" if item.check is not None else ""
 
 
-def _told_by_check(item: Branch, truth: bool) -> dict[str, bool]:  # noqa: FBT001 - the answer to the condition
+def _told_by_check(item: Branch, *, truth: bool) -> dict[str, bool]:
     if item.check is None or truth is not item.check.bad_when:
         return {}
     return {_finite_key(item): False}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.facts.loop_events import EventKind
+from nanlint.analysis.training_loop.events import EventKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanlint.facts.loop_events import Event
-    from nanlint.facts.loop_items import Leave
-    from nanlint.facts.loop_paths import Path
+    from nanlint.analysis.training_loop.events import Event
+    from nanlint.analysis.training_loop.items import Leave
+    from nanlint.analysis.training_loop.paths import Path
     from nanlint.model import Edit
 
 
@@ -32,7 +32,7 @@ class CutShort(NamedTuple):
     def updated(self) -> list[Edit]:
         """An update above each `continue`; nothing if there is one that cannot have it."""
         text = f"{self.event.receiver}.update()"
-        edits = [leave.line_before(text) for leave in self.leaves if leave.flow is self.event.flow]
+        edits = [leave.line_before(text) for leave in self.leaves if leave.code is self.event.code]
         found = [edit for edit in edits if edit is not None]
         return found if len(found) == len(self.leaves) else []
 

@@ -1,0 +1,58 @@
+"""Branches that a test on dtypes decides: who writes them has thought of the formats."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.analysis.op_graph import Op
+    from nanlint.analysis.project.index import Function
+
+_ASKING = frozenset({"dtype", "float16", "bfloat16", "half", "is_autocast_enabled", "autocast"})
+_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def is_decided_by_dtype(op: Op, function: Function, depth: int = 3) -> bool:
+    """Whether it runs on one side of a test on dtypes, here or at each call of the function."""
+    if any(_asks(test) for test in _tests_of(op.node, function.node)):
+        return True
+    sites = [site.op for site in function.calls if site.op.scope is not None]
+    return bool(depth and sites) and all(
+        is_decided_by_dtype(site, site.scope, depth - 1) for site in sites if site.scope is not None
+    )
+
+
+def _asks(test: ast.expr) -> bool:
+    words = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(test))
+    return any(word in _ASKING for word in words)
+
+
+def _tests_of(node: ast.AST | None, function: ast.AST) -> Iterator[ast.expr]:
+    """The conditions on the way to a node: of what stands around it, and of what was left before it."""
+    line = getattr(node, "lineno", 0)
+    for each in ast.walk(function):
+        if isinstance(each, ast.With) and each.lineno <= line <= (each.end_lineno or 0):
+            yield from (item.context_expr for item in each.items if _switches_off(item.context_expr))
+        if isinstance(each, ast.IfExp) and any(node is inner for inner in ast.walk(each)):
+            yield each.test
+        if not isinstance(each, ast.If):
+            continue
+        is_left_before = (each.end_lineno or 0) < line and isinstance(each.body[-1], _LEAVING)
+        is_for_half = _is_for_half(each.test) and each.lineno <= line <= (each.body[-1].end_lineno or 0)
+        if is_left_before or (each.lineno <= line <= (each.end_lineno or 0) and not is_for_half):
+            yield each.test
+
+
+def _is_for_half(test: ast.expr) -> bool:
+    """`x.dtype == torch.float16`: what is run there is half."""
+    is_equal = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq | ast.Is)
+    return is_equal and any(getattr(node, "attr", "") in {"float16", "half"} for node in ast.walk(test))
+
+
+def _switches_off(region: ast.expr) -> bool:
+    """`torch.autocast("cuda", enabled=False)`, which people write to get to float32."""
+    named = region.keywords if isinstance(region, ast.Call) else []
+    return any(each.arg == "enabled" and getattr(each.value, "value", None) is False for each in named)

@@ -1,0 +1,78 @@
+"""Which lines of a project switch a half format on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanlint.api import check_paths
+from nanlint.source.half_formats import switches
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def said(line: str, path: str = "train.py") -> list[tuple[str, bool]]:
+    return sorted({(found.dtype, found.is_whole) for found in switches(path, f"{line}\n".encode())})
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("model.half()", [("float16", True)]),
+        ("model = model.to(device, torch.float16)", [("float16", True)]),
+        ("x = load(name, torch_dtype=torch.bfloat16)", [("bfloat16", True)]),
+        ("scaler = torch.cuda.amp.GradScaler()", [("float16", False)]),
+        ("with torch.autocast('cuda'):\n    pass", [("float16", False)]),
+        ("with torch.autocast('cuda', dtype=torch.bfloat16):\n    pass", [("bfloat16", False)]),
+        ("args = TrainingArguments(fp16=True)", [("float16", False)]),
+        ("parser.add_argument('--fp16', action='store_true')", [("float16", False)]),
+        ("if x.dtype == torch.float16: pass", []),
+        ("scaler = GradScaler(enabled=False)", []),
+        ("with torch.autocast('cuda', enabled = False):\n    pass", []),
+        ("# model.half()", []),
+        ('"""Use it so.\n\nmodel.half()\n"""', []),
+        ("TrainingArguments(fp16=False)", []),
+    ],
+)
+def test_a_line_of_code_switches_a_format_on(line: str, found: list[tuple[str, bool]]) -> None:
+    assert said(line) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("fp16: true", [("float16", False)]),
+        ("mixed_precision: bf16", [("bfloat16", False)]),
+        ('{\n  "fp16": {\n    "enabled": true\n  }\n}', [("float16", True)]),
+        ('{\n  "fp16": {\n    "enabled": false\n  }\n}', []),
+        ("precision: 32", []),
+    ],
+)
+def test_so_does_a_setting(text: str, found: list[tuple[str, bool]]) -> None:
+    assert said(text, "config.yaml") == found
+
+
+LOSS = "import torch\ndef share_loss(x):\n    size = x.abs()\n    return (size / (size + 1e-8)).mean()\n"
+
+
+@pytest.mark.parametrize(
+    ("beside", "formats", "level"),
+    [
+        ("model.half()\n", "", "warning"),
+        ("x = 1\n", "", "info"),
+        ("x = 1\n", "float16", "warning"),
+        ("model.half()\n", "float32", "info"),
+    ],
+    ids=["the code says so", "nothing says so", "the settings say so", "the settings say otherwise"],
+)
+def test_what_breaks_in_half_alone_is_shown_where_the_project_uses_it(
+    tmp_path: Path, beside: str, formats: str, level: str
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "train.py").write_text(beside, encoding="utf-8")
+    (tmp_path / "loss.py").write_text(LOSS, encoding="utf-8")
+    (tmp_path / "nanlint.toml").write_text(f'severity = "info"\nformats = [{formats and repr(formats)}]\n')
+    (found,) = check_paths([tmp_path]).findings
+    assert (found.code, found.severity.value) == ("NAN203", level)
