@@ -96,14 +96,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def read_labels() -> list[Label]:
-    """All labels whose evidence is known, batch by batch."""
+    """All labels whose evidence is known, batch by batch; those of previews are for their own rules to learn from."""
     rows = [
         json.loads(line) for path in sorted(LABELS.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()
     ]
     return [
         Label(row["repo"], row["rule"], row["A"], row["B"], row["probability"], frozenset(row["evidence"]))
         for row in rows
-        if row.get("evidence") is not None
+        if row.get("evidence") is not None and not row["preview"]
     ]
 
 
