@@ -49,7 +49,7 @@ def _of_operand(finding: Finding, hazard: Hazard, chunk: Chunk | None, plan: Out
     if not hazard.is_operand_known and table.MADE_SO.name not in finding.evidence:
         yield table.NOTHING_KNOWN
     if hazard.is_presumed_safe:
-        yield table.EPS_ADDED
+        yield table.RARE
     if hazard.is_ruled_out_by_callers or (not hazard.is_forward and not _is_seen_to_train(hazard, chunk, plan)):
         yield table.DECIDED_ELSEWHERE
     yield from _of_sources(hazard)
@@ -63,13 +63,10 @@ def _of_sources(hazard: Hazard) -> Iterator[Item]:
     """What it says about an operand where its numbers come from."""
     found = origins.sources_of(hazard.callers) - {origins.CONSTANT}
     breaks_at_zero = all(hasattr(zone, "contains") and zone.contains(0.0) for zone in hazard.zones)
+    is_exact = breaks_at_zero and found in ({origins.NETWORK}, {origins.NETWORK, origins.LEARNED})
     if found == {origins.LEARNED}:
-        yield table.LEARNED_ITSELF
-    elif found and found <= {origins.NETWORK, origins.LEARNED} and breaks_at_zero:
-        yield table.EXACT_ZERO
-    elif found == {origins.LENGTHS}:
-        yield table.OF_LENGTHS
-    elif found == {origins.NOISE}:
+        yield table.LEARNED
+    elif is_exact or found in ({origins.LENGTHS}, {origins.NOISE}):
         yield table.RARE
     elif found == {origins.SETTING}:
         yield table.DECIDED_ELSEWHERE
@@ -99,8 +96,6 @@ def _of_function(chunk: Chunk, plan: Outline, hazard: Hazard) -> Iterator[Item]:
         yield table.NOT_TRAINED_BY_NAME
     if is_loss(chunk):
         yield table.IN_A_LOSS
-    if any("loss" in word for word in chunk.words):
-        yield table.SPEAKS_OF_LOSS
     if any("backward" in each.words for each in plan.chunks.values()):
         yield table.BACKWARD_IN_FILE
     # A layer that is made once is used in every step.

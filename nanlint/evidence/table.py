@@ -28,12 +28,9 @@ MADE_SO = Item("made-so", +1, 2, 0, "it is made in a way that ordinary data brin
 SATURATES = Item("saturates", +1, 4, 3, "a softmax or a sigmoid made it, which round to exactly 0 and 1 as a model grows sure")
 NOTHING_KNOWN = Item("nothing-known", -1, -1, 0, "nothing is known of the operand")
 NAME_ALONE = Item("name-alone", -1, -1, 0, "its name alone says so")
-RARE = Item("rare", -1, -1, -2, "it takes an input that is rare")
+RARE = Item("rare", -1, -1, -2, "it takes an input that is rare: a length of 0, a layer that puts out nothing but zeros, less than what an eps was added to")
 DECIDED_ELSEWHERE = Item("decided-elsewhere", -1, -3, -3, "a caller or a setting decides whether it happens")
-LEARNED_ITSELF = Item("learned-itself", -1, 0, -2, "it is a weight itself, which training would have to carry there")
-EXACT_ZERO = Item("exact-zero", -1, 0, 0, "a layer with weights would have to put out zeros, exactly")
-OF_LENGTHS = Item("of-lengths", -1, 0, 0, "its mask comes from lengths, of which hardly any is 0")
-EPS_ADDED = Item("eps-added", -1, -1, 0, "an eps was added to it; it breaks only if it was negative before")
+LEARNED = Item("learned", -1, 0, -2, "it is a weight itself, which training would have to carry there")
 # What kind of defect it is.
 LOST_AT_ONCE = Item("lost-at-once", +1, 0, 1, "one such value makes the loss or every gradient NaN")
 MILD = Item("mild", -1, 0, -1, "it costs accuracy or a warning before it costs the run")
@@ -44,7 +41,6 @@ HALF_UNUSED = Item("half-unused", -1, -5, -2, "it breaks in float16 or bfloat16 
 # Where it stands and what becomes of it.
 REACHES_BACKWARD = Item("reaches-backward", +1, 0, 1, "the result reaches a backward in this project")
 IN_A_LOSS = Item("in-a-loss", +1, 0, 1, "the function or class is called a loss")
-SPEAKS_OF_LOSS = Item("speaks-of-loss", +1, 0, 0, "the function computes with a loss")
 BACKWARD_IN_FILE = Item("backward-in-file", +1, 1, 1, "this file calls backward")
 NOT_TRAINED_BY_NAME = Item("not-trained-by-name", -1, -1, -4, "the function or class is named like a metric, a sampler or data preparation")
 NO_GRADIENT = Item("no-gradient", -1, -1, 0, "it stands under no_grad, or goes on as a plain number")
