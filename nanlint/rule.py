@@ -32,11 +32,12 @@ from nanlint.analysis.patterns import (
 )
 from nanlint.analysis.patterns import products as patterns
 from nanlint.analysis.patterns import under_roots as roots
+from nanlint.analysis.project import bare_memory
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
 from nanlint.hazards import replacing, selection_fixes, uses
-from nanlint.hazards.watched import Watched, every, in_half, thrown_away, too_few, zone
+from nanlint.hazards.watched import Watched, every, in_half, restored, thrown_away, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ __all__ = [
     "TrainingLoop",
     "Value",
     "Watched",
+    "bare_memory",
     "clips",
     "differences",
     "entropies",
@@ -112,6 +114,7 @@ __all__ = [
     "possible_numbers",
     "probabilities",
     "replacing",
+    "restored",
     "roots",
     "safe",
     "selection_fixes",

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, unsafe
-
-# After one of these the rate of the config counts again, or somebody has looked at both.
-AGAIN = frozenset(
-    {"param_groups", "base_lrs", "override_lr", "reset_lr", "set_lr", "adjust_learning_rate", "get_last_lr", "max_lrs"}
-)
+from nanlint.rule import Direction, Finding, Iterator, OpHazard, Rule, restored, unsafe
 
 
 class SchedulerStateOverridesConfig(Rule):
@@ -35,10 +30,12 @@ class SchedulerStateOverridesConfig(Rule):
             group["lr"] = group["initial_lr"] = config.lr
 
     ## Silent when
-    no learning rate, horizon or scheduler is made from a config or an argument in the same function; when `param_groups`, `base_lrs` or the
-    last rate is touched in the function; for a scheduler that is not known to be torch's or of transformers: others
+    nothing outside of the making says a learning rate or horizon: no config, no argument, no caller; when `param_groups`, `base_lrs` or the
+    last rate is touched in the function, or in one that it calls; for a scheduler that is not known to be torch's or of transformers: others
     may leave the rate out of their state, as `ReduceLROnPlateau` does. The state of an optimizer alone
-    brings back the old rate too, from which torch's schedulers go on: info, and silent beside a schedule of one's own.
+    brings back the old rate too, from which torch's schedulers go on: silent beside a schedule of one's own.
+    A state may be restored by a helper, by Accelerate's `load_state`, Lightning's `ckpt_path`, a Trainer of transformers, ignite or timm; then it is told where the call stands that
+    knows the optimizer.
 
     ## Fix
     Unsafe, since a run that was to go on with the old rate now goes on with that of the config: behind the last state that is loaded,
@@ -48,24 +45,24 @@ class SchedulerStateOverridesConfig(Rule):
     times the base, or `OneCycleLR`. None for groups with rates of their own, a floor such as `eta_min`, and plateaus or chains of schedules.
     """
 
-    code = "NAN501"
-    name = "scheduler-state-overrides-config"
+    code, name = "NAN501", "scheduler-state-overrides-config"
     direction = Direction.LOOP
-    calls = frozenset({".load_state_dict"})
+    hazards = (restored(),)
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one load of a scheduler's or an optimizer's state."""
-        receiver = call.receiver
-        if receiver is None or facts.is_test() or facts.mentions_on_the_way(*AGAIN):
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Judge one call that restores a scheduler's or an optimizer's state."""
+        resume = hazard.resume
+        found = resume.overridden if resume is not None and not hazard.is_in_test else None
+        if resume is None or found is None:
             return
-        role = facts.training_role(receiver)
-        rate = facts.configured_rate(receiver) if role == "optimizer" or facts.is_known_scheduler(receiver) else None
-        if rate is None or facts.is_plateau(receiver) or (role == "optimizer" and facts.has_own_schedule()):
-            return
-        restored = "learning rate" if role == "optimizer" else "rate and schedule"
-        message = f"resuming restores the saved {restored}; changing `{rate.text[:20]}` has no effect"
-        labels = facts.labels_at(rate.node, "the saved state overrides this setting", apart_from=call.node)
-        hazard = Hazard("load_state_dict", facts.quote(receiver), "a checkpoint with another learning rate")
-        edit = facts.rate_put_in_again(call)
-        fix = unsafe("Put the rate of the config in again", edit) if edit is not None else None
-        yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard, labels=labels)
+        part, rate = found
+        restores = "learning rate" if part.role == "optimizer" else "rate and schedule"
+        edit = resume.rate_put_in_again(part)
+        yield self.told(
+            hazard,
+            f"resuming restores the saved {restores}; changing `{resume.text_of(rate)}` has no effect",
+            fix=unsafe("Put the rate of the config in again", edit) if edit is not None else None,
+            labels=resume.label_at(rate, "the saved state overrides this setting"),
+            direction=self.direction,
+            dtypes=self.dtypes,
+        )

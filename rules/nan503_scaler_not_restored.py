@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Facts, Finding, Hazard, Iterator, Rule, show
+from nanlint.rule import Direction, Finding, Iterator, OpHazard, Rule, restored, show
+
+# They restore it by themselves.
+FRAMEWORKS = frozenset({"accelerate", "Accelerator", "lightning", "Fabric", "deepspeed"})
 
 
 class ScalerNotRestored(Rule):
@@ -26,32 +29,25 @@ class ScalerNotRestored(Rule):
         scaler.load_state_dict(checkpoint["scaler"])
 
     ## Silent when
-    the file makes no GradScaler; when the state of one is loaded anywhere in it, also in code that restores whatever it is given; when
+    the file makes no GradScaler; when the state of one is restored anywhere in it, also by helpers and in code that restores whatever it is given; when
     only a model is loaded, as for fine-tuning; in a function called `reset`, which brings back the first state of a run; with Accelerate, Fabric, Lightning and DeepSpeed.
 
     ## Fix
     Sketch: the scaler's state must be saved first.
     """
 
-    code = "NAN503"
-    name = "scaler-not-restored"
+    code, name = "NAN503", "scaler-not-restored"
     direction = Direction.LOOP
-    calls = frozenset({".load_state_dict"})
+    hazards = (restored(),)
     beside = frozenset({"GradScaler"})
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one load of an optimizer's state."""
-        receiver = call.receiver
-        if receiver is None or facts.is_test() or facts.training_role(receiver) != "optimizer":
-            return
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Judge one call that restores an optimizer's state."""
         # As a search for a learning rate does when it is through.
-        if facts.function_name().startswith("reset"):
+        is_aside = hazard.is_in_test or hazard.function.name.startswith("reset")
+        if is_aside or not FRAMEWORKS.isdisjoint(hazard.file_names):
             return
-        if facts.file_mentions("accelerate", "Accelerator", "lightning", "Fabric", "deepspeed"):
-            return
-        if not facts.makes_scaler() or facts.restores_scaler() or not facts.has_call_on("other", ".load_state_dict"):
-            return
-        message = "GradScaler state is not restored: the scale restarts at 65536 and the first steps may be skipped"
-        hazard = Hazard("load_state_dict", facts.quote(receiver), "a scale of 65536 again")
-        fix = show("save scaler.state_dict() with the others, and load it here")
-        yield self.finding(facts.span_of(call.node), message, fix=fix, hazard=hazard)
+        if hazard.resume is not None and hazard.resume.loses_scaler:
+            message = "GradScaler state is not restored: the scale restarts at 65536 and the first steps may be skipped"
+            fix = show("save scaler.state_dict() with the others, and load it here")
+            yield self.told(hazard, message, fix=fix, direction=self.direction, dtypes=self.dtypes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Facts, Finding, Iterator, Rule, show
+from nanlint.rule import Direction, Finding, Iterator, OpHazard, Rule, every, show
 
 LETTERS = "mnpqrstuvwxyzabcdefghijkl"
 
@@ -28,39 +28,31 @@ class EinsumDiagonal(Rule):
     Sketch: another letter in the second place, and in the operand that is summed over.
     """
 
-    code = "NAN604"
-    name = "einsum-diagonal"
+    code, name = "NAN604", "einsum-diagonal"
     direction = Direction.BOTH
-    calls = frozenset({"torch.einsum"})
+    hazards = (every("torch.einsum", "equation"),)
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one einsum whose equation is written out."""
-        equation = call.arguments.get("equation") or call.subject
-        written = facts.value_of(equation).constant if equation is not None else None
-        if equation is None or not isinstance(written, str) or facts.is_test():
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Read one equation that is written out."""
+        written = hazard.operand.value.constant
+        if not isinstance(written, str) or hazard.is_in_test:
             return
         inputs, _, output = written.replace(" ", "").partition("->")
         operands = inputs.split(",")
-        doubled = next(
-            (
-                (operand, letter)
-                for operand in operands
-                for letter in operand
-                if operand.count(letter) > 1 and letter.isalpha()
-            ),
-            None,
-        )
-        if doubled is None or len(operands) < 2 or _is_meant(call, facts):
+        pairs = ((operand, letter) for operand in operands for letter in operand)
+        doubled = next(((whole, each) for whole, each in pairs if whole.count(each) > 1 and each.isalpha()), None)
+        is_meant = "diag" in hazard.said or "trace" in hazard.said
+        if doubled is None or len(operands) < 2 or is_meant:
             return
         operand, letter = doubled
-        fix = show(f'torch.einsum("{_mixing(operands, operand, letter, output)}", ...)')
-        message = f"repeated index `{letter}` in `{operand}` takes the diagonal, not a matrix product"
-        yield self.finding(facts.span_of(equation), message, fix=fix)
-
-
-def _is_meant(call: Call, facts: Facts) -> bool:
-    said = f"{facts.comments_at(call.node)} {facts.function_name()}".lower()
-    return "diag" in said or "trace" in said
+        yield self.told(
+            hazard,
+            f"repeated index `{letter}` in `{operand}` takes the diagonal, not a matrix product",
+            at=hazard.operand.span,
+            fix=show(f'torch.einsum("{_mixing(operands, operand, letter, output)}", ...)'),
+            direction=self.direction,
+            dtypes=self.dtypes,
+        )
 
 
 def _mixing(operands: list[str], doubled: str, letter: str, output: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Call, Direction, Facts, Finding, Iterator, Rule, unsafe
+from nanlint.rule import Direction, Finding, Iterator, OpHazard, Rule, every, unsafe
 
 TINY = 2
+LOADERS = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
+TRAINING = frozenset({"backward", "Trainer", "LightningModule"})
 BATCH_NORMS = frozenset(
     {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d"}
 )
@@ -43,38 +45,32 @@ class BatchNormOfOne(Rule):
     Unsafe: `drop_last=True` leaves out up to a batch of samples in each epoch. For a batch of one or two there is none.
     """
 
-    code = "NAN605"
-    name = "batch-norm-of-one"
+    code, name = "NAN605", "batch-norm-of-one"
     direction = Direction.BOTH
     preview = True
-    calls = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
+    hazards = tuple(every(loader, operand) for loader in LOADERS for operand in ("batch_size", "1"))
     beside = BATCH_NORMS
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Judge one loader in a file that has a BatchNorm and trains."""
-        stated = call.arguments.get("batch_size") or call.arguments.get("1")
-        size = facts.constant_of(stated)
-        if (
-            stated is None
-            or size is None
-            or facts.is_test()
-            or facts.has_stars(call)
-            or not _feeds_training(call, facts)
-        ):
+        size = hazard.operand.value.number
+        if size is None or hazard.is_in_test or not hazard.is_spelled_out or not _feeds_training(hazard):
             return
+        fix, place = None, hazard.operand.span
         if size <= TINY:
             message = f"batches of {size:g} give BatchNorm a variance that is 0 or noise"
-            yield self.finding(facts.span_of(stated), message)
-        elif "drop_last" not in call.arguments and facts.file_mentions(*PER_SAMPLE):
-            edit = facts.add_keyword(call, "drop_last", "True")
+        elif "drop_last" not in hazard.op.operands and not PER_SAMPLE.isdisjoint(hazard.file_names):
+            message, place = "the last batch can hold one sample, which BatchNorm1d refuses in training", hazard.span
+            edit = hazard.with_keyword("drop_last", "True")
             fix = unsafe("Leave out the last batch", edit) if edit is not None else None
-            message = "the last batch can hold one sample, which BatchNorm1d refuses in training"
-            yield self.finding(facts.span_of(call.node), message, fix=fix)
+        else:
+            return
+        yield self.told(hazard, message, at=place, fix=fix, direction=self.direction, dtypes=self.dtypes)
 
 
-def _feeds_training(call: Call, facts: Facts) -> bool:
+def _feeds_training(hazard: OpHazard) -> bool:
     """Whether the loader shuffles, is called nothing else than one for training, and the file trains a BatchNorm."""
-    shuffle = call.arguments.get("shuffle")
-    if shuffle is None or facts.value_of(shuffle).constant is False or not NOT_TRAINING.isdisjoint(facts.kept_as(call)):
+    shuffle = hazard.op.operands.get("shuffle")
+    if shuffle is None or shuffle.constant is False or not NOT_TRAINING.isdisjoint(hazard.kept_as):
         return False
-    return facts.file_mentions(*BATCH_NORMS) and facts.file_mentions("backward", "Trainer", "LightningModule")
+    return not (BATCH_NORMS.isdisjoint(hazard.file_names) or TRAINING.isdisjoint(hazard.file_names))

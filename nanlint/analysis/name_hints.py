@@ -61,6 +61,10 @@ SIGNALS = frozenset(
 )  # fmt: skip
 # What is equal for all of a batch now and then.
 SCORES = frozenset({"reward", "rewards", "return", "returns", "advantage", "advantages", "fitness", "fitnesses"})
+# How long one side of a tensor is.
+LENGTHS_OF_SIDES = frozenset(
+    {"dim", "dims", "size", "num", "n", "hidden", "channels", "features", "feat", "heads", "units", "width", "len", "embed", "classes"}
+)  # fmt: skip
 # One for each sample.
 ADVANTAGES = frozenset({"adv", "advs", "gae"})
 # What a model makes is not exactly 0 in a whole row.
@@ -161,6 +165,24 @@ DISTANCES = frozenset({"distance", "distances", "dist", "similarity", "norm"})
 PICKING = ("topk", "argmin", "argsort", "kthvalue")
 LOSSES = frozenset({"loss", "losses", "criterion"})
 BUILDING = ("init", "reset_parameters", "glorot", "xavier", "kaiming")
+# What people call the settings of a run.
+CONFIGS = frozenset(
+    {
+        "args",
+        "config",
+        "cfg",
+        "opt",
+        "hparams",
+        "hp",
+        "params",
+        "flags",
+        "FLAGS",
+        "conf",
+        "settings",
+        "h",
+        "training_args",
+    }
+)
 # How the bound of a clip is called.
 CLIP_BOUNDS = frozenset({"norm", "clip", "max"})
 # What a comment says beside a call that clips nothing and is not meant to.

@@ -109,14 +109,6 @@ def _serves_a_search(chunk: Chunk, outline: Outline) -> bool:
     return any(other.mentions(named.PICKING) for other in users)
 
 
-def is_one_step(chunk: Chunk) -> bool:
-    """Whether the chunk is a function with a backward outside of loops: what it makes for itself does not outlive the step."""
-    if not isinstance(chunk.node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not chunk.mentions(("backward",)):
-        return False
-    loops = [node for node in ast.walk(chunk.node) if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
-    return not any(getattr(inner, "attr", "") == "backward" for loop in loops for inner in ast.walk(loop))
-
-
 def _calls_backward(chunk: Chunk) -> bool:
     """`loss.backward()`, `accelerator.backward(loss)`; the backward of an autograd function is none."""
     return chunk.name != "backward" and chunk.mentions(("backward",))

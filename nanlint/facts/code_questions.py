@@ -21,11 +21,10 @@ from nanlint.analysis.trained_by_name import (
     may_train,
     measures,
 )
-from nanlint.facts import aftermath, context, initialising, naming, rewrite
+from nanlint.facts import aftermath, context, naming, rewrite
 from nanlint.facts import inversion as inversions
 from nanlint.facts.calls import operation_settings
 from nanlint.facts.changes import changed_by
-from nanlint.facts.filled import Filled, filled_in
 from nanlint.facts.reach import Reach
 from nanlint.facts.relations import same
 from nanlint.facts.sections import Sections
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
 # A message quotes at most this much of an expression.
 _QUOTED = 60
 _TORCH = re.compile(r"\btorch\.")
-_REMEMBERING = (naming.words_of, naming.thing_of, initialising.handing_in)
+_REMEMBERING = (naming.words_of, naming.thing_of)
 
 
 class CodeQuestions(Reach):
@@ -60,7 +59,6 @@ class CodeQuestions(Reach):
         self._measures = measures(path)
         self._current = ""
         self._receivers: list[cst.BaseExpression] = []
-        self._filled: Filled | None = None
         self._looped: dict[str, frozenset[str]] = {}
         self.sections: Sections | None = None
         self._section: Flow | None = None
@@ -170,49 +168,8 @@ class CodeQuestions(Reach):
 
     def kept_as(self, call: Call) -> tuple[str, ...]:
         """The words of the name that what `call` makes is kept under: ("train", "loader")."""
-        name = initialising.name_of(self.parents_of(call.node))
+        name = context.name_of(self.parents_of(call.node))
         return tuple(name.lower().split("_")) if name else ()
-
-    def unfilled_name(self, call: Call) -> str:
-        """The name that the parameter which `call` makes is kept under; empty if something in the file may fill it."""
-        owner = self.outline.chunks[self._current].owner
-        inner = next((around for around in self.parents_of(call.node) if isinstance(around, cst.ClassDef)), None)
-        name = initialising.name_of(self.parents_of(call.node))
-        if not name or not (owner or inner) or not initialising.is_module(self.lineage(owner), inner, self.outline):
-            return ""
-        chunks = [chunk for key, chunk in self.outline.chunks.items() if owner == chunk.owner and key != self._current]
-        others = [chunk.node for chunk in chunks if isinstance(chunk.node, ast.FunctionDef)]
-        if owner and any(initialising.is_stand_in(name, method) for method in others):
-            return ""
-        names = {name, *initialising.handed_to(name, self.outline.chunks[self._current].node)}
-        if any(initialising.is_plainly_filled(each, self._lines) for each in names):
-            return ""
-        if self._filled is None:
-            self._filled = filled_in(ast.walk(self.outline.tree))
-        return "" if self._filled.everything or not names.isdisjoint(self._filled.names) else name
-
-    def may_be_filled_above(self, call: Call) -> bool:
-        """Whether a class above, which is of another file, may fill the parameter that `call` makes."""
-        owner = self.outline.chunks[self._current].owner
-        inner = next((around for around in self.parents_of(call.node) if isinstance(around, cst.ClassDef)), None)
-        return not initialising.is_own_module(self.lineage(owner), inner, self.outline)
-
-    def is_for_loading(self) -> bool:
-        """Whether a checkpoint is what fills the weights of this file."""
-        return initialising.is_for_loading(self._lines)
-
-    def is_stand_in(self, name: str) -> bool:
-        """Whether an attribute called `name` gets other values on another way through the function."""
-        return initialising.is_stand_in(name, self.outline.chunks[self._current].node)
-
-    def positional(self, call: Call) -> list[cst.BaseExpression]:
-        """The arguments that a call is given without a name, as they are written."""
-        args = call.node.args if isinstance(call.node, cst.Call) else ()
-        return [arg.value for arg in args if arg.keyword is None and not arg.star]
-
-    def is_named_for(self, node: cst.BaseExpression | None, words: frozenset[str]) -> bool:
-        """Whether one of these words is a part of the name that `node` goes by: `hidden_dim` is named for a size."""
-        return node is not None and not words.isdisjoint(self.words_of(node))
 
     # -- what becomes of it -----------------------------------------------------------------------------------
 

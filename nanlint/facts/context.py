@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -231,6 +231,31 @@ def _comments_in(statement: cst.CSTNode) -> str:
             found.append(current.value)
         waiting.extend(current.children)
     return " ".join(reversed(found))
+
+
+def name_of(around: Iterable[cst.CSTNode]) -> str:
+    """The name that something is kept under, given the nodes around it: `weight` of `self.weight = ...`; empty for none."""
+    for parent in around:
+        if isinstance(parent, cst.Assign):
+            return _target(parent.targets[0].target)
+        if isinstance(parent, cst.AnnAssign):
+            return _target(parent.target)
+        if isinstance(parent, cst.Call) and isinstance(parent.func, cst.Attribute):
+            # `init.xavier_uniform_(Parameter(...))` fills what it is given, and hands it on.
+            if parent.func.attr.value.endswith("_"):
+                return ""
+            first = parent.args[0].value if parent.args else None
+            if parent.func.attr.value == "register_parameter" and isinstance(first, cst.SimpleString):
+                return str(first.evaluated_value)
+        if isinstance(parent, cst.Return | cst.Lambda | cst.BaseCompoundStatement):
+            return ""
+    return ""
+
+
+def _target(node: cst.CSTNode) -> str:
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    return node.value if isinstance(node, cst.Name) else ""
 
 
 class Compared(NamedTuple):

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.in_format import in_format
-from nanlint.analysis.op_graph import JOIN, NUMBER, made_from, name_of
+from nanlint.analysis.op_graph import CALL, JOIN, NUMBER, made_from, name_of
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.analysis.patterns.kept import thrown_away, zones_thrown_away
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.no_elements import NoElements
-from nanlint.hazards.watched import Watched
+from nanlint.hazards.resume import Resume
+from nanlint.hazards.watched import RESTORED, Watched
 from nanlint.hazards.zones_met import zones_met
 from nanlint.ops.formats import BFLOAT16, FLOAT16, FLOAT32, FORMATS, runs_in
 from nanlint.ops.zone import BACKWARD
@@ -45,11 +46,24 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
             for each in watched.get(_name_of(op), ())
             if (hazard := _hazard(op, each, function, file, thrown.get(op, ()))) is not None
         ]
+        found += _of_restored(watched.get(RESTORED, ()), function, file)
         together: dict[object, list[Hazard]] = {}
         for each, hazard in found:
             hazard.siblings = together.setdefault((*each[2:], hazard.defect), [])
             hazard.siblings.append(hazard)
         yield from found
+
+
+def _of_restored(
+    watched: Iterable[Watched], function: Function, file: FileInProject
+) -> Iterator[tuple[Watched, Hazard]]:
+    """The calls of a function that restore the saved state of parts of a run."""
+    for op in (op for op in function.ops if watched and op.function == CALL and op.copy_of is None):
+        parts = file.graph.restoring.of(op)
+        for each in watched if parts else ():
+            hazard = _made(op, each, [], function, file)
+            hazard.resume = Resume(parts, hazard, file)
+            yield each, hazard
 
 
 def _name_of(op: Op) -> str:

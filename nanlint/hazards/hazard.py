@@ -7,9 +7,10 @@ import os
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.name_hints import SHOWN_OR_TESTED
 from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op, Value, made_from, name_of
 from nanlint.analysis.patterns.dtype_tests import is_decided_by_dtype
-from nanlint.analysis.project.syntax_names import written_argument
+from nanlint.analysis.project.syntax_names import last_word, names_below, written_argument
 from nanlint.analysis.relations import root
 from nanlint.analysis.trained_by_name import is_test_file
 from nanlint.hazards.op_uses import may_use
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.source_text import SourceText
     from nanlint.hazards.no_elements import NoElements
+    from nanlint.hazards.resume import Resume
     from nanlint.ops.zone import Zone
 
 _LARGEST_EPS = 1e-3
@@ -60,13 +62,16 @@ class Hazard(ZeroOperand):
         """Where the result goes: bits of `analysis.project.consequence`."""
         self.is_cut_off = is_cut_off
         """No gradient comes back to it: it is not recorded, or all its uses are plain numbers, indices, detached copies."""
-        node = op.nodes.get(name) or written_argument(op.node, name)
-        self.operand = Operand(op.operands.get(name) or Value(), node, source)
+        held = op.operands.get(name)
+        node = op.nodes.get(name) or written_argument(op.node, name) if name else op.node
+        self.operand = Operand(held if held is not None else Value(op=op), node, source)
         self.operand_name = name
         self.siblings: Sequence[Hazard] = (self,)
         """All hazards of the function by the same operand, in the order of the code, this one among them: one defect."""
         self.few: Few | None = None
         """How there come to be too few elements, where that is the hazard."""
+        self.resume: Resume | None = None
+        """What the call restores of a saved run, where that is the hazard."""
         self.kept: Kept | None = None
         """What throws the broken results away, where that is the hazard."""
 
@@ -177,6 +182,15 @@ class Hazard(ZeroOperand):
             if made_from(root(value)) is self.op and op.copy_of is None
         ]
 
+    def written_in(self, functions: frozenset[str]) -> list[tuple[Op, Value]]:
+        """The operations by these functions in which it is written as one of what they are given, and what it gives them."""
+        found: list[tuple[Op, Value]] = []
+        for op in (each for each in may_use(self.op, self.function) if each.function in functions and each.node):
+            parts = [part for value in op.operands.values() for part in (value, *value.parts)]
+            if any(node is self.op.node for node in ast.walk(op.node)):  # type: ignore[arg-type] # it has a node
+                found += [(op, part) for part in parts if part.op is self.op]
+        return found
+
     @property
     def is_guarded_too_late(self) -> bool:
         """Whether an eps is added to its result: somebody expects a 0."""
@@ -257,11 +271,16 @@ class Hazard(ZeroOperand):
         return ARRAY in kinds and TENSOR not in kinds
 
     @property
-    def beside(self) -> list[Op]:
-        """The operations of the statement that it stands in, itself included, in the order they are computed."""
+    def _statement(self) -> ast.stmt | None:
+        """The innermost statement that it stands in."""
         line = getattr(self.op.node, "lineno", 0)
         around = [node for node in _statements(self.function.node) if node.lineno <= line <= (node.end_lineno or 0)]
-        statement = max(around, key=lambda node: node.lineno, default=None)
+        return max(around, key=lambda node: node.lineno, default=None)
+
+    @property
+    def beside(self) -> list[Op]:
+        """The operations of the statement that it stands in, itself included, in the order they are computed."""
+        statement = self._statement
         if statement is None:
             return [self.op]
         inside = set(map(id, ast.walk(statement)))
@@ -292,6 +311,34 @@ class Hazard(ZeroOperand):
         node, line = self.function.node, getattr(self.op.node, "lineno", 0)
         loops = (each for each in ast.walk(node) if isinstance(each, ast.For | ast.While))
         return any(loop.lineno <= line <= (loop.end_lineno or 0) for loop in loops)
+
+    @property
+    def is_in_test(self) -> bool:
+        """Whether it stands in a test or draws something, by the name of the file or the function: what breaks there breaks no run."""
+        return self.is_in_tests or self.function.name.startswith(SHOWN_OR_TESTED)
+
+    @property
+    def is_spelled_out(self) -> bool:
+        """Whether all that the call passes is written there: no `*args`, no `**kwargs`."""
+        given = self.op.node.args if isinstance(self.op.node, ast.Call) else []
+        return "**" not in self.op.operands and not any(isinstance(each, ast.Starred) for each in given)
+
+    @property
+    def said(self) -> str:
+        """What people say of it: the name of the function, and the comments at the statement, in lower case."""
+        return f"{self.comments} {self.function.name}".lower()
+
+    @property
+    def kept_as(self) -> tuple[str, ...]:
+        """The words of the name that the result is kept under: ("train", "loader")."""
+        statement = self._statement
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        return tuple(word for target in targets if target is not None for word in last_word(target).lower().split("_"))
+
+    @cached_property
+    def file_names(self) -> frozenset[str]:
+        """Every name and attribute in the file."""
+        return names_below(self.function.module.body.node)
 
     @property
     def is_in_place(self) -> bool:

@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from nanlint.ops.zone import Zone
 
 
+RESTORED = "<restored>"
+"""What calls are watched as that restore a saved state, whatever their name is."""
+
+
 class Watched(NamedTuple):
     """The zones of one operand that a rule tells of."""
 
@@ -44,7 +48,10 @@ def in_half(operation: str, operand: str, *, contains: float | None = None, back
 
 
 def every(operation: str, operand: str = "") -> Watched:
-    """Every such operation, whatever its operand is, of one that it was given: the rule looks at a setting of it."""
+    """Every such operation that is given `operand`, whatever that is: the rule looks at a setting of it. Without one, what it makes.
+
+    An operation outside of the op table has its full name (`torch.nn.Parameter`), a method its own (`.load_state_dict`).
+    """
     return Watched(operation, operand, always=True)
 
 
@@ -56,3 +63,8 @@ def thrown_away(operation: str, operand: str) -> Watched:
 def too_few(operation: str, operand: str = "input") -> Watched:
     """An operation that breaks where `operand` has no elements, or for a spread one alone."""
     return Watched(operation, operand, few=True)
+
+
+def restored() -> Watched:
+    """Every call that restores the saved state of parts of a run: an optimizer, a scheduler, a scaler; itself or through helpers and frameworks."""
+    return Watched(RESTORED, "")

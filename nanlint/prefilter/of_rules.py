@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.hazards.watched import RESTORED
 from nanlint.ops.names import SIGNATURES, spellings
 from nanlint.prefilter.triggers import Trigger
 
@@ -11,6 +12,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nanlint.rule import Rule
+
+
+# A function that restores a run by a helper makes an optimizer of parameters, or passes one on that it has loaded.
+_RESTORING = frozenset(
+    {
+        "load_state_dict",
+        "load_state",
+        "load_objects",
+        "resume_checkpoint",
+        "ckpt_path",
+        "resume_from_checkpoint",
+        "parameters",
+    }
+)
 
 
 def trigger_of(rule: type[Rule]) -> Trigger:
@@ -22,5 +37,6 @@ def _words(operations: Iterable[str]) -> frozenset[str]:
     """The spellings of operations, and the last words of dotted names that the op table does not know."""
     found: set[str] = set()
     for name in operations:
-        found |= spellings(name) if name in SIGNATURES else {name.rpartition(".")[2]}
+        known = _RESTORING if name == RESTORED else spellings(name) if name in SIGNATURES else None
+        found |= known if known is not None else {name.rpartition(".")[2]}
     return frozenset(found)

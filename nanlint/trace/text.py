@@ -41,7 +41,7 @@ def _origin(diagnosis: Diagnosis) -> str:
     if diagnosis.kind == OPERATION:
         way = "the backward pass of " if diagnosis.is_backward else ""
         made = f" made {_flaws(diagnosis.output)} of finite values" if diagnosis.output else " broke"
-        if any(stats.above or stats.below for stats in diagnosis.inputs):
+        if any(stats.above or stats.below for stats in diagnosis.inputs) or diagnosis.cause == "inf times zero":
             made = f" made {_flaws(diagnosis.output)}" if diagnosis.output else made
         return f"{way}`{diagnosis.operation.strip('_')}`{made}"
     return _HEADLINES[diagnosis.kind]

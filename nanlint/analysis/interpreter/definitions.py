@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint.analysis.interpreter.loops import Loops
 from nanlint.analysis.op_graph import CALL, FUNCTION, Value
-from nanlint.analysis.project.index import Function
+from nanlint.analysis.project.index import Class, Function
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,9 +29,14 @@ class InnerDefinitions(Loops):
         self.env.names[node.name] = self.closure(node, f"{self.function.qualname}.{node.name}")
 
     def class_definition(self, node: ast.ClassDef) -> None:
-        """`class` inside a function: nobody looks into it."""
-        if not isinstance(self.function.node, ast.Module):
-            self.env.names[node.name] = self.maker.unknown(CALL, node.name, node, self.function)
+        """`class` inside a function: its methods are interpreted, and what its objects are is not known."""
+        if isinstance(self.function.node, ast.Module):
+            return
+        self.env.names[node.name] = self.maker.unknown(CALL, node.name, node, self.function)
+        inner = Class(node, self.function.module, f"{self.function.qualname}.{node.name}")
+        for method in inner.methods.values():
+            method.parent = self.function
+            self.graph.run(method, self.env)
 
     def closure(self, node: Any, qualname: str) -> Value:
         """A function that is defined inside this one: it sees the names around it, as they are when it is called."""

@@ -28,6 +28,7 @@ from nanlint.analysis.project.index import MODULE_BODY, CallSite, Class, Functio
 from nanlint.analysis.project.objects import Objects
 from nanlint.analysis.project.replay import Replay
 from nanlint.analysis.storage import in_order, storages
+from nanlint.analysis.training_loop.resuming import Restoring
 from nanlint.ops.names import CANONICAL
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Graph(Objects):
         self._attributes: dict[tuple[Class, str, bool], Value] = {}
         self._references: dict[str, Value] = {}
         self.done: list[Function] = []
+        self.restoring = Restoring(self)
+        """Which calls restore the saved state of what."""
         self.asked_again: dict[Function, int] = {}
         """How many operations were interpreted once more, for each function, to see whether a fix means the same."""
         self.written: dict[Module, WrittenValues] = {}
@@ -169,6 +172,8 @@ class Graph(Objects):
         arguments = self._arguments(function, given, named)
         op = Op(CALL, {**arguments}, node, caller.function, recorded=caller.recorded)
         op.where = function.qualname
+        bound = list(map(id, arguments.values()))
+        op.rest = tuple(value for value in (*given, *named.values()) if id(value) not in bound)
         site = CallSite(op, arguments, is_whole=is_whole)
         if not caller.is_asking_again:
             function.calls.append(site)

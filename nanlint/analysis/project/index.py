@@ -38,6 +38,7 @@ class Project:
         self._modules: dict[str, Module | None] = {}
         self._by_name: dict[str, list[str]] = {}
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
+        self._importers: tuple[int, dict[str, list[Module]]] | None = None
         self._lineages: dict[Class, list[Class]] = {}
         self.consulted: dict[str, str] = {}
         """Each file that was read -> the hash of its bytes."""
@@ -148,6 +149,21 @@ class Project:
     def below(self, owner: Class) -> list[Class]:
         """The classes of the same file that inherit from it."""
         return [each for each in owner.module.classes.values() if each is not owner and owner in self.lineage(each)]
+
+    def importers(self, module: Module) -> list[Module]:
+        """The files that were read so far and import something of this one."""
+        if self._importers is None or self._importers[0] != len(self._modules):
+            found: dict[str, list[Module]] = {}
+            for user in (each for each in list(self._modules.values()) if each is not None):
+                symbols = [self.resolve(full, user) for full in user.imports.values()]
+                symbols += [self.resolve(star.lstrip(".") and star, user) for star in user.stars]
+                homes = {
+                    each.path if isinstance(each, Module) else each.module.path for each in symbols if each is not None
+                }
+                for path in homes - {user.path}:
+                    found.setdefault(path, []).append(user)
+            self._importers = len(self._modules), found
+        return self._importers[1].get(module.path, [])
 
     def named(self, text: str, module: Module) -> Symbol | None:
         """What a name as it is written in a file stands for."""

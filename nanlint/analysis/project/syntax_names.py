@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,6 +37,22 @@ def last_word(node: ast.expr) -> str:
     """`no_grad` of `@torch.no_grad()`."""
     function = node.func if isinstance(node, ast.Call) else node
     return str(getattr(function, "attr", "") or getattr(function, "id", ""))
+
+
+@lru_cache(maxsize=64)
+def names_below(tree: ast.AST) -> frozenset[str]:
+    """Every name, attribute and import in a piece of code."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.alias):
+            found.update(node.name.split("."))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+    return frozenset(found)
 
 
 def inner_statements(statement: ast.stmt) -> list[ast.stmt]:

@@ -35,8 +35,10 @@ class Filled:
         self.everything = False
 
 
-def filled_in(nodes: Iterable[ast.AST]) -> Filled:
-    """What `nodes` fill, by name."""
+@lru_cache(maxsize=64)
+def filled_by(code: ast.AST) -> Filled:
+    """What a piece of code fills, by name."""
+    nodes = ast.walk(code)
     filled = Filled()
     kept: dict[str, set[str]] = {}
     optional: set[ast.AST] = set()
@@ -86,15 +88,25 @@ def _by_call(node: ast.Call, filled: Filled) -> None:
         filled.everything = True
 
 
+def called_for_effect(code: ast.AST) -> Iterator[ast.Call]:
+    """The calls whose result nobody uses: what they do, they do to what they are given."""
+    for node in ast.walk(code):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            yield node.value
+
+
+def fills(call: ast.Call) -> bool:
+    """Whether a function fills what it is given, by its name."""
+    return _fills(last_word(call.func))
+
+
 def _is_fill(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    return _fills(last_word(node.func))
+    return isinstance(node, ast.Call) and fills(node)
 
 
 @lru_cache(maxsize=4096)
 def _fills(name: str) -> bool:
-    return name not in _NO_FILL and _FILLS.search(name) is not None
+    return name not in _NO_FILL and _FILLS.search(name if not name.isupper() else name.lower()) is not None
 
 
 def _names(node: ast.AST) -> Iterator[str]:

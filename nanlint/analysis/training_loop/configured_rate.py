@@ -1,0 +1,116 @@
+"""The learning rate that a config or a caller gives to an optimizer or scheduler where it is made, and where it is set again."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanlint.analysis.name_hints import CONFIGS, RATES
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, Op, Value
+from nanlint.analysis.project.syntax_names import dotted, names_below
+from nanlint.analysis.training_loop.run_parts import OPTIMIZER, is_known_scheduler, makers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanlint.analysis.project.definitions import Function
+    from nanlint.analysis.project.graph import Graph
+    from nanlint.analysis.training_loop.resuming import Part
+
+# After one of these the rate of the config counts again, or somebody has looked at both.
+AGAIN = frozenset(
+    {"param_groups", "base_lrs", "override_lr", "reset_lr", "set_lr", "adjust_learning_rate", "get_last_lr", "max_lrs"}
+)
+# Ends and lengths of a schedule: of less weight than the rate itself.
+_HORIZONS = frozenset({"T_max", "total_steps", "num_training_steps", "epochs"})
+_DEEPEST = 12
+
+
+class Rate(NamedTuple):
+    """A learning rate as it is written, where an optimizer or scheduler is made."""
+
+    node: ast.expr
+    maker: Op
+
+
+def configured_rate(part: Part, graph: Graph) -> Rate | None:
+    """The learning rate, or the horizon of a schedule, that somebody outside of the making says; None for none."""
+    rates = [rate for maker in part.makers for rate in _rates_in(maker)]
+    own = [rate for rate, is_horizon in rates if not is_horizon]
+    return next(iter([*own, *_of_optimizers(part, graph), *(rate for rate, _ in rates)]), None)
+
+
+def _of_optimizers(part: Part, graph: Graph) -> Iterator[Rate]:
+    """The rate of the optimizer that a scheduler drives."""
+    for maker in part.makers if part.role != OPTIMIZER else ():
+        driven = maker.operands.get("optimizer") or maker.operands.get("0")
+        owner = maker.scope.owner if maker.scope is not None else None
+        for made in makers(driven, graph, owner) if driven is not None else ():
+            yield from (rate for rate, is_horizon in _rates_in(made) if not is_horizon)
+
+
+def _rates_in(maker: Op) -> Iterator[tuple[Rate, bool]]:
+    """Each rate or horizon that a setting gives, and whether it is a horizon."""
+    call = maker.node
+    if not isinstance(call, ast.Call):
+        return
+    written = [(each.arg or "", each.arg or "", each.value) for each in call.keywords]
+    is_of_torch = maker.where.startswith("torch.optim.") and not is_known_scheduler(maker)
+    # `SGD(model.parameters(), args.lr)`
+    written += [("lr", "1", call.args[1])] if is_of_torch and len(call.args) > 1 else []
+    for name, key, node in written:
+        value = maker.operands.get(key)
+        if name in RATES and value is not None and is_setting(node, value):
+            yield Rate(node, maker), name in _HORIZONS
+
+
+def is_setting(node: ast.expr, value: Value) -> bool:
+    """Whether somebody outside says the value: a config (`args.lr`, `cfg["lr"]`), a caller, an object that was given."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute | ast.Subscript) and not CONFIGS.isdisjoint(dotted(inner.value).split(".")):
+            return True
+    waiting, seen = [value], set[Op]()
+    while waiting and len(seen) < _DEEPEST:
+        op = waiting.pop().op
+        if op is None or op in seen:
+            continue
+        seen.add(op)
+        if op.function == PARAMETER or (op.function in {ATTRIBUTE, ELEMENT} and not op.operands):
+            return True
+        waiting += op.operands.values()
+    return False
+
+
+def is_set_again(function: Function, part: Part) -> bool:
+    """Whether the function, one that it calls, or the class whose parts a framework restores, touches rates otherwise.
+
+    Here and in functions of the same file a look at them is enough: somebody compares. Elsewhere they are logged more often than set.
+    """
+    called = [each for each in function.callees.values() if each is not None]
+    near = [each.node for each in called if each.module is function.module]
+    owner = [part.made_in.node] if part.made_in is not None else []
+    if any(not AGAIN.isdisjoint(names_below(each)) for each in (function.node, *near, *owner)):
+        return True
+    return any(_sets_rates(each.node) for each in called)
+
+
+def _sets_rates(code: ast.AST) -> bool:
+    """Whether some code assigns the rate of a group, or the bases of a schedule: `group["lr"] = rate`."""
+    assigned = (target for node in ast.walk(code) if isinstance(node, ast.Assign) for target in node.targets)
+    return any(getattr(each, "attr", "") in AGAIN or _key(each) == "lr" for each in assigned)
+
+
+def _key(target: ast.expr) -> object:
+    return getattr(target.slice, "value", None) if isinstance(target, ast.Subscript) else None
+
+
+def is_only_read_off(part: Part) -> bool:
+    """Whether its schedule goes on from what it measures: `ReduceLROnPlateau` has no rate in its state."""
+    return bool(part.makers) and all(each.where.endswith("ReduceLROnPlateau") for each in part.makers)
+
+
+def has_own_schedule(function: Function) -> bool:
+    """Whether a function speaks of a schedule and makes none of torch's."""
+    words = names_below(function.node)
+    speaks = any("sched" in word.lower() or "cosine" in word.lower() for word in words)
+    return speaks and not any(is_known_scheduler(op) for op in function.ops)

@@ -1,0 +1,170 @@
+"""NAN501 and NAN503 where a state is restored by a helper or a framework: told once, at the call that knows the parts."""
+
+from __future__ import annotations
+
+import pytest
+
+from nanlint.api import check_source
+from nanlint.settings import Settings
+
+HEADER = "import torch\nfrom torch import nn\nfrom torch.optim.lr_scheduler import StepLR\n"
+IGNITE = """
+from ignite.handlers import Checkpoint
+
+def run(args, model, path):
+    optimizer = torch.optim.SGD(model.parameters(), lr=args.lr)
+    scheduler = StepLR(optimizer, step_size=10)
+    to_load = {"model": model, "optimizer": optimizer, "scheduler": scheduler}
+    Checkpoint.load_objects(to_load=to_load, checkpoint=torch.load(path))
+"""
+TIMM = """
+from timm.models import resume_checkpoint
+
+def run(args, model):
+    optimizer = torch.optim.SGD(model.parameters(), lr=args.lr)
+    start = resume_checkpoint(model, args.resume, optimizer=optimizer)
+    return optimizer, start
+"""
+TRANSFORMERS = """
+from transformers import Trainer, TrainingArguments
+
+def run(args, model, data):
+    training_args = TrainingArguments(output_dir=args.out, learning_rate=args.lr)
+    trainer = Trainer(model=model, args=training_args, train_dataset=data)
+    trainer.train(resume_from_checkpoint=args.resume)
+"""
+ACCELERATE = """
+from accelerate import Accelerator
+
+class Run:
+    def __init__(self, config, model):
+        self.accelerator = Accelerator()
+        optimizer = torch.optim.AdamW(model.parameters(), lr=config.lr)
+        schedule = StepLR(optimizer, step_size=10)
+        self.model, self.optimizer, self.schedule = self.accelerator.prepare(model, optimizer, schedule)
+
+    def resume(self, path):
+        self.accelerator.load_state(path)
+"""
+HELPERS = """
+def load(path, parts):
+    state = torch.load(path)
+    for name, part in parts.items():
+        part.load_state_dict(state[name])
+
+def load_all(path, optimizer, scheduler):
+    load(path, {"optimizer": optimizer, "scheduler": scheduler})
+
+def run(args, model):
+    optimizer = torch.optim.SGD(model.parameters(), lr=args.lr)
+    scheduler = StepLR(optimizer, step_size=10)
+    load_all(args.resume, optimizer, scheduler)
+"""
+BUILT = """
+def build(config, model):
+    optimizer = torch.optim.SGD(model.parameters(), lr=config.lr)
+    return optimizer, StepLR(optimizer, step_size=10)
+
+def run(config, model, path):
+    optimizer, schedule = build(config, model)
+    schedule.load_state_dict(torch.load(path)["schedule"])
+"""
+TWO = """
+class Run:
+    def __init__(self, opt, net, critic):
+        self.first = torch.optim.Adam(net.parameters(), lr=opt.net_rate)
+        self.second = torch.optim.Adam(critic.parameters(), lr=opt.critic_rate)
+        self.falling = StepLR(self.second, step_size=10)
+
+    def resume(self, state):
+        self.falling.load_state_dict(state["falling"])
+"""
+
+BY_PLACE = """
+def run(args, model, path):
+    optimizer = torch.optim.SGD(model.parameters(), args.lr, momentum=0.9)
+    schedule = StepLR(optimizer, step_size=30, gamma=0.1)
+    schedule.load_state_dict(torch.load(path)["schedule"])
+"""
+ATTRIBUTES = """
+class Run:
+    def __init__(self, cfg, net):
+        self.cfg = cfg
+        self.make(net)
+        self.resume(cfg.path)
+
+    def make(self, net):
+        self.optimizer = torch.optim.Adam(net.parameters(), lr=self.cfg.lr)
+        self.falling = StepLR(self.optimizer, step_size=10)
+
+    def resume(self, path):
+        self.falling.load_state_dict(torch.load(path)["falling"])
+"""
+
+
+def found(code: str, source: str) -> list[tuple[int, str]]:
+    """The lines that a rule tells of, with the words."""
+    settings = Settings(select=(code,))
+    return [(each.span.line, each.message) for each in check_source(HEADER + source, settings=settings)]
+
+
+@pytest.mark.parametrize(
+    ("source", "call", "setting"),
+    [
+        pytest.param(IGNITE, "load_objects", "args.lr", id="ignite"),
+        pytest.param(TIMM, "resume_checkpoint(model", "args.lr", id="timm"),
+        pytest.param(TRANSFORMERS, "trainer.train", "args.lr", id="transformers"),
+        pytest.param(ACCELERATE, "load_state", "config.lr", id="accelerate"),
+        pytest.param(HELPERS, "    load_all(args", "args.lr", id="helper of a helper"),
+        pytest.param(BUILT, "schedule.load_state_dict", "config.lr", id="made by a helper"),
+        pytest.param(BY_PLACE, "schedule.load_state_dict", "args.lr", id="by place"),
+        pytest.param(ATTRIBUTES, "falling.load_state_dict", "self.cfg.lr", id="made by another method"),
+        pytest.param(TWO, "falling.load_state_dict", "opt.critic_rate", id="two optimizers"),
+    ],
+)
+def test_the_call_that_knows_the_parts_is_told_with_their_setting(source: str, call: str, setting: str) -> None:
+    lines = (HEADER + source).splitlines()
+    told = found("NAN501", source)
+    assert [call in lines[line - 1] for line, _ in told] == [True]
+    assert f"`{setting}`" in told[0][1]
+
+
+@pytest.mark.parametrize("again", ["scheduler.base_lrs = [args.lr]", "set_rates(optimizer, args.lr)"])
+def test_a_rate_that_is_set_again_is_silent(again: str) -> None:
+    helper = "def set_rates(optimizer, rate):\n    for group in optimizer.param_groups:\n        group['lr'] = rate\n"
+    assert found("NAN501", f"{helper}{HELPERS}    {again}\n") == []
+
+
+SCALED = """
+def load(path, **parts):
+    state = torch.load(path)
+    for name, part in parts.items():
+        part.load_state_dict(state[name])
+
+def run(args, model):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("cuda")
+    load(args.resume, model=model, optimizer=optimizer, scaler=scaler)
+    return scaler
+"""
+BY_NAME = """
+def load(path, model, optimizer):
+    state = torch.load(path)
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+
+def run(args, model):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("cuda")
+    load(args.resume, model, optimizer)
+    return scaler
+"""
+
+
+def test_a_scaler_that_a_helper_restores_is_no_finding() -> None:
+    assert found("NAN503", SCALED) == []
+
+
+def test_a_scaler_that_a_helper_is_not_given_is_told_once_at_the_call() -> None:
+    lines = (HEADER + BY_NAME).splitlines()
+    assert [lines[line - 1].strip() for line, _ in found("NAN503", BY_NAME)] == ["load(args.resume, model, optimizer)"]
