@@ -33,14 +33,18 @@ from nanlint.analysis.patterns import (
 from nanlint.analysis.patterns import products as patterns
 from nanlint.analysis.patterns import under_roots as roots
 from nanlint.analysis.project import bare_memory
+from nanlint.analysis.training_loop import half_checks, hidden_nan
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
 from nanlint.hazards import replacing, selection_fixes, uses
+from nanlint.hazards.denied import denied
 from nanlint.hazards.watched import Watched, every, in_half, restored, thrown_away, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 
 if TYPE_CHECKING:
+    import ast
+
     import libcst as cst
     from typing_extensions import Unpack
 
@@ -55,10 +59,11 @@ if TYPE_CHECKING:
 
     Node = cst.CSTNode
     Expression = cst.BaseExpression
+    Syntax = ast.AST
     Comparison = cst.Comparison
 else:
     # Rules name these in annotations alone, which are never evaluated.
-    Call = Facts = Form = Value = Node = Expression = Comparison = Config = Setting = object
+    Call = Facts = Form = Value = Node = Expression = Syntax = Comparison = Config = Setting = object
     TrainingLoop = Event = Decision = Path = Vanishing = Op = OpHazard = object
 
 __all__ = [
@@ -89,18 +94,22 @@ __all__ = [
     "Setting",
     "Severity",
     "Span",
+    "Syntax",
     "TrainingLoop",
     "Value",
     "Watched",
     "bare_memory",
     "clips",
+    "denied",
     "differences",
     "entropies",
     "eps",
     "every",
     "exponentials",
     "exponents",
+    "half_checks",
     "half_overflows",
+    "hidden_nan",
     "in_half",
     "items",
     "kept",

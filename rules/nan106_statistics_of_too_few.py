@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Edit, Finding, Fix, Iterator, OpHazard, Rule, items, too_few, unsafe
+from nanlint.rule import Edit, Finding, Fix, Item, Iterator, OpHazard, Rule, items, too_few, unsafe
 
 SPREADS, AVERAGES = ("torch.std", "torch.var"), ("torch.mean", "torch.median")
 WIDE, QUOTED = frozenset({"bfloat16", "float32", "float64"}), 40
@@ -27,7 +27,7 @@ class StatisticsOfTooFew(Rule):
 
     ## Silent when
     `correction=0` or `unbiased=False` is given; when a condition asks for the size or the selection; when the result is replaced,
-    only compared or only shown; for a spread over features, time or pixels, of which there is more than one.
+    only compared or only shown; for a spread over features or time, of which there is more than one. At `info` for the places of a map.
 
     ## Fix
     Unsafe: `correction=0` is 0 for one element, and a little smaller for more of them. There is none for a mean of nothing. A
@@ -52,13 +52,21 @@ class StatisticsOfTooFew(Rule):
             hazard,
             f"`{hazard.operand.quoted(QUOTED)}` {reason}",
             fix=_fix(hazard) if few.mask is None else None,
-            evidence=(items.NAME_ALONE if few.is_by_name else items.MADE_SO if few.is_ordinary else items.RARE,),
+            evidence=(_item(hazard),),
             labels=hazard.label(few.mask.op if few.mask is not None else None, "this may select nothing"),
             why=why,
             help="divide the sum by the count held at 1: `x.sum() / mask.sum().clamp(min=1)`"
             if few.mask is not None and word == "mean"
             else "",
         )
+
+
+def _item(hazard: OpHazard) -> Item:
+    """What is known of how there come to be too few."""
+    few = hazard.few
+    if few is None or few.is_by_shape:
+        return items.DECIDED_ELSEWHERE
+    return items.NAME_ALONE if few.is_by_name else items.MADE_SO if few.is_ordinary else items.RARE
 
 
 def _fix(hazard: OpHazard) -> Fix | None:

@@ -19,7 +19,7 @@ from nanlint.rule import (
     zone,
 )
 
-DETERMINANT, PRODUCT, LOG = "torch.det", "torch.prod", "torch.log"
+DETERMINANT, PRODUCT, LOG, LOGDET = "torch.det", "torch.prod", "torch.log", "torch.logdet"
 # torch has no determinant in half types.
 DETERMINANT_DTYPES = ("float32", "float64")
 QUOTED = 40
@@ -30,7 +30,8 @@ class LogOfDeterminant(Rule):
 
     ## Why it hurts
     A product of 60 values around 0.1 is 1e-60, which float32 rounds to 0: the logarithm is -inf and its gradient NaN, while
-    the sum of the logarithms is a harmless -138. The determinant of a matrix of 60 rows is such a product.
+    the sum of the logarithms is a harmless -138. The determinant of a matrix of 60 rows is such a product. `logdet` bears that,
+    and no singular matrix: `x.T @ x` of fewer rows than columns is one, and its logarithm is -inf, or NaN.
 
     ## Flagged
         evidence = torch.log(torch.det(covariance))
@@ -41,8 +42,9 @@ class LogOfDeterminant(Rule):
         likelihood = probabilities.log().sum(dim=-1)
 
     ## Silent when
-    the logarithm comes from `logdet` or `slogdet`; when something was added to the product or it was clamped; for products of
-    counts and of constants, as over a shape. A product of what is known to pass 1 is told at `info`.
+    the logarithm comes from `slogdet`; when something was added to the product or it was clamped, or to the diagonal of the matrix; for
+    products of counts and of constants, as over a shape. A product of what is known to pass 1 is told at `info`, and so is the
+    `logdet` of a matrix that may be singular for all that is known.
 
     ## Fix
     Unsafe: `slogdet` is finite for a negative determinant, where the logarithm was NaN, and the sum of logarithms is -inf or NaN
@@ -51,10 +53,13 @@ class LogOfDeterminant(Rule):
 
     code, name = "NAN112", "log-of-determinant"
     evidence = (items.LOST_AT_ONCE,)
-    hazards = tuple(zone(log, "input") for log in (LOG, "torch.log2", "torch.log10"))
+    hazards = tuple(zone(log, "input") for log in (LOG, "torch.log2", "torch.log10", LOGDET))
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one logarithm."""
+        if hazard.op.function == LOGDET:
+            yield from self._check_matrix(hazard)
+            return
         made = patterns.product_of_factors(hazard.operand.value)
         if made is None or made.subject is None or hazard.is_of_arrays or uses.is_mended(hazard):
             return
@@ -68,6 +73,16 @@ class LogOfDeterminant(Rule):
             direction=Direction.BOTH,
             dtypes=DETERMINANT_DTYPES if is_determinant else hazard.dtypes,
             evidence=(items.RARE if is_of_sizes and not is_determinant else items.RANGE_REACHES,),
+        )
+
+    def _check_matrix(self, hazard: OpHazard) -> Iterator[Finding]:
+        """A matrix that nothing keeps from being singular."""
+        if patterns.is_kept_regular(hazard.callers) or uses.is_mended(hazard):
+            return
+        yield self.told(
+            hazard,
+            f"`{hazard.operand.quoted(QUOTED)}` can be singular: its logdet is -inf, or NaN where it rounds below 0",
+            evidence=(items.MADE_SO if patterns.is_gram(hazard.callers) else items.RARE,),
         )
 
 

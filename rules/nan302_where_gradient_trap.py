@@ -29,7 +29,7 @@ HARMLESS = {
 }
 LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits")
 EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
-QUOTED = 40
+QUOTED = 25
 
 
 class WhereGradientTrap(Rule):
@@ -95,4 +95,7 @@ def _edit(hazard: OpHazard, found: kept.Kept) -> Edit | None:
     """The operand, made harmless exactly where the result is thrown away."""
     if found.op.function not in {kept.WHERE, kept.FILL} or hazard.operand.span is None or found.condition is None:
         return None
-    return selection_fixes.made_harmless(hazard, found, HARMLESS[hazard.op.function][1])
+    harmless = (
+        HARMLESS[hazard.op.function][1] if hazard.op.function in HARMLESS else "0.0"
+    )  # of a loss anything finite is
+    return selection_fixes.made_harmless(hazard, found, harmless)

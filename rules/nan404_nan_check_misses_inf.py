@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
 
-from nanlint.rule import Call, Comparison, Direction, Edit, Expression, Facts, Finding, Rule, items, safe
+from nanlint.rule import (
+    Direction,
+    Edit,
+    Finding,
+    Fix,
+    Iterator,
+    OpHazard,
+    Rule,
+    denied,
+    every,
+    half_checks,
+    items,
+    safe,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-FINITE = frozenset({"torch.isfinite", "math.isfinite", "numpy.isfinite"})
-NAN = frozenset({"torch.isnan", "math.isnan", "numpy.isnan"})
-INF = frozenset({"torch.isinf", "math.isinf", "numpy.isinf"})
-WATCHED = frozenset({"loss", "losses", "grad", "grads", "gradient", "gradients", "norm", "norms", "gnorm", "gradnorm"})
-# `loss_weight`, `grad_scale`, `norm_type` and `norm_min` are something else.
-UNWATCHED = frozenset({"fn", "func", "mask", "masks", "weight", "weights", "scale", "scaler", "type", "layer", "module", "name", "min", "max"})  # fmt: skip
-GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
-PYTHONS_OWN = frozenset({"max", "min"})
-CLIPS = frozenset({"torch.nn.utils.clip_grad_norm_", ".clip_grad_norm_"})
-# What they take the mean of has NaN in the place of what is missing.
-AROUND_NAN = frozenset({"nanmean", "nansum", "nanmedian", "nanstd", "nanmax", "nanmin"})
-TRAINING = frozenset({"backward", "grad", "parameters", "optimizer", "clip_grad_norm_", "clip_grad_norm"})
-DIVERGED = 1e3
+TESTS = ("torch.isnan", "torch.isinf", "torch.isfinite")
+EXTREMES = ("torch.maximum", "torch.minimum")
+# `max(x for ...)` of Python's own.
+EXTREMES_OF_MANY = ("max", "min")
+OPPOSITES = {ast.Gt: "<=", ast.GtE: "<"}
 
 
 class NanCheckMissesInf(Rule):
@@ -57,91 +59,75 @@ class NanCheckMissesInf(Rule):
     code = "NAN404"
     name = "nan-check-misses-inf"
     direction = Direction.LOOP
-    calls = NAN | INF | FINITE | PYTHONS_OWN
-    comparisons = frozenset({"nan", "float", "backward", "manual_backward", "zero_grad", "clip_grad_norm_", "grad"})
-
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one call of isnan or isinf, or of Python's own max or min."""
-        subject = call.subject
-        if call.function in PYTHONS_OWN:
-            yield from self._check_extreme(call, facts)
-            return
-        if subject is None or facts.is_test() or not _is_watched(subject, facts):
-            return
-        if facts.asks_for_some(call):
-            text = facts.quote(call.node, 40)
-            message = f"`{text}` asks for one element: a gradient with some that are not finite passes"
-            yield self.finding(facts.span_of(call.node), message)
-        if call.function in FINITE:
-            return
-        has_nan, missed = call.function in NAN, "inf" if call.function in NAN else "NaN"
-        if facts.condition_at(call.node) is None or _is_completed(call.node, subject, facts, has_nan=has_nan):
-            return
-        edit = facts.inverted_test(call, f"{call.function.rpartition('.')[0]}.isfinite")
-        yield self._missing(call.node, subject, missed, facts, edit)
-
-    def _check_extreme(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """`max(x, nan)`, and the largest of gradients by a comparison, which is False for NaN."""
-        parts = [getattr(node, "elt", node) for node in call.arguments.values()]
-        measured = [part for part in parts if facts.is_tensor(part) and not GRADIENTS.isdisjoint(facts.words_of(part))]
-        if not any(facts.is_nan(part) for part in parts) and (facts.is_test() or not measured):
-            return
-        message = f"`{facts.quote(call.node, 36)}` drops a NaN that does not come first: comparing it is False"
-        yield self.finding(facts.span_of(call.node), message, evidence=(items.RARE,) if measured else ())
-
-    def check_comparison(self, node: Comparison, facts: Facts) -> Iterator[Finding]:
-        """Judge `x == nan`, `x != x` and `x > 1e6`."""
-        sides = facts.comparison_of(node)
-        if sides is None or not facts.mentions(*self.comparisons):
-            return
-        left, sign, right = sides
-        if sign in {"==", "!="} and any(facts.is_nan(side) for side in (left, right)):
-            always = "True" if sign == "!=" else "False"
-            yield self.finding(facts.span_of(node), f"`{facts.quote(node)}` is {always} for every value, NaN included")
-        elif facts.is_test() or not _is_watched(left, facts) or _is_completed(node, left, facts, has_nan=sign == "!="):
-            return
-        elif sign == "!=" and facts.source_of(left) == facts.source_of(right) and facts.condition_at(node):
-            yield self._missing(node, left, "inf", facts, None)
-        elif sign in {">", ">="} and (facts.constant_of(right) or 0.0) >= DIVERGED:
-            condition = facts.condition_at(node)
-            if condition is not None and condition.leaves and facts.is_condition(node):
-                opposite = f"not {facts.source_of(left)} {'<=' if sign == '>' else '<'} {facts.source_of(right)}"
-                yield self._missing(node, left, "NaN", facts, Edit(facts.span_of(node), opposite))
-
-    def _missing(self, node: Expression, subject: Expression, missed: str, facts: Facts, edit: Edit | None) -> Finding:
-        thing = facts.quote(subject, 25)
-        message = f"`{facts.quote(node, 40)}` is False for {missed}, so a `{thing}` of {missed} passes this check"
-        informs = facts.only_informs(node)
-        fix = safe("Ask whether it is finite", edit) if edit is not None and not informs else None
-        evidence = (items.ONLY_LOGGED,) if informs else (items.RARE,) if facts.is_aside(subject) else ()
-        return self.finding(facts.span_of(node), message, fix=fix, evidence=evidence)
-
-
-def _is_watched(subject: Expression, facts: Facts) -> bool:
-    """Whether it is a loss, a gradient or a norm of one."""
-    words = facts.words_of(subject)
-    if words and words[-1] not in UNWATCHED and not WATCHED.isdisjoint(words):
-        # A `norm` where nothing is trained is the order of one.
-        is_order = words == ("norm",) and not facts.mentions(*TRAINING)
-        return not words[-1].endswith("norm") or (facts.training_subject(subject) != "other" and not is_order)
-    clipped = facts.origin_of(subject)
-    return (clipped is not None and clipped.function in CLIPS) or any(
-        facts.is_same_thing(subject, start) for start in facts.backward_starts()
+    hazards = (
+        *(every(name, "input") for name in (*TESTS, *EXTREMES, "torch.gt", "torch.ge", "torch.eq", "torch.ne")),
+        *(every(name, "0") for name in EXTREMES_OF_MANY),
+    )
+    beside = frozenset(
+        {
+            "nan",
+            "float",
+            "backward",
+            "manual_backward",
+            "zero_grad",
+            "clip_grad_norm_",
+            "grad",
+            "isnan",
+            "isinf",
+            "isfinite",
+        }
     )
 
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Judge one test for what is not finite, one comparison, or one of Python's own max and min."""
+        if hazard.called in (*EXTREMES, *EXTREMES_OF_MANY):
+            yield from self._check_extreme(hazard)
+        elif isinstance(hazard.op.node, ast.Compare):
+            yield from self._check_comparison(hazard, hazard.op.node)
+        elif hazard.called in TESTS and not hazard.is_in_tests:
+            yield from self._check_test(hazard)
 
-def _is_completed(test: Expression, subject: Expression, facts: Facts, *, has_nan: bool) -> bool:
-    """Whether something else in the function asks the other half."""
-    for call in facts.calls_with(subject):
-        says_so = facts.is_named_check(call) or call.function.rpartition(".")[2] in AROUND_NAN
-        if says_so or call.function in FINITE or call.function in (INF if has_nan else NAN):
-            return True
-    around = [getattr(each, "test", test) for each in (facts.condition_at(test), *facts.parents_of(test))]
-    for node, sides in ((node, sides) for node, sides in facts.comparisons_about(subject) if node is not test):
-        is_self = facts.source_of(sides.left) == facts.source_of(sides.right)
-        # A limit, or `in [-inf, inf]`, stops inf if it is a number, or whatever it is if it stands in a condition around.
-        beside = any(facts.is_within(node, asked) for asked in around)
-        limits = [part.value for part in getattr(sides.right, "elements", ())] or [sides.right]
-        if is_self is not has_nan and (is_self or beside or any(facts.constant_of(x) is not None for x in limits)):
-            return True
-    return False
+    def _check_test(self, hazard: OpHazard) -> Iterator[Finding]:
+        node = hazard.op.node
+        if node is not None and half_checks.asks_for_one(node, hazard.code):
+            message = f"`{hazard.quote(node, 40)}` asks for one element: the others may be NaN or inf"
+            yield self.finding(hazard.span, message)
+        found = half_checks.half_check(node, hazard.code) if node is not None else None
+        if found is not None:
+            yield self._missing(hazard, found, denied(hazard, "isfinite"))
+
+    def _check_extreme(self, hazard: OpHazard) -> Iterator[Finding]:
+        """`max(x, nan)`, and the largest of gradients by a comparison, which is False for NaN."""
+        node = hazard.op.node
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            return
+        is_nan = any(half_checks.is_nan(each, hazard.code) for each in node.args)
+        measured = not hazard.is_in_tests and any(half_checks.is_of_gradients(each, hazard.code) for each in node.args)
+        if is_nan or measured:
+            message = f"`{hazard.quote(node, 36)}` drops a NaN that does not come first: comparing it is False"
+            yield self.finding(hazard.span, message, evidence=(items.RARE,) if not is_nan else ())
+
+    def _check_comparison(self, hazard: OpHazard, node: ast.Compare) -> Iterator[Finding]:
+        """Judge `x == nan`, `x != x` and `x > 1e6`."""
+        if len(node.ops) != 1:
+            return
+        sides, sign = (node.left, node.comparators[0]), type(node.ops[0])
+        if sign in {ast.Eq, ast.NotEq} and any(half_checks.is_nan(side, hazard.code) for side in sides):
+            always = "True" if sign is ast.NotEq else "False"
+            yield self.finding(hazard.span, f"`{hazard.quote(node)}` is {always} for every value, NaN included")
+        elif not hazard.is_in_tests and (sign in OPPOSITES or sign is ast.NotEq):
+            found = half_checks.half_check(node, hazard.code)
+            if found is not None and sign is ast.NotEq:
+                yield self._missing(hazard, found, None)
+            elif found is not None and found.condition.leaves and found.is_plain:
+                left, right = (hazard.source.text_of(side) for side in sides)
+                yield self._missing(hazard, found, Edit(hazard.span, f"not {left} {OPPOSITES[sign]} {right}"))
+
+    def _missing(self, hazard: OpHazard, found: half_checks.HalfCheck, edit: Edit | None) -> Finding:
+        thing = hazard.quote(found.subject, 25)
+        text = hazard.quote(hazard.op.node, 40)
+        message = f"`{text}` is False for {found.missed}, so a `{thing}` of {found.missed} passes this check"
+        informs = found.condition.only_informs
+        fix: Fix | None = safe("Ask whether it is finite", edit) if edit is not None and not informs else None
+        evidence = (items.ONLY_LOGGED,) if informs else (items.RARE,) if found.is_aside else ()
+        return self.finding(hazard.span, message, fix=fix, evidence=evidence)

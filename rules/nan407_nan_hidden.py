@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 
-from nanlint.rule import Call, Direction, Expression, Facts, Finding, Hazard, Iterator, Rule, items, show
+from nanlint.rule import Direction, Finding, Hazard, Iterator, OpHazard, Rule, Syntax, every, hidden_nan, items, show
 
-REPLACING = frozenset({"torch.nan_to_num", "numpy.nan_to_num", ".nan_to_num_"})
-AVERAGING = frozenset({"torch.nanmean", "torch.nansum", "numpy.nanmean"})
-ASKING = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
-FRESH = frozenset({
+AVERAGING = ("torch.nanmean", "torch.nansum")
+FRESH = (
     "torch.zeros_like", "torch.zeros", "torch.tensor", "torch.full_like", "torch.Tensor.new_tensor", "torch.Tensor.new_zeros",
-})  # fmt: skip
-SUBJECTS = frozenset({"loss", "gradients", "norm", "parameters"})
-ACTIVATIONS = frozenset({"pred", "preds", "prediction", "predictions", "activation", "activations"})
-KINDS = "total train text latent recon rec kl mse ce l1 aux policy value simple".split()  # noqa: SIM905 - one line
-CLAMPED = frozenset({"loss", "losses", *(f"{kind}_loss" for kind in KINDS)})
-# `if self.replace_nan:` is for whoever has asked for it.
-VERBS = frozenset({"replace", "fill", "remove", "ignore", "convert", "sanitize", "mask"})
-NAMED = re.compile(r"loss|grad", re.IGNORECASE)
-FILLING = frozenset({"torch.masked_fill", "torch.where", "torch.full_like"})
-MASKS = frozenset({"mask", "masks", "masked", "missing", "observed"})
+)  # fmt: skip
 # A bound that no healthy loss comes near is there for the one that exploded.
 CURE = 10.0
 
@@ -59,81 +47,76 @@ class NanHidden(Rule):
     code = "NAN407"
     name = "nan-hidden"
     direction = Direction.LOOP
-    calls = REPLACING | AVERAGING | ASKING | FRESH | {"torch.clamp"}
+    hazards = (
+        *(every(name, "input") for name in ("torch.nan_to_num", "torch.clamp", *AVERAGING, *hidden_nan.TESTS)),
+        every("torch.masked_fill", "mask"),
+        every("torch.where", "condition"),
+        *(every(name) for name in FRESH),
+    )
 
-    def check_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
-        """Judge one call that can put a number in the place of NaN."""
-        subject = call.subject if call.subject is not None else call.receiver
-        if subject is None or (call.function in FRESH and not facts.mentions("isnan", "isinf", "isfinite")):
+    def check(self, hazard: OpHazard) -> Iterator[Finding]:
+        """Judge one operation that can put a number in the place of NaN."""
+        node = hazard.op.node
+        if node is None or hazard.is_in_tests:
             return
-        trains = facts.may_train() or facts.mentions("backward", "grad")
-        if facts.is_test() or not trains or not facts.is_recorded(call.node) or facts.is_asserted_around(call.node):
-            return
-        number = facts.number_instead(call.node, subject) if call.function in ASKING else None
-        told = self._told(call, subject, number, facts)
-        if told and not facts.is_option(call.node, VERBS, "nan"):
-            hazard = Hazard(call.function, facts.quote(subject), "NaN")
-            fix = show("raise where it is not finite, and let `nanlint trace` tell where it comes from")
-            evidence = (items.RARE,) if _is_masked(call, subject, facts) else ()
-            place = call.node if number is None else number
-            yield self.finding(facts.span_of(place), told, fix=fix, hazard=hazard, evidence=evidence)
-
-    def _told(self, call: Call, subject: Expression, number: Expression | None, facts: Facts) -> str:
-        """What is wrong with the call; nothing if it hides nothing."""
-        thing, whole = facts.quote(subject, 30), facts.quote(call.node, 40)
-        if call.function in FRESH:
-            made = _made_anew(call, facts)
-            return f"`{made}` becomes `{whole}` where it was not finite" if made else ""
-        if not _is_trained(subject, facts) or not _counts(subject, facts):
-            return ""
-        if call.function in REPLACING:
-            is_told = facts.constant_of(call.arguments.get("nan")) == float("inf")
-            return "" if is_told else f"`{whole}` puts a number in the place of NaN in `{thing}`"
-        if call.function in AVERAGING:
-            return f"`{whole}` leaves every NaN of `{thing}` out of the loss"
-        if call.function in ASKING:
-            is_set = facts.is_index_of_target(call.node)
-            told = f"becomes `{facts.quote(number)}` where it was not finite" if number is not None else ""
-            told = told or (f"is overwritten where `{whole}`" if is_set else "")
-            return told and f"`{thing}` {told}"
-        return _clamped(call, subject, facts)
+        for thing, place, told in _told(hazard):
+            if hidden_nan.is_meant(place, hazard.code):
+                continue
+            is_masked = hidden_nan.is_masked(hazard.operand.sources, hazard.op, hazard.code)
+            yield self.finding(
+                hazard.source.span_of(place),
+                told,
+                fix=show("raise where it is not finite, and let `nanlint trace` tell where it comes from"),
+                hazard=Hazard(hazard.op.function, hazard.quote(thing), "NaN"),
+                evidence=(items.RARE,) if is_masked else (),
+            )
 
 
-def _made_anew(call: Call, facts: Facts) -> str:
-    """The loss or gradient in whose place something new is put where it, or a prediction, was not finite; "" for none."""
-    check, target = facts.check_around(call.node), facts.assigned_to(call.node)
-    # Labels that are NaN are missing.
-    if check is None or not (check.is_about_training or ACTIVATIONS.intersection(re.split(r"\W|_", check.thing))):
-        return ""
-    made = facts.quote(target, 30) if target is not None else check.thing if facts.is_returned(call.node) else ""
-    return made if NAMED.search(made) else ""
+def _told(hazard: OpHazard) -> Iterator[tuple[Syntax, Syntax, str]]:
+    """What is replaced, where, and the message."""
+    function, thing, node = hazard.op.function, hazard.operand.node, hazard.op.node
+    if function in FRESH and node is not None:
+        made = hidden_nan.made_anew(node, hazard.code)
+        if made and hazard.op.recorded and hidden_nan.may_train(hazard.ends_with_gradient, hazard.code):
+            yield node, node, f"`{made}` becomes `{hazard.quote(node, 40)}` where it was not finite"
+        return
+    if function in hidden_nan.FILLS:
+        yield from _overwritten(hazard)
+        return
+    if (
+        thing is None
+        or node is None
+        or not hidden_nan.is_trained_with(thing, hazard.op, hazard.ends_with_gradient, hazard.code)
+    ):
+        return
+    text, whole = hazard.quote(thing, 30), hazard.quote(node, 40)
+    if function == "torch.nan_to_num":
+        stated = hazard.op.operands.get("nan")
+        if stated is None or stated.number != math.inf:
+            yield thing, node, f"`{whole}` puts a number in the place of NaN in `{text}`"
+    elif function in AVERAGING:
+        yield thing, node, f"`{whole}` leaves every NaN of `{text}` out of the loss"
+    elif function in hidden_nan.TESTS:
+        number = hidden_nan.number_instead(node, thing, hazard.code)
+        if number is not None:
+            yield thing, number, f"`{text}` becomes `{hazard.quote(number)}` where it was not finite"
+    else:
+        yield from _clamped(hazard, thing, node)
 
 
-def _clamped(call: Call, subject: Expression, facts: Facts) -> str:
-    bound = facts.constant_of(call.arguments.get("max"))
-    if "min" in call.arguments or bound is None or bound < CURE or facts.source_of(subject) not in CLAMPED:
-        return ""
-    return f"`{facts.quote(call.node, 40)}` keeps NaN, and gives a `{facts.quote(subject, 20)}` above {bound:g} no gradient"
+def _overwritten(hazard: OpHazard) -> Iterator[tuple[Syntax, Syntax, str]]:
+    """`x[torch.isnan(x)] = 0`, `torch.where(x != x, 0, x)`, under whatever name the mask goes."""
+    asked, filled = hidden_nan.broken_elements(hazard.operand.value), hidden_nan.filled_with(hazard.op)
+    if asked is None or filled is None or not math.isfinite(filled.number or 0.0):
+        return
+    if hidden_nan.is_trained_with(asked.thing, hazard.op, hazard.ends_with_gradient, hazard.code):
+        told = f"`{hazard.quote(asked.thing, 30)}` is overwritten where `{hazard.quote(asked.test, 40)}`"
+        yield asked.thing, asked.test, told
 
 
-def _is_masked(call: Call, subject: Expression, facts: Facts) -> bool:
-    """Whether some elements count for nothing, so that NaN may stand for what is missing."""
-    said = facts.words_behind(subject) | set(facts.function_name().lower().split("_"))
-    if call.function in REPLACING | AVERAGING and not MASKS.isdisjoint(said):
-        return True
-    # Who puts a NaN in means to leave it out.
-    put_in = [value for fill in facts.calls_of(*FILLING) for value in fill.arguments.values()]
-    return call.function in AVERAGING and any(math.isnan(facts.constant_of(value) or 0.0) for value in put_in)
-
-
-def _counts(node: Expression, facts: Facts) -> bool:
-    """Whether what becomes of it reaches the weights: a gradient does, a loss that is only logged does not."""
-    return facts.training_subject(node) in {"gradients", "parameters", "norm"} or facts.has_gradient(node)
-
-
-def _is_trained(node: Expression, facts: Facts) -> bool:
-    """Whether it is a loss, a gradient, a norm or a parameter by its name, or a prediction in a function that trains."""
-    subject = facts.training_subject(node)
-    if subject in SUBJECTS:
-        return True
-    return not ACTIVATIONS.isdisjoint(facts.words_of(node)) and facts.is_trained()
+def _clamped(hazard: OpHazard, thing: Syntax, place: Syntax) -> Iterator[tuple[Syntax, Syntax, str]]:
+    stated = hazard.op.operands.get("max")
+    bound = stated.number if stated is not None and "min" not in hazard.op.operands else None
+    if bound is not None and bound >= CURE and hidden_nan.is_whole_loss(thing, hazard.code):
+        told = f"`{hazard.quote(place, 40)}` keeps NaN, and gives a `{hazard.quote(thing, 20)}` above {bound:g} no gradient"
+        yield thing, place, told

@@ -48,6 +48,9 @@ def test_what_breaks_nothing_is_silent(body: str) -> None:
         pytest.param(
             "r = F.mse_loss(x, t, reduction='none')\nreturn r[~torch.isnan(t)].sum()", "NAN302", id="a loss on NaN targets"
         ),
+        pytest.param(
+            "r = F.l1_loss(x, t, reduction='none')\nreturn torch.where(t.isnan(), 0.0, r).sum()", "NAN302", id="a loss on NaN targets, by where"
+        ),
         pytest.param("return ((x - t).abs() * torch.isfinite(t)).sum()", "NAN303", id="NaN targets times a mask"),
         pytest.param("return torch.where(x.abs() < 1, torch.arccos(x), 0.0)", "NAN302", id="arccos outside its domain"),
         pytest.param(
@@ -73,3 +76,18 @@ def test_a_guard_of_the_forward_alone_is_told_of(body: str, code: str) -> None:
 
 def test_attention_without_weights_gives_0_for_a_sequence_that_is_hidden() -> None:
     assert codes("return nn.MultiheadAttention(4, 2)(x, x, x, key_padding_mask=t, need_weights=False)[0]") == []
+
+
+def test_what_an_attribute_holds_is_either_of_two_functions() -> None:
+    text = """
+from entmax import entmax15
+
+class Attention(nn.Module):
+    def __init__(self, sparse):
+        super().__init__()
+        self.attend = entmax15 if sparse else F.softmax
+
+    def forward(self, scores: Tensor, mask: Tensor):
+        return self.attend(scores.masked_fill(mask, -torch.inf), dim=-1)
+"""
+    assert [finding.code for finding in check_source(HEADER + text, settings=SETTINGS)] == ["NAN107"]

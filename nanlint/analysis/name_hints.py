@@ -187,5 +187,47 @@ CONFIGS = frozenset(
 CLIP_BOUNDS = frozenset({"norm", "clip", "max"})
 # What a comment says beside a call that clips nothing and is not meant to.
 MEASURING = r"measur|monitor|\blog|track|record|comput|report|\b(no|not|never|without|n't) (actual(ly)? )?clip|disabl"
+# What a log line is written with.
+LOGGERS = frozenset(
+    {"logger", "log", "logging", "wandb", "writer", "pbar", "tqdm", "warnings", "console", "tb", "metrics"}
+)
+# A helper that looks for what is not finite.
+CHECKING = frozenset({"finite", "isfinite", "nan", "isnan", "inf", "isinf", "overflow"})
+# Their mean has NaN in the place of what is missing.
+AROUND_NAN = frozenset({"nanmean", "nansum", "nanmedian", "nanstd", "nanmax", "nanmin"})
+# What a model gives.
+PREDICTIONS = frozenset({"pred", "preds", "prediction", "predictions", "activation", "activations"})
+# Elements of what is masked so count for nothing.
+MASKED = frozenset({"mask", "masks", "masked", "missing", "observed"})
+# A setting that is called `replace_nan` is for whoever asks for it.
+REPLACING = frozenset({"replace", "fill", "remove", "ignore", "convert", "sanitize", "mask"})
+# How people call the loss of a run, or a part of it.
+WHOLE_LOSSES = frozenset(
+    {
+        "loss",
+        "losses",
+        *(
+            f"{kind}_loss"
+            for kind in (
+                "total",
+                "train",
+                "text",
+                "latent",
+                "recon",
+                "rec",
+                "kl",
+                "mse",
+                "ce",
+                "l1",
+                "aux",
+                "policy",
+                "value",
+                "simple",
+            )
+        ),
+    }
+)
 # A mask that hides what comes later, and never a position from itself.
 CAUSAL = frozenset({"causal", "future", "subsequent", "triu", "tril", "diagonal", "autoregressive"})
+# Code that trains, or looks at what does.
+TRAINING_WORDS = frozenset({"backward", "grad", "parameters", "optimizer", "clip_grad_norm_", "clip_grad_norm"})

@@ -89,6 +89,13 @@ def emptied_by(  # noqa: PLR0911 - the first operation that tells decides
     return emptied_by(op.subject, depth - 1, selects=selects) if op.subject is not None else None
 
 
+def selected_by_name(value: Value) -> bool:
+    """Whether something from elsewhere selects it that is called a mask."""
+    from nanlint.analysis.sources import suggests_mask  # noqa: PLC0415 - they know each other
+
+    return emptied_by(value, selects=suggests_mask) is not None
+
+
 def is_mask(value: Value) -> bool:
     """Whether it is made of truth values."""
     return value.dtype == "bool" or (value.range == TRUTH and value.kind is not NUMBER)
@@ -108,7 +115,7 @@ def size_of(operands: Mapping[str, Value]) -> Interval:
         if subject is not None and subject.kind is TUPLE and subject.parts:
             return point(float(len(subject.parts)))
         return SIZE if subject is not None and subject.some else COUNT
-    return COUNT if may_be_empty(subject) else SIZE
+    return COUNT if may_be_empty(subject) or selected_by_name(subject) else SIZE
 
 
 def range_of_parts(value: Value) -> Interval:

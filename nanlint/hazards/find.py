@@ -48,7 +48,7 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
         ]
         found += _of_restored(watched.get(RESTORED, ()), function, file)
         together: dict[object, list[Hazard]] = {}
-        for each, hazard in found:
+        for each, hazard in (pair for pair in found if not pair[0].always):
             hazard.siblings = together.setdefault((*each[2:], hazard.defect), [])
             hazard.siblings.append(hazard)
         yield from found
@@ -86,8 +86,8 @@ def _hazard(  # noqa: PLR0911 - one way out for each reason
     op: Op, watched: Watched, function: Function, file: FileInProject, thrown: Sequence[Kept]
 ) -> Hazard | None:
     value, library = op.operands.get(watched.operand), _library(op, function)
-    if watched.always and (value is not None or not watched.operand):
-        return _made(op, watched, [], function, file)
+    if watched.always:
+        return _made(op, watched, [], function, file) if value is not None or not watched.operand else None
     if value is None or library == "math" or (watched.thrown and not thrown):
         return None
     if watched.few or watched.narrow:
@@ -130,9 +130,7 @@ def _made(  # noqa: PLR0913 - what is known of one place
         watched.operand,
         zones,
         function,
-        file.source,
-        ends=file.ends_of(op),
-        graph=file.graph,
+        file,
         is_cut_off=is_cut_off,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.name_hints import SHOWN_OR_TESTED
@@ -12,25 +12,23 @@ from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op
 from nanlint.analysis.patterns.dtype_tests import is_decided_by_dtype
 from nanlint.analysis.project.syntax_names import last_word, names_below, written_argument
 from nanlint.analysis.relations import root
-from nanlint.analysis.trained_by_name import is_test_file
 from nanlint.hazards.op_uses import may_use
 from nanlint.hazards.operand import ATOMS, Operand
+from nanlint.hazards.placed import Placed
 from nanlint.hazards.zero_operand import ZeroOperand
 from nanlint.hazards.zones_met import is_inverse
 from nanlint.model import Direction, Edit, Label, Span
 from nanlint.ops.formats import FORMATS
 from nanlint.ops.names import SIGNATURES
 from nanlint.ops.zone import BACKWARD, FORWARD
-from nanlint.source.file_imports import TORCH, global_imports, line_for_torch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanlint.analysis.patterns.few import Few
     from nanlint.analysis.patterns.kept import Kept
-    from nanlint.analysis.project.graph import Graph
     from nanlint.analysis.project.index import Function
-    from nanlint.analysis.source_text import SourceText
+    from nanlint.analysis.project.whole import FileInProject
     from nanlint.hazards.no_elements import NoElements
     from nanlint.hazards.resume import Resume
     from nanlint.ops.zone import Zone
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
 _LARGEST_EPS = 1e-3
 
 
-class Hazard(ZeroOperand):
+class Hazard(ZeroOperand, Placed):
     """One operation, one operand, the zones it can enter; with what callers pass and where the result goes."""
 
     def __init__(  # noqa: PLR0913 - what is known of one place
@@ -47,24 +45,23 @@ class Hazard(ZeroOperand):
         name: str,
         zones: Sequence[Zone | NoElements],
         function: Function,
-        source: SourceText,
+        file: FileInProject,
         *,
-        ends: int,
-        graph: Graph,
         is_cut_off: bool = False,
     ) -> None:
         self.op = op
         self.zones = zones
         self.function = function
-        self.source = source
-        self.graph = graph
-        self.ends = ends
+        self.file = file
+        self.source = file.source
+        self.graph = file.graph
+        self.ends = file.ends_of(op)
         """Where the result goes: bits of `analysis.project.consequence`."""
         self.is_cut_off = is_cut_off
         """No gradient comes back to it: it is not recorded, or all its uses are plain numbers, indices, detached copies."""
         held = op.operands.get(name)
         node = op.nodes.get(name) or written_argument(op.node, name) if name else op.node
-        self.operand = Operand(held if held is not None else Value(op=op), node, source)
+        self.operand = Operand(held if held is not None else Value(op=op), node, file.source)
         self.operand_name = name
         self.siblings: Sequence[Hazard] = (self,)
         """All hazards of the function by the same operand, in the order of the code, this one among them: one defect."""
@@ -93,31 +90,6 @@ class Hazard(ZeroOperand):
         """The formats in which it breaks."""
         found = {zone.dtype for zone in self.zones}
         return tuple(name for name in FORMATS if name in found)
-
-    @property
-    def called(self) -> str:
-        """The name of the operation, or of what is called."""
-        return name_of(self.op)
-
-    @property
-    def is_in_tests(self) -> bool:
-        """Whether the file holds tests, by its name: no run of anybody's breaks there."""
-        return is_test_file(self.function.module.path)
-
-    @property
-    def is_used(self) -> bool:
-        """Whether anything is done with the result: it is no statement of its own, nor a name nobody reads."""
-        kept = [value for _, value, _ in self.function.sinks]
-        kept += [value for held in self.function.stores.values() for value in held]
-        return bool(may_use(self.op, self.function)) or any(made_from(value) is self.op for value in kept)
-
-    @property
-    def comments(self) -> str:
-        """What the comments of its statement say, and those right above."""
-        line = getattr(self.op.node, "lineno", 0)
-        around = [node for node in _statements(self.function.node) if node.lineno <= line <= (node.end_lineno or 0)]
-        first = max((node.lineno for node in around), default=line)
-        return self.source.comments_in(first, getattr(self.op.node, "end_lineno", line))
 
     @property
     def word(self) -> str:
@@ -214,14 +186,6 @@ class Hazard(ZeroOperand):
         return self.source.span_of(self.op.node)
 
     @property
-    def outer_function(self) -> str:
-        """The qualified name of the function of the file that it stands in; of an inner function, that around it."""
-        function = self.function
-        while function.parent is not None:
-            function = function.parent
-        return function.qualname
-
-    @property
     def is_operand_known(self) -> bool:
         """Whether anything is known of the operand: its range, what callers pass, how it was computed, that somebody expects a 0."""
         values = self.operand.value, self.callers
@@ -238,8 +202,8 @@ class Hazard(ZeroOperand):
     def is_without_gradient(self) -> bool:
         """Whether no backward passes through it: none reaches it, or none goes on to its operands, as they are or as callers pass them."""
         values = [value for value in self.op.operands.values() if value.kind is not NUMBER]
-        # Of a layer that is made with numbers nobody knows.
-        is_operand_detached = self.callers.detached and self.kept is None
+        # Of a layer that is made with numbers nobody knows. A count has no gradient, and what is divided by it may have one.
+        is_operand_detached = self.callers.detached and self.kept is None and not self.is_forward
         is_detached = bool(values) and (is_operand_detached or all(value.detached for value in values))
         return is_detached or self.is_cut_off
 
@@ -271,22 +235,6 @@ class Hazard(ZeroOperand):
         return ARRAY in kinds and TENSOR not in kinds
 
     @property
-    def _statement(self) -> ast.stmt | None:
-        """The innermost statement that it stands in."""
-        line = getattr(self.op.node, "lineno", 0)
-        around = [node for node in _statements(self.function.node) if node.lineno <= line <= (node.end_lineno or 0)]
-        return max(around, key=lambda node: node.lineno, default=None)
-
-    @property
-    def beside(self) -> list[Op]:
-        """The operations of the statement that it stands in, itself included, in the order they are computed."""
-        statement = self._statement
-        if statement is None:
-            return [self.op]
-        inside = set(map(id, ast.walk(statement)))
-        return [op for op in self.function.ops if op.copy_of is None and id(op.node) in inside]
-
-    @property
     def is_item_set(self) -> bool:
         """Whether it is written as `x[mask] = value`."""
         return isinstance(self.op.node, ast.Subscript) and self.op.in_place
@@ -304,13 +252,6 @@ class Hazard(ZeroOperand):
         owner = self.function.owner
         methods = [self.function, *(owner.methods.values() if owner is not None else ())]
         return any(op.function in operations for method in methods for op in method.ops)
-
-    @property
-    def is_in_a_loop(self) -> bool:
-        """Whether it stands in a loop of a script."""
-        node, line = self.function.node, getattr(self.op.node, "lineno", 0)
-        loops = (each for each in ast.walk(node) if isinstance(each, ast.For | ast.While))
-        return any(loop.lineno <= line <= (loop.end_lineno or 0) for loop in loops)
 
     @property
     def is_in_test(self) -> bool:
@@ -347,23 +288,9 @@ class Hazard(ZeroOperand):
         word = getattr(getattr(node, "func", None), "attr", "")
         return isinstance(node, ast.AugAssign) or (word.endswith("_") and not word.endswith("__"))
 
-    def name_of(self, full: str) -> str | None:
-        """What the file calls a module (`torch`, `torch.nn.functional`); None if it does not import it, and a fix could not."""
-        tree = self.function.module.body.node
-        if not isinstance(tree, ast.Module):
-            return None
-        named = {meant: local for local, meant in reversed(global_imports(tree.body).items())}
-        if full in named:
-            return named[full]
-        outer, _, last = full.rpartition(".")
-        if not outer:
-            return TORCH if full == TORCH and line_for_torch(tree) else None
-        above = self.name_of(outer)
-        return f"{above}.{last}" if above is not None else None
-
     def quoted(self, op: Op, longest: int) -> str:
         """Another operation as it is written, in one line, cut if it is long."""
-        return Operand(Value(), op.node, self.source).quoted(longest)
+        return self.quote(op.node, longest)
 
     @property
     def is_method(self) -> bool:
@@ -415,14 +342,6 @@ class Hazard(ZeroOperand):
         place = self.source.span_of(op.node)
         return (Label(place, text),) if not place.overlaps(at) else ()
 
-    def label_at(self, node: ast.AST | None, text: str) -> tuple[Label, ...]:
-        """A label at a node of the same file, apart from the operand."""
-        tree = self.function.module.body.node
-        if not isinstance(node, ast.expr) or not any(each is node for each in ast.walk(tree)):
-            return ()
-        place, own = self.source.span_of(node), self.operand.span
-        return (Label(place, text),) if own is None or not place.overlaps(own) else ()
-
     def elsewhere(self, op: Op | None, text: str) -> str:
         """`text` and the place where something was made, if that is in another file: no label can point there."""
         op = _built(op)
@@ -459,11 +378,6 @@ class Hazard(ZeroOperand):
             return Edit(span, f"{text}{suffix}")
         bracket = self.source.bracket_behind(node)
         return Edit(bracket.behind, suffix) if bracket is not None else Edit(span, f"({text}){suffix}")
-
-
-@lru_cache(maxsize=16)
-def _statements(function: ast.AST) -> list[ast.stmt]:
-    return [node for node in ast.walk(function) if isinstance(node, ast.stmt)]
 
 
 def _is_computed(value: Value, depth: int = 4) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.interpreter.conditions import range_where
+from nanlint.analysis.interpreter.conditions import AND, OR, range_where
 from nanlint.analysis.op_graph import GUARDED, JOIN, Op, Value, made_from
 from nanlint.analysis.relations import counted_by, root, same
 from nanlint.hazards.op_uses import may_use
@@ -67,7 +67,7 @@ def _reaches(value: Value, op: Op, depth: int = 6) -> bool:
         return (
             inner is not None and not (inner.op is op and op.function == "torch.div") and _reaches(inner, op, depth - 1)
         )
-    if made.function == JOIN and not made.where:
+    if made.function == JOIN and made.where in {"", AND, OR}:
         return any(_reaches(each, op, depth - 1) for each in made.operands.values())
     return any(_reaches(part, op, depth - 1) for part in value.parts)
 

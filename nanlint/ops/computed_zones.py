@@ -166,6 +166,12 @@ def _equal_values(operation: str, form: Format, _: Mapping[str, object]) -> tupl
     return (_zone(operation, form, BACKWARD, "nan", EVERYTHING),) if form.digits >= FLOAT32.digits else ()
 
 
+def _singular(operation: str, form: Format, _: Mapping[str, object]) -> tuple[Zone, ...]:
+    """The determinant of any matrix can be 0, or below: what its range is says nothing of that."""
+    directions = (FORWARD, BACKWARD) if form.digits >= FLOAT32.digits else ()
+    return tuple(_zone(operation, form, direction, "nan", EVERYTHING) for direction in directions)
+
+
 def default_of(operation: str, name: str) -> Constant:
     """The default of a parameter of the operation."""
     return next((parameter.default for parameter in PARAMETERS[operation] if parameter.name == name), None)
@@ -188,6 +194,7 @@ COMPUTED: dict[str, Callable[[str, Format, Mapping[str, object]], tuple[Zone, ..
     "torch.bmm": _infinite_product,
     "torch.add": _infinite_sum,
     "torch.sub": _infinite_sum,
+    "torch.logdet": _singular,
     **dict.fromkeys(("torch.svd", "torch.linalg.svd", "torch.linalg.eigh", "torch.linalg.eig"), _equal_values),
 }
 """The operations whose zones are computed; None from one of them leaves the measured zones."""

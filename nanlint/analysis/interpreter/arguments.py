@@ -37,6 +37,10 @@ class Arguments:
         if operation not in SIGNATURES or not self.is_whole:
             return None
         binding = bind(operation, self.given, self.named, receiver)
+        if binding is None and "out" in self.named:
+            # What is filled is no part of what is computed.
+            named = {name: value for name, value in self.named.items() if name != "out"}
+            binding = bind(operation, self.given, named, receiver)
         if binding is None or operation != "torch.einsum":
             return (binding.arguments, binding.variadic) if binding is not None else None
         # What is multiplied comes as `*operands`, which no parameter is bound to.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.arguments import Arguments
 from nanlint.analysis.interpreter.imported_calls import ImportedCalls
@@ -26,9 +25,6 @@ from nanlint.analysis.op_graph import (
 )
 from nanlint.analysis.project.index import Class, Function, dotted
 from nanlint.ops.names import METHODS, TENSOR_ONLY_METHODS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # Methods by which lists, dicts and sets take something in.
 _TAKING = frozenset({"append", "extend", "add", "insert", "update", "appendleft", "setdefault", "put"})
@@ -74,9 +70,9 @@ class Calls(ImportedCalls):
     def _result(  # noqa: PLR0911 - one way out for each kind of function
         self, function: Value, receiver: Value, passed: Arguments
     ) -> Value:
-        if _is_one_of_several(function):
-            assert function.op is not None  # noqa: S101 - for the type checker
-            results = [self._result(each, receiver, passed) for each in function.op.operands.values()]
+        either = _one_of_several(function)
+        if either:
+            results = [self._result(each, receiver, passed) for each in either]
             return self.maker.join(results, passed.node, self.function)
         node = passed.node
         if isinstance(node.func, ast.Attribute) and self._is_own_module(receiver, node.func.attr):
@@ -247,11 +243,12 @@ class Calls(ImportedCalls):
                 del self.env.names[name]
 
 
-def _is_one_of_several(function: Value) -> bool:
-    """`act = torch.relu if flag else torch.tanh`: a call of it is a call of either."""
-    if function.op is None or function.op.function != JOIN or function.op.in_place:
-        return False
-    held: Iterable[Value] = function.op.operands.values()
-    return len(function.op.operands) <= _MOST_ALTERNATIVES and all(
-        each.kind in {REFERENCE, FUNCTION} and not _is_one_of_several(each) for each in held
-    )
+def _one_of_several(function: Value) -> list[Value]:
+    """`act = torch.relu if flag else torch.tanh`, or what an attribute holds so: a call of it is a call of either."""
+    op = function.op
+    if op is not None and "stored" in op.operands:
+        op = op.operands["stored"].op
+    if op is None or op.function != JOIN or op.in_place or len(op.operands) > _MOST_ALTERNATIVES:
+        return []
+    held = list(op.operands.values())
+    return held if all(each.kind in {REFERENCE, FUNCTION} and not _one_of_several(each) for each in held) else []

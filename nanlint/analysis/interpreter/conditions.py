@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.dtypes import format_of
-from nanlint.analysis.op_graph import TENSOR, Op, Value, made_from
+from nanlint.analysis.op_graph import JOIN, TENSOR, Op, Value, made_from
 from nanlint.analysis.relations import aligned, root
 from nanlint.ops.interval import EVERYTHING, INF, Interval
 from nanlint.ops.names import METHODS
@@ -50,8 +50,10 @@ def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:  # noqa
         for value in op.operands.values():
             yield from told(value, holds=not holds, depth=depth + 1)
         return
-    if op.function in {AND, OR, "torch.logical_and", "torch.logical_or", "torch.bitwise_and", "torch.bitwise_or"}:
-        if op.function.endswith(("and", "and>")) is holds:
+    # Of parts that are no truth values `a and b` is one of the two.
+    word = op.where if op.function == JOIN else op.function
+    if word in {AND, OR, "torch.logical_and", "torch.logical_or", "torch.bitwise_and", "torch.bitwise_or"}:
+        if word.endswith(("and", "and>")) is holds:
             for value in op.operands.values():
                 yield from told(value, holds=holds, depth=depth + 1)
         return

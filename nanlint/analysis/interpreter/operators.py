@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.interpreter.conditions import AND, IS_NONE, NOT, OR
 from nanlint.analysis.interpreter.environment import Env, meet
 from nanlint.analysis.interpreter.expressions import Expressions
-from nanlint.analysis.op_graph import CALL, NUMBER, TEXT, TUPLE, Op, Value
+from nanlint.analysis.op_graph import CALL, JOIN, NUMBER, TEXT, TUPLE, Op, Value
 from nanlint.ops.interval import TRUTH, point
 from nanlint.ops.names import OPERATORS
 from nanlint.ops.signatures import PARAMETERS
@@ -124,6 +124,8 @@ class Operators(Expressions):
         joined = self.maker.join(results, node, self.function)
         op = Op(AND if is_and else OR, {str(place): value for place, value in enumerate(values)}, node, self.function)
         result = joined.but(op=op) if joined.range == TRUTH or joined.kind is NUMBER else joined
+        if result.op is not None and result.op.function == JOIN and result.op.node is node:
+            result.op.where = op.function
         self.evaluated_whole = (result, is_and, complete)
         return result
 

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.op_graph import JOIN, PARAMETER, TUPLE, made_from
+from nanlint.analysis.patterns.tensors import sliced
 from nanlint.analysis.patterns.zeros import is_of_lengths
 from nanlint.analysis.relations import maker, root, same
 from nanlint.analysis.selection import emptied_by
@@ -50,6 +51,8 @@ class Few(NamedTuple):
     """What selects them; None for those that were given."""
     is_by_name: bool = False
     """That it selects is only what its name suggests."""
+    is_by_shape: bool = False
+    """The shape of what is given decides, and most have more: a map of 1 x 1."""
 
 
 LOSSES = frozenset(
@@ -64,6 +67,7 @@ IGNORING = frozenset({"torch.nn.functional.cross_entropy", "torch.nn.functional.
 LAYERS = {"torch.nn.CrossEntropyLoss": ("2", "4"), "torch.nn.NLLLoss": ("2", "4")}
 # Targets that are not to be learned, by torch's own convention: all of a batch can be that. Pixels without a class: hardly all of a crop.
 _MARK, _RARE_MARK = -100, 255
+_DEEPEST = 4
 
 
 def few_left(op: Op, operand: Value) -> Few | None:
@@ -74,11 +78,13 @@ def few_left(op: Op, operand: Value) -> Few | None:
     if selected is not None:
         return selected
     mark, target = _setting(op, "ignore_index"), op.operands.get("target")
-    can_ignore = op.function in LAYERS or (op.function in IGNORING and op.module is None and operand is target)
+    can_ignore = op.function in LAYERS or (op.function in IGNORING and operand is target)
     if not can_ignore or (target is not None and target.some):
         return None
     is_filled = target is not None and _is_filled_with(target, mark)
     is_marked = mark is not None and not mark.assumed and mark.constant in {_MARK, _RARE_MARK}
+    if op.module is not None and (_says_so_when_made(op.module) or not is_filled):
+        return None  # that it ignores some is told of where it is made, if that says so
     return (
         Few(is_ordinary=is_filled or (mark is not None and mark.constant == _MARK)) if is_filled or is_marked else None
     )
@@ -98,15 +104,26 @@ def _setting(op: Op, name: str) -> Value | None:
     return op.operands.get(name) or op.operands.get(places[name])
 
 
-def _is_filled_with(target: Value, mark: Value | None) -> bool:
-    """Whether targets are set to the mark here: `labels.masked_fill(labels == pad, -100)`."""
-    filled = maker(target, frozenset({"torch.masked_fill", "torch.where"}))
-    values = (
-        [value for name, value in filled.operands.items() if name in {"value", "input", "other"}]
-        if filled is not None
-        else []
-    )
-    return any(value.constant == _MARK if mark is None else value.key == mark.key for value in values)
+def _says_so_when_made(layer: Value) -> bool:
+    """Whether a loss is given its `ignore_index` where it is made."""
+    made = layer.op.operands.get("stored", layer).op if layer.op is not None else None
+    return made is not None and not {"ignore_index", "2"}.isdisjoint(made.operands)
+
+
+def _is_filled_with(target: Value, mark: Value | None, depth: int = _DEEPEST) -> bool:
+    """Whether targets are set to the mark here: `labels.masked_fill(labels == pad, -100)`, and of those a part."""
+    part = sliced(target)
+    if part is not None and part.subject is not None and depth:
+        return _is_filled_with(part.subject, mark, depth - 1)
+    filled = made_from(root(target))
+    if filled is None or not depth or filled.function not in {"torch.masked_fill", "torch.where"}:
+        return False
+    for name, value in filled.operands.items():
+        if name in {"value", "input", "other"}:
+            is_mark = value.constant == _MARK if mark is None else value.key == mark.key
+            if is_mark or _is_filled_with(value, mark, depth - 1):
+                return True
+    return False
 
 
 def few(op: Op, subject: Value, *, is_spread: bool, others: Iterable[Op]) -> Few | None:
@@ -120,6 +137,8 @@ def few(op: Op, subject: Value, *, is_spread: bool, others: Iterable[Op]) -> Few
         return selected
     if not is_spread or _is_corrected(op):
         return None
+    if along is not None and _is_of_places(along):
+        return Few(is_ordinary=False, is_by_shape=True)
     return _few_given(op, subject, others) if is_of_all else _few_in_groups(subject, along)
 
 
@@ -135,6 +154,12 @@ def _selected(value: Value) -> Few | None:
 def _is_tested_here(mask: Value) -> bool:
     """A mask that was made of values here; of those from elsewhere, and those of lengths, nobody knows whether they leave nothing."""
     return maker(mask, _TESTS) is not None and not is_of_lengths(mask)
+
+
+def _is_of_places(along: Value) -> bool:
+    """`dim=(2, 3)`: over the places of a map, which may have one alone."""
+    numbers = [part.number for part in along.parts]
+    return len(numbers) > 1 and all(number is not None and not 0 <= number < 2 for number in numbers)
 
 
 def _is_corrected(op: Op) -> bool:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import made_from
-from nanlint.analysis.relations import aligned, root
+from nanlint.analysis.relations import aligned, has_a_diagonal, root, same
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op, Value
@@ -73,6 +73,28 @@ def _is_element(op: Op) -> bool:
 
 def _takes_all(node: ast.expr) -> bool:
     return isinstance(node, ast.Slice) or (isinstance(node, ast.Constant) and node.value is ...)
+
+
+_OF_MATRICES = frozenset({"torch.matmul", "torch.mm", "torch.bmm"})
+_SCALING = frozenset({"torch.mul", "torch.div"})
+
+
+def is_gram(matrix: Value) -> bool:
+    """`x.T @ x`, over a count perhaps, and `torch.cov(x)`: of fewer rows than columns it is singular, and so it is where all are equal."""
+    op = made_from(root(matrix))
+    while op is not None and op.function in _SCALING and op.subject is not None:
+        op = made_from(root(op.subject))
+    if op is None or op.function == "torch.cov":
+        return op is not None
+    factors = op.operands.get("input"), op.operands.get("other")
+    return op.function in _OF_MATRICES and same(*factors) and not aligned(*factors)
+
+
+def is_kept_regular(matrix: Value) -> bool:
+    """Whether a diagonal was added: `x.T @ x + eps * torch.eye(n)`; or it is one."""
+    op = made_from(root(matrix))
+    is_sum = op is not None and op.function in {"torch.add", "torch.sub"}
+    return has_a_diagonal(matrix) or (is_sum and op is not None and any(map(has_a_diagonal, op.operands.values())))
 
 
 FACTORS = {"torch.det": "determinant", "torch.prod": "product", "torch.cumprod": "product"}

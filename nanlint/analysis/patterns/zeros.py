@@ -11,7 +11,7 @@ from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, TU
 from nanlint.analysis.patterns.partitions import leave_nothing_out
 from nanlint.analysis.patterns.tensors import SIZES, sliced
 from nanlint.analysis.relations import NORMS, aligned, has_a_diagonal, maker, root, spans_its_data
-from nanlint.analysis.selection import is_mask, may_be_empty
+from nanlint.analysis.selection import is_mask, may_be_empty, selected_by_name
 from nanlint.ops.interval import TRUTH
 from nanlint.ops.names import METHODS
 
@@ -96,8 +96,11 @@ def _starts_at_zero(op: Op) -> bool:
 
 
 def _inside(op: Op, _: Value, depth: int) -> Zero | None:
-    """It is 0 exactly where its operand is: `x.abs()`, `n.sqrt()`, `count.item()`, `float(n)`."""
-    return why_zero(op.subject, depth - 1) if op.subject is not None else None
+    """It is 0 exactly where its operand is: `x.abs()`, `n.sqrt()`, `count.item()`, `float(n)`, `torch.tensor([n])`."""
+    subject = op.subject
+    if subject is not None and subject.kind is TUPLE and len(subject.parts) == 1:
+        subject = subject.parts[0]
+    return why_zero(subject, depth - 1) if subject is not None else None
 
 
 def _size(op: Op, value: Value, depth: int) -> Zero | None:
@@ -112,6 +115,8 @@ def _summed(op: Op, _: Value, depth: int) -> Zero | None:  # noqa: PLR0911 - one
     listed = made_from(subject)
     if listed is not None and listed.where == "comprehension":
         found = _inside(listed, subject, depth)
+        if found is None and maker(listed.subject, SIZES) is not None:
+            return Zero(COUNT, op, is_ordinary=False)  # of all that a batch lists, such as its boxes, there may be none
         return found._replace(op=op) if found is not None else None
     if _counts(subject):
         return Zero(COUNT, op, is_ordinary=not is_of_lengths(subject))
@@ -177,8 +182,10 @@ def _sized(op: Op, _: Value, depth: int) -> Zero | None:
     """How many a mask has selected; of other things there are some."""
     del depth
     subject = op.subject
-    is_selected = subject is not None and subject.kind in {TENSOR, ARRAY} and may_be_empty(subject)
-    return Zero(COUNT, op) if is_selected else None
+    if subject is None or subject.kind not in {TENSOR, ARRAY}:
+        return None
+    is_by_name = not may_be_empty(subject)
+    return Zero(COUNT, op, is_by_name=is_by_name) if not is_by_name or selected_by_name(subject) else None
 
 
 def _measured(op: Op, _: Value, depth: int) -> Zero | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.interpreter.conditions import AND, OR
 from nanlint.analysis.make import INDICES
 from nanlint.analysis.op_graph import (
     ATTRIBUTE,
@@ -121,7 +122,9 @@ class Replay:
             return maker.guarded(inner, left if not left.is_empty else value.range, op.node, some=value.some)
         if op.function == JOIN:
             made = maker.join(list(operands.values()), op.node, op.scope)
-            return made if not op.where else value.but(range=FINITE if is_freed else value.range, op=made.op)
+            return (
+                made if op.where in {"", AND, OR} else value.but(range=FINITE if is_freed else value.range, op=made.op)
+            )
         if op.function == ATTRIBUTE and "stored" in operands:
             return operands["stored"].but(op=op, key=op)
         if op.function in {CALL, ATTRIBUTE, ELEMENT} or op.function.startswith("<"):

@@ -14,6 +14,7 @@ from nanlint.analysis.project.gradient import Gradients
 from nanlint.analysis.project.graph import Graph
 from nanlint.analysis.project.index import Project
 from nanlint.analysis.source_text import SourceText
+from nanlint.analysis.training_loop.code import Code
 from nanlint.source.project_stamp import LARGEST_PROJECT, project_stamp, python_files
 from nanlint.source.read import UnreadableSource, read_bytes
 
@@ -106,10 +107,17 @@ class FileInProject:
         self._consequence = consequence
         self._gradients = gradients
         self._by_line: dict[int, list[Op]] = {}
+        self._codes: dict[Function, Code] = {}
 
     def ends_of(self, op: Op) -> int:
         """Where the result of an operation goes: bits of `consequence`; 0 where nobody knows."""
         return self._consequence.of(op)
+
+    def code_of(self, function: Function) -> Code:
+        """A function as it is written, with the values of its expressions."""
+        if function not in self._codes:
+            self._codes[function] = Code(function, self.source, self.graph)
+        return self._codes[function]
 
     def is_cut_off(self, op: Op) -> bool:
         """Whether no gradient comes back to an operation, whatever is done with its result."""

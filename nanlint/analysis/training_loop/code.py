@@ -120,6 +120,15 @@ class Code:
         return found
 
     @cached_property
+    def reads(self) -> dict[str, list[ast.AST]]:
+        """Every name and attribute with the places where it is read, in order."""
+        found: dict[str, list[ast.AST]] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+                found.setdefault(dotted(node), []).append(node)
+        return found
+
+    @cached_property
     def imports(self) -> dict[str, str]:
         """Each imported name that can be read here -> what it stands for."""
         inner = [bindings(node) for node in self.nodes if isinstance(node, ast.Import | ast.ImportFrom)]

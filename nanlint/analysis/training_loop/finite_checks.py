@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.name_hints import words_in
+from nanlint.analysis.name_hints import TRAINING_WORDS, words_in
 from nanlint.analysis.op_graph import made_from, name_of
 from nanlint.analysis.training_loop.naming import last_word, loop_source_of, thing_of, words_of
 
@@ -249,6 +249,18 @@ def subject_of(node: ast.AST, code: Code) -> str:
     return subject_of(read, code) if read is not None else "other"
 
 
+def subject_if_trained(node: ast.AST, code: Code) -> tuple[str, bool]:
+    """As `subject_of`, and what a loss of a validation would be if it were trained; and whether it is one of those."""
+    words = words_of(thing_of(node))
+    is_aside = bool(_ASIDE & {*words, *code.function.name.lower().split("_")})
+    subject = subject_of(node, code)
+    if words == ("norm",) and TRAINING_WORDS.isdisjoint(code.words):
+        return "other", is_aside  # the order of a norm
+    if subject == "other" and _ASIDE & set(words):
+        subject = _subject_of_words(set(words) - _ASIDE, words) or "other"
+    return subject, is_aside
+
+
 def _is_normalised(made_by: Op | None) -> bool:
     """`norm = (data - mean) / std` is data, and `1 / x.norm()` a factor: a norm by neither but its name."""
     if made_by is None or made_by.function != "torch.div" or made_by.subject is None:
@@ -278,7 +290,11 @@ def _subject_of_words(words: set[str], ordered: Iterable[str]) -> str:
 
 
 def _backward_starts(code: Code) -> set[str]:
-    """The texts of what a backward of the function starts from."""
+    """The texts of what a backward of the function starts from; `y.mean().backward()` without a step tries a model out."""
     calls = [node for node in code.nodes if isinstance(node, ast.Call) and last_word(node) == "backward"]
     receivers = [receiver for call in calls if (receiver := code.receiver_of(call)) is not None]
+    if "step" not in code.words:
+        receivers = [
+            each for each in receivers if not (isinstance(each, ast.Call) and last_word(each) in {"mean", "sum"})
+        ]
     return {code.text_of(thing_of(receiver)) for receiver in receivers}

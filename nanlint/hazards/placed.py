@@ -1,0 +1,134 @@
+"""Where the operation of a hazard stands: its function, its statement and the comments there; and where its result goes."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from nanlint.analysis.op_graph import Op, Value, made_from, name_of
+from nanlint.analysis.project.consequence import RETURNED
+from nanlint.analysis.relations import root
+from nanlint.analysis.trained_by_name import is_test_file
+from nanlint.hazards.op_uses import may_use
+from nanlint.hazards.operand import Operand
+from nanlint.model import Label
+from nanlint.source.file_imports import TORCH, global_imports, line_for_torch
+
+if TYPE_CHECKING:
+    from nanlint.analysis.project.index import Function
+    from nanlint.analysis.project.whole import FileInProject
+    from nanlint.analysis.source_text import SourceText
+    from nanlint.analysis.training_loop.code import Code
+
+_TESTS = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
+
+
+class Placed:
+    """The part of a hazard that is about its place."""
+
+    op: Op
+    operand: Operand
+    function: Function
+    file: FileInProject
+    source: SourceText
+    ends: int
+
+    @property
+    def _statement(self) -> ast.stmt | None:
+        """The innermost statement that it stands in."""
+        line = getattr(self.op.node, "lineno", 0)
+        around = [node for node in _statements(self.function.node) if node.lineno <= line <= (node.end_lineno or 0)]
+        return max(around, key=lambda node: node.lineno, default=None)
+
+    @property
+    def ends_with_gradient(self) -> int:
+        """Where the result goes, but for a caller that gets a plain number; of a test, where what it asks about goes."""
+        value = self.operand.value
+        made = self.op if self.op.function not in _TESTS else made_from(root(value))
+        ends = self.file.ends_of(made) if made is not None else self.ends
+        return ends & ~RETURNED if made is None or self.file.is_cut_off(made) else ends
+
+    @property
+    def code(self) -> Code:
+        """The function as it is written, with the values of its expressions."""
+        return self.file.code_of(self.function)
+
+    @property
+    def called(self) -> str:
+        """The name of the operation, or of what is called."""
+        return name_of(self.op)
+
+    @property
+    def is_in_tests(self) -> bool:
+        """Whether the file holds tests, by its name: no run of anybody's breaks there."""
+        return is_test_file(self.function.module.path)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything is done with the result: it is no statement of its own, nor a name nobody reads."""
+        kept = [value for _, value, _ in self.function.sinks]
+        kept += [value for held in self.function.stores.values() for value in held]
+        return bool(may_use(self.op, self.function)) or any(made_from(value) is self.op for value in kept)
+
+    @property
+    def comments(self) -> str:
+        """What the comments of its statement say, and those right above."""
+        statement = self._statement
+        first = statement.lineno if statement is not None else getattr(self.op.node, "lineno", 1)
+        return self.source.comments_in(first, getattr(self.op.node, "end_lineno", first))
+
+    @property
+    def outer_function(self) -> str:
+        """The qualified name of the function of the file that it stands in; of an inner function, that around it."""
+        function = self.function
+        while function.parent is not None:
+            function = function.parent
+        return function.qualname
+
+    @property
+    def beside(self) -> list[Op]:
+        """The operations of the statement that it stands in, itself included, in the order they are computed."""
+        statement = self._statement
+        if statement is None:
+            return [self.op]
+        inside = set(map(id, ast.walk(statement)))
+        return [op for op in self.function.ops if op.copy_of is None and id(op.node) in inside]
+
+    @property
+    def is_in_a_loop(self) -> bool:
+        """Whether it stands in a loop of a script."""
+        node, line = self.function.node, getattr(self.op.node, "lineno", 0)
+        loops = (each for each in ast.walk(node) if isinstance(each, ast.For | ast.While))
+        return any(loop.lineno <= line <= (loop.end_lineno or 0) for loop in loops)
+
+    def name_of(self, full: str) -> str | None:
+        """What the file calls a module (`torch`, `torch.nn.functional`); None if it does not import it, and a fix could not."""
+        tree = self.function.module.body.node
+        if not isinstance(tree, ast.Module):
+            return None
+        named = {meant: local for local, meant in reversed(global_imports(tree.body).items())}
+        if full in named:
+            return named[full]
+        outer, _, last = full.rpartition(".")
+        if not outer:
+            return TORCH if full == TORCH and line_for_torch(tree) else None
+        above = self.name_of(outer)
+        return f"{above}.{last}" if above is not None else None
+
+    def quote(self, node: ast.AST | None, longest: int = 60) -> str:
+        """Any part of the file as it is written, in one line, cut if it is long."""
+        return Operand(Value(), node, self.source).quoted(longest)
+
+    def label_at(self, node: ast.AST | None, text: str) -> tuple[Label, ...]:
+        """A label at a node of the same file, apart from the operand."""
+        tree = self.function.module.body.node
+        if not isinstance(node, ast.expr) or not any(each is node for each in ast.walk(tree)):
+            return ()
+        place, own = self.source.span_of(node), self.operand.span
+        return (Label(place, text),) if own is None or not place.overlaps(own) else ()
+
+
+@lru_cache(maxsize=16)
+def _statements(function: ast.AST) -> list[ast.stmt]:
+    return [node for node in ast.walk(function) if isinstance(node, ast.stmt)]
