@@ -128,8 +128,12 @@ def fit(labels: Sequence[Label], column: str) -> Column:
         shrunk = np.array([0.0, *numbers[1:]])
         return float(fitted + SHRINKAGE * (shrunk**2).sum()), rows.T @ (weights * error) + 2 * SHRINKAGE * shrunk
 
-    bounds = [(None, None), *((0, None) if item.sign > 0 else (None, 0) for item in items)]
-    found = minimize(loss, np.zeros(len(bounds)), jac=True, method="L-BFGS-B", bounds=bounds).x * levels.SCALE
+    # What lowers a pattern that the product was asked for counts at least 1 against it, by promise.
+    promised = levels.LOWERS_A_NAMED_PATTERN if column == "matters" else frozenset()
+    most = {item.name: -1 / levels.SCALE if item.name in promised else 0.0 for item in items}
+    bounds = [(None, None), *((0, None) if item.sign > 0 else (None, most[item.name]) for item in items)]
+    start = np.array([0.0, *(min(most[item.name], 0.0) for item in items)])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x * levels.SCALE
     whole = [int(np.clip(round(number), -LARGEST, LARGEST)) for number in found[1:]]
     return Column(round(found[0]), {item.name: number for item, number in zip(items, whole, strict=True)})
 

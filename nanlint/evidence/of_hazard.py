@@ -48,10 +48,12 @@ def _of_operand(finding: Finding, hazard: Hazard, chunk: Chunk | None, plan: Out
     """What is known of the operand, and of the gradient that passes through it."""
     if not hazard.is_operand_known and table.MADE_SO.name not in finding.evidence:
         yield table.NOTHING_KNOWN
-    if hazard.is_presumed_safe:
+    if hazard.is_presumed_safe and not breaks_in_half_alone(finding):  # there the eps may be 0 itself
         yield table.RARE
-    if hazard.is_ruled_out_by_callers or (not hazard.is_forward and not _is_seen_to_train(hazard, chunk, plan)):
+    if hazard.is_ruled_out_by_callers:
         yield table.DECIDED_ELSEWHERE
+    if not hazard.is_forward and not _is_seen_to_train(hazard, chunk, plan):
+        yield table.GRADIENT_UNSEEN
     yield from _of_sources(hazard)
     # What has no gradient itself may still be multiplied onto what has one.
     is_without = hazard.is_without_gradient and not hazard.ends & (TRAINS | OUTPUT | DATA)

@@ -40,7 +40,7 @@ def with_project(finding: Finding, words: ProjectWords, formats: tuple[str, ...]
     more = [*_items(finding, words), *([table.HALF_UNUSED] if dtype == _NONE else [])]
     # In a project that trains in float16 not everything is run in it: what reaches what is trained is taken to be.
     is_run = dtype in _HALVES and not _TRAINED.isdisjoint(finding.evidence)
-    judged = graded(finding, *more, without=table.HALF_UNUSED if is_run else None)
+    judged = graded(finding, *more, without=(table.HALF_ALONE, table.HALF_UNUSED) if is_run else ())
     return replace(judged, why=finding.why or place)
 
 
