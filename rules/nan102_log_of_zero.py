@@ -19,6 +19,8 @@ REASONS = {
     "unknown": ("nothing keeps {argument} above 0: log(0) is -inf", items.NOTHING_KNOWN),
     LOG1P: ("log1p(-1) is -inf: {argument} can reach -1 (range {reach})", items.RANGE_REACHES),
 }
+# Of these a message tells of what is below 0 as well, where the slope is a number.
+BELOW = frozenset({"reaches", "difference"})
 QUOTED = 50
 
 
@@ -67,12 +69,13 @@ class LogOfZero(Rule):
             below=" or negative" if reach.low < 0 else "",
             nan=" or NaN" if reach.low < 0 else "",
         )
-        is_forward = reach.low < 0 or uses.is_read_off(hazard) or hazard.is_behind_relu
+        is_below = kind in BELOW and reach.low < 0
+        is_forward = is_below or uses.is_read_off(hazard) or hazard.is_behind_relu
         yield self.told(
             hazard,
             message,
             labels=hazard.label(way.op, f"the {way.kind} is made here") if way and way.kind else (),
-            # Below 0 the slope is a number; that of a relu is 0 at 0, whatever comes back.
+            # The slope of a relu is 0 at 0, whatever comes back.
             direction=Direction.FORWARD if is_forward else Direction.BOTH,
             fix=_fix(hazard) if kind not in {"odds", "unknown"} or is_likelihood else None,
             evidence=(items.MADE_SO if is_likelihood else item,),

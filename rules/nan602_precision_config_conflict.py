@@ -27,7 +27,8 @@ class PrecisionConfigConflict(Rule):
     ## Why it hurts
     One of them wins in silence. Under `float16` every value above 65504 is inf and a gradient scaler is needed, under
     `bfloat16` neither; a run that was tuned for one and gets the other overflows, or is scaled for nothing. The same
-    holds for a launcher's config (`accelerate launch`) beside a trainer's: the fifth of the field notes.
+    holds for a launcher's config (`accelerate launch`) beside a trainer's: the fifth of the field notes, and for an `autocast()` without a
+    `dtype`, which is float16 on CUDA, beside the default of an argument `--dtype`.
 
     ## Flagged
         args = TrainingArguments(output_dir="out", fp16=True, bf16=True)

@@ -377,3 +377,33 @@ def test_a_walrus_in_a_part_that_may_not_be_evaluated_may_not_bind() -> None:
             reveal(n)
     """
     assert ranges(source) == ["[-1, 1]", "[1, 5]", "(-inf, inf)"]
+
+
+def test_an_autograd_function_makes_a_tensor() -> None:
+    source = """
+        class Doubled(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return 2 * x
+
+            @staticmethod
+            def backward(ctx, gradient):
+                return 2 * gradient
+
+        def f(x):
+            reveal(Doubled.apply(x))
+    """
+    assert [value.kind for value in revealed(source)] == ["tensor"]
+
+
+def test_a_flag_and_a_test_tell_what_the_test_tells() -> None:
+    source = """
+        def f(x: torch.Tensor, flag):
+            n = (x > 0).sum()
+            if flag and n > 0:
+                reveal(n)
+            if flag or n == 0:
+                return x
+            reveal(n)
+    """
+    assert [value.range.has_zero for value in revealed(source)] == [False, False]

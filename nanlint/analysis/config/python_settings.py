@@ -145,6 +145,11 @@ class _Reader:
             for keyword in node.keywords:
                 if keyword.arg is not None:
                     self._note(_Home(node, "call", name), (keyword.arg,), keyword.value, keyword)
+        elif name == "autocast" and _is_on_cuda(node) and _leaves_the_format_open(node):
+            # What the arguments of the same scope say about formats does not reach it.
+            home = _Home((scope, "arguments"), "call", name)
+            span = self._span(node, node)
+            self._add(home, Setting(("autocast_dtype",), "float16", span, self._text(span), home.source, home.owner))
 
     def _argument(self, node: ast.Call, home: _Home) -> None:
         flags = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
@@ -171,7 +176,9 @@ class _Reader:
             return
         span = self._span(node, value)
         written = f"{path[-1]} {ast.unparse(value)}" if home.source == "argument" else self._text(span)
-        setting = Setting(folded_path(path), stated, span, written, home.source, home.owner)
+        self._add(home, Setting(folded_path(path), stated, span, written, home.source, home.owner))
+
+    def _add(self, home: _Home, setting: Setting) -> None:
         self.groups.setdefault(home.key, []).append(setting)
 
     def _span(self, node: ast.AST, value: ast.expr) -> Span:
@@ -188,6 +195,17 @@ class _Reader:
     def _text(self, span: Span) -> str:
         line = self._lines[span.line - 1]
         return line[span.column - 1 : span.end_column - 1] if span.line == span.end_line else line[span.column - 1 :]
+
+
+def _is_on_cuda(autocast: ast.Call) -> bool:
+    """Whether its default format is float16: `torch.cuda.amp.autocast()`, `torch.autocast("cuda")`."""
+    device = autocast.args[0] if autocast.args else None
+    return "cuda" in ast.unparse(autocast.func) or (isinstance(device, ast.Constant) and device.value == "cuda")
+
+
+def _leaves_the_format_open(autocast: ast.Call) -> bool:
+    """Whether nothing is said about the format, and it is not switched by something else."""
+    return len(autocast.args) <= 1 and all(each.arg == "cache_enabled" for each in autocast.keywords)
 
 
 def _assigned(node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:

@@ -87,9 +87,16 @@ class Calls(ImportedCalls):
             return self.layer_called(function, passed)
         if function.kind is REFERENCE:
             return self.imported_call(function.name, passed)
-        if isinstance(node.func, ast.Attribute):
+        if isinstance(node.func, ast.Attribute) and not self._is_apply(node.func, receiver):
             return self._method(node.func, receiver, passed)
-        return self.unknown_call(function, passed)
+        value = self.unknown_call(function, passed)
+        return value.but(kind=TENSOR) if isinstance(node.func, ast.Attribute) else value
+
+    def _is_apply(self, func: ast.Attribute, receiver: Value) -> bool:
+        """`SomeFunction.apply(x)` of an autograd.Function makes a tensor, of which nobody knows more."""
+        owner = receiver.target
+        is_class = receiver.kind is CLASS and isinstance(owner, Class) and func.attr == "apply"
+        return is_class and isinstance(owner, Class) and self.graph.project.is_autograd_function(owner)
 
     def _can_be_called(self, function: Value) -> bool:
         return isinstance(function.target, Class) and self.graph.calling_method(function.target) is not None

@@ -185,6 +185,10 @@ class Project:
             full.rpartition(".")[2] in _MODULES or full.startswith("torch.nn.") for full in self._bases_of(owner)
         )
 
+    def is_autograd_function(self, owner: Class) -> bool:
+        """Whether it is an operation with a backward of its own."""
+        return "torch.autograd.Function" in self._bases_of(owner)
+
     def is_never_recorded(self, function: Function) -> bool:
         """Whether torch runs it without gradients: an optimizer's step, what an autograd.Function computes."""
         methods = {"Optimizer": {"step"}, "Function": {"forward", "backward"}}
