@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 _HALVES = frozenset({"float16", "bfloat16"})
 _NONE = "none"
-_TRAINED = frozenset(
-    item.name for item in (table.REACHES_BACKWARD, table.IN_A_LOSS, table.BACKWARD_IN_FILE)
-)
+_TRAINED = frozenset(item.name for item in (table.REACHES_BACKWARD, table.IN_A_LOSS, table.BACKWARD_IN_FILE))
 
 
 def breaks_in_half_alone(finding: Finding) -> bool:
