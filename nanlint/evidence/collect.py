@@ -40,8 +40,6 @@ def _of_function(facts: ModuleFacts) -> Iterator[Item]:
         yield table.NOT_TRAINED_BY_NAME
     if facts.is_loss():
         yield table.IN_A_LOSS
-    if facts.speaks_of_loss():
-        yield table.SPEAKS_OF_LOSS
     if facts.has_backward():
         yield table.BACKWARD_IN_FILE
 
