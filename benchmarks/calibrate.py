@@ -27,6 +27,7 @@ from scipy.optimize import minimize  # type: ignore[import-untyped]
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.realcode.archives import NotAvailable
 from benchmarks.realcode.repositories import Mirror, Repository
 from nanlint.engine.check_paths import Plan, Run
 from nanlint.evidence import levels, table
@@ -95,14 +96,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def read_labels() -> list[Label]:
-    """All labels whose evidence is known, batch by batch."""
+    """All labels whose evidence is known, batch by batch; those of previews are for their own rules to learn from."""
     rows = [
         json.loads(line) for path in sorted(LABELS.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()
     ]
     return [
         Label(row["repo"], row["rule"], row["A"], row["B"], row["probability"], frozenset(row["evidence"]))
         for row in rows
-        if row.get("evidence") is not None
+        if row.get("evidence") is not None and not row["preview"]
     ]
 
 
@@ -127,8 +128,12 @@ def fit(labels: Sequence[Label], column: str) -> Column:
         shrunk = np.array([0.0, *numbers[1:]])
         return float(fitted + SHRINKAGE * (shrunk**2).sum()), rows.T @ (weights * error) + 2 * SHRINKAGE * shrunk
 
-    bounds = [(None, None), *((0, None) if item.sign > 0 else (None, 0) for item in items)]
-    found = minimize(loss, np.zeros(len(bounds)), jac=True, method="L-BFGS-B", bounds=bounds).x * levels.SCALE
+    # What lowers a pattern that the product was asked for counts at least 1 against it, by promise.
+    promised = levels.LOWERS_A_NAMED_PATTERN if column == "matters" else frozenset()
+    most = {item.name: -1 / levels.SCALE if item.name in promised else 0.0 for item in items}
+    bounds = [(None, None), *((0, None) if item.sign > 0 else (None, most[item.name]) for item in items)]
+    start = np.array([0.0, *(min(most[item.name], 0.0) for item in items)])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x * levels.SCALE
     whole = [int(np.clip(round(number), -LARGEST, LARGEST)) for number in found[1:]]
     return Column(round(found[0]), {item.name: number for item, number in zip(items, whole, strict=True)})
 
@@ -226,15 +231,22 @@ def write(fitted: dict[str, Column]) -> None:
 
 
 def refresh(mirror: Mirror) -> None:
-    """Check every labelled repository at its commit and note the evidence that nanlint has for each label now."""
+    """Check every labelled repository at its commit and note the evidence that nanlint has for each label now.
+
+    Labels of repositories that are not in the mirror are left as they are.
+    """
     for path in sorted(LABELS.glob("*.jsonl")):
         rows: list[dict[str, Any]] = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
         for repository in sorted({Repository(row["repo"], row["commit"]) for row in rows}, key=str):
-            found = evidence_of(mirror.tree(repository))
+            try:
+                found = evidence_of(mirror.tree(repository))
+            except NotAvailable as missing:
+                print(f"{missing}; left as it is", file=sys.stderr)
+                continue
             for row in rows:
                 if (row["repo"], row["commit"]) == (repository.name, repository.commit):
                     row["evidence"] = found.get((row["path"], row["line"], row["rule"]))
-        lost = sum(row["evidence"] is None for row in rows)
+        lost = sum(row.get("evidence") is None for row in rows)
         print(f"{path.name}: {len(rows)} labels, {lost} no longer reported")
         path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), "utf-8")
 

@@ -1,8 +1,8 @@
 """Whether the prefilter drops only what no rule would have found: `python benchmarks/prefilter.py [WHEEL or FOLDER ...]`.
 
 Two questions about the pinned packages and whatever else is named. Findings: does a run find exactly what a
-run with --no-gate finds, with all rules? Operations: does each operation that the analysis sees stand in a chunk that is kept for a
-rule that watches that operation alone? The second question holds the prefilter to rules that are not yet written. Exits with 1 if not.
+run with --no-gate finds, with all rules? Operations: does each operation that some rule watches stand in a chunk that is kept for that
+rule, whether the rule finds something there or not? Exits with 1 if not.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 from multiprocessing import Pool
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,15 +20,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.packages import DEFAULT_WORK, PACKAGES, Package, Source, Workshop
 from benchmarks.table import table
+from nanlint.analysis.op_graph import name_of
 from nanlint.analysis.project.whole import WholeProject
 from nanlint.engine.check_file import check_text
 from nanlint.engine.checker import Checker
-from nanlint.hazards.watched import every
-from nanlint.ops.names import SIGNATURES
+from nanlint.engine.rulebook import rulebook
 from nanlint.prefilter.of_rules import trigger_of
 from nanlint.prefilter.torch_code import may_use_torch
-from nanlint.prefilter.triggers import Prefilter
-from nanlint.rule import Rule
+from nanlint.prefilter.triggers import Prefilter, Trigger
 from nanlint.settings import Settings
 from nanlint.source.outline import outline
 from nanlint.source.read import UnreadableSource, read_source
@@ -35,7 +35,6 @@ from nanlint.source.read import UnreadableSource, read_source
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nanlint.analysis.op_graph import Op
     from nanlint.source.outline import Outline
 
 EVERY_RULE = Settings(select=("ALL",), preview=True, severity="info")
@@ -95,28 +94,27 @@ def compare_findings(text: str, path: str, settings: Settings = EVERY_RULE) -> t
 
 
 def compare_calls(text: str) -> tuple[Counter[str], list[str]]:
-    """The operations that the analysis sees, and each that a rule for that operation would not be shown."""
+    """The watched operations that the analysis sees, and each that a rule would not be shown."""
     file = WholeProject("", is_project=False).file("compared.py", text)
     if file is None:
         return Counter(), []
     plan = outline(text)
+    watching = _watching()
     kept: dict[str, frozenset[str]] = {}
     seen: Counter[str] = Counter()
     overlooked = []
-    for op in (op for function in file.functions for op in function.ops if _is_watched(op)):
-        seen[op.function] += 1
-        if op.function not in kept:
-            kept[op.function] = frozenset(_prefilter_for(op.function).chunks(plan))
+    for op in (op for function in file.functions for op in function.ops if op.copy_of is None):
+        name = name_of(op)
+        if name not in watching:
+            continue
+        seen[name] += 1
+        if name not in kept:
+            kept[name] = frozenset.intersection(*(frozenset(each.chunks(plan)) for each in watching[name]))
         line = getattr(op.node, "lineno", 1)
         chunk = _chunk_at(line, plan)
-        if chunk not in kept[op.function]:
-            overlooked.append(f"{op.function} in {chunk} (line {line})")
+        if chunk not in kept[name]:
+            overlooked.append(f"{name} in {chunk} (line {line})")
     return seen, overlooked
-
-
-def _is_watched(op: Op) -> bool:
-    """Whether a rule can watch for it where it is written. No rule is shown elements that are read."""
-    return op.copy_of is None and op.function in SIGNATURES and op.function != "subscript"
 
 
 def _chunk_at(line: int, plan: Outline) -> str:
@@ -125,10 +123,14 @@ def _chunk_at(line: int, plan: Outline) -> str:
     return min(around, key=lambda name: around[name].last_line - around[name].first_line)
 
 
-def _prefilter_for(operation: str) -> Prefilter:
-    """The prefilter of a rule that watches one operation."""
-    rule: type[Rule] = type("OneOperation", (Rule,), {"hazards": (every(operation),), "code": "ONE"})
-    return Prefilter([trigger_of(rule)])
+@cache
+def _watching() -> dict[str, list[Prefilter]]:
+    """Operation -> what is kept for each rule that watches it, whatever else its file has to hold."""
+    found: dict[str, list[Prefilter]] = {}
+    for rule in rulebook().rules.values():
+        for operation in rule.operations():
+            found.setdefault(operation, []).append(Prefilter([Trigger(trigger_of(rule).words)]))
+    return found
 
 
 def sources(workshop: Workshop, named: Iterable[Path]) -> list[Source]:

@@ -14,6 +14,7 @@ DOMAINS = {
 SINES = frozenset({"torch.acos", "torch.asin"})
 INFINITE_AT_THE_ENDS = frozenset({"torch.atanh", "torch.erfinv", "torch.logit"})
 QUOTED = 45
+ROUNDING = 1e-2
 
 
 class InverseFunctionDomain(Rule):
@@ -62,6 +63,8 @@ class InverseFunctionDomain(Rule):
             message = f"{quoted} is an element of a matrix; of a rotation it rounds past 1, where {word} is NaN"
         elif is_past and is_open:
             message, is_known = f"nothing keeps {quoted} within {domain}: {word} is NaN outside", False
+        elif is_past and low - ROUNDING <= reach.low and reach.high <= high + ROUNDING:
+            message = f"{quoted} rounds past {high:g}: {word} is NaN there"
         elif is_past:
             message = f"{quoted} can be outside of {domain} (range {reach}): {word} is NaN there"
         else:

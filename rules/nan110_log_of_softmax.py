@@ -70,7 +70,7 @@ class LogOfSoftmax(Rule):
             fix=safe(f"Use {better}", *replacing.with_leftovers(hazard, *edits))
             if edits and None not in texts.values()
             else None,
-            evidence=(items.MADE_SO,),
+            evidence=(items.SATURATES,),
         )
 
     def _check_entropy(self, hazard: OpHazard) -> Iterator[Finding]:

@@ -79,7 +79,7 @@ class VanishingEps(Rule):
         if eps and lost_bounds.may_be_a_row_of_zeros(hazard.operand.value):
             message = f"the eps of `{hazard.word}`, {eps:g}, is 0 in float16, so a row of zeros becomes NaN"
             fix = unsafe(f"Set eps={FLOOR}", edit) if edit is not None else None
-            evidence = (items.RANGE_REACHES,) if hazard.is_format_stated else (items.RARE,)
+            evidence = (items.RANGE_REACHES,) if hazard.is_format_stated else ()
             yield self.told(hazard, message, fix=fix, dtypes=("float16",), evidence=evidence)
 
 

@@ -26,11 +26,11 @@ class MaskOverflow(Rule):
     fits, but not twice: two masks of `finfo.min` that are added give -inf where both mask, in every dtype.
 
     ## Flagged
-        scores = torch.matmul(query, key)
+        scores = torch.matmul(query, key).half()
         scores = torch.where(mask, scores, -1e9)
 
     ## Instead
-        scores = torch.matmul(query, key)
+        scores = torch.matmul(query, key).half()
         scores = torch.where(mask, scores, torch.finfo(scores.dtype).min)
 
     ## Silent when

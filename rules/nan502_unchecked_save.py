@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import Direction, Event, Finding, Fix, Hazard, Iterator, Path, Rule, TrainingLoop, unsafe
+from nanlint.rule import Direction, Event, Finding, Fix, Hazard, Iterator, Path, Rule, TrainingLoop, items, unsafe
 
 # A name that changes from one save to the next leaves the last good checkpoint alone.
 CHANGING = re.compile(
@@ -53,6 +53,7 @@ class UncheckedSave(Rule):
 
     code = "NAN502"
     name = "unchecked-save"
+    evidence = (items.MILD,)
     direction = Direction.LOOP
     loops = frozenset({"backward"})
 

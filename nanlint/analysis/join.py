@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanlint.analysis.op_graph import JOIN, NOTHING, UNKNOWN, Op, Value
+from nanlint.analysis.op_graph import ATTRIBUTE, JOIN, NONE, NOTHING, UNKNOWN, Op, Value
 
 if TYPE_CHECKING:
     import ast
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from nanlint.analysis.project.definitions import Function
 
+# What is called may be one of these few.
+_MOST_ALTERNATIVES = 4
 # Tuples of tuples are joined part by part down to here.
 _DEEPEST = 8
 
@@ -50,6 +52,21 @@ def joined(values: Sequence[Value], node: ast.AST | None, scope: Function | None
             joined(parts, node, scope, depth + 1) for parts in zip(*(v.parts for v in distinct), strict=True)
         )
     return result
+
+
+def alternatives(value: Value, kinds: frozenset[str]) -> list[Value]:
+    """What of these kinds it may be: `act = torch.relu if flag else torch.tanh`; nothing if it is one thing, or may be any other.
+
+    That it may be None as well says nothing: None is not called.
+    """
+    op = value.op
+    if op is not None and op.function == ATTRIBUTE and "stored" in op.operands:
+        op = op.operands["stored"].op
+    if op is None or op.function != JOIN or op.in_place:
+        return []
+    found = [each for each in op.operands.values() if each.kind is not NONE]
+    is_known = all(each.kind in kinds and (each.target is not None or each.name) for each in found)
+    return found if is_known and len(found) <= _MOST_ALTERNATIVES else []
 
 
 def _common(values: Sequence[Any], otherwise: Any) -> Any:

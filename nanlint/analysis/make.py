@@ -188,7 +188,8 @@ class Maker:
         if constant is not NOTHING:
             reach = range_of(constant)
         if is_learned_leaf(op):
-            return Value(TENSOR, op, dtype=dtype, learned=True)
+            is_new = op.scope is not None and op.scope.name == "__init__"  # which ends before it is trained
+            return Value(TENSOR, op, range=reach if is_new else FINITE, dtype=dtype, learned=True)
         subject = op.subject
         is_view = op.function in VIEWS and subject is not None
         value = Value(

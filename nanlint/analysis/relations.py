@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.dtypes import rounded_to
-from nanlint.analysis.op_graph import NOTHING, TEXT, Op, Value, made_from
+from nanlint.analysis.op_graph import NOTHING, Op, Value, made_from
 from nanlint.ops.interval import INF, NONNEGATIVE, UNIT, Interval, point
 from nanlint.ops.names import METHODS
 
@@ -22,14 +22,11 @@ _SMALLEST = frozenset(f"torch.{word}" for word in ("min", "amin", "cummin"))
 _PEAKS = frozenset({"torch.max", "torch.amax"})
 NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
 _ORDERS = (NOTHING, None, "fro", 1, 2, INF)
+_ROOTS = frozenset({"torch.sqrt", "torch.pow"})
 _SUMS = frozenset({"torch.sum", "torch.nansum"})
 _RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.maximum"})
 _DIAGONALS = frozenset({"torch.eye", "torch.diag", "torch.diag_embed"})
 _SHARE, _SIGNED_SHARE = replace(UNIT, nan=True), Interval(-1.0000002, 1.0000002, nan=True)
-_NORMALIZE = "torch.nn.functional.normalize"
-# The dot product of two unit vectors is this far past 1 by rounding, at most.
-_COSINE, _COSINE_IN_HALF = Interval(-1.0000005, 1.0000005, nan=True), Interval(-1.01, 1.01, nan=True)
-_HALVES = frozenset({"float16", "bfloat16"})
 _NOTHING_LEFT = Interval(0.0, 0.0, nan=True)
 _COPIES = frozenset(METHODS[word] for word in ("detach", "clone", "contiguous", "cpu"))
 _NOT_POSITIVE = Interval(-INF, 0.0, minus_inf=True, nan=True)
@@ -184,7 +181,7 @@ def _is_test_with_itself(test: Value | None, less: Value | None) -> bool:
 
 def _is_no_less(upper: Value | None, lower: Value | None) -> bool:
     """Whether `upper` is a maximum of what `lower` is a part or a minimum of, or `lower` a minimum of `upper`."""
-    largest, smallest = maker(upper, _LARGEST), maker(lower, _SMALLEST)
+    largest, smallest = maker(upper, _LARGEST) or _largest_by_its_place(upper), maker(lower, _SMALLEST)
     if largest and smallest and same(largest.subject, smallest.subject):
         return True
     return bool((largest and _is_of(largest, lower)) or (smallest and _is_of(smallest, upper)))
@@ -192,6 +189,17 @@ def _is_no_less(upper: Value | None, lower: Value | None) -> bool:
 
 def _is_of(extreme: Op, values: Value | None) -> bool:
     return (aligned if "dim" in extreme.operands else same)(extreme.subject, values) or _is_picked(extreme, values)
+
+
+def _largest_by_its_place(value: Value | None) -> Op | None:
+    """`x.gather(1, x.argmax(1))`: a maximum, by the place where it is."""
+    picked = maker(value, frozenset({"torch.gather", "torch.take_along_dim"}))
+    place = root(picked.operands.get("index", Value())) if picked is not None else None
+    found = made_from(place) if place is not None else None
+    is_place = found is not None and (found.function == "torch.argmax" or (found.function in _PEAKS and place is not None and place.name == "indices"))  # fmt: skip
+    return (
+        found if is_place and found is not None and picked is not None and same(found.subject, picked.subject) else None
+    )
 
 
 def _is_picked(extreme: Op, value: Value | None) -> bool:
@@ -203,6 +211,22 @@ def _is_picked(extreme: Op, value: Value | None) -> bool:
     index = getattr(picked.node, "slice", None)
     is_last = isinstance(index, ast.Tuple) and len(index.elts) == 2 and ast.unparse(index.elts[0]) == "..."
     return along is None or (along.constant == -1 and is_last)
+
+
+def _total(op: Op) -> Interval | None:
+    """`x + (x == 0) * eps`, of an x that is not negative: something is added where there is nothing."""
+    terms = list(op.operands.values())
+    for value, added in (terms[:2], terms[1::-1]):
+        product = maker(added, frozenset({"torch.mul"}))
+        for test, step in (
+            ((one, two) for one, two in (tuple(product.operands.values()), tuple(product.operands.values())[::-1]))
+            if product is not None and value.range.least >= 0
+            else ()
+        ):
+            zero = maker(test, frozenset({"torch.eq"}))
+            if step.range.low > 0 and zero is not None and zero.operands["other"].range.constant == 0 and aligned(zero.subject, value):  # fmt: skip
+                return Interval(0.0, INF, plus_inf=value.range.plus_inf, nan=value.range.nan, nonzero=True)
+    return None
 
 
 def _product(op: Op) -> Interval | None:
@@ -222,7 +246,7 @@ def _quotient(op: Op) -> Interval | None:
         return None
     if part.range.least >= 0 and holds(whole, part):
         return _SHARE
-    return _SIGNED_SHARE if _holds_size(whole, part) else None
+    return _SIGNED_SHARE if holds_size(whole, part) else None
 
 
 def holds(whole: Value | None, part: Value, depth: int = 0) -> bool:
@@ -242,30 +266,71 @@ def holds(whole: Value | None, part: Value, depth: int = 0) -> bool:
     )
 
 
-def _holds_size(whole: Value | None, part: Value, depth: int = 0) -> bool:
-    """Whether `whole` is no less than the size of `part`: its norm or largest size, and what was added to that."""
+def holds_size(  # noqa: PLR0911 - one way out for each way to write a length
+    whole: Value | None, part: Value, depth: int = 0, *, is_of_rows: bool = False
+) -> bool:
+    """Whether `whole` is no less than the size of `part`: its norm or largest size, and what was added to that.
+
+    With `is_of_rows` it is no less than the length of the row that the part is in.
+    """
     made = made_from(root(whole)) if whole is not None else None
     if made is None or depth == _DEEPEST:
         return False
     if made.function in NORMS:
         order = made.operands.get("p") or made.operands.get("ord")
-        return (order is None or order.constant in _ORDERS) and _is_of(made, part)
-    if made.function in _PEAKS:
+        orders = _ORDERS[:-1] if is_of_rows else _ORDERS
+        return (order is None or order.constant in orders) and _is_of(made, part)
+    if made.function in _PEAKS and not is_of_rows:
         sizes = maker(made.subject, frozenset({"torch.abs"}))
         return sizes is not None and aligned(sizes.subject, part)
     if made.function in _RAISING and "max" not in made.operands:
-        return _holds_size(made.subject, part, depth + 1)
+        return holds_size(made.subject, part, depth + 1, is_of_rows=is_of_rows)
+    if made.function in _ROOTS:
+        return _is_root_of_squares(made, part)
     if made.function != "torch.add" or "alpha" in made.operands:
         return False
     terms = list(made.operands.values())
-    return all(term.range.least >= 0 for term in terms) and any(_holds_size(term, part, depth + 1) for term in terms)
+    return all(term.range.least >= 0 for term in terms) and any(
+        holds_size(term, part, depth + 1, is_of_rows=is_of_rows) for term in terms
+    )
+
+
+def _is_root_of_squares(made: Op, part: Value) -> bool:
+    """`x.pow(2).sum(1, keepdim=True).sqrt()`: a length, written out; `torch.sqrt(x @ x)` as well."""
+    exponent = made.operands.get("exponent")
+    total = made_from(root(made.subject)) if made.subject is not None else None
+    while total is not None and total.function in {"torch.add", *_RAISING} and "max" not in total.operands:
+        others = list(total.operands.values())[1:]
+        if any(each.range.least < 0 for each in others):
+            return False
+        total = made_from(root(total.subject)) if total.subject is not None else None
+    if total is None or (exponent is not None and exponent.number != 1 / 2):
+        return False
+    if total.function in {"torch.dot", "torch.vdot"}:
+        return all(aligned(each, part) for each in total.operands.values())
+    squares = (
+        maker(total.subject, frozenset({"torch.pow", "torch.square", "torch.mul"})) if total.function in _SUMS else None
+    )
+    if squares is None:
+        return False
+    power = squares.operands.get("exponent")
+    factors = [each for name, each in squares.operands.items() if name != "exponent"]
+    return (power is None or power.number == 2) and all(aligned(each, part) for each in factors)
 
 
 def _sum(op: Op) -> Interval | None:
     """What a sum of products is, if it is a cosine, or what a sum of exponentials is, if the largest is 1."""
     product = maker(op.subject, frozenset({"torch.mul"}))
     cosine = _dot_product(product) if product is not None else None
+    if cosine is None and _holds_its_diagonal(op):
+        return Interval(0.0, INF, nan=True, nonzero=True)
     return cosine or _sum_of_tests(op) or _sum_of_best(op) or _sum_of_powers(op)
+
+
+def _holds_its_diagonal(op: Op) -> bool:
+    from nanlint.analysis.unit_rows import holds_its_diagonal  # noqa: PLC0415 - they know each other
+
+    return holds_its_diagonal(op)
 
 
 def _sum_of_best(op: Op) -> Interval | None:
@@ -288,7 +353,8 @@ def _sum_of_powers(op: Op) -> Interval | None:
     """The sum of exp(x - max(x)) holds the 1 of the largest x, if it is taken where the maximum is."""
     grown = maker(op.subject, frozenset({"torch.exp"}))
     shifted = maker(grown.subject, frozenset({"torch.sub"})) if grown else None
-    peak = maker(shifted.operands.get("other"), _PEAKS) if shifted else None
+    below = shifted.operands.get("other") if shifted else None
+    peak = maker(below, _PEAKS) or _largest_by_its_place(below)
     if shifted is None or peak is None or _difference(shifted) != _NOT_POSITIVE:
         return None
     along, of_peak = op.operands.get("dim"), peak.operands.get("dim")
@@ -401,17 +467,13 @@ def _filled(op: Op) -> Interval | None:
 
 
 def _dot_product(op: Op) -> Interval | None:
-    """A cosine: the rows of both were divided by their lengths. Of what is not negative, a sum of products is not."""
-    factors = [value for value in (*op.operands.values(), *op.rest) if value.kind != TEXT]
-    made = [made_from(root(value)) for value in factors]
-    if len(made) > 1 and all(each is not None and each.function == _NORMALIZE for each in made):
-        return _COSINE_IN_HALF if any(value.dtype in _HALVES for value in factors) else _COSINE
-    if any(value.range.constant == 0 for value in factors):
-        return _NOTHING_LEFT
-    return _NOT_NEGATIVE if len(factors) > 1 and all(value.range.least >= 0 for value in factors) else None
+    from nanlint.analysis.unit_rows import dot_product  # noqa: PLC0415 - they know each other
+
+    return dot_product(op)
 
 
 _RELATIONS: Mapping[str, Callable[[Op], Interval | None]] = {
+    "torch.add": _total,
     "torch.sub": _difference,
     "torch.mul": _product,
     "torch.div": _quotient,
@@ -421,5 +483,16 @@ _RELATIONS: Mapping[str, Callable[[Op], Interval | None]] = {
     **dict.fromkeys(NORMS, _norm_of_joined),
     "torch.where": _where,
     "torch.masked_fill": _filled,
-    **dict.fromkeys(("torch.matmul", "torch.mm", "torch.bmm", "torch.einsum"), _dot_product),
+    **dict.fromkeys(
+        (
+            "torch.matmul",
+            "torch.mm",
+            "torch.bmm",
+            "torch.einsum",
+            "torch.dot",
+            "torch.vdot",
+            "torch.nn.functional.linear",
+        ),
+        _dot_product,
+    ),
 }

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from nanlint.model import Finding
 
 # Where the sums start, and how steep they are: the confidence is 1 / (1 + exp(-(start + sum) / SCALE)).
-START_CAN_HAPPEN, START_MATTERS, SCALE = 3, -10, 4.0
+START_CAN_HAPPEN, START_MATTERS, SCALE = -1, -10, 4.0
 # The least confidence that it matters for a warning and for an error, and the least confidence that it can happen for either.
 # Most of what can break never does in a real run: of 100 findings that readers judged, 8 matter or may. So these confidences are
 # small; a warning is worth a look, an error is where most evidence meets. `benchmarks/calibrate.py` prints what each threshold shows.
-WARNING_FROM, ERROR_FROM, CAN_HAPPEN_FROM = 0.05, 0.25, 0.5
+WARNING_FROM, ERROR_FROM, CAN_HAPPEN_FROM = 0.07, 0.2, 0.4
 
 # The patterns that the product was asked for are shown unless a consequence that was seen, or knowing nothing, speaks against it:
 # unguarded division, log without eps, clip after NaN check, a clip that never clips, a tiny norm eps, scheduler state over config.
@@ -34,6 +34,7 @@ LOWERS_A_NAMED_PATTERN = frozenset(
         table.NAME_ALONE,
         table.RARE,
         table.DECIDED_ELSEWHERE,
+        table.GRADIENT_UNSEEN,
         table.NO_GRADIENT,
         table.ONLY_LOGGED,
         table.BUILT_ONCE,
@@ -64,9 +65,10 @@ def level(code: str, evidence: frozenset[str]) -> Severity:
     return Severity.WARNING if sureness >= WARNING_FROM or is_named else Severity.INFO
 
 
-def graded(finding: Finding, *more: Item, without: Item | None = None) -> Finding:
+def graded(finding: Finding, *more: Item, without: tuple[Item, ...] = ()) -> Finding:
     """The finding with further evidence, each item once, and the level that all of it adds up to."""
-    kept = (name for name in finding.evidence if without is None or name != without.name)
+    left_out = {item.name for item in without}
+    kept = (name for name in finding.evidence if name not in left_out)
     names = tuple(dict.fromkeys((*kept, *(item.name for item in more))))
     return replace(
         finding,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.analysis import origins
 from nanlint.analysis.name_hints import STATED
 from nanlint.analysis.project.consequence import DATA, KEPT, OUTPUT, TRAINS, WRITTEN
 from nanlint.analysis.trained_by_name import is_building, is_inference, is_loss, is_trained, may_train, serves_a_forward
@@ -47,14 +48,30 @@ def _of_operand(finding: Finding, hazard: Hazard, chunk: Chunk | None, plan: Out
     """What is known of the operand, and of the gradient that passes through it."""
     if not hazard.is_operand_known and table.MADE_SO.name not in finding.evidence:
         yield table.NOTHING_KNOWN
-    if hazard.is_presumed_safe:
-        yield table.EPS_ADDED
-    if hazard.is_ruled_out_by_callers or (not hazard.is_forward and not _is_seen_to_train(hazard, chunk, plan)):
+    if hazard.is_presumed_safe and not breaks_in_half_alone(finding):  # there the eps may be 0 itself
+        yield table.RARE
+    if hazard.is_ruled_out_by_callers:
         yield table.DECIDED_ELSEWHERE
+    if not hazard.is_forward and not _is_seen_to_train(hazard, chunk, plan):
+        yield table.GRADIENT_UNSEEN
+    yield from _of_sources(hazard)
     # What has no gradient itself may still be multiplied onto what has one.
     is_without = hazard.is_without_gradient and not hazard.ends & (TRAINS | OUTPUT | DATA)
     if not hazard.op.recorded or is_without or is_read_off(hazard):
         yield table.NO_GRADIENT
+
+
+def _of_sources(hazard: Hazard) -> Iterator[Item]:
+    """What it says about an operand where its numbers come from."""
+    found = origins.sources_of(hazard.callers) - {origins.CONSTANT}
+    breaks_at_zero = all(hasattr(zone, "contains") and zone.contains(0.0) for zone in hazard.zones)
+    is_exact = breaks_at_zero and found in ({origins.NETWORK}, {origins.NETWORK, origins.LEARNED})
+    if found == {origins.LEARNED}:
+        yield table.LEARNED
+    elif is_exact or found in ({origins.LENGTHS}, {origins.NOISE}):
+        yield table.RARE
+    elif found == {origins.SETTING}:
+        yield table.DECIDED_ELSEWHERE
 
 
 def _is_seen_to_train(hazard: Hazard, chunk: Chunk | None, plan: Outline) -> bool:
@@ -81,8 +98,6 @@ def _of_function(chunk: Chunk, plan: Outline, hazard: Hazard) -> Iterator[Item]:
         yield table.NOT_TRAINED_BY_NAME
     if is_loss(chunk):
         yield table.IN_A_LOSS
-    if any("loss" in word for word in chunk.words):
-        yield table.SPEAKS_OF_LOSS
     if any("backward" in each.words for each in plan.chunks.values()):
         yield table.BACKWARD_IN_FILE
     # A layer that is made once is used in every step.

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 _HALVES = frozenset({"float16", "bfloat16"})
 _NONE = "none"
-_TRAINED = frozenset(
-    item.name for item in (table.REACHES_BACKWARD, table.IN_A_LOSS, table.SPEAKS_OF_LOSS, table.BACKWARD_IN_FILE)
-)
+_TRAINED = frozenset(item.name for item in (table.REACHES_BACKWARD, table.IN_A_LOSS, table.BACKWARD_IN_FILE))
 
 
 def breaks_in_half_alone(finding: Finding) -> bool:
@@ -40,7 +38,7 @@ def with_project(finding: Finding, words: ProjectWords, formats: tuple[str, ...]
     more = [*_items(finding, words), *([table.HALF_UNUSED] if dtype == _NONE else [])]
     # In a project that trains in float16 not everything is run in it: what reaches what is trained is taken to be.
     is_run = dtype in _HALVES and not _TRAINED.isdisjoint(finding.evidence)
-    judged = graded(finding, *more, without=table.HALF_UNUSED if is_run else None)
+    judged = graded(finding, *more, without=(table.HALF_ALONE, table.HALF_UNUSED) if is_run else ())
     return replace(judged, why=finding.why or place)
 
 

@@ -11,6 +11,7 @@ from nanlint.analysis.op_graph import CALL, JOIN, NUMBER, made_from, name_of
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.analysis.patterns.kept import thrown_away, zones_thrown_away
 from nanlint.hazards.hazard import Hazard
+from nanlint.hazards.never_run import is_never_run
 from nanlint.hazards.no_elements import NoElements
 from nanlint.hazards.resume import Resume
 from nanlint.hazards.watched import RESTORED, Watched
@@ -45,6 +46,7 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
             if op.copy_of is None
             for each in watched.get(_name_of(op), ())
             if (hazard := _hazard(op, each, function, file, thrown.get(op, ()))) is not None
+            and not is_never_run(op, function, file)
         ]
         found += _of_restored(watched.get(RESTORED, ()), function, file)
         together: dict[object, list[Hazard]] = {}
@@ -109,7 +111,9 @@ def _hazard(  # noqa: PLR0911 - one way out for each reason
     else:
         operands = dict(op.operands)
     zones = [
-        zone for zone in zones if zone.direction is not BACKWARD or not (is_cut_off or _is_detached(zone, operands))
+        zone
+        for zone in zones
+        if zone.direction is not BACKWARD or not (is_cut_off or _is_detached(zone, operands, file))
     ]
     if not zones:
         return None
@@ -135,10 +139,12 @@ def _made(  # noqa: PLR0913 - what is known of one place
     )
 
 
-def _is_detached(zone: Zone, operands: Mapping[str, Value]) -> bool:
-    """Whether no gradient is computed for those operands whose gradient would break."""
+def _is_detached(zone: Zone, operands: Mapping[str, Value], file: FileInProject) -> bool:
+    """Whether no gradient is computed for those operands whose gradient would break, by whomever it is called."""
     broken = [operands.get(name) for name in (zone.gradient or zone.operand, zone.partner) if name]
-    return all(value is None or value.detached for value in broken)
+    if all(value is None or value.detached for value in broken):
+        return True
+    return all(value is None or file.comes_without_gradient(value) for value in broken)
 
 
 def _library(op: Op, function: Function) -> str:
@@ -195,6 +201,8 @@ def _of_thrown(
 ) -> Hazard | None:
     """An operation whose broken results somebody throws away, as far as a gradient passes through it."""
     if not op.recorded or _library(op, function) == "numpy" or all(map(_has_no_gradient, op.operands.values())):
+        return None
+    if all(map(file.comes_without_gradient, op.operands.values())):
         return None
     callers = file.graph.with_callers(op.operands[watched.operand])
     operands = {**op.operands, watched.operand: callers} if file.knows_callers(function) else dict(op.operands)

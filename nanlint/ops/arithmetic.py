@@ -120,7 +120,10 @@ def div(form: Format, a: Interval, b: Interval) -> Interval:
         minus = minus or _infinite(a, b, same_sign=(negative, positive))
         plus = plus or _infinite(a, b, same_sign=(positive, negative))
     nan = a.nan or b.nan or (a.has_zero and b.has_zero) or (_is_infinite(a) and _is_infinite(b))
-    return Interval(low, high, minus, plus, nan)
+    # Even by the largest number, what is not tiny leaves something.
+    least = max(a.low, -a.high) if a.has_finite else 0.0
+    nonzero = least > 0 and not _is_infinite(b) and form.round(min(least, form.max) / form.max) > 0
+    return Interval(low, high, minus, plus, nan, nonzero)
 
 
 def _quotient(x: float, y: float, side: float) -> End:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanlint.ops.aggregates import average, product, total
-from nanlint.ops.arithmetic import absolute, maximum, minimum, neg, sub
+from nanlint.ops.arithmetic import absolute, maximum, minimum, neg, square, sub
 from nanlint.ops.curves import loosen
 from nanlint.ops.inexact import always, hull, nan_if_infinite, same, spoiled, widened
 from nanlint.ops.interval import COUNT, FINITE, INF, NONNEGATIVE, TRUTH, Interval, point
@@ -105,6 +105,17 @@ def _loss(known: Interval) -> Transfer:
     return transfer
 
 
+def _distance_loss(given: Operands) -> Interval:
+    """Of each pair the distance or its square, of all of them the mean: of bounded values bounded."""
+    result, apart = _loss(NONNEGATIVE)(given), sub(given.form, given["input"], given["target"])
+    if given.given("weight") or given.constant("reduction") not in {"none", "mean"}:
+        return result
+    each = square(given.form, apart) if given.operation == "torch.nn.functional.mse_loss" else absolute(apart)
+    if given.constant("reduction") == "mean":
+        each = replace(average(given.form, each, empty=given.empty), low=0.0)
+    return replace(result, high=min(result.high, each.high), plus_inf=result.plus_inf or each.plus_inf)
+
+
 def _of_probabilities(given: Operands) -> Interval:
     """A cross entropy with targets in [0, 1] is never negative; torch's own clamps its logarithms at -100."""
     target = given["target"]
@@ -198,6 +209,7 @@ REDUCTIONS: dict[str, Transfer] = {
         (f"torch.nn.functional.{name}" for name in f"{_LOSSES} {_MORE_LOSSES}".split()), _loss(NONNEGATIVE)
     ),
     **dict.fromkeys((f"torch.{name}" for name in f"{_FINITE} {_MORE_FINITE}".split()), _finite),
+    **dict.fromkeys((f"torch.nn.functional.{name}" for name in ("mse_loss", "l1_loss")), _distance_loss),
     "torch.all": always(TRUTH),
     "torch.any": always(TRUTH),
     "torch.bincount": lambda given: total(given["weights"], empty=True) if given.given("weights") else COUNT,

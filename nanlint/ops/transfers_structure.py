@@ -9,7 +9,7 @@ from nanlint.ops.aggregates import average, total
 from nanlint.ops.arithmetic import add, rounded
 from nanlint.ops.formats import DTYPES, FORMATS
 from nanlint.ops.inexact import always, hull, nan_if_infinite, same, spoiled, widened
-from nanlint.ops.interval import COUNT, EVERYTHING, FINITE, INF, NONNEGATIVE, TRUTH, UNIT, Interval, point
+from nanlint.ops.interval import COUNT, EVERYTHING, FINITE, INF, POSITIVE, TRUTH, UNIT, Interval, point
 
 if TYPE_CHECKING:
     from nanlint.ops.operands import Operands, Transfer
@@ -212,7 +212,7 @@ STRUCTURE: dict[str, Transfer] = {
     "torch.Tensor.cauchy_": always(FINITE),
     "torch.Tensor.copy_": _filled("src"),
     "torch.Tensor.dim": always(COUNT),
-    "torch.Tensor.exponential_": always(NONNEGATIVE),
+    "torch.Tensor.exponential_": always(POSITIVE),
     "torch.Tensor.fill_diagonal_": lambda given: given["input"].join(rounded(given.form, given["fill_value"])),
     "torch.Tensor.geometric_": always(COUNT.without_zero()),
     "torch.Tensor.log_normal_": always(Interval(0.0, INF, plus_inf=True)),

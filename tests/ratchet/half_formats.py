@@ -6,7 +6,7 @@ import torch.nn.functional as F
 
 def single_attention(query, key, value, mask):
     scores = torch.matmul(query, key.transpose(-2, -1)) / query.size(-1) ** 0.5
-    scores = scores.masked_fill(mask == 0, -1e9)  # expect: NAN205(warning)
+    scores = scores.masked_fill(mask == 0, -1e9)  # expect: NAN205(info)
     return torch.matmul(F.softmax(scores, dim=-1), value)
 
 
@@ -19,7 +19,7 @@ def single_attention_cured(query, key, value, mask):
 def expert_attention(query, key, allowed):
     scores = torch.matmul(query, key.transpose(2, 3)) * query.size(-1) ** -0.5
     lowest = -2.3e38
-    return torch.where(allowed[:, None], scores, lowest).softmax(dim=-1)  # expect: NAN205(warning)
+    return torch.where(allowed[:, None], scores, lowest).softmax(dim=-1)  # expect: NAN205(info)
 
 
 def padded_causal_mask(causal, attention_mask, dtype):
@@ -57,7 +57,7 @@ def box_overlap(left, right):
 
 def tuned_in_half(net, batches):
     net = net.half()
-    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-5)  # expect: NAN209(warning)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-5)  # expect: NAN209(error)
     for batch in batches:
         optimizer.zero_grad()
         net(batch.half()).mean().backward()

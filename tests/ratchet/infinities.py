@@ -5,7 +5,7 @@ import torch
 
 def known_norm(norm):
     is_bad = norm.isnan().logical_or(norm.isinf())
-    return is_bad * -1.0 + is_bad.logical_not() * norm  # expect: NAN303(warning)
+    return is_bad * -1.0 + is_bad.logical_not() * norm  # expect: NAN303(info)
 
 
 def known_norm_cured(norm):
@@ -30,7 +30,7 @@ def log_difference(log_large, log_small):
 
 def shifted(scores, keep):
     scores = scores.masked_fill(~keep, -torch.inf)
-    return (scores - scores.max(-1, keepdim=True)[0]).exp()  # expect: NAN303(warning)
+    return (scores - scores.max(-1, keepdim=True)[0]).exp()  # expect: NAN303(info)
 
 
 def padded_colours(colours, missing):

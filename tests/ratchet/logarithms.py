@@ -31,7 +31,7 @@ class PriorLoss(nn.Module):
 
     def forward(self, code):
         real = torch.log(self.judge(torch.rand_like(code))).mean()  # expect: NAN110(warning)
-        fake = torch.log(1.0 - self.judge(code)).mean()  # expect: NAN110(warning)
+        fake = torch.log(1.0 - self.judge(code)).mean()  # expect: NAN110(error)
         return -(real + fake)
 
 
@@ -139,7 +139,7 @@ def log_product(left, right):
 
 def information(prior_variance, explained):
     left_over = prior_variance - explained
-    return 0.5 * (left_over.log() - prior_variance.log())  # expect: NAN102(warning)
+    return 0.5 * (left_over.log() - prior_variance.log())  # expect: NAN102(info)
 
 
 def tail_log(points):

@@ -9,7 +9,7 @@ from torch import nn
 def scaled_step(model, optimizer, scaler, batch, most):
     loss = model(batch).mean()
     scaler.scale(loss).backward()
-    nn.utils.clip_grad_norm_(model.parameters(), most)  # expect: NAN402(warning)
+    nn.utils.clip_grad_norm_(model.parameters(), most)  # expect: NAN402(error)
     scaler.step(optimizer)
     scaler.update()
     optimizer.zero_grad()
@@ -36,7 +36,7 @@ class TwoNets:
     def step(self, loss, is_last):
         self.scaler.scale(loss).backward()
         if self.most is not None:
-            nn.utils.clip_grad_norm_(self.image_net.parameters(), self.most)  # expect: NAN402(warning)
+            nn.utils.clip_grad_norm_(self.image_net.parameters(), self.most)  # expect: NAN402(error)
         if is_last:
             for optimizer in self.optimizers:
                 self.scaler.step(optimizer)
@@ -58,7 +58,7 @@ class Brain:
         self.optimizer.zero_grad()
 
     def are_gradients_fine(self, loss):
-        nn.utils.clip_grad_norm_(self.model.parameters(), 5.0)  # expect: NAN402(warning)
+        nn.utils.clip_grad_norm_(self.model.parameters(), 5.0)  # expect: NAN402(error)
         return torch.isfinite(loss)
 
 
@@ -80,7 +80,7 @@ def checked_step(actor, optimizer, loss):
     if not torch.isfinite(loss):
         return None
     loss.backward()
-    norm = nn.utils.clip_grad_norm_(actor.parameters(), 1.0)  # expect: NAN403(warning)
+    norm = nn.utils.clip_grad_norm_(actor.parameters(), 1.0)  # expect: NAN403(error)
     optimizer.step()
     return norm
 

@@ -5,7 +5,7 @@ from torch import nn
 
 
 def line_distance(start, end, offset):
-    width = torch.sqrt((end[..., 1] - start[..., 1]).square() + (end[..., 0] - start[..., 0]).square()) + 1e-6  # expect: NAN211(error)
+    width = torch.sqrt((end[..., 1] - start[..., 1]).square() + (end[..., 0] - start[..., 0]).square()) + 1e-6  # expect: NAN211(warning)
     return offset / width
 
 

@@ -126,12 +126,13 @@ class Assignments(Calls):
         op = Op(JOIN, {"0": base, "1": value}, target, self.function)
         op.where, op.in_place, op.nodes = "element", True, {"0": target.value}
         self.function.ops.append(op)
+        # `mask[0] = True` selects something.
+        is_marked = base.dtype == "bool" and isinstance(index.constant, int) and value.constant == 1
         is_cut = base.detached and (value.detached or not self.recorded)
         reach = base.range.join(self.maker.fitting(value.range, base))
         parts = self._parts_with(base, index, value)
-        self.change(
-            base, Value(base.kind, op, range=reach, dtype=base.dtype, detached=is_cut, parts=parts), target.value
-        )
+        held = Value(base.kind, op, range=reach, dtype=base.dtype, detached=is_cut, parts=parts, some=is_marked)
+        self.change(base, held, target.value)
 
     def _parts_with(self, base: Value, index: Value, value: Value) -> tuple[Value, ...]:
         """The elements of a list of which one was replaced; none where nobody knows which."""

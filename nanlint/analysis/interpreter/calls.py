@@ -6,6 +6,7 @@ import ast
 
 from nanlint.analysis.interpreter.arguments import Arguments
 from nanlint.analysis.interpreter.imported_calls import ImportedCalls
+from nanlint.analysis.join import alternatives
 from nanlint.analysis.op_graph import (
     ARRAY,
     CALL,
@@ -13,7 +14,6 @@ from nanlint.analysis.op_graph import (
     DICT,
     FUNCTION,
     INSTANCE,
-    JOIN,
     LAYER,
     NUMBER,
     REFERENCE,
@@ -45,8 +45,8 @@ _STILL_IT = frozenset(
     {"to", "cuda", "cpu", "train", "eval", "half", "float", "double", "bfloat16", "requires_grad_", "xpu"}
 )
 _SPREADS = frozenset({"std", "var"})
-# What is called may be one of these few.
-_MOST_ALTERNATIVES = 4
+_OBJECTS = frozenset({INSTANCE})
+_CALLED = frozenset({REFERENCE, FUNCTION, INSTANCE, LAYER})
 
 
 class Calls(ImportedCalls):
@@ -70,7 +70,7 @@ class Calls(ImportedCalls):
     def _result(  # noqa: PLR0911 - one way out for each kind of function
         self, function: Value, receiver: Value, passed: Arguments
     ) -> Value:
-        either = _one_of_several(function)
+        either = alternatives(function, _CALLED)
         if either:
             results = [self._result(each, receiver, passed) for each in either]
             return self.maker.join(results, passed.node, self.function)
@@ -133,6 +133,13 @@ class Calls(ImportedCalls):
             return held if held is not None else self.graph.attribute(
                 base.target, node.func.attr, base, node.func
             ), base
+        methods = [
+            self.graph.attribute(each.target, node.func.attr, each, node.func)
+            for each in alternatives(base, _OBJECTS)
+            if isinstance(each.target, Class)
+        ]
+        if methods and all(each.kind is FUNCTION for each in methods):
+            return self.maker.join(methods, node.func, self.function), base
         return Value(), base
 
     def _note_writing(self, node: ast.Call, values: list[Value]) -> None:
@@ -248,14 +255,3 @@ class Calls(ImportedCalls):
         if text and text != "self":
             for name in [name for name in self.env.names if name.startswith(f"{text}.")]:
                 del self.env.names[name]
-
-
-def _one_of_several(function: Value) -> list[Value]:
-    """`act = torch.relu if flag else torch.tanh`, or what an attribute holds so: a call of it is a call of either."""
-    op = function.op
-    if op is not None and "stored" in op.operands:
-        op = op.operands["stored"].op
-    if op is None or op.function != JOIN or op.in_place or len(op.operands) > _MOST_ALTERNATIVES:
-        return []
-    held = list(op.operands.values())
-    return held if all(each.kind in {REFERENCE, FUNCTION} and not _one_of_several(each) for each in held) else []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.dtypes import format_of
 from nanlint.analysis.op_graph import JOIN, TENSOR, Op, Value, made_from
-from nanlint.analysis.relations import aligned, root
+from nanlint.analysis.relations import SAME_NUMBERS, aligned, root
 from nanlint.ops.interval import EVERYTHING, INF, Interval
 from nanlint.ops.names import METHODS
 
@@ -59,7 +59,7 @@ def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:  # noqa
         return
     word = op.function.removeprefix("torch.")
     if word in _NEGATED and "other" in op.operands:
-        yield from _compared(op.operands["input"], word, op.operands["other"], holds=holds)
+        yield from _compared(op.operands["input"], word, op.operands["other"], holds=holds, depth=depth)
         return
     yield Told(test, NOT_ZERO if holds else _ZERO)
     subject = op.subject
@@ -67,6 +67,9 @@ def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:  # noqa
         return
     if op.function == _ANY and holds:
         yield Told(subject, EVERYTHING, some=True)
+    if op.function in SAME_NUMBERS or (op.function == "torch.mul" and holds):
+        for factor in (subject,) if op.function in SAME_NUMBERS else op.operands.values():
+            yield from told(factor, holds=holds, depth=depth + 1)
     yield from _differing(op, holds=holds)
     if (op.function == _ALL and holds) or (op.function == _ANY and not holds) or op.function in _NUMBERS:
         yield from told(subject, holds=holds, depth=depth + 1)
@@ -81,9 +84,9 @@ def _differing(op: Op, *, holds: bool) -> Iterator[Told]:
         yield Told(test.subject, EVERYTHING, some=True)
 
 
-def _compared(left: Value, word: str, right: Value, *, holds: bool) -> Iterator[Told]:
-    yield from _side(left, word, right, holds=holds)
-    yield from _side(right, _MIRRORED[word], left, holds=holds)
+def _compared(left: Value, word: str, right: Value, *, holds: bool, depth: int) -> Iterator[Told]:
+    yield from _side(left, word, right, holds=holds, depth=depth)
+    yield from _side(right, _MIRRORED[word], left, holds=holds, depth=depth)
 
 
 def apart(test: Value, *, holds: bool) -> Iterator[tuple[tuple[object, object], Interval]]:
@@ -116,7 +119,7 @@ def apart(test: Value, *, holds: bool) -> Iterator[tuple[tuple[object, object], 
                 yield (one.key, two.key), replace(allowed, nan=True)
 
 
-def _side(value: Value, word: str, other: Value, *, holds: bool) -> Iterator[Told]:
+def _side(value: Value, word: str, other: Value, *, holds: bool, depth: int) -> Iterator[Told]:
     limit = other.range.constant
     if limit is None:
         return
@@ -129,6 +132,8 @@ def _side(value: Value, word: str, other: Value, *, holds: bool) -> Iterator[Tol
     yield Told(value, allowed, strict)
     op = made_from(value)
     if op is not None and op.subject is not None:
+        if not allowed.has_zero and not allowed.nan:
+            yield from told(value, holds=True, depth=depth + 1)  # `mask.float() * (x < 1).float() > 0.5`
         if op.function in _NUMBERS:
             yield Told(op.subject, allowed, strict)
         if op.function == "int" and said in {"gt", "ge"} and (limit > 0 or (limit == 0 and strict)):

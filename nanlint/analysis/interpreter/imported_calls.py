@@ -21,7 +21,7 @@ from nanlint.analysis.op_graph import (
     Value,
 )
 from nanlint.analysis.project.index import dotted
-from nanlint.ops.interval import COUNT, FINITE, TRUTH, point
+from nanlint.ops.interval import COUNT, FINITE, TRUTH, UNIT, Interval, point
 from nanlint.ops.names import BUILTINS, CANONICAL
 
 if TYPE_CHECKING:
@@ -155,6 +155,7 @@ class ImportedCalls(Layers):
             self.change(given[0], Value(given[0].kind, value.op), node.args[0])
         if name.startswith("numpy."):
             value.kind, value.detached = ARRAY, True
+            value.range = _drawn(name, passed)
         return value
 
     def _learned(self, name: str, passed: Arguments) -> Value:
@@ -209,6 +210,19 @@ def _operation_named(name: str, given: list[Value]) -> str | None:
     if name in _OF_A_TENSOR and given and given[0].kind is TENSOR:
         return _OF_A_TENSOR[name]
     return CANONICAL.get(name) or BUILTINS.get(name)
+
+
+def _drawn(name: str, passed: Arguments) -> Interval:
+    """What numpy's random numbers are between."""
+    if name in {"numpy.random.rand", "numpy.random.random", "numpy.random.random_sample"}:
+        return UNIT
+    if name != "numpy.random.uniform" or not passed.is_whole:
+        return FINITE
+    ends = [
+        passed.given[place].range if place < len(passed.given) else passed.named[word].range if word in passed.named else otherwise
+        for place, (word, otherwise) in enumerate((("low", point(0.0)), ("high", point(1.0))))
+    ]  # fmt: skip
+    return Interval(min(end.low for end in ends), max(end.high for end in ends))
 
 
 def _lists(op: Op) -> bool:

@@ -156,7 +156,7 @@ class Interpreter(Matching):
             if text.rpartition(".")[2] in _ASSERTIONS and value.args:
                 self.env = self.env.under(self.evaluate(value.args[0]), holds=True)
             return text not in _EXITS
-        return True
+        return not _divides_by_zero(value)
 
     def _break(self, _: ast.Break) -> bool:
         self._breaks.append(self.env)
@@ -248,6 +248,13 @@ class Interpreter(Matching):
                 ends.append(self.env)
         goes_on = self.paths_meet(ends, node)
         return self.run_body(node.finalbody) and goes_on
+
+
+def _divides_by_zero(node: ast.expr) -> bool:
+    """`1 / 0` as a statement: an error, on purpose."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod):
+        return False
+    return all(isinstance(each, ast.Constant) for each in (node.left, node.right)) and not node.right.value  # type: ignore[attr-defined]
 
 
 def _decided(test: Value) -> bool | None:

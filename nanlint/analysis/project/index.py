@@ -62,6 +62,11 @@ class Project:
             self._modules[path] = self._parsed(path, text)
         return self._modules[path]
 
+    @property
+    def modules(self) -> Iterator[Module]:
+        """The files that were parsed."""
+        return (module for module in self._modules.values() if module is not None)
+
     def replaced(self, path: str, text: str) -> Module | None:
         """The file with another text: what an editor holds, the joined cells of a notebook."""
         self._modules[path] = self._parsed(path, text)

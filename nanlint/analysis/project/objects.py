@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, CALL, CLASS, FUNCTION, INSTANCE, Op, Value
+from nanlint.ops.interval import FINITE
 
 if TYPE_CHECKING:
     import ast
@@ -77,7 +78,8 @@ class Objects:
         value = self.maker.join(held)
         op = Op(ATTRIBUTE, {"stored": value}, None, None)
         op.where = f"{owner.qualname}.{name}"
-        return value.but(op=op, key=op) if value.kind not in {FUNCTION, CLASS} else value
+        reach = FINITE if value.learned else value.range
+        return value.but(op=op, key=op, range=reach) if value.kind not in {FUNCTION, CLASS} else value
 
     def calling_method(self, owner: Class) -> Function | None:
         """What runs when an object of the class is called."""

@@ -13,6 +13,8 @@ from nanlint.analysis.project.consequence import Consequence
 from nanlint.analysis.project.gradient import Gradients
 from nanlint.analysis.project.graph import Graph
 from nanlint.analysis.project.index import Project
+from nanlint.analysis.project.mentions import Mentions
+from nanlint.analysis.project.without_gradient import comes_without_gradient
 from nanlint.analysis.source_text import SourceText
 from nanlint.analysis.training_loop.code import Code
 from nanlint.source.project_stamp import LARGEST_PROJECT, project_stamp, python_files
@@ -21,7 +23,7 @@ from nanlint.source.read import UnreadableSource, read_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nanlint.analysis.op_graph import Op
+    from nanlint.analysis.op_graph import Op, Value
     from nanlint.analysis.project.index import Function, Module
 
 # Tests and examples call what nobody else calls, with what nobody else passes.
@@ -56,12 +58,14 @@ class WholeProject:
                 if module is not None:
                     graph.run_module(module)
                     modules.append(module)
-            consequence, gradients = Consequence(graph), Gradients(graph)
+            consequence, gradients, mentions = Consequence(graph), Gradients(graph), Mentions(graph.project)
         functions: dict[Module, list[Function]] = {}
         for function in graph.done:
             functions.setdefault(function.module, []).append(function)
         for module in modules:
-            self._files[module.path] = FileInProject(graph, consequence, gradients, module, functions[module])
+            self._files[module.path] = FileInProject(
+                graph, consequence, gradients, module, functions[module], mentions=mentions
+            )
 
     def file(self, path: str, text: str) -> FileInProject | None:
         """One file as it is now; None if Python cannot read it."""
@@ -95,6 +99,7 @@ class FileInProject:
         module: Module,
         functions: list[Function],
         *,
+        mentions: Mentions | None = None,
         is_alone: bool = False,
     ) -> None:
         self.graph = graph
@@ -106,6 +111,7 @@ class FileInProject:
         self.source = SourceText(module.text)
         self._consequence = consequence
         self._gradients = gradients
+        self._mentions = Mentions(graph.project) if mentions is None else mentions
         self._by_line: dict[int, list[Op]] = {}
         self._codes: dict[Function, Code] = {}
 
@@ -135,6 +141,25 @@ class FileInProject:
         """Whether those who call it are all in sight: it is private or nested, in a project that was read as a whole."""
         is_private = function.name.startswith("_") or function.parent is not None
         return is_private and bool(function.calls) and not self.is_alone
+
+    def comes_without_gradient(self, value: Value) -> bool:
+        """Whether nothing trained goes into a value, whoever passes it."""
+        return comes_without_gradient(value, self.sees_all_calls)
+
+    def is_named_by_nobody(self, function: Function) -> bool:
+        """Whether no file of the project calls it or hands it on."""
+        return not (self.is_alone or function.is_method or function.parent or function.calls) and not self._mentions.of(
+            function
+        )
+
+    def sees_all_calls(self, function: Function) -> bool:
+        """Whether who calls it is known: as `knows_callers`, or because all that names it was interpreted as a call of it."""
+        if self.knows_callers(function):
+            return True
+        calls = {site.op.node for site in function.calls}
+        if self.is_alone or function.is_method or not calls:
+            return False
+        return self._mentions.of(function) == len(calls)
 
 
 @contextmanager

@@ -1,0 +1,71 @@
+"""Branches that all callers of a project leave aside, and what is told of the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanlint.analysis.project.whole import WholeProject
+from nanlint.hazards.never_run import is_never_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HELPER = """import torch
+
+
+def expected(x, measure, average=True):
+    if measure == "JSD":
+        return x.sum()
+    elif measure in ("X2", "KL"):
+        return torch.sqrt(x**2)
+    return x
+"""
+CALLERS = [
+    pytest.param("from helper import expected\n\ndef f(x):\n    return expected(x, 'JSD')\n", True, id="one constant"),
+    pytest.param(
+        "from helper import expected\n\ndef f(x):\n    m = 'JSD'\n    return expected(x, measure=m)\n",
+        True,
+        id="by name",
+    ),
+    pytest.param("from helper import expected\n\ndef f(x):\n    return expected(x, 'KL')\n", False, id="that branch"),
+    pytest.param(
+        "from helper import expected\n\ndef f(x):\n    return expected(x, 'JSD') + expected(x, 'KL')\n",
+        False,
+        id="one of two",
+    ),
+    pytest.param(
+        "from helper import expected\n\ndef f(x, args):\n    return expected(x, args.m)\n", False, id="a setting"
+    ),
+    pytest.param(
+        "from helper import expected\n\ndef g(x, m):\n    return expected(x, m)\n\ndef f(x):\n    return g(x, 'DV')\n",
+        True,
+        id="passed on",
+    ),
+    pytest.param(
+        "from helper import expected\n\ndef dead(x, m):\n    return expected(x, m)\n\ndef f(x):\n    return expected(x, 'DV')\n",
+        True,
+        id="and by one that nobody names",
+    ),
+    pytest.param(
+        "from helper import expected\n\ndef dead(x, m):\n    return expected(x, m)\n", False, id="nobody at all"
+    ),
+    pytest.param(
+        "from helper import expected\n\ndef f(x):\n    return expected(x, 'JSD'), expected\n", False, id="handed on"
+    ),
+    pytest.param(
+        "def expected(x, m):\n    return x\n\ndef f(x):\n    return expected(x, 'JSD')\n", False, id="another one"
+    ),
+]
+
+
+@pytest.mark.parametrize(("caller", "answer"), CALLERS)
+def test_whether_a_branch_is_left_aside(caller: str, answer: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a column
+    (tmp_path / "helper.py").write_text(HELPER)
+    (tmp_path / "caller.py").write_text("import torch\n" + caller)
+    file = WholeProject(str(tmp_path)).file(str(tmp_path / "helper.py"), HELPER)
+    assert file is not None
+    root, function = file.op_at(8, 8, "torch.sqrt"), file.module.functions["expected"]
+    assert root is not None
+    assert is_never_run(root, function, file) is answer
