@@ -71,12 +71,13 @@ SHAPES = {
     "one sum": lambda n: FUNCTION + "    return " + repeated("x#.log() + ", n) + "x\n",
 }
 
-# Each hazard looks through the function that it stands in, so that both count: the lines and the hazards in them.
+# Each hazard or fix looks through the function that it stands in, so that both count: the lines and the hazards in them.
 HAZARDS_TIMES_LINES = frozenset(
     {
         "divisions",
         "divisions and conditions",
         "branches that assign one name",
+        "findings with fixes",
         "returns",
         "helpers",
         "loops",

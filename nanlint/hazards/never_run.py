@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.listed_nodes import assigned_in
 from nanlint.analysis.op_graph import NOTHING, PARAMETER
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def is_never_run(op: Op, function: Function, file: FileInProject) -> bool:
     line = getattr(op.node, "lineno", 0)
     for test, holds in _conditions(function.node, line):
         name, answers = _asked(test)
-        if name not in function.parameters or _is_assigned(name, function):
+        if name not in function.parameters or name in assigned_in(function.node):
             continue
         passed = _passed(function, name, file)
         if passed and all((constant in answers) is not holds for constant in passed):
@@ -58,13 +59,6 @@ def _asked(test: ast.expr) -> tuple[str, list[object]]:
     return "", []
 
 
-def _is_assigned(name: str, function: Function) -> bool:
-    return any(
-        isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)
-        for each in ast.walk(function.node)
-    )
-
-
 def _passed(function: Function, name: str, file: FileInProject, depth: int = _DEEPEST) -> list[object] | None:
     """The constants that all callers pass for a parameter, those left aside that nobody names; None if one is not known."""
     if not depth or len(function.calls) > _MOST_CALLS or not file.sees_all_calls(function):
@@ -83,6 +77,6 @@ def _constants(value: Value, file: FileInProject, depth: int) -> list[object] | 
     op = value.op
     if value.constant is not NOTHING and not value.assumed:
         return [value.constant]
-    if op is None or op.function != PARAMETER or op.scope is None or _is_assigned(op.where, op.scope):
+    if op is None or op.function != PARAMETER or op.scope is None or op.where in assigned_in(op.scope.node):
         return None
     return [] if file.is_named_by_nobody(op.scope) else _passed(op.scope, op.where, file, depth - 1)

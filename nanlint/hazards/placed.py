@@ -6,6 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.listed_nodes import ids_in, nodes_of
 from nanlint.analysis.op_graph import Op, Value, made_from, name_of
 from nanlint.analysis.project.consequence import RETURNED
 from nanlint.analysis.relations import root
@@ -99,7 +100,7 @@ class Placed:
     def is_in_a_loop(self) -> bool:
         """Whether it stands in a loop of a script."""
         node, line = self.function.node, getattr(self.op.node, "lineno", 0)
-        loops = (each for each in ast.walk(node) if isinstance(each, ast.For | ast.While))
+        loops = (*nodes_of(node, ast.For), *nodes_of(node, ast.While))
         return any(loop.lineno <= line <= (loop.end_lineno or 0) for loop in loops)
 
     def name_of(self, full: str) -> str | None:
@@ -123,7 +124,7 @@ class Placed:
     def label_at(self, node: ast.AST | None, text: str) -> tuple[Label, ...]:
         """A label at a node of the same file, apart from the operand."""
         tree = self.function.module.body.node
-        if not isinstance(node, ast.expr) or not any(each is node for each in ast.walk(tree)):
+        if not isinstance(node, ast.expr) or id(node) not in ids_in(tree):
             return ()
         place, own = self.source.span_of(node), self.operand.span
         return (Label(place, text),) if own is None or not place.overlaps(own) else ()

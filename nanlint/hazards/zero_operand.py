@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, NUMBER, TENSOR, UNKNOWN, Op, Value, made_from
@@ -87,8 +87,7 @@ class ZeroOperand:
 
     def _is_used_as_mask(self, value: Value | None) -> bool:
         """Whether something else in the function fills or selects by it."""
-        masks = (op.operands.get(name) for op in self.function.ops for name in ("mask", "condition"))
-        return value is not None and any(mask is not None and same(mask, value) for mask in masks)
+        return value is not None and any(same(mask, value) for mask in _masks(self.function, len(self.function.ops)))
 
     @property
     def is_tensor(self) -> bool:
@@ -171,3 +170,10 @@ def _is_of_torch_alone(op: Op) -> bool:
     if not isinstance(func, ast.Attribute) or not op.function.startswith("torch."):
         return False
     return func.attr in TENSOR_ONLY_METHODS or (isinstance(func.value, ast.Name) and func.value.id in {"torch", "F"})
+
+
+@lru_cache(maxsize=16)
+def _masks(function: Function, _count: int) -> list[Value]:
+    """What a function fills or selects by; `_count` is how many operations it has by now."""
+    found = (op.operands.get(name) for op in function.ops for name in ("mask", "condition"))
+    return [mask for mask in found if mask is not None]

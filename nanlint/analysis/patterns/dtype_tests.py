@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from nanlint.analysis.listed_nodes import nodes_of
 
+if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op
     from nanlint.analysis.project.index import Function
 
@@ -17,7 +18,7 @@ _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 def is_decided_by_dtype(op: Op, function: Function, depth: int = 3) -> bool:
     """Whether it runs on one side of a test on dtypes, here or at each call of the function."""
-    if any(_asks(test) for test in _tests_of(op.node, function.node)):
+    if any(_decides(each, op.node) for each in _asking_in(function.node)):
         return True
     sites = [site.op for site in function.calls if site.op.scope is not None]
     return bool(depth and sites) and all(
@@ -30,20 +31,27 @@ def _asks(test: ast.expr) -> bool:
     return any(word in _ASKING for word in words)
 
 
-def _tests_of(node: ast.AST | None, function: ast.AST) -> Iterator[ast.expr]:
-    """The conditions on the way to a node: of what stands around it, and of what was left before it."""
+@lru_cache(maxsize=32)
+def _asking_in(function: ast.AST) -> list[ast.With | ast.IfExp | ast.If]:
+    """What stands in a function and asks for a dtype, or switches autocast off."""
+    regions = [
+        each for each in nodes_of(function, ast.With) if any(_switches_off(item.context_expr) for item in each.items)
+    ]
+    tests = (*nodes_of(function, ast.IfExp), *nodes_of(function, ast.If))
+    return [*regions, *(each for each in tests if _asks(each.test))]
+
+
+def _decides(each: ast.With | ast.IfExp | ast.If, node: ast.AST | None) -> bool:
+    """Whether it is on the way to a node: around it, or left before it."""
     line = getattr(node, "lineno", 0)
-    for each in ast.walk(function):
-        if isinstance(each, ast.With) and each.lineno <= line <= (each.end_lineno or 0):
-            yield from (item.context_expr for item in each.items if _switches_off(item.context_expr))
-        if isinstance(each, ast.IfExp) and any(node is inner for inner in ast.walk(each)):
-            yield each.test
-        if not isinstance(each, ast.If):
-            continue
-        is_left_before = (each.end_lineno or 0) < line and isinstance(each.body[-1], _LEAVING)
-        is_for_half = _is_for_half(each.test) and each.lineno <= line <= (each.body[-1].end_lineno or 0)
-        if is_left_before or (each.lineno <= line <= (each.end_lineno or 0) and not is_for_half):
-            yield each.test
+    if isinstance(each, ast.IfExp):
+        return any(node is inner for inner in ast.walk(each))
+    is_around = each.lineno <= line <= (each.end_lineno or 0)
+    if isinstance(each, ast.With):
+        return is_around
+    is_left_before = (each.end_lineno or 0) < line and isinstance(each.body[-1], _LEAVING)
+    is_for_half = _is_for_half(each.test) and each.lineno <= line <= (each.body[-1].end_lineno or 0)
+    return is_left_before or (is_around and not is_for_half)
 
 
 def _is_for_half(test: ast.expr) -> bool:

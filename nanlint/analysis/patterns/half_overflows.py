@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.dtypes import dtype_made
@@ -13,7 +14,7 @@ from nanlint.analysis.sources import suggests_gradient, suggests_keys, suggests_
 from nanlint.ops.formats import AUTOCAST, SINGLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from nanlint.analysis.project.index import Function
 
@@ -108,10 +109,15 @@ def is_scaled_late(op: Op, function: Function) -> bool:
 
 def is_count_over_pixels(op: Op, function: Function) -> bool:
     """A sum that is divided by a total of two sums: the overlap that a loss of segmentation counts over a picture."""
-    if op.function not in SUMS:
-        return False
+    return op.function in SUMS and op in _overlaps(function, len(function.ops))
+
+
+@lru_cache(maxsize=16)
+def _overlaps(function: Function, _count: int) -> frozenset[Op]:
+    """The terms of what a function divides by a total of two sums; `_count` is how many operations it has by now."""
     quotients = (each for each in function.ops if each.function == QUOTIENT and "other" in each.operands)
-    return any(op in _terms(each.operands["input"]) and _sums_in(each.operands["other"]) > 1 for each in quotients)
+    totals = (each for each in quotients if _sums_in(each.operands["other"]) > 1)
+    return frozenset(term for each in totals for term in _terms(each.operands["input"]))
 
 
 def _sums_in(value: Value) -> int:
@@ -173,11 +179,14 @@ def _is_sum_of_squares(op: Op, function: Function) -> bool:
         return False
     # A sum of squared differences is a distance, which is as small as what it is compared with.
     is_distance = op.function == "torch.sum" and _made(base, "torch.sub")
-    return not is_distance and any(op in _terms(each.operands["input"]) for each in _roots(function.ops))
+    return not is_distance and op in _under_roots(function, len(function.ops))
 
 
-def _roots(ops: Iterable[Op]) -> Iterator[Op]:
-    return (op for op in ops if op.function in _ROOTS and "input" in op.operands)
+@lru_cache(maxsize=16)
+def _under_roots(function: Function, _count: int) -> frozenset[Op]:
+    """The terms of what a function takes roots of; `_count` is how many operations it has by now."""
+    roots = (op for op in function.ops if op.function in _ROOTS and "input" in op.operands)
+    return frozenset(term for each in roots for term in _terms(each.operands["input"]))
 
 
 def _squared(op: Op | None) -> Value | None:

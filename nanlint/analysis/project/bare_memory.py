@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanlint.analysis.listed_nodes import nodes_of
 from nanlint.analysis.name_hints import LENGTHS_OF_SIDES
 from nanlint.analysis.op_graph import ARRAY, CALL, NUMBER, TENSOR, TUPLE, Op, Value, made_from
 from nanlint.analysis.project.filled import called_for_effect, filled_by, fills
 from nanlint.analysis.project.syntax_names import dotted, last_word, names_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from nanlint.analysis.project.definitions import Class, Function, Module
     from nanlint.analysis.project.index import Project
@@ -94,7 +96,7 @@ def unwritten(op: Op, function: Function) -> Unwritten | None:
     lineage = project.lineage(owner)
     if not _is_module(lineage) or _is_stand_in(name, memory, function, owner):
         return None
-    names = {name, *_handed_to(name, function.node)}
+    names = {name, *_handed_on(function.node).get(name, ())}
     if _is_written(names, lineage, project):
         return None
     is_for_loading = _name(memory) != _BY_SIZE and _is_for_loading(function.module.text.split("\n"))
@@ -107,21 +109,25 @@ def unwritten(op: Op, function: Function) -> Unwritten | None:
 
 def _kept_as(made: ast.AST | None, function: ast.AST) -> str:
     """The name that something is kept under: `weight` of `self.weight = ...`; empty for none."""
-    for statement in ast.walk(function):
-        if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr) or statement.value is None:
-            continue
-        around = _around(made, statement.value)
-        if around is None:
-            continue
-        for call in around:
-            # `init.xavier_uniform_(Parameter(...))` fills what it is given, and hands it on.
-            if last_word(call).endswith("_"):
-                return ""
-            if last_word(call) == "register_parameter" and call.args and isinstance(call.args[0], ast.Constant):
-                return str(call.args[0].value)
-        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-        return last_word(targets[0]) if isinstance(targets[0], ast.Name | ast.Attribute) else ""
-    return ""
+    statement = _statements_around(function).get(id(made))
+    around = _around(made, statement.value) if statement is not None and statement.value is not None else None
+    if statement is None or around is None:
+        return ""
+    for call in around:
+        # `init.xavier_uniform_(Parameter(...))` fills what it is given, and hands it on.
+        if last_word(call).endswith("_"):
+            return ""
+        if last_word(call) == "register_parameter" and call.args and isinstance(call.args[0], ast.Constant):
+            return str(call.args[0].value)
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    return last_word(targets[0]) if isinstance(targets[0], ast.Name | ast.Attribute) else ""
+
+
+@lru_cache(maxsize=16)
+def _statements_around(function: ast.AST) -> dict[int, ast.Assign | ast.AnnAssign | ast.Expr]:
+    """The identity of each expression in a function -> the statement that it stands in."""
+    statements = [*nodes_of(function, ast.Assign), *nodes_of(function, ast.AnnAssign), *nodes_of(function, ast.Expr)]
+    return {id(node): each for each in statements if each.value is not None for node in ast.walk(each.value)}
 
 
 def _around(made: ast.AST | None, whole: ast.expr) -> list[ast.Call] | None:
@@ -139,27 +145,38 @@ def _is_method(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute)
 
 
-def _handed_to(name: str, function: ast.AST) -> Iterator[str]:
-    """The attributes that get what a name of the function holds: of `self.weight = made`, and of `register_parameter("weight", made)`."""
-    for node in ast.walk(function):
-        is_registering = isinstance(node, ast.Call) and last_word(node.func) == "register_parameter"
-        if isinstance(node, ast.Call) and is_registering and name in map(last_word, node.args):
-            yield from (str(given.value) for given in node.args if isinstance(given, ast.Constant))
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id == name:
-            yield from (target.attr for target in node.targets if isinstance(target, ast.Attribute))
+@lru_cache(maxsize=16)
+def _handed_on(function: ast.AST) -> dict[str, list[str]]:
+    """Each name -> the attributes that get what it holds: of `self.weight = made`, and of `register_parameter("weight", made)`."""
+    found: dict[str, list[str]] = {}
+    for call in nodes_of(function, ast.Call):
+        if last_word(call.func) == "register_parameter":
+            attributes = [str(given.value) for given in call.args if isinstance(given, ast.Constant)]
+            for name in map(last_word, call.args):
+                found.setdefault(name, []).extend(attributes)
+    for node in nodes_of(function, ast.Assign):
+        if isinstance(node.value, ast.Name):
+            attributes = [target.attr for target in node.targets if isinstance(target, ast.Attribute)]
+            found.setdefault(node.value.id, []).extend(attributes)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _given_to_attributes(function: ast.AST) -> dict[str, list[ast.expr]]:
+    """What a method assigns to each attribute."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in nodes_of(function, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Attribute):
+                found.setdefault(target.attr, []).append(node.value)
+    return found
 
 
 def _is_stand_in(name: str, memory: Op, function: Function, owner: Class) -> bool:
     """Whether an attribute gets other values in another method, or, as one element, on another way through this one."""
     is_single = all(each.number == 1 for each in (*memory.rest, *memory.operands.values()))
     others = [method for method in owner.methods.values() if method is not function or is_single]
-    values = [
-        node.value
-        for method in others
-        for node in ast.walk(method.node)
-        if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Attribute) and target.attr == name for target in node.targets)
-    ]
+    values = [value for method in others for value in _given_to_attributes(method.node).get(name, ())]
     return any(not isinstance(value, ast.Constant) and not _BARE.search(ast.unparse(value)) for value in values)
 
 

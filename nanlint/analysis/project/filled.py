@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.listed_nodes import nodes_of
 from nanlint.source.below import all_below
 from nanlint.source.references import last_word
 
@@ -90,8 +91,8 @@ def _by_call(node: ast.Call, filled: Filled) -> None:
 
 def called_for_effect(code: ast.AST) -> Iterator[ast.Call]:
     """The calls whose result nobody uses: what they do, they do to what they are given."""
-    for node in ast.walk(code):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+    for node in nodes_of(code, ast.Expr):
+        if isinstance(node.value, ast.Call):
             yield node.value
 
 

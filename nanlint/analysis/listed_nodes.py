@@ -1,0 +1,34 @@
+"""What stands in a function, listed once, since many hazards of it ask: nodes by type, names that are assigned."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=ast.AST)
+
+
+@lru_cache(maxsize=32)
+def _by_type(tree: ast.AST) -> dict[type[ast.AST], list[ast.AST]]:
+    found: dict[type[ast.AST], list[ast.AST]] = {}
+    for node in ast.walk(tree):
+        found.setdefault(type(node), []).append(node)
+    return found
+
+
+def nodes_of(tree: ast.AST, kind: type[Node]) -> list[Node]:
+    """The nodes of one type in a function or file."""
+    return _by_type(tree).get(kind, [])  # type: ignore[return-value] # the key is their type
+
+
+@lru_cache(maxsize=32)
+def assigned_in(tree: ast.AST) -> frozenset[str]:
+    """The names that a function assigns or deletes."""
+    return frozenset(each.id for each in nodes_of(tree, ast.Name) if not isinstance(each.ctx, ast.Load))
+
+
+@lru_cache(maxsize=8)
+def ids_in(tree: ast.AST) -> frozenset[int]:
+    """The identities of all nodes below one."""
+    return frozenset(map(id, ast.walk(tree)))
