@@ -155,7 +155,7 @@ def test_tabs_and_spaces_that_are_mixed_as_python_allows_are_no_obstacle() -> No
         "import torch\nclass A:\n    def f(self, image):\n\t\t    y = image.half()\n\t\t    return torch.log(y + 1e-8)\n\n"
         "    def g(self, image):\n        return torch.log(image.half() + 1e-8)\n"
     )
-    result = check_text(text, "mixed.py", Checker(gated=True).ruleset(Settings()))
+    result = check_text(text, "mixed.py", Checker(gated=True).ruleset(EVERYTHING))
     assert (result.errors, [finding.span.line for finding in result.findings]) == ([], [5, 8])
 
 
