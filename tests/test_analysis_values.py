@@ -407,3 +407,16 @@ def test_a_flag_and_a_test_tell_what_the_test_tells() -> None:
             reveal(n)
     """
     assert [value.range.has_zero for value in revealed(source)] == [False, False]
+
+
+def test_a_library_that_may_be_missing_is_known_where_it_is_used() -> None:
+    (value,) = revealed("""
+        try:
+            import torch
+        except ImportError:
+            torch = None
+        def f(x):
+            reveal(torch.softmax(x, -1))
+    """)
+    assert value.op is not None
+    assert value.op.function == "torch.softmax"

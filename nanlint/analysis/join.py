@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanlint.analysis.op_graph import ATTRIBUTE, JOIN, NONE, NOTHING, UNKNOWN, Op, Value
+from nanlint.analysis.op_graph import ATTRIBUTE, CLASS, FUNCTION, JOIN, NONE, NOTHING, REFERENCE, UNKNOWN, Op, Value
 
 if TYPE_CHECKING:
     import ast
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # What is called may be one of these few.
 _MOST_ALTERNATIVES = 4
+_USED_OR_RAISES = frozenset({REFERENCE, FUNCTION, CLASS})
 # Tuples of tuples are joined part by part down to here.
 _DEEPEST = 8
 
@@ -21,6 +22,9 @@ _DEEPEST = 8
 def joined(values: Sequence[Value], node: ast.AST | None, scope: Function | None, depth: int = 0) -> Value:
     """What is true whichever of them it is."""
     distinct = list({id(value): value for value in values}.values())
+    if any(value.kind in _USED_OR_RAISES for value in distinct):
+        # `except ImportError: torch = None`: who uses it there gets an error, and no number.
+        distinct = [value for value in distinct if value.kind is not NONE]
     if len(distinct) == 1:
         return distinct[0]
     first = distinct[0]

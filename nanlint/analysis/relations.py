@@ -57,6 +57,8 @@ _MOVING = frozenset(
         "expand_as",
     ]
 )
+SAME_PLACES = _IN_PLACE
+"""Operations whose result holds the numbers of their input, each where it was."""
 SAME_NUMBERS = _IN_PLACE | _MOVING
 """Operations whose result holds the numbers of their input."""
 _DEEPEST = 6

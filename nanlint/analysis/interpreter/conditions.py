@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.dtypes import format_of
 from nanlint.analysis.op_graph import JOIN, TENSOR, Op, Value, made_from
-from nanlint.analysis.relations import SAME_NUMBERS, aligned, root
+from nanlint.analysis.relations import SAME_PLACES, aligned, root
 from nanlint.ops.interval import EVERYTHING, INF, Interval
 from nanlint.ops.names import METHODS
 
@@ -67,8 +67,8 @@ def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:  # noqa
         return
     if op.function == _ANY and holds:
         yield Told(subject, EVERYTHING, some=True)
-    if op.function in SAME_NUMBERS or (op.function == "torch.mul" and holds):
-        for factor in (subject,) if op.function in SAME_NUMBERS else op.operands.values():
+    if op.function in SAME_PLACES or (op.function == "torch.mul" and holds):
+        for factor in (subject,) if op.function in SAME_PLACES else op.operands.values():
             yield from told(factor, holds=holds, depth=depth + 1)
     yield from _differing(op, holds=holds)
     if (op.function == _ALL and holds) or (op.function == _ANY and not holds) or op.function in _NUMBERS:
