@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Edit, Finding, Iterator, OpHazard, Rule, every, items, temperatures, unsafe, uses
+from nanlint.rule import Edit, Finding, Hazard, Iterator, OpHazard, Rule, every, items, temperatures, unsafe, uses
 
 # A logit of 3,300 over this is past the end of float16.
 SMALLEST, LARGEST = 0.05, 65504.0
@@ -69,7 +69,8 @@ class TinyTemperature(Rule):
             return
         logits = hazard.operand_of(hazard.op, "input").quoted(QUOTED)
         message = f"`{logits}` over {hazard.operand.text} can be inf in float16"
-        yield self.told(hazard, message, evidence=(items.RARE,), dtypes=("float16",))
+        large = Hazard(hazard.op.function, logits, "large values")
+        yield self.finding(hazard.span, message, hazard=large, evidence=(items.RARE,), dtypes=("float16",))
 
 
 def _harm(hazard: OpHazard) -> tuple[str, items.Item]:

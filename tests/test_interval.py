@@ -345,7 +345,7 @@ def test_of_nothing_the_sum_is_0_the_product_1_and_the_mean_nan() -> None:
         pytest.param(add(FLOAT32, FINITE, point(1e-8)), "(-inf, inf)", id="an eps on a signed value"),
         pytest.param(clamp(FLOAT16, FINITE, point(1e-8), None), "[0, inf)", id="a vanishing clamp"),
         pytest.param(clamp(FLOAT32, ANYTHING, point(1e-12), None), "[1e-12, inf) or nan", id="clamp passes nan"),
-        pytest.param(div(FLOAT32, point(1.0), NONNEGATIVE), "[0, inf]", id="1 / x of x >= 0"),
+        pytest.param(div(FLOAT32, point(1.0), NONNEGATIVE), "(0, inf]", id="1 / x of x >= 0"),
         pytest.param(div(FLOAT32, FINITE, COUNT), "[-inf, inf] or nan", id="a sum over a count that can be 0"),
         pytest.param(div(FLOAT32, FINITE, COUNT.without_zero()), "(-inf, inf)", id="over a count that cannot"),
         pytest.param(div(FLOAT32, NONNEGATIVE, POSITIVE), "[0, inf)", id="over a guarded value"),
