@@ -34,11 +34,13 @@ def _asks(test: ast.expr) -> bool:
 @lru_cache(maxsize=32)
 def _asking_in(function: ast.AST) -> list[ast.With | ast.IfExp | ast.If]:
     """What stands in a function and asks for a dtype, or switches autocast off."""
-    regions = [
+    found: list[ast.With | ast.IfExp | ast.If] = []
+    found += (
         each for each in nodes_of(function, ast.With) if any(_switches_off(item.context_expr) for item in each.items)
-    ]
-    tests = (*nodes_of(function, ast.IfExp), *nodes_of(function, ast.If))
-    return [*regions, *(each for each in tests if _asks(each.test))]
+    )
+    found += (each for each in nodes_of(function, ast.IfExp) if _asks(each.test))
+    found += (each for each in nodes_of(function, ast.If) if _asks(each.test))
+    return found
 
 
 def _decides(each: ast.With | ast.IfExp | ast.If, node: ast.AST | None) -> bool:

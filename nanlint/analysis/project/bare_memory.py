@@ -126,7 +126,10 @@ def _kept_as(made: ast.AST | None, function: ast.AST) -> str:
 @lru_cache(maxsize=16)
 def _statements_around(function: ast.AST) -> dict[int, ast.Assign | ast.AnnAssign | ast.Expr]:
     """The identity of each expression in a function -> the statement that it stands in."""
-    statements = [*nodes_of(function, ast.Assign), *nodes_of(function, ast.AnnAssign), *nodes_of(function, ast.Expr)]
+    statements: list[ast.Assign | ast.AnnAssign | ast.Expr] = []
+    statements += nodes_of(function, ast.Assign)
+    statements += nodes_of(function, ast.AnnAssign)
+    statements += nodes_of(function, ast.Expr)
     return {id(node): each for each in statements if each.value is not None for node in ast.walk(each.value)}
 
 
