@@ -56,7 +56,7 @@ class StepOrder(Rule):
                 ways = [judge(path, event, loop) for path in loop.paths if event in path.steps]
                 if ways and all(ways):
                     hazard = Hazard(event.kind.value, event.target, "out of order")
-                    evidence = (items.MILD,) if kind == "schedule" and not loop.is_of_torch(event) else ()
+                    evidence = (items.MILD,) if kind == "schedule" else ()
                     yield self.finding(event.span, ways[0], fix=show(PLACES[kind]), hazard=hazard, evidence=evidence)
 
 
@@ -90,6 +90,8 @@ def _early_schedule(path: Path, schedule: Event, loop: TrainingLoop) -> str:
     step = path.after(place, "step")
     if loop.is_step_method or step is None or path.before(place, "step") or path.places("opaque"):
         return ""
+    if not schedule.is_bare:
+        return ""  # `scheduler.step(iteration)` sets the rate of this very round
     # Behind `step < warmup` it is not the first rate that is skipped; a flag is what it is in every round.
     decisions = path.decisions(0, place)
     if path.after(place, "schedule") or (decisions and COMPARED.search(decisions[-1].text)):

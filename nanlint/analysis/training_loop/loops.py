@@ -17,7 +17,6 @@ from nanlint.analysis.training_loop.events import Event, EventKind
 from nanlint.analysis.training_loop.functions import Functions
 from nanlint.analysis.training_loop.items import Block, Branch, Repeat, branches_in, events_in, repeats_in
 from nanlint.analysis.training_loop.paths import Path, paths_through
-from nanlint.analysis.training_loop.roles import is_known_scheduler
 from nanlint.analysis.training_loop.tree import TreeBuilder
 from nanlint.source.file_imports import TORCH, line_for_torch
 
@@ -146,11 +145,6 @@ class TrainingLoop:
             return ""
         is_plain = given.func.attr == "parameters" and isinstance(given.func.value, ast.Name | ast.Attribute)
         return step.code.text_of(given.func.value) if is_plain else ""
-
-    def is_of_torch(self, schedule: Event) -> bool:
-        """Whether the step of a scheduler is that of torch's or transformers' own, as far as the project tells."""
-        function = schedule.call.func if schedule.call is not None else None
-        return isinstance(function, ast.Attribute) and is_known_scheduler(function.value, schedule.code)
 
     def is_told_where(self, save: Event) -> bool:
         """Whether a save is in a function that is told where to write."""
