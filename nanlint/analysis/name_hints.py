@@ -19,46 +19,11 @@ def words_in(name: str) -> frozenset[str]:
 
 # Names of data: whether it is measured or learned, whether a mask marks padding.
 
-SEQUENCES = frozenset(
-    {
-        "attention", "attn", "key", "src", "source", "tgt", "encoder", "decoder", "text", "caption", "token", "tokens", "input",
-        "inputs", "ids", "prompt", "seq", "seqs", "sequence", "sequences", "unmasked", "nonmasked", "support", "patch", "word", "words",
-        "char", "chars", "session", "history", "traj", "trajectory", "trajectories", "timestep", "timesteps", "frames", "observed", "batch", "rank", "ranks", "species", "atom", "atoms", "elem", "elements", "node", "nodes", "dummy", "idx", "idxs",
-        "indices",
-    }
-)  # fmt: skip
-# Whatever was made from these marks padding, or positions.
-LENGTHS = frozenset(
-    {
-        "padding", "pad", "padded", "nonpad", "length", "lengths", "len", "lens", "ilens", "olens", "seqlen", "seqlens", "eos", "causal",
-        "unique", "arange", "quantile", "median", "topk", "argsort",
-    }
-)  # fmt: skip
-# Sequences of one letter: x_mask, y_mask.
-LETTERS = frozenset({"x", "y", "z", "h"})
-# Numbers that somebody chose, or that are above 0 by what they are: schedules, levels of noise, scales, times.
-CHOSEN = frozenset(
-    {
-        "alpha", "alphas", "beta", "betas", "cumprod", "sigma", "sigmas", "schedule", "eps", "epsilon", "scale", "scales", "scaling", "std",
-        "stds", "stddev", "freq", "freqs", "frequencies", "inv", "timestep", "timesteps", "times", "slope", "slopes", "lr", "decay", "cumsum", "rate", "rates", "running", "avg", "correction", "lambda", "const", "constant",
-    }
-)  # fmt: skip
 # What a model is told, or learns from: no gradient passes through it.
 STATED = frozenset({"gt", "gts", "label", "labels", "target", "targets", "teacher", "true", "truth"})
-# What is counted into classes or bins adds up to the number of things, of which there are some.
-BINS = frozenset({"histogram", "histograms", "hist", "onehot", "gauss", "gaussian", "kernel", "window"})
 MASKS = frozenset(
     {"mask", "masks", "valid", "positive", "positives", "pos", "fg", "foreground", "visible", "visibility"}
 )
-# What is all 0 now and then: a silent clip, a black image, an empty map, a target without anything in it.
-SIGNALS = frozenset(
-    {
-        "image", "images", "img", "imgs", "audio", "wav", "wavs", "waveform", "waveforms", "signal", "signals", "depth", "heatmap",
-        "heatmaps", "clean", "target", "targets", "speech", "sources", "mix", "mixture", "grad",
-        "grads", "gradient", "gradients", "saliency", "attribution", "attributions", "spectrogram", "stft", "magnitude", "volume",
-        "actual", "label", "labels", "gt",
-    }
-)  # fmt: skip
 # What is equal for all of a batch now and then.
 SCORES = frozenset({"reward", "rewards", "return", "returns", "advantage", "advantages", "fitness", "fitnesses"})
 # How long one side of a tensor is.
@@ -67,34 +32,8 @@ LENGTHS_OF_SIDES = frozenset(
 )  # fmt: skip
 # One for each sample.
 ADVANTAGES = frozenset({"adv", "advs", "gae"})
-# What a model makes is not exactly 0 in a whole row.
-LEARNED = frozenset(
-    {
-        "embed", "embeds", "embedding", "embeddings", "emb", "embs", "feat", "feats", "feature", "features", "hidden", "query",
-        "queries", "key", "keys", "descriptor", "descriptors", "q", "k", "z", "w", "u", "unnormed", "value", "values", "loss", "losses",
-        "histogram", "histograms", "output", "outputs", "projected", "latent", "latents", "logits", "avg", "codebook", "centroids",
-        "centers", "utterance", "utterances", "probs", "prob", "prototypes", "prototype", "weight", "weights", "state", "states", "noise", "random",
-        "activation", "activations", "residual", "param", "params", "projection", "projections", "eigenvector", "eigenvectors",
-    }
-)  # fmt: skip
 # That of a parameter which nothing reached is 0 everywhere.
 GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
-RANDOM = frozenset({"rand", "randn", "normal", "uniform", "bernoulli", "noise", "eigh", "eig", "svd"})
-# What was looked up in the data occurs there.
-OCCURRING = frozenset({"unique", "set", "occurring", "present", "counts"})
-# The group that each element belongs to.
-MEMBERS = frozenset(
-    {"batch", "owner", "owners", "graph", "graphs", "segment", "segments", "group", "groups", "inverse"}
-)
-# Masks of these leave nothing of an ordinary batch: one without objects, a prompt without an answer.
-RARE = frozenset({"positive", "positives", "loss", "response", "completion"})
-# Parts of a data set, of which none is empty.
-SPLITS = frozenset({"train", "training", "val", "validation", "test", "split"})
-ADJACENCIES = frozenset({"adj", "adjacency"})
-COUNTED = MASKS | ADJACENCIES
-# Words of code that makes every node of a graph its own neighbour.
-LOOPS = frozenset({"eye", "fill_diagonal_", "add_self_loops", "add_remaining_self_loops", "add_self_loop"})
-PROBABILITIES = frozenset({"prob", "probs", "probability", "probabilities"})
 
 # A number of things that some batch has none of, counted elsewhere: num_boxes, n_pos, avg_factor.
 NUMBERING = frozenset({"num", "n", "number", "count", "total"})
@@ -136,13 +75,6 @@ NOT_TRAINED = frozenset(
         "pruning", "inference", "predict", "infer", "logging", "summary", "report", "load", "save", "test", "tests", "check",
         "update", "compute", "running", "tokenizer", "postprocess", "solver", "solve", "refine", "transform", "transforms", "audio", "loudness", "window", "extract", "extraction", "kmeans", "cluster", "clustering", "knn", "neighbor", "neighbors", "neighbour", "neighbours", "nearest", "retrieval", "match", "matching", "assigner", "candidates",
         "measure", "masker", "anomaly", "box", "boxes", "bbox", "bboxes", "clipped", "clipping", "bucket", "binning", "bucketize", "enhancement", "denoise", "rotary", "rope", "pretrained", "fbank", "spectrogram", "stft",
-    }
-)  # fmt: skip
-# Of those, what a backward passes through at times: features of a signal, a rotation in another form.
-TRAINED_AT_TIMES = frozenset(
-    {
-        "transform", "transforms", "convert", "audio", "loudness", "spectrogram", "stft", "fbank", "extract", "extraction", "extractor",
-        "postprocess", "enhancement",
     }
 )  # fmt: skip
 TRAINED = frozenset(
