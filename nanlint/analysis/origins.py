@@ -8,7 +8,7 @@ from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, NUMBER, PARAMETE
 from nanlint.analysis.relations import maker
 
 if TYPE_CHECKING:
-    from nanlint.analysis.op_graph import Value
+    from nanlint.analysis.op_graph import Op, Value
 
 NETWORK, LEARNED, NOISE, SETTING, CONSTANT, TESTED, LENGTHS, RECTIFIED, OTHER = (
     "network", "learned", "noise", "setting", "constant", "tested", "lengths", "rectified", "other"
@@ -16,8 +16,8 @@ NETWORK, LEARNED, NOISE, SETTING, CONSTANT, TESTED, LENGTHS, RECTIFIED, OTHER = 
 """The output of a layer; a weight itself; random numbers; a number that somebody sets; one that is written here; truth values; those
 that come from lengths; what a relu leaves; all else."""
 _ARANGES = frozenset({"torch.arange", "torch.range", "torch.linspace"})
+LAYERS = frozenset(f"torch.{word}" for word in ("nn.functional.linear", "conv1d", "conv2d", "conv3d"))
 _MAKING = {
-    NETWORK: ("nn.functional.linear", "conv1d", "conv2d", "conv3d"),
     RECTIFIED: ("relu", "nn.functional.relu", "nn.functional.relu6"),
     NOISE: ("rand", "randn", "rand_like", "randn_like", "normal"),
     CONSTANT: (
@@ -33,7 +33,7 @@ _MAKING = {
         "logspace",
     ),
 }
-_SOURCES = {f"torch.{word}": kind for kind, words in _MAKING.items() for word in words}
+_SOURCES = {f"torch.{word}": kind for kind, words in _MAKING.items() for word in words} | dict.fromkeys(LAYERS, NETWORK)
 _TESTS = frozenset(f"torch.{word}" for word in ("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite"))
 _MOST_LOOKED_AT = 200
 
@@ -69,9 +69,14 @@ def _source(value: Value) -> str | None:  # noqa: PLR0911 - one for each source
     if op.where == "network" or op.function in _SOURCES:
         return _SOURCES.get(op.function, NETWORK)
     if op.function in _TESTS:
-        return LENGTHS if any(maker(each, _ARANGES) is not None for each in op.operands.values()) else TESTED
+        return LENGTHS if is_of_lengths(op) else TESTED
     if op.function == ATTRIBUTE and "stored" in op.operands:
         return None
     if op.function in {PARAMETER, ATTRIBUTE, ELEMENT, CALL} or not op.operands:
         return SETTING if value.kind is NUMBER else OTHER
     return None
+
+
+def is_of_lengths(test: Op) -> bool:
+    """`torch.arange(n) < lengths`: none is counted only for a length of 0."""
+    return any(maker(each, _ARANGES) is not None for each in test.operands.values())

@@ -42,7 +42,7 @@ _DOTTED = {
 }
 _LIMITS = {"min": "min", "max": "max", "eps": "eps", "tiny": "tiny", "smallest_normal": "tiny"}
 # Expressions and blocks inside each other, through calls as well: far from where Python gives up, and beyond what people write.
-DEEPEST = 150
+DEEPEST = 200
 
 
 # They raise for an index below 0.

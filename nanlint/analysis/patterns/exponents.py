@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import CALL, ELEMENT, NUMBER, TENSOR, made_from
+from nanlint.analysis.origins import LAYERS
 from nanlint.analysis.patterns.exponentials import LOGS, QUOTIENTS, by_hand, is_bounded_on_a_path, is_shifted
 from nanlint.analysis.patterns.probabilities import origins
 from nanlint.analysis.relations import maker, root, same
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 _AMPLIFYING = 0.05
 _SCALING = frozenset({"torch.mul", "torch.div", "torch.neg"})
 _LOG_PROBABILITIES = frozenset({"torch.log_softmax", "torch.nn.functional.logsigmoid"})
-_LAYERS = frozenset(f"torch.{word}" for word in ("nn.functional.linear", "conv1d", "conv2d", "conv3d"))
 _SPLITTING = frozenset(
     {"torch.chunk", "torch.split", "torch.unbind", "torch.Tensor.chunk", "torch.Tensor.split", ELEMENT}
 )
@@ -122,7 +122,7 @@ def _is_of_layer(value: Value) -> bool:
         op = made_from(root(value))
         if op is None:
             return False
-        if op.where == "network" or op.function in _LAYERS:
+        if op.where == "network" or op.function in LAYERS:
             return True
         if (
             (op.function not in _SPLITTING and op.function != CALL)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanlint.analysis import origins
 from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, TUPLE, Op, Value, made_from
 from nanlint.analysis.patterns.partitions import leave_nothing_out
 from nanlint.analysis.patterns.tensors import SIZES, sliced
@@ -33,7 +34,6 @@ _WHEN = {
     NORM: " when its operand is all zeros",
     SPREAD: " when the data is constant",
 }
-_ARANGES = frozenset({"torch.arange", "torch.range", "torch.linspace"})
 _COMPARISONS = frozenset(f"torch.{word}" for word in ("eq", "ne", "lt", "le", "gt", "ge"))
 _DEEPEST = 8
 
@@ -148,7 +148,7 @@ def _counts(value: Value) -> bool:
 def is_of_lengths(mask: Value) -> bool:
     """`torch.arange(n) < lengths`: none is counted only for a length of 0."""
     test = maker(mask, _COMPARISONS)
-    return test is not None and any(maker(each, _ARANGES) is not None for each in test.operands.values())
+    return test is not None and origins.is_of_lengths(test)
 
 
 def _is_plain_sum(value: Value) -> bool:
