@@ -3,6 +3,7 @@
     python benchmarks/calibrate.py                              # fit on one half of the repositories, print figures of the other
     python benchmarks/calibrate.py --write                      # and put the rounded numbers into the table
     python benchmarks/calibrate.py --refresh --mirror DIR       # first look up the evidence of every label again
+    python benchmarks/calibrate.py --picture docs/levels.svg    # draw precision and share found over the threshold
 
 A label is a finding that readers judged: A, can it happen; B, does it matter. Both columns are fitted by logistic loss, each
 label weighted by 1 / the probability with which it was drawn (3 at the most), unsure counted as half a yes, with the signs that the table
@@ -32,6 +33,7 @@ from benchmarks.realcode.repositories import Mirror, Repository
 from nanlint.engine.check_paths import Plan, Run
 from nanlint.evidence import levels, table
 from nanlint.model import Severity
+from nanlint.plot.draw import picture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from nanlint.model import Finding
+    from nanlint.plot.read_log import Curve
 
 ROOT = Path(__file__).resolve().parents[1]
 LABELS = ROOT / "benchmarks" / "labels"
@@ -78,6 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="put the fitted numbers into the table")
     parser.add_argument("--refresh", action="store_true", help="look up the evidence of every label again")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the figures as SVG")
     parser.add_argument("--mirror", type=Path, metavar="DIR", help="the git directories of the labelled repositories")
     parser.add_argument("--work", type=Path, default=Path.home() / ".cache" / "nanlint-benchmarks", metavar="DIR")
     options = parser.parse_args(arguments)
@@ -88,11 +92,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     labels = read_labels()
     fitted = {name: fit(labels, name) for name in COLUMNS}
     held_out = {name: fit([label for label in labels if is_for_fitting(label.repo)], name) for name in COLUMNS}
-    print_figures([label for label in labels if not is_for_fitting(label.repo)], held_out)
+    unseen = [label for label in labels if not is_for_fitting(label.repo)]
+    print_figures(unseen, held_out)
+    if options.picture is not None:
+        options.picture.write_text(picture(curves(unseen, held_out["matters"]), across="shown from (percent)"), "utf-8")
     if options.write:
         write(fitted)
         return 0
-    return print_differences(fitted)
+    return print_below_floor(labels) or print_differences(fitted)
 
 
 def read_labels() -> list[Label]:
@@ -149,15 +156,11 @@ def print_figures(labels: Sequence[Label], fitted: dict[str, Column]) -> None:
     """Precision and share of B found at each threshold, calibration, and the worth of each item, on labels that were not fitted to."""
     print(f"{len(labels)} labels of {len({label.repo for label in labels})} repositories that were not fitted to\n")
     print("| shown from | findings (weighted) | A | B yes or unsure | share of all B |\n|--:|--:|--:|--:|--:|")
-    total = sum(label.weight for label in labels if label.b != "no")
-    scores = {id(label): confidence(label, fitted["matters"]) for label in labels}
     for threshold in (0.02, 0.05, 0.08, 0.1, 0.15, 0.2, 0.3):
-        shown = [label for label in labels if scores[id(label)] >= threshold]
-        known = [label for label in shown if label.b != "no"]
-        share = sum(label.weight for label in known) / total if total else math.nan
-        print(
-            f"| {threshold:.2f} | {sum(label.weight for label in shown):.0f} | {_share(shown, 'a')} | {_share(shown, 'b')} | {share:.0%} |"
-        )
+        shown = shown_from(threshold, labels, fitted["matters"])
+        count = sum(label.weight for label in shown)
+        found = _share_found(shown, labels)
+        print(f"| {threshold:.2f} | {count:.0f} | {_share(shown, 'a')} | {_share(shown, 'b')} | {found:.0%} |")
     print("\n| confidence | labels | said | true |\n|---|--:|--:|--:|")
     for question, name in (("A", "can_happen"), ("B", "matters")):
         for low, high in ((0, 0.2), (0.2, 0.5), (0.5, 0.8), (0.8, 1.01)):
@@ -178,12 +181,45 @@ def print_figures(labels: Sequence[Label], fitted: dict[str, Column]) -> None:
         )
 
 
+def shown_from(threshold: float, labels: Sequence[Label], matters: Column) -> list[Label]:
+    """The labels that would be shown if a warning began there."""
+    return [label for label in labels if confidence(label, matters) >= threshold]
+
+
+def curves(labels: Sequence[Label], matters: Column) -> dict[str, Curve]:
+    """In percent over the threshold: how many of the shown can happen, how many matter or may, and how many of these are shown."""
+    drawn: dict[str, Curve] = {}
+    for percent in range(1, 31):
+        shown = shown_from(percent / 100, labels, matters)
+        if not shown:
+            break
+        shares = (_plain_share(shown, "a"), _plain_share(shown, "b"), _share_found(shown, labels))
+        names = (
+            "of those shown, can happen",
+            "of those shown, matter or may",
+            "of those that matter or may, are shown",
+        )
+        for name, share in zip(names, shares, strict=True):
+            drawn.setdefault(f"labels that were not fitted to, percent.{name}", []).append((percent, 100 * share))
+    return drawn
+
+
+def _share_found(shown: Sequence[Label], labels: Sequence[Label]) -> float:
+    total, found = (sum(label.weight for label in group if label.b != "no") for group in (labels, shown))
+    return found / total if total else math.nan
+
+
+def _plain_share(labels: Sequence[Label], question: str) -> float:
+    """The weighted share that is not answered no."""
+    return _mean((getattr(label, question) != "no", label.weight) for label in labels)
+
+
 def _share(labels: Sequence[Label], question: str) -> str:
-    """The weighted share that is not answered no, with a 95 % interval (Wilson, on the effective number of labels)."""
+    """The same with a 95 % interval (Wilson, on the effective number of labels)."""
     if not labels:
         return "-"
     weights = [label.weight for label in labels]
-    share = sum(label.weight for label in labels if getattr(label, question) != "no") / sum(weights)
+    share = _plain_share(labels, question)
     count = sum(weights) ** 2 / sum(weight**2 for weight in weights)
     centre = (share + 1.92 / count) / (1 + 3.84 / count)
     spread = 1.96 * math.sqrt(share * (1 - share) / count + 0.96 / count**2) / (1 + 3.84 / count)
@@ -202,6 +238,21 @@ def _auc(labels: Sequence[Label], column: Column, question: str) -> float:
     if not true or not false:
         return math.nan
     return sum((one > other) + 0.5 * (one == other) for one in true for other in false) / (len(true) * len(false))
+
+
+def print_below_floor(labels: Sequence[Label]) -> int:
+    """Every label of a pattern the product was asked for that is hidden although nothing that may lower it is known; 1 if there is one."""
+    lowering = levels.LOWERS_A_NAMED_PATTERN | {table.NOTHING_KNOWN.name}
+    hidden = [
+        label
+        for label in labels
+        if label.rule in levels.NAMED_PATTERNS
+        and label.evidence.isdisjoint(lowering)
+        and levels.level(label.rule, label.evidence) is Severity.INFO
+    ]
+    for label in hidden:
+        print(f"{label.rule} in {label.repo} is below its floor: {', '.join(sorted(label.evidence))}")
+    return int(bool(hidden))
 
 
 def print_differences(fitted: dict[str, Column]) -> int:

@@ -40,12 +40,12 @@ text {{ fill: var(--text) }} .bad {{ fill: var(--bad) }} .title {{ font-weight: 
 _PLAIN = "text { font: 12px sans-serif; fill: var(--text) } .bad { fill: var(--bad) } .title { font-weight: bold }"
 
 
-def picture(curves: Mapping[str, Curve]) -> str:
-    """All curves below each other, as a file of its own; `ratios.a` and `ratios.b` share a panel."""
+def picture(curves: Mapping[str, Curve], *, across: str = "step") -> str:
+    """All curves below each other, as a file of its own; `ratios.a` and `ratios.b` share a panel. `across` is what they run over."""
     panels: list[str] = []
     top = 0
     for title, lines in by_quantity(curves).items():
-        panel = _panel(title, lines, WIDTH)
+        panel = _panel(title, lines, WIDTH, across)
         panels.append(f'<g transform="translate(0 {top})">{panel.drawn()}</g>')
         top += panel.height + GAP
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" width="{WIDTH}" height="{top}">'
@@ -90,12 +90,12 @@ def by_quantity(curves: Mapping[str, Curve]) -> dict[str, dict[str, Curve]]:
     return found
 
 
-def _panel(title: str, lines: Mapping[str, Curve], width: int) -> _Panel:
+def _panel(title: str, lines: Mapping[str, Curve], width: int, across: str = "step") -> _Panel:
     shown = dict(list(lines.items())[:MOST_LINES])
     steps = [step for curve in shown.values() for step, _ in curve]
     values = [value for curve in shown.values() for _, value in curve if math.isfinite(value)]
     # Steps are counted, never spread over a logarithmic scale.
-    return _Panel(title, shown, width, Axis(min(steps, default=0.0), max(steps, default=1.0)), axis_of(values))
+    return _Panel(title, shown, width, Axis(min(steps, default=0.0), max(steps, default=1.0)), axis_of(values), across)
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,7 @@ class _Panel:
     width: int
     steps: Axis
     values: Axis
+    across: str
 
     @property
     def height(self) -> int:
@@ -160,7 +161,7 @@ class _Panel:
             x = self._x(step)
             parts.append(f'<path d="M{x:.1f} {floor} v4" stroke="var(--axis)"/>')
             parts.append(f'<text x="{x:.1f}" y="{floor + 17}" text-anchor="middle">{step:g}</text>')
-        parts.append(f'<text x="{right}" y="{floor + 32}" text-anchor="end">step</text>')
+        parts.append(f'<text x="{right}" y="{floor + 32}" text-anchor="end">{escape(self.across)}</text>')
         return "".join(parts)
 
     def _legend(self) -> str:
