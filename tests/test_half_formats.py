@@ -76,3 +76,43 @@ def test_what_breaks_in_half_alone_is_shown_where_the_project_uses_it(
     (tmp_path / "nanlint.toml").write_text(f'severity = "info"\nformats = [{formats and repr(formats)}]\n')
     (found,) = check_paths([tmp_path]).findings
     assert (found.code, found.severity.value) == ("NAN203", level)
+
+
+@pytest.mark.parametrize(
+    ("beside", "count"),
+    [
+        ("loss.backward()\n", 1),
+        ("loss.backward()\nmodel.half()\n", 3),
+        ("loss.backward()\nfrom transformers import Trainer\n", 3),
+        ("loss.backward()\nmodel.to(getattr(torch, args.dtype))\n", 3),
+        ("loss.backward()\nUSE_FP16 = False\n", 3),
+        ("x = 1\n", 3),
+    ],
+    ids=["none", "it runs in half", "a framework decides", "any dtype", "a switch that is off", "nothing trains"],
+)
+def test_what_breaks_in_half_alone_is_told_once_where_nothing_can_switch_it_on(
+    tmp_path: Path, beside: str, count: int
+) -> None:
+    (tmp_path / "nanlint.toml").write_text('severity = "info"\n', encoding="utf-8")
+    (tmp_path / "train.py").write_text(beside, encoding="utf-8")
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.py").write_text(LOSS, encoding="utf-8")
+    assert len(check_paths([tmp_path]).findings) == count
+
+
+def test_the_one_that_is_told_names_the_others_and_how_to_see_them(tmp_path: Path) -> None:
+    (tmp_path / "nanlint.toml").write_text('severity = "info"\n', encoding="utf-8")
+    (tmp_path / "a.py").write_text(LOSS, encoding="utf-8")
+    (tmp_path / "b.py").write_text(f"{LOSS}loss.backward()\n", encoding="utf-8")
+    (found,) = check_paths([tmp_path]).findings
+    assert found.path.endswith("a.py")
+    assert "stands for 2 such places: also b.py:4; formats = [" in found.why
+
+
+def test_an_installed_package_is_run_in_formats_of_others(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\n[tool.nanlint]\nseverity = "info"\n', encoding="utf-8"
+    )
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.py").write_text(f"{LOSS}loss.backward()\n", encoding="utf-8")
+    assert len(check_paths([tmp_path]).findings) == 2

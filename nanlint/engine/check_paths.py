@@ -29,8 +29,8 @@ from nanlint.source.cache import FOLDER
 from nanlint.source.discover import Discovery, FoundFile, discover
 
 if TYPE_CHECKING:
+    from nanlint.engine.in_project import InProject
     from nanlint.model import Finding, Report
-    from nanlint.source.project_words import ProjectWords
 
 __all__ = ["Checker", "Plan", "Progress", "Run"]
 
@@ -78,7 +78,7 @@ class Run:
         self.checker = Checker(gated=plan.gated)
         self.contents: dict[str, bytes] = {}
         """What came through stdin, by its name, as it is now: fixes change it."""
-        self._words: dict[str, ProjectWords] = {}
+        self._project: InProject | None = None
         self.fixed = 0
         """How many findings were fixed in the files."""
 
@@ -102,20 +102,19 @@ class Run:
                 progress(len(results), total)
         if self.memory is not None:
             self.memory.save()
+        if self._project is not None:
+            self._project.tell_once(discovery.files, results)
         return results
 
     def _with_project(self, file: FoundFile, result: FileResult) -> FileResult:
         """The result with levels that know the project; what is remembered of a file does not depend on others."""
         found = [*result.findings, *result.hidden]
-        root = project_root(os.path.dirname(os.path.abspath(file.path))) if found else ""
-        if not root:
+        if not found:
             return result
-        from nanlint.evidence.project import with_project  # noqa: PLC0415 - only where something was found
-        from nanlint.source.project_words import ProjectWords  # noqa: PLC0415 - same
+        from nanlint.engine.in_project import InProject  # noqa: PLC0415 - only where something was found
 
-        words = self._words.get(root) or self._words.setdefault(root, ProjectWords(root))
-        formats = file.settings.formats
-        judged, known = [with_project(finding, words, formats) for finding in found], copy(result)
+        self._project = self._project or InProject()
+        judged, known = self._project.judged(found, file), copy(result)
         known.findings, known.hidden = judged[: len(result.findings)], judged[len(result.findings) :]
         if any(new.severity is not old.severity for new, old in zip(judged, found, strict=True)):
             ruleset = self.checker.ruleset(file.settings)

@@ -9,7 +9,6 @@ from nanlint.analysis.name_hints import STATED
 from nanlint.analysis.project.consequence import DATA, KEPT, OUTPUT, TRAINS, WRITTEN
 from nanlint.analysis.trained_by_name import is_building, is_inference, is_loss, is_trained, may_train, serves_a_forward
 from nanlint.evidence import table
-from nanlint.evidence.project import breaks_in_half_alone
 from nanlint.hazards.uses import is_read_off
 from nanlint.model import Direction
 from nanlint.source.outline import MODULE
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from nanlint.model import Finding
     from nanlint.source.outline import Chunk, Outline
 
+_HALVES = frozenset({"float16", "bfloat16"})
+
 
 def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]:
     """Every reason for or against a finding that its hazard and its place give."""
@@ -30,7 +31,7 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         return
     if finding.direction is Direction.BACKWARD:
         yield table.GRADIENT_ONLY
-    if breaks_in_half_alone(finding):
+    if _breaks_in_half_alone(finding, hazard):
         yield table.HALF_ALONE
         if table.MADE_SO.name not in finding.evidence:
             yield table.HALF_UNUSED
@@ -44,11 +45,16 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
     yield from of_ends(hazard.ends)
 
 
+def _breaks_in_half_alone(finding: Finding, hazard: Hazard) -> bool:
+    """Whether float16 or bfloat16 is needed, and the code at hand does not say that it computes in one of them."""
+    return bool(finding.dtypes) and _HALVES.issuperset(finding.dtypes) and not hazard.is_half_stated
+
+
 def _of_operand(finding: Finding, hazard: Hazard, chunk: Chunk | None, plan: Outline) -> Iterator[Item]:
     """What is known of the operand, and of the gradient that passes through it."""
     if not hazard.is_operand_known and table.MADE_SO.name not in finding.evidence:
         yield table.NOTHING_KNOWN
-    if hazard.is_presumed_safe and not breaks_in_half_alone(finding):  # there the eps may be 0 itself
+    if hazard.is_presumed_safe and not _breaks_in_half_alone(finding, hazard):  # there the eps may be 0 itself
         yield table.RARE
     if hazard.is_ruled_out_by_callers:
         yield table.DECIDED_ELSEWHERE

@@ -21,18 +21,17 @@ _NONE = "none"
 _TRAINED = frozenset(item.name for item in (table.REACHES_BACKWARD, table.IN_A_LOSS, table.BACKWARD_IN_FILE))
 
 
-def breaks_in_half_alone(finding: Finding) -> bool:
-    """Whether float16 or bfloat16 is needed, and the code at hand does not say that it computes in one of them."""
-    return (
-        bool(finding.dtypes) and _HALVES.issuperset(finding.dtypes) and table.RANGE_REACHES.name not in finding.evidence
-    )
+def cannot_be_run(finding: Finding, words: ProjectWords, formats: tuple[str, ...] = ()) -> bool:
+    """Whether no format that it breaks in is one of the project's: by the settings, or as nothing there can switch one on."""
+    is_without = not set(formats) & set(finding.dtypes) if formats else words.is_without_half
+    return table.HALF_ALONE.name in finding.evidence and is_without
 
 
 def with_project(finding: Finding, words: ProjectWords, formats: tuple[str, ...] = ()) -> Finding:
     """The finding with what its project says of it; as it is if its rule states the level. `formats` are stated by the user."""
     if finding.matters is None:
         return finding
-    if not breaks_in_half_alone(finding):
+    if table.HALF_ALONE.name not in finding.evidence:
         return graded(finding, *_items(finding, words))
     dtype, place = _used(finding, words, formats)
     more = [*_items(finding, words), *([table.HALF_UNUSED] if dtype == _NONE else [])]

@@ -18,7 +18,7 @@ from nanlint.hazards.placed import Placed
 from nanlint.hazards.zero_operand import ZeroOperand
 from nanlint.hazards.zones_met import is_inverse
 from nanlint.model import Direction, Edit, Label, Span
-from nanlint.ops.formats import FORMATS
+from nanlint.ops.formats import AUTOCAST, FORMATS, REFUSED, SINGLE
 from nanlint.ops.names import SIGNATURES
 from nanlint.ops.zone import BACKWARD, FORWARD
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from nanlint.ops.zone import Zone
 
 _LARGEST_EPS = 1e-3
+_HALVES = frozenset({"float16", "bfloat16"})
 
 
 class Hazard(ZeroOperand, Placed):
@@ -105,6 +106,13 @@ class Hazard(ZeroOperand, Placed):
     def is_format_stated(self) -> bool:
         """Whether the code at hand says in which format it computes."""
         return self.operand.value.dtype in FORMATS
+
+    @property
+    def is_half_stated(self) -> bool:
+        """Whether the code at hand says that it computes in a half format."""
+        cast_to = AUTOCAST.get(self.op.function) if self.op.autocast else None
+        is_half = any(value.dtype in _HALVES for value in self.op.operands.values())
+        return cast_to == REFUSED or (is_half and cast_to != SINGLE)
 
     @cached_property
     def is_decided_by_dtype(self) -> bool:

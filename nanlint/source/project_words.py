@@ -30,6 +30,21 @@ _HALF = frozenset({b"float16", b"bfloat16", b"autocast", b"GradScaler", b"fp16",
 _CAST_TO_HALF = b".half("
 # What measures speed or shows something may run in any format.
 _ASIDE = re.compile(r"(^|[/_])(benchmarks?|docs?|export)[/_.]")
+# Who reads from a command line, a config of its own or a saved model which format to run in, and code that names any dtype.
+_DECIDES = (
+    rb"accelerate|apex|catalyst|colossalai|composer|deepspeed|detectron2|diffusers|fairscale|fairseq|fastai|lightning|mmcv|mmengine"
+    rb"|pytorch_lightning|transformers"
+)
+_IS_OPEN = re.compile(
+    rb"\b(?:from|import)\s+(?:" + _DECIDES + rb")\b|\baccelerate launch\b|\bdeepspeed\s+\S*\.py\b"
+    rb"|\bgetattr\(\s*torch\s*,|\btorch\.half\b|\.half\(|HalfTensor\b"
+    rb"|(?i:fp16|bf16|float16|(?:half|mixed)[_-]?precision|autocast|gradscaler)"
+)
+# What is installed is run by others, in formats of their own.
+_IS_INSTALLED = {
+    "setup.py": re.compile(rb"\bpackages\s*="),
+    "pyproject.toml": re.compile(rb"^\[build-system\]", re.MULTILINE),
+}
 _TRAINING = frozenset({b"backward", b"manual_backward", b"Trainer", b"training_step"})
 # Of each half format, for the tensors themselves and under autocast.
 _KINDS_OF_SWITCHES = 4
@@ -42,8 +57,12 @@ class ProjectWords:
     def __init__(self, root: str) -> None:
         self._counts: Counter[bytes] = Counter()
         self._switches: dict[tuple[str, bool], Switch] = {}
-        for path, data in _contents(root):
+        self._is_open = False
+        """Whether others decide in which format it runs, or not all of it was read."""
+        for path, data in self._contents(root):
             words = Counter(_WORD.findall(data))
+            is_open = _IS_INSTALLED.get(os.path.relpath(path, root), _IS_OPEN)
+            self._is_open = self._is_open or is_open.search(data) is not None
             if _CAST_TO_HALF in data:
                 words[b"float16"] += 1
             for switch in (
@@ -56,6 +75,11 @@ class ProjectWords:
     def uses_half(self) -> bool:
         """Whether some file names float16, bfloat16, autocast or a setting for them."""
         return not _HALF.isdisjoint(self._counts)
+
+    @property
+    def is_without_half(self) -> bool:
+        """Whether this is a project that trains, and nothing in all of its files can switch a half format on."""
+        return self.trains and not self._is_open
 
     def switch_of(self, dtypes: Iterable[str], *, is_whole: bool) -> Switch | None:
         """A place that switches one of these half formats on; with `is_whole` one that makes the tensors themselves half."""
@@ -71,22 +95,24 @@ class ProjectWords:
         """Whether a name stands anywhere but in its own definition."""
         return self._counts[name.encode()] > 1
 
-
-def _contents(root: str) -> Iterator[tuple[str, bytes]]:
-    """The files that may say something with their bytes, links left out."""
-    left = _MOST_FILES
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in DEFAULT_EXCLUDE and not name.startswith("."))
-        for name in sorted(files):
-            path = os.path.join(folder, name)
-            if not name.endswith(_SUFFIXES) or _TEST.search(os.path.relpath(path, root).replace(os.sep, "/")):
-                continue
-            left -= 1
-            if left < 0:
-                return
-            try:
-                if not os.path.islink(path) and os.path.isfile(path) and os.path.getsize(path) <= _LARGEST:
-                    with open(path, "rb") as file:
-                        yield path, file.read()
-            except OSError:
-                continue
+    def _contents(self, root: str) -> Iterator[tuple[str, bytes]]:
+        """The files that may say something with their bytes, links left out."""
+        left = _MOST_FILES
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(name for name in folders if name not in DEFAULT_EXCLUDE and not name.startswith("."))
+            for name in sorted(files):
+                path = os.path.join(folder, name)
+                if not name.endswith(_SUFFIXES) or _TEST.search(os.path.relpath(path, root).replace(os.sep, "/")):
+                    continue
+                left -= 1
+                if left < 0:
+                    self._is_open = True
+                    return
+                try:
+                    if not os.path.islink(path) and os.path.isfile(path) and os.path.getsize(path) <= _LARGEST:
+                        with open(path, "rb") as file:
+                            yield path, file.read()
+                    elif name.endswith(".py"):
+                        self._is_open = True
+                except OSError:
+                    self._is_open = True
