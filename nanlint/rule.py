@@ -161,6 +161,9 @@ def show(title: str, *edits: Edit) -> Fix:
     return Fix(title, Applicability.SHOW, edits)
 
 
+_HALVES = frozenset({"float16", "bfloat16"})
+
+
 class Parts(TypedDict, total=False):
     """What a finding may have beside its message: other places, a reason and code of its own, or what differs from its rule."""
 
@@ -259,9 +262,10 @@ class Rule:
         **parts: Unpack[Parts],
     ) -> Finding:
         """A finding about a hazard: place, formats and direction are the hazard's; the engine adds the evidence of the place."""
-        text = Hazard(hazard.called, hazard.operand.text, str(hazard.zones[0]) if hazard.zones else "0")
         if hazard.zones:
             parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}
+        saved_by = hazard.saved_by if _HALVES.issuperset(parts.get("dtypes", self.dtypes)) else ""
+        text = Hazard(hazard.called, hazard.operand.text, str(hazard.zones[0]) if hazard.zones else "0", saved_by)
         return self.finding(at or hazard.span, message, fix=fix, hazard=text, evidence=evidence, **parts)
 
     @classmethod

@@ -116,3 +116,20 @@ def test_an_installed_package_is_run_in_formats_of_others(tmp_path: Path) -> Non
     for name in ("a", "b"):
         (tmp_path / f"{name}.py").write_text(f"{LOSS}loss.backward()\n", encoding="utf-8")
     assert len(check_paths([tmp_path]).findings) == 2
+
+
+CAST = "import torch\nwith torch.autocast('cuda'):\n    loss.backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("size", "level"),
+    [("x.pow(2).sum()", "info"), ("x.softmax(-1)", "info"), ("(x @ x).abs()", "warning"), ("(x * 2).abs()", "warning")],
+)
+def test_what_autocast_runs_in_float32_breaks_only_where_the_tensors_are_half(
+    tmp_path: Path, size: str, level: str
+) -> None:
+    (tmp_path / "nanlint.toml").write_text('severity = "info"\nselect = ["NAN203"]\n', encoding="utf-8")
+    (tmp_path / "train.py").write_text(CAST, encoding="utf-8")
+    (tmp_path / "loss.py").write_text(LOSS.replace("x.abs()", size), encoding="utf-8")
+    (found,) = check_paths([tmp_path]).findings
+    assert (found.severity.value, found.why.startswith("autocast runs this in float32")) == (level, level == "info")

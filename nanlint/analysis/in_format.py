@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.dtypes import rounded_to
-from nanlint.analysis.op_graph import GUARDED, JOIN, NUMBER, TEXT, TUPLE, Op, Value
-from nanlint.ops.formats import FORMATS
+from nanlint.analysis.op_graph import GUARDED, JOIN, NUMBER, TEXT, TUPLE, Op, Value, name_of
+from nanlint.ops.formats import AUTOCAST, FLOAT32, FORMATS, SINGLE
 from nanlint.ops.interval import point
 from nanlint.ops.names import SIGNATURES
 
@@ -22,26 +22,35 @@ if TYPE_CHECKING:
 _DEEPEST, _LIMIT = 8, "torch.finfo."
 
 
-def in_format(value: Value, dtype: str, maker: Maker, depth: int = _DEEPEST) -> Value:
-    """The value as tensors of `dtype` compute it; itself if another dtype is known, and for what is no tensor."""
+def in_format(value: Value, dtype: str, maker: Maker, depth: int = _DEEPEST, *, is_cast: bool = False) -> Value:
+    """The value as tensors of `dtype` compute it; itself if another dtype is known, and for what is no tensor.
+
+    With `is_cast` as autocast to it does, where weights and what it runs in float32 stay float32.
+    """
     if value.dtype or value.kind in {TEXT, TUPLE} or value.number is not None:
         return value
+    if is_cast and value.learned:
+        return value.but(dtype=FLOAT32.name, key=value.key)
     op = value.op
     if value.kind is NUMBER:
         return _limit(value, dtype, maker) if is_limit(value) else value
     if op is not None and depth and op.function in SIGNATURES and op.module is None:
-        again = _repeated(value, op, dtype, maker, depth)
+        again = _repeated(value, op, dtype, maker, depth, is_cast=is_cast)
         if again is not None:
             return again.but(key=value.key)
     if op is not None and depth and op.function == JOIN and not op.where:
-        joined = maker.join([in_format(each, dtype, maker, depth - 1) for each in op.operands.values()])
+        joined = maker.join(
+            [in_format(each, dtype, maker, depth - 1, is_cast=is_cast) for each in op.operands.values()]
+        )
         return value.but(range=joined.range, dtype=joined.dtype, key=value.key)
     reach = value.range
     if op is not None and depth and op.function == GUARDED and op.subject is not None:
-        inner = in_format(op.subject, dtype, maker, depth - 1).range
+        inner = in_format(op.subject, dtype, maker, depth - 1, is_cast=is_cast).range
         met = inner.meet(rounded_to(reach, dtype))
         reach = met if not met.is_empty else reach
-    return value.but(range=rounded_to(reach, dtype), dtype=dtype, key=value.key)
+    is_single = is_cast and op is not None and AUTOCAST.get(name_of(op)) == SINGLE
+    made = FLOAT32.name if is_single else dtype
+    return value.but(range=rounded_to(reach, made), dtype=made, key=value.key)
 
 
 def is_limit(value: Value, depth: int = 3) -> bool:
@@ -65,12 +74,12 @@ def _limit(value: Value, dtype: str, maker: Maker) -> Value:
     return made.but(key=value.key)
 
 
-def _repeated(value: Value, op: Op, dtype: str, maker: Maker, depth: int) -> Value | None:
+def _repeated(value: Value, op: Op, dtype: str, maker: Maker, depth: int, *, is_cast: bool) -> Value | None:  # noqa: PLR0913 - what is repeated, and how
     """The operation once more; None where that would forget something that is known of its result."""
     if _made(op, op.operands, maker).range != value.range:
         return None
-    operands = {name: in_format(each, dtype, maker, depth - 1) for name, each in op.operands.items()}
-    made = _made(op, operands, maker, autocast=dtype if op.autocast else "")
+    operands = {name: in_format(each, dtype, maker, depth - 1, is_cast=is_cast) for name, each in op.operands.items()}
+    made = _made(op, operands, maker, autocast=dtype if op.autocast or is_cast else "")
     return made if made.kind is value.kind or made.kind is not TUPLE else None
 
 

@@ -44,7 +44,7 @@ class InProject:
                     apart.setdefault(root, []).append((finding, result))
         for root, told in apart.items():
             told.sort(key=lambda each: each[0].sort_key)
-            first = replace(told[0][0], why=_why(root, [finding for finding, _ in told]))
+            first = replace(told[0][0], why=_why(root, [finding for finding, _ in told], self._of(root)))
             for finding, result in told:
                 kept = [first] if finding is told[0][0] else []
                 for listed in (result.findings, result.hidden):
@@ -58,10 +58,12 @@ def _root(file: FoundFile) -> str:
     return project_root(os.path.dirname(os.path.abspath(file.path)))
 
 
-def _why(root: str, told: list[Finding]) -> str:
+def _why(root: str, told: list[Finding], words: ProjectWords) -> str:
     """That the project does not run in the format, and where else it would break in it."""
     dtype = told[0].dtypes[0]
-    reason = f"nothing in this project runs in {dtype}"
+    is_cast = words.is_without_half(is_whole=True) and not words.is_without_half(is_whole=False)
+    whole = f"autocast runs this in float32, and nothing in this project makes the tensors themselves {dtype}"
+    reason = whole if is_cast else f"nothing in this project runs in {dtype}"
     if len(told) == 1:
         return f"{reason}, and it breaks in no other format"
     places = [f"{os.path.relpath(each.path, root)}:{each.span.line}" for each in told[1:]]

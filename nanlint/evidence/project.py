@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nanlint.evidence import table
 from nanlint.evidence.levels import graded
-from nanlint.ops.formats import AUTOCAST, SINGLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +22,14 @@ _TRAINED = frozenset(item.name for item in (table.REACHES_BACKWARD, table.IN_A_L
 
 def cannot_be_run(finding: Finding, words: ProjectWords, formats: tuple[str, ...] = ()) -> bool:
     """Whether no format that it breaks in is one of the project's: by the settings, or as nothing there can switch one on."""
-    is_without = not set(formats) & set(finding.dtypes) if formats else words.is_without_half
-    return table.HALF_ALONE.name in finding.evidence and is_without
+    if table.HALF_ALONE.name not in finding.evidence:
+        return False
+    return not set(formats) & set(finding.dtypes) if formats else words.is_without_half(is_whole=_is_saved(finding))
+
+
+def _is_saved(finding: Finding) -> bool:
+    """Whether it breaks only where the tensors themselves are half, not under autocast."""
+    return finding.hazard is not None and bool(finding.hazard.autocast)
 
 
 def with_project(finding: Finding, words: ProjectWords, formats: tuple[str, ...] = ()) -> Finding:
@@ -46,8 +51,9 @@ def _used(finding: Finding, words: ProjectWords, formats: tuple[str, ...]) -> tu
     if formats:
         stated = next((dtype for dtype in finding.dtypes if dtype in formats), _NONE)
         return stated, f"the settings say that {stated} is used" if stated != _NONE else ""
-    operation = finding.hazard.operation if finding.hazard is not None else ""
-    switch = words.switch_of(finding.dtypes, is_whole=AUTOCAST.get(operation) == SINGLE)
+    if cannot_be_run(finding, words):
+        return _NONE, ""
+    switch = words.switch_of(finding.dtypes, is_whole=_is_saved(finding))
     if switch is not None:
         return switch.dtype, f"{switch.dtype} is used ({switch.path}:{switch.line})"
     return _NONE if not words.uses_half else "", ""

@@ -15,12 +15,13 @@ from nanlint.analysis.relations import root
 from nanlint.hazards.op_uses import may_use
 from nanlint.hazards.operand import ATOMS, Operand
 from nanlint.hazards.placed import Placed
+from nanlint.hazards.under_autocast import is_saved, runs_in_float32
 from nanlint.hazards.zero_operand import ZeroOperand
 from nanlint.hazards.zones_met import is_inverse
 from nanlint.model import Direction, Edit, Label, Span
-from nanlint.ops.formats import AUTOCAST, FORMATS, REFUSED, SINGLE
+from nanlint.ops.formats import AUTOCAST, FLOAT32, FORMATS, REFUSED, SINGLE
 from nanlint.ops.names import SIGNATURES
-from nanlint.ops.zone import BACKWARD, FORWARD
+from nanlint.ops.zone import BACKWARD, FORWARD, Zone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from nanlint.analysis.project.whole import FileInProject
     from nanlint.hazards.no_elements import NoElements
     from nanlint.hazards.resume import Resume
-    from nanlint.ops.zone import Zone
 
 _LARGEST_EPS = 1e-3
 _HALVES = frozenset({"float16", "bfloat16"})
@@ -113,6 +113,13 @@ class Hazard(ZeroOperand, Placed):
         cast_to = AUTOCAST.get(self.op.function) if self.op.autocast else None
         is_half = any(value.dtype in _HALVES for value in self.op.operands.values())
         return cast_to == REFUSED or (is_half and cast_to != SINGLE)
+
+    @cached_property
+    def saved_by(self) -> str:
+        """The format in which autocast to float16 computes it without breaking: float32, or empty for none."""
+        maker, is_of_values = self.graph.maker, any(isinstance(zone, Zone) for zone in self.zones)
+        is_safe = is_saved(self.op, self.operand_name, maker) if is_of_values else runs_in_float32(self.op, maker)
+        return FLOAT32.name if is_safe else ""
 
     @cached_property
     def is_decided_by_dtype(self) -> bool:

@@ -91,10 +91,13 @@ class Hazard:
     operation: str
     operand: str
     zone: str
+    autocast: str = ""
+    """The format that saves it under autocast to float16; empty where it breaks there, too, or elsewhere as well."""
 
     def to_json(self) -> Json:
         """The hazard as the output contract has it."""
-        return {"operation": self.operation, "operand": self.operand, "zone": self.zone}
+        parts = {"operation": self.operation, "operand": self.operand, "zone": self.zone}
+        return {**parts, "autocast": self.autocast} if self.autocast else parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,11 +35,11 @@ _DECIDES = (
     rb"accelerate|apex|catalyst|colossalai|composer|deepspeed|detectron2|diffusers|fairscale|fairseq|fastai|lightning|mmcv|mmengine"
     rb"|pytorch_lightning|transformers"
 )
-_IS_OPEN = re.compile(
+_MAY_BE_WHOLE = re.compile(
     rb"\b(?:from|import)\s+(?:" + _DECIDES + rb")\b|\baccelerate launch\b|\bdeepspeed\s+\S*\.py\b"
     rb"|\bgetattr\(\s*torch\s*,|\btorch\.half\b|\.half\(|HalfTensor\b"
-    rb"|(?i:fp16|bf16|float16|(?:half|mixed)[_-]?precision|autocast|gradscaler)"
 )
+_MAY_CAST = re.compile(rb"(?i:fp16|bf16|float16|(?:half|mixed)[_-]?precision|autocast)")
 # What is installed is run by others, in formats of their own.
 _IS_INSTALLED = {
     "setup.py": re.compile(rb"\bpackages\s*="),
@@ -57,12 +57,14 @@ class ProjectWords:
     def __init__(self, root: str) -> None:
         self._counts: Counter[bytes] = Counter()
         self._switches: dict[tuple[str, bool], Switch] = {}
-        self._is_open = False
-        """Whether others decide in which format it runs, or not all of it was read."""
+        self._may_be_whole = self._may_cast = False
+        """Whether something can make the tensors themselves half, or run under autocast; both if not all of it was read."""
         for path, data in self._contents(root):
             words = Counter(_WORD.findall(data))
-            is_open = _IS_INSTALLED.get(os.path.relpath(path, root), _IS_OPEN)
-            self._is_open = self._is_open or is_open.search(data) is not None
+            installed = _IS_INSTALLED.get(os.path.relpath(path, root))
+            is_installed = installed is not None and installed.search(data) is not None
+            self._may_be_whole = self._may_be_whole or is_installed or _names_whole(data)
+            self._may_cast = self._may_cast or _MAY_CAST.search(data) is not None
             if _CAST_TO_HALF in data:
                 words[b"float16"] += 1
             for switch in (
@@ -76,10 +78,9 @@ class ProjectWords:
         """Whether some file names float16, bfloat16, autocast or a setting for them."""
         return not _HALF.isdisjoint(self._counts)
 
-    @property
-    def is_without_half(self) -> bool:
-        """Whether this is a project that trains, and nothing in all of its files can switch a half format on."""
-        return self.trains and not self._is_open
+    def is_without_half(self, *, is_whole: bool) -> bool:
+        """Whether it trains, and nothing in all of its files can switch a half format on; with `is_whole` but for autocast."""
+        return self.trains and not self._may_be_whole and (is_whole or not self._may_cast)
 
     def switch_of(self, dtypes: Iterable[str], *, is_whole: bool) -> Switch | None:
         """A place that switches one of these half formats on; with `is_whole` one that makes the tensors themselves half."""
@@ -106,13 +107,19 @@ class ProjectWords:
                     continue
                 left -= 1
                 if left < 0:
-                    self._is_open = True
+                    self._may_be_whole = True
                     return
                 try:
                     if not os.path.islink(path) and os.path.isfile(path) and os.path.getsize(path) <= _LARGEST:
                         with open(path, "rb") as file:
                             yield path, file.read()
                     elif name.endswith(".py"):
-                        self._is_open = True
+                        self._may_be_whole = True
                 except OSError:
-                    self._is_open = True
+                    self._may_be_whole = True
+
+
+def _names_whole(data: bytes) -> bool:
+    """Whether a file can make the tensors themselves half: a dtype that only autocast is told does not."""
+    is_named = b"float16" in data and any(b"float16" in line and b"autocast(" not in line for line in data.splitlines())
+    return is_named or _MAY_BE_WHOLE.search(data) is not None
