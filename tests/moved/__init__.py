@@ -1,0 +1,1 @@
+"""Hazards and guards of the fixtures, moved into helpers, methods, modules, files and callers. Knows no torch."""

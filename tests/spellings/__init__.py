@@ -1,0 +1,1 @@
+"""Programs written with other spellings of the same operations; knows neither nanlint nor torch."""
