@@ -9,6 +9,7 @@ from nanlint.rule import (
     Finding,
     Fix,
     Hazard,
+    Item,
     Iterator,
     Label,
     Path,
@@ -18,7 +19,10 @@ from nanlint.rule import (
     unsafe,
 )
 
+# What they return says whether the gradients were finite; the others return nothing.
 RETURNS_A_NORM = frozenset({"clip_grad_norm_", "clip_grad_norm"})
+TORCHS_NORMS = frozenset(f"torch.nn.utils.{name}" for name in RETURNS_A_NORM)
+CLIPS = RETURNS_A_NORM | {"clip_grad_value_", "clip_gradients"}
 
 
 class ClipAfterNanCheck(Rule):
@@ -47,9 +51,9 @@ class ClipAfterNanCheck(Rule):
 
     ## Silent when
     the norm decides anything before the step, or `error_if_nonfinite=True` is given; when a GradScaler makes the step and
-    so skips a bad one; with Accelerate, Fabric, Lightning and DeepSpeed; when nothing is checked at all (NAN411); for
-    `clip_grad_value_`, which returns nothing. Where the gradients themselves are checked before the clip, only
-    an overflow of the norm is left: info.
+    so skips a bad one; with Fabric, whose clip raises; when nothing is checked at all (NAN411); for `clip_grad_value_`
+    behind a check of the gradients. Where the gradients themselves are checked before another clip, only
+    an overflow of the norm is left: info. With Accelerate, Lightning and DeepSpeed the precision decides: in float16 they skip such a step.
 
     ## Fix
     Unsafe: `error_if_nonfinite=True` stops the run where it went on with a broken model.
@@ -62,8 +66,6 @@ class ClipAfterNanCheck(Rule):
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every clip of one loop that returns a norm; clips in two branches behind one check are one defect."""
-        if loop.is_framework:
-            return
         behind: dict[object, list[tuple[Event, Decision]]] = {}
         for clip in loop.of("clip"):
             ways = [_unchecked(path, clip) for path in loop.paths if clip in path.steps]
@@ -71,37 +73,55 @@ class ClipAfterNanCheck(Rule):
             if checks and len(checks) == len(ways) and not _raises(clip):
                 behind.setdefault(checks[0].test, []).append((clip, checks[0]))
         for pairs in behind.values():
-            yield self._judged([clip for clip, _ in pairs], pairs[0][1])
+            unknown = (items.DECIDED_ELSEWHERE,) if loop.is_framework else ()
+            yield self._judged([clip for clip, _ in pairs], pairs[0][1], unknown)
 
-    def _judged(self, clips: list[Event], check: Decision) -> Finding:
-        clip, is_of_loss = clips[0], check.check is not None and check.check.subject == "loss"
-        returned = f"and nobody checks the norm that {_function(clip)} returns"
+    def _judged(self, clips: list[Event], check: Decision, unknown: tuple[Item, ...]) -> Finding:
+        clip, is_of_loss = clips[0], not _is_of_gradients(check)
         passed = (
             "a finite loss can still have NaN gradients" if is_of_loss else "finite gradients can have a norm of inf"
         )
         checked = "only the loss is checked here" if is_of_loss else "the gradients are checked here, not their norm"
+        unseen, asked = _left_unasked(clip)
         return self.finding(
             clip.span,
-            f"{passed}, {returned}",
+            f"{passed}, and {unseen}",
             fix=_fix(clips),
             hazard=Hazard("clip", clip.target, "a gradient of inf or NaN"),
-            evidence=() if is_of_loss else (items.RARE,),
+            evidence=(*unknown, *(() if is_of_loss else (items.RARE,))),
             labels=(Label(check.span, checked),),
-            help=f"make the step only if torch.isfinite({clip.stored_as or 'norm'}), the norm that the clip returns",
+            help=f"make the step only if {asked}",
         )
+
+
+def _left_unasked(clip: Event) -> tuple[str, str]:
+    """What nobody asks behind a clip, and what to ask."""
+    if _function(clip) in RETURNS_A_NORM:
+        asked = f"torch.isfinite({clip.stored_as or 'norm'}), the norm that the clip returns"
+        return f"nobody checks the norm that {_function(clip)} returns", asked
+    return f"{_function(clip)} keeps them", "the gradients are finite: clip_grad_norm_ at inf returns their norm"
 
 
 def _unchecked(path: Path, clip: Event) -> Decision | None:
     """The check before the clip, if none follows and a plain step does."""
     place = path.steps.index(clip)
     step = path.after(place, "step")
-    if step is None or step[1].is_scaled or path.between(place, step[0], "opaque"):
+    if step is None or path.between(place, step[0], "opaque") or _is_skipped(path, place, step[1]):
         return None
     if any(_asks(decision, clip) for decision in path.decisions(place, step[0])):
         return None
     before = [decision for at, decision in path.checks() if at < place and not decision.is_bad]
+    # Only a norm can overflow where every gradient is finite.
+    if _function(clip) not in RETURNS_A_NORM and any(_is_of_gradients(decision) for decision in before):
+        return None
     # The last check before the clip is the closest to it.
     return before[-1] if before else None
+
+
+def _is_skipped(path: Path, place: int, step: Event) -> bool:
+    """Whether a scaler leaves out a step that is not finite, that of a framework included."""
+    start = path.before(place, "backward")
+    return step.is_scaled or (start is not None and start[1].is_framework and start[1].is_scaled)
 
 
 def _asks(decision: Decision, clip: Event) -> bool:
@@ -109,21 +129,22 @@ def _asks(decision: Decision, clip: Event) -> bool:
     return decision.check is not None or bool(clip.stored_as and clip.stored_as in decision.text)
 
 
+def _is_of_gradients(decision: Decision) -> bool:
+    return decision.check is not None and decision.check.subject != "loss"
+
+
 def _function(clip: Event) -> str:
     return clip.function.rpartition(".")[2]
 
 
 def _raises(clip: Event) -> bool:
-    if _function(clip) not in RETURNS_A_NORM:
+    """Whether it may look at the gradients itself, as Fabric's clip does."""
+    if _function(clip) not in CLIPS or "fabric" in clip.by.lower():
         return True
     return clip.argument("error_if_nonfinite") is not None
 
 
 def _fix(clips: list[Event]) -> Fix | None:
-    edits = [clip.keyword("error_if_nonfinite", "True") for clip in clips if _is_of_torch(clip)]
+    edits = [clip.keyword("error_if_nonfinite", "True") for clip in clips if clip.function in TORCHS_NORMS]
     found = [edit for edit in edits if edit is not None]
     return unsafe("Raise when the norm is not finite", *found) if len(found) == len(clips) else None
-
-
-def _is_of_torch(clip: Event) -> bool:
-    return clip.function.startswith("torch.nn.utils")

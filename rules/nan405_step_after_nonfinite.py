@@ -49,8 +49,8 @@ class StepAfterNonfinite(Rule):
 
     ## Silent when
     the step is skipped on every path behind the finding: continue, return, raise, break, else, a flag that is asked
-    before the step; when the gradients are computed again in between, or are those of another loss; when a GradScaler makes the step, which skips a bad
-    one; with Accelerate, Fabric, Lightning and DeepSpeed; when the check calls code of another file that may stop the run, or stands in a function that returns what was found, and its caller asks something before the step.
+    before the step; when the gradients are None by then (`zero_grad()`, `p.grad = None`), which an optimizer leaves out, or are computed again in between, or are those of another loss; when a GradScaler makes the step, which skips a bad
+    one; where Accelerate, Fabric, Lightning or DeepSpeed makes it and may scale the loss; when the check calls code of another file that may stop the run, or stands in a function that returns what was found, and its caller asks something before the step.
 
     ## Fix
     Unsafe: the step goes under the opposite of the check, so that a bad batch makes none; all else is done as before, the
@@ -67,11 +67,9 @@ class StepAfterNonfinite(Rule):
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every check of one loop."""
-        if loop.is_framework:
-            return
         told: set[object] = set()
-        starts = {event.target for path in loop.paths for event in path.events("backward")}
-        for path in loop.paths:
+        starts = {event.target for path in loop.plain_paths for event in path.events("backward")}
+        for path in loop.plain_paths:
             for place, decision in path.checks():
                 step = _step_behind(path, place, decision)
                 if step is None or decision.test in told or _is_of_another(step, path, place, decision, starts):
@@ -94,6 +92,9 @@ def _step_behind(path: Path, place: int, decision: Decision) -> Event | None:
         return None
     step = path.after(place, "step")
     if step is None or step[1].is_scaled or path.between(place, step[0], "opaque", "unscale_"):
+        return None
+    between = [event for at, event in path.each("clear", "zero_grad") if place < at < step[0]]
+    if any(event.empties for event in between):
         return None
     if step[1].code is not decision.code and decision.is_returned and path.decisions(place + 1, step[0]):
         return None

@@ -39,7 +39,7 @@ class RankDivergentSkip(Rule):
     ## Silent when
     the file says nothing of DDP, FSDP or process groups; when something is reduced or gathered before the check, in the
     loop or by the name of what is checked; when the check comes after the backward, whose gradients all processes share; when the
-    run ends with an error, which ends the other processes too.
+    process ends with an exception or a status, for which a launcher ends the other processes too.
 
     ## Fix
     Sketch: the flag must be reduced over the processes before it is asked.
@@ -52,15 +52,15 @@ class RankDivergentSkip(Rule):
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every check of one loop that skips a batch."""
-        if not loop.is_distributed() or loop.is_framework:
+        if not loop.is_distributed():
             return
         told: set[object] = set()
-        for path in loop.paths:
+        for path in loop.plain_paths:
             decision = _lonely_skip(path)
             if decision is None or decision.test in told or loop.is_step_method:
                 continue
             told.add(decision.test)
-            does = "leaves the loop" if path.end == "break" else "skips the batch"
+            does = {"continue": "skips the batch", "exit": "ends"}.get(path.end, "leaves the loop")
             waiting = next((each for each in loop.of("backward") if each.span > decision.span), None)
             hazard = Hazard("backward", decision.check.thing if decision.check else "", "not finite on one process")
             fix = show("torch.distributed.all_reduce on the flag, and every process asks what came of it")
@@ -76,7 +76,7 @@ class RankDivergentSkip(Rule):
 
 def _lonely_skip(path: Path) -> Decision | None:
     """The check on which a path leaves the round before its backward, with nothing reduced until then."""
-    if path.end not in {"continue", "break"} or path.places("backward", "reduce"):
+    if path.leave is None or not path.leave.is_quiet or path.places("backward", "reduce"):
         return None
     last = path.last_decision
     if last is None or not last.is_bad or last.check is None or last.check.subject != "loss":

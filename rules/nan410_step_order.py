@@ -75,6 +75,9 @@ def _lost_gradients(path: Path, zeroing: Event, loop: TrainingLoop) -> str:
     behind, before = path.after(place, "backward", "step", "opaque", "clear"), path.before(place, "backward", "step")
     if behind is None or behind[1].kind != "step" or behind[1].is_framework:
         return ""
+    # Where something was found not to be finite, the step is meant to do nothing.
+    if any(at < place and decision.is_bad for at, decision in path.checks()):
+        return ""
     # Another optimizer has used the gradients; the step of this one is about something else, as a proximal one is.
     if before is not None and before[1].kind == "step":
         return ""

@@ -34,8 +34,9 @@ class UncheckedTrainingStep(Rule):
         optimizer.step()
 
     ## Silent when
-    the loop, the one around it or the function asks anything about finiteness, or detects anomalies; with a GradScaler,
-    Accelerate, Fabric, Lightning or DeepSpeed, which have checks of their own.
+    the loop, the one around it or the function asks anything about finiteness, or detects anomalies; with a GradScaler
+    or apex, which skip such a step, and with Fabric, Lightning, DeepSpeed and an Accelerator that is not told to compute
+    in bfloat16 or float32: in float16 they skip it too.
 
     ## Fix
     Unsafe: the run stops where it went on with a broken model, and steps with finite gradients are what they were. A `clip_grad_norm_`

@@ -46,10 +46,8 @@ class CheckTooLate(Rule):
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every check of one loop."""
-        if loop.is_framework:
-            return
         told: set[object] = set()
-        for path in loop.paths:
+        for path in loop.plain_paths:
             for place, decision in path.checks():
                 if decision.test in told or not _is_late(path, place, decision):
                     continue

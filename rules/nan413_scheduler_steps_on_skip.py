@@ -44,11 +44,11 @@ class SchedulerStepsOnSkip(Rule):
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every scheduler of one loop."""
-        if loop.is_framework or loop.is_step_method:
+        if loop.is_step_method:
             return
         # One that is given a metric, or the number of the step, does not count by itself.
         for schedule in (each for each in loop.of("schedule") if each.text.endswith("()")):
-            ways = [path for path in loop.paths if schedule in path.steps]
+            ways = [path for path in loop.plain_paths if schedule in path.steps]
             reasons = [reason for path in ways if (reason := _skipped(path, schedule))]
             # Where every way asks for the scale, the author knows.
             if reasons and not any(_asks_for_scale(path) for path in ways):

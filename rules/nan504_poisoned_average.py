@@ -28,7 +28,7 @@ class PoisonedAverage(Rule):
         ema.update(model)
 
     ## Silent when
-    the loop asks about finiteness before the step; when a GradScaler makes the step; with Accelerate, Fabric, Lightning and DeepSpeed.
+    the loop asks about finiteness before the step; when a GradScaler makes the step; where Accelerate, Fabric, Lightning or DeepSpeed makes it and may scale the loss.
 
     ## Fix
     Sketch: the check belongs before the step.
@@ -42,10 +42,10 @@ class PoisonedAverage(Rule):
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every update of an average in one loop."""
-        if loop.is_framework or loop.is_scaled or loop.file_mentions("isnan", "isfinite", "isinf"):
+        if loop.is_scaled or loop.file_mentions("isnan", "isfinite", "isinf"):
             return
         for average in loop.of("average"):
-            ways = [path for path in loop.paths if average in path.steps]
+            ways = [path for path in loop.plain_paths if average in path.steps]
             if ways and all(_follows_a_step(path, average) for path in ways):
                 message = f"`{average.quote(45)}` takes over the weights, finite or not"
                 fix = show("check the norm before the step, and average what a good step has made")

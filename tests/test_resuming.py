@@ -101,6 +101,35 @@ class Run:
         self.falling.load_state_dict(torch.load(path)["falling"])
 """
 
+TIMMS_SCHEDULE = """
+from timm.scheduler import CosineLRScheduler
+
+def run(args, model, path):
+    optimizer = torch.optim.SGD(model.parameters(), lr=args.lr)
+    schedule = CosineLRScheduler(optimizer, t_initial=100)
+    schedule.load_state_dict(torch.load(path)["schedule"])
+"""
+OWN_SCHEDULE = """
+class Inverse(torch.optim.lr_scheduler.LRScheduler):
+    def get_lr(self):
+        return [rate / (1 + self.last_epoch) for rate in self.base_lrs]
+
+def run(args, model, path):
+    optimizer = torch.optim.SGD(model.parameters(), lr=args.lr)
+    schedule = Inverse(optimizer)
+    optimizer.load_state_dict(torch.load(path)["optimizer"])
+    schedule.load_state_dict(torch.load(path)["schedule"])
+"""
+BEHIND_DATA = """
+class Run:
+    def __init__(self, net, data, lr):
+        self.data = data
+        self.optimizer = torch.optim.Adam(net.parameters(), lr=lr)
+
+    def resume(self, state):
+        self.optimizer.load_state_dict(state["optimizer"])
+"""
+
 
 def found(code: str, source: str) -> list[tuple[int, str]]:
     """The lines that a rule tells of, with the words."""
@@ -119,6 +148,9 @@ def found(code: str, source: str) -> list[tuple[int, str]]:
         pytest.param(BUILT, "schedule.load_state_dict", "config.lr", id="made by a helper"),
         pytest.param(BY_PLACE, "schedule.load_state_dict", "args.lr", id="by place"),
         pytest.param(ATTRIBUTES, "falling.load_state_dict", "self.cfg.lr", id="made by another method"),
+        pytest.param(TIMMS_SCHEDULE, "schedule.load_state_dict", "args.lr", id="a schedule of timm"),
+        pytest.param(OWN_SCHEDULE, "schedule.load_state_dict", "args.lr", id="a schedule of one's own"),
+        pytest.param(BEHIND_DATA, "optimizer.load_state_dict", "lr", id="made behind an attribute called data"),
         pytest.param(TWO, "falling.load_state_dict", "opt.critic_rate", id="two optimizers"),
     ],
 )
@@ -133,6 +165,20 @@ def test_the_call_that_knows_the_parts_is_told_with_their_setting(source: str, c
 def test_a_rate_that_is_set_again_is_silent(again: str) -> None:
     helper = "def set_rates(optimizer, rate):\n    for group in optimizer.param_groups:\n        group['lr'] = rate\n"
     assert found("NAN501", f"{helper}{HELPERS}    {again}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_silent"),
+    [('saved["config"].lr == config.lr', True), ('saved["config"].depth == config.depth', False)],
+)
+def test_only_a_comparison_of_the_rate_itself_makes_a_loaded_one_silent(asked: str, *, is_silent: bool) -> None:
+    source = f"""
+def run(config, model, saved):
+    optimizer = torch.optim.SGD(model.parameters(), lr=config.lr)
+    assert {asked}
+    optimizer.load_state_dict(saved["optimizer"])
+"""
+    assert (found("NAN501", source) == []) is is_silent
 
 
 SCALED = """

@@ -178,6 +178,34 @@ def test_a_loop_as_its_framework_has_it_is_silent(text: str) -> None:
     assert [f"{finding.code} {finding.message}" for finding in check_source(text, settings=EVERYTHING)] == []
 
 
+EITHER = """
+import torch
+
+def train(model, optimizer, loader, accelerator=None):
+    for batch in loader:
+        loss = model(batch).mean()
+        if not torch.isfinite(loss):
+            continue
+        optimizer.zero_grad()
+        if accelerator is not None:
+            accelerator.backward(loss)
+        else:
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+"""
+
+
+def test_a_way_without_the_framework_is_judged_by_itself() -> None:
+    assert [(each.code, each.span.line) for each in check_source(EITHER, settings=EVERYTHING)] == [("NAN403", 14)]
+
+
+@pytest.mark.parametrize(("precision", "codes"), [("fp16", []), ("bf16", ["NAN411"]), ("no", ["NAN411"])])
+def test_accelerate_skips_no_step_where_it_scales_no_loss(precision: str, codes: list[str]) -> None:
+    text = ACCELERATE.replace("fp16", precision)
+    assert [each.code for each in check_source(text, settings=EVERYTHING)] == codes
+
+
 @pytest.mark.parametrize(
     ("text", "old", "new", "code"),
     [

@@ -46,10 +46,16 @@ class Resume:
         if any(rates.is_set_again(function, part) for part in self.parts):
             return None
         for part in (*schedulers, *(() if self._has_own_schedule(function) else optimizers)):
-            rate = rates.configured_rate(part, self._hazard.graph)
-            if rate is not None and not rates.is_only_read_off(part):
+            rate = rates.configured_rate(part, self._hazard.graph) or self._rate_beside(part)
+            if rate is not None and not (rates.is_only_read_off(part) or rates.is_compared(function, rate)):
                 return part, rate
         return None
+
+    def _rate_beside(self, scheduler: Part) -> Rate | None:
+        """The rate of the one optimizer that is restored with a scheduler whose own making does not tell which it drives."""
+        graph = self._hazard.graph
+        beside = [part for part in graph.restoring.in_function(self._hazard.function) if part.role == OPTIMIZER]
+        return rates.configured_rate(beside[0], graph) if scheduler not in beside and len(beside) == 1 else None
 
     def _has_own_schedule(self, function: Function) -> bool:
         """Whether a scheduler's state is loaded as well, of which another finding tells, or the rate is set step by step."""

@@ -83,7 +83,8 @@ class Assignments(Calls):
 
     def _bind_attribute(self, target: ast.Attribute, value: Value) -> None:
         base = self.evaluate(target.value)
-        if target.attr == "data":
+        # Of a tensor it is what the tensor holds, of an object a name like any other: `self.data = loader`.
+        if target.attr == "data" and base.kind is not INSTANCE:
             self.change(base, value.but(detached=base.detached), target.value)
             return
         if target.attr == "requires_grad" and base.kind is TENSOR:

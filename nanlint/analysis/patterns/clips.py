@@ -19,7 +19,7 @@ _TRAINERS = {
     **dict.fromkeys(
         ("lightning.Trainer", "lightning.pytorch.Trainer", "pytorch_lightning.Trainer"), "gradient_clip_val"
     ),
-    "transformers.TrainingArguments": "max_grad_norm",
+    **dict.fromkeys(("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments"), "max_grad_norm"),
 }
 WATCHED = (
     (NORM, "max_norm"),

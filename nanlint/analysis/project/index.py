@@ -186,25 +186,23 @@ class Project:
 
     def is_module_class(self, owner: Class) -> bool:
         """Whether it is an nn.Module, as far as the project tells."""
-        return any(
-            full.rpartition(".")[2] in _MODULES or full.startswith("torch.nn.") for full in self._bases_of(owner)
-        )
+        return any(full.rpartition(".")[2] in _MODULES or full.startswith("torch.nn.") for full in self.bases_of(owner))
 
     def is_autograd_function(self, owner: Class) -> bool:
         """Whether it is an operation with a backward of its own."""
-        return "torch.autograd.Function" in self._bases_of(owner)
+        return "torch.autograd.Function" in self.bases_of(owner)
 
     def is_never_recorded(self, function: Function) -> bool:
         """Whether torch runs it without gradients: an optimizer's step, what an autograd.Function computes."""
         methods = {"Optimizer": {"step"}, "Function": {"forward", "backward"}}
-        bases = self._bases_of(function.owner) if function.owner is not None else ()
+        bases = self.bases_of(function.owner) if function.owner is not None else ()
         return any(
             full.startswith(("torch.optim.", "torch.autograd."))
             and function.name in methods.get(full.rpartition(".")[2], ())
             for full in bases
         )
 
-    def _bases_of(self, owner: Class) -> Iterator[str]:
+    def bases_of(self, owner: Class) -> Iterator[str]:
         """The full names of what a class derives from, through the project."""
         for each in self.lineage(owner):
             for base in each.bases:

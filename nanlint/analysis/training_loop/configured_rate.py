@@ -94,6 +94,27 @@ def is_set_again(function: Function, part: Part) -> bool:
     return any(_sets_rates(each.node) for each in called)
 
 
+def is_compared(function: Function, rate: Rate) -> bool:
+    """Whether a function compares the setting with one of the same name, as the config that was saved: what differs is seen there."""
+    asked = _last_names(rate.node)
+    return any(
+        isinstance(node, ast.Compare)
+        and not asked.isdisjoint(_last_names(node.left) & _last_names(node.comparators[0]))
+        and ast.dump(node.left) != ast.dump(node.comparators[0])
+        for node in ast.walk(function.node)
+    )
+
+
+def _last_names(node: ast.AST) -> set[object]:
+    """The attributes and keys that an expression reads: {"lr"} of `args.lr` and of `saved["lr"]`."""
+    keys = {
+        each.slice.value
+        for each in ast.walk(node)
+        if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Constant)
+    }
+    return keys | {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+
+
 def _sets_rates(code: ast.AST) -> bool:
     """Whether some code assigns the rate of a group, or the bases of a schedule: `group["lr"] = rate`."""
     assigned = (target for node in ast.walk(code) if isinstance(node, ast.Assign) for target in node.targets)

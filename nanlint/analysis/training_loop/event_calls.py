@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.name_hints import words_in
 from nanlint.analysis.training_loop.events import Event, EventKind, first_of, renamed
 from nanlint.analysis.training_loop.naming import last_word, words_of
-from nanlint.analysis.training_loop.roles import is_called, is_framework, is_optimizer, is_scaler, is_scheduler
+from nanlint.analysis.training_loop.roles import (
+    is_called,
+    is_framework,
+    is_optimizer,
+    is_scaler,
+    is_scheduler,
+    may_scale,
+    scales,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,6 +41,7 @@ _LOGGING = frozenset(
     {"print", "log", "info", "warning", "warn", "error", "debug", "critical", "exception", "write", "log_metrics"}
 )
 _MODELS = frozenset({"model", "net", "network", "module", "generator", "discriminator", "actor", "critic", "policy"})
+_LIGHTNINGS_CLIPS = frozenset({"clip_gradients", "configure_gradient_clipping"})
 _NO_FORWARD = frozenset({"update", "load", "set", "get", "build", "make", "create", "init"})
 _LOSSES = frozenset({"loss", "losses", "criterion", "criterions"})
 
@@ -124,7 +133,10 @@ def _indirect_backward(called: _Called) -> Event:
         return called.event(EventKind.BACKWARD, called.text(receiver), "apex", is_framework=True)
     if first is None or not called.node.args or not (is_framework(receiver) or is_called(first, _LOSSES)):
         return called.event(EventKind.BACKWARD, called.text(receiver))
-    return called.event(EventKind.BACKWARD, called.text(first), called.text(receiver), is_framework=True)
+    is_left_alone = is_framework(receiver) and not may_scale(receiver, called.code)
+    is_scaled = scales(receiver, called.code)
+    texts = called.text(first), called.text(receiver)
+    return called.event(EventKind.BACKWARD, *texts, is_framework=not is_left_alone, is_scaled=is_scaled)
 
 
 def _is_under_apex(node: ast.AST, code: Code) -> bool:
@@ -164,7 +176,7 @@ def _clip(called: _Called) -> Event | None:
     words = called.words()
     if not words & {"clip", "clipping"} or not words & {*_GRADIENT_WORDS, "norm"} or "from" in words:
         return None
-    framework = is_framework(called.receiver) or called.word in {"clip_gradients", "configure_gradient_clipping"}
+    framework = may_scale(called.receiver, called.code) or called.word in _LIGHTNINGS_CLIPS
     by = called.text(called.receiver) if framework else ""
     return called.event(EventKind.CLIP, called.text(called.first), by, is_framework=framework)
 

@@ -115,6 +115,14 @@ class Event(Written):
         return isinstance(self.code.parents.get(self.node), ast.Expr)
 
     @property
+    def empties(self) -> bool:
+        """Whether gradients are None behind it, so that an optimizer leaves their parameters alone: `zero_grad()`, `p.grad = None`."""
+        if self.kind is EventKind.CLEAR:
+            return isinstance(self.node, ast.Assign) and getattr(self.node.value, "value", 0) is None
+        kept = self.text_of("set_to_none") or (self.first_argument() if self.kind is EventKind.ZERO_GRAD else "")
+        return self.kind is EventKind.ZERO_GRAD and kept in {"", "True"}
+
+    @property
     def stored_as(self) -> str:
         """The name that its result is assigned to; "" if it is assigned to none."""
         around = self.code.parents.get(self.node)

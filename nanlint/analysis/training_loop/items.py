@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
@@ -52,6 +53,13 @@ class Leave(Written):
     """`continue`, `break`, `return`, `raise` or `exit`."""
 
     how: str
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nobody outside sees that something went wrong: all but an exception and an exit with a status."""
+        call = self.node.value if self.how == "exit" and isinstance(self.node, ast.Expr) else None
+        status = [getattr(each, "value", 1) for each in call.args] if isinstance(call, ast.Call) else []
+        return self.how != "raise" and not any(status)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

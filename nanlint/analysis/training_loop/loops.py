@@ -61,6 +61,12 @@ class TrainingLoop:
         """Every way through a round; () when there are too many to look at."""
         return paths_through(self.body)
 
+    @cached_property
+    def plain_paths(self) -> tuple[Path, ...]:
+        """The ways on which no framework has a part; () if each way with a backward has one."""
+        plain = tuple(path for path in self.paths if not path.framework)
+        return plain if any(path.places(EventKind.BACKWARD) for path in plain) else ()
+
     @property
     def is_step_method(self) -> bool:
         """Whether it is a function that somebody else calls for each batch."""
@@ -94,8 +100,13 @@ class TrainingLoop:
 
     @cached_property
     def is_framework(self) -> bool:
-        """Whether Accelerate, Fabric, Lightning or DeepSpeed makes the backward or the step."""
-        return any(event.is_framework for event in self.of(EventKind.STEP, EventKind.BACKWARD, EventKind.CLIP))
+        """Whether Accelerate, Fabric, Lightning or DeepSpeed makes the backward or the step, whatever way is taken."""
+        return bool(self.frameworks) and not self.plain_paths
+
+    @cached_property
+    def frameworks(self) -> frozenset[str]:
+        """The frameworks that make a backward, a clip or a step on some way, by their names in the loop."""
+        return frozenset(path.framework for path in self.paths) - {""}
 
     def is_instead(self, step: Event) -> bool:
         """Whether the same condition that leads to this step leads to one of the scaler, answered otherwise."""

@@ -84,23 +84,30 @@ class Path:
     """"continue", "break", "return", "raise", "exit", or "" at the end of the body."""
     leave: Leave | None = None
 
+    @property
+    def framework(self) -> str:
+        """The framework that makes a backward, a clip or a step on this way, by its name in the loop; "" for none."""
+        parts = self.events(EventKind.BACKWARD, EventKind.CLIP, EventKind.STEP)
+        return next((event.by or event.receiver for event in parts if event.is_framework), "")
+
     def places(self, *kinds: str) -> list[int]:
         """Where on the path events of these kinds are."""
-        return [place for place, _ in self._events(*kinds)]
+        return [place for place, _ in self.each(*kinds)]
 
     def events(self, *kinds: str) -> list[Event]:
         """The events of these kinds, in order."""
-        return [event for _, event in self._events(*kinds)]
+        return [event for _, event in self.each(*kinds)]
 
     def after(self, place: int, *kinds: str) -> tuple[int, Event] | None:
         """The first event of these kinds behind a place, with its own place; None for none."""
-        return next(((at, event) for at, event in self._events(*kinds) if at > place), None)
+        return next(((at, event) for at, event in self.each(*kinds) if at > place), None)
 
     def before(self, place: int, *kinds: str) -> tuple[int, Event] | None:
         """The last event of these kinds before a place, with its own place; None for none."""
-        return next(((at, event) for at, event in reversed(list(self._events(*kinds))) if at < place), None)
+        return next(((at, event) for at, event in reversed(list(self.each(*kinds))) if at < place), None)
 
-    def _events(self, *kinds: str) -> Iterator[tuple[int, Event]]:
+    def each(self, *kinds: str) -> Iterator[tuple[int, Event]]:
+        """The events of these kinds with their places, in order."""
         for place, step in enumerate(self.steps):
             if isinstance(step, Event) and step.kind in kinds:
                 yield place, step

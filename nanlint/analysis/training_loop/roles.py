@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from nanlint.analysis.training_loop.code import Code
 
 _FRAMEWORK_WORDS = frozenset({"accelerator", "fabric", "engine", "strategy"})
+# The argument in which a framework is told its precision, and what that may be. In float16 it scales the loss and skips a step
+# that is not finite, in the others it does neither.
+_PRECISIONS = {"Accelerator": "mixed_precision", "Fabric": "precision"}
+_SCALED = frozenset({"fp16", "16", "16-mixed"})
+_UNSCALED = frozenset({"no", "bf16", "bf16-mixed", "bf16-true", "32", "32-true", "64-true"})
 
 
 def role_of(node: ast.AST | None, code: Code) -> str:
@@ -54,3 +59,21 @@ def is_called(node: ast.AST | None, words: frozenset[str]) -> bool:
 def is_framework(node: ast.AST | None) -> bool:
     """Whether `node` is an Accelerator, a Fabric, a DeepSpeed engine, by its name."""
     return is_called(node, _FRAMEWORK_WORDS)
+
+
+def may_scale(node: ast.AST | None, code: Code) -> bool:
+    """Whether `node` is a framework that may scale the loss, and then skips a step that is not finite."""
+    return is_framework(node) and _precisions(node, code).isdisjoint(_UNSCALED)
+
+
+def scales(node: ast.AST | None, code: Code) -> bool:
+    """Whether `node` is a framework that is told to compute in float16."""
+    return is_framework(node) and not _precisions(node, code).isdisjoint(_SCALED)
+
+
+def _precisions(node: ast.AST | None, code: Code) -> set[str]:
+    told = [
+        maker.operands.get(_PRECISIONS.get(maker.where.rpartition(".")[2], ""))
+        for maker in (_made(node, code) if node is not None else ())
+    ]
+    return {str(each.constant) for each in told if each is not None}

@@ -22,12 +22,13 @@ from nanlint.analysis.op_graph import (
     Op,
     Value,
 )
+from nanlint.analysis.project.definitions import Class
+from nanlint.analysis.project.syntax_names import dotted
 from nanlint.analysis.training_loop.naming import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nanlint.analysis.project.definitions import Class
     from nanlint.analysis.project.graph import Graph
 
 OPTIMIZER: Final = "optimizer"
@@ -36,7 +37,8 @@ SCALER: Final = "scaler"
 OTHER: Final = "other"
 
 TORCHS_SCHEDULERS = "torch.optim.lr_scheduler."
-_KNOWN_SCHEDULERS = re.compile(r"^torch\.optim\.lr_scheduler\.|(^|\.)get_\w*sched\w*$")
+# Their state holds the rates that they began with: timm's as `base_values`.
+_KNOWN_SCHEDULERS = re.compile(r"^(torch\.optim\.lr_scheduler|timm\.scheduler)\.|(^|\.)get_\w*sched\w*$")
 _SCHEDULERS = re.compile(r"sched|lr_|LR$|OneCycle|Cosine|Warmup", re.IGNORECASE)
 _OPTIMIZERS = re.compile(r"optim|adam|sgd|lion|TrainingArguments$", re.IGNORECASE)
 _SCALERS = frozenset(
@@ -132,5 +134,14 @@ def _role_of_maker(op: Op) -> str:
 
 
 def is_known_scheduler(maker: Op) -> bool:
-    """Whether a call makes a scheduler of torch or transformers, whose state holds the rate."""
-    return _KNOWN_SCHEDULERS.search(maker.where) is not None
+    """Whether a call makes a scheduler of torch, timm or transformers, or one of a class below, whose state holds the rate."""
+    return any(map(_KNOWN_SCHEDULERS.search, (maker.where, *_bases(maker))))
+
+
+def _bases(maker: Op) -> Iterable[str]:
+    """What the class of the project derives from that is made; nothing for any other call."""
+    module = maker.scope.module if maker.scope is not None else None
+    made = (
+        module.project.named(dotted(maker.node.func), module) if module and isinstance(maker.node, ast.Call) else None
+    )
+    return module.project.bases_of(made) if module is not None and isinstance(made, Class) else ()
