@@ -35,7 +35,7 @@ class HalfReductionOverflow(Rule):
     the values are bfloat16 or wider, cast first (`.float()`) or by `dtype=torch.float32`; inside autocast, where sums, powers and
     norms run in float32; when the values are known to be small enough; for `mean` and `var`, which add up in float32.
 
-    Where nothing says that the values are float16, at `info` unless the project uses float16: areas in pixels, `q @ k` that is scaled afterwards, `k.T @ v` of a linear attention, the sum of
+    Also told, and at `info` where neither the code nor the project says that they are float16: areas in pixels, `q @ k` that is scaled afterwards, `k.T @ v` of a linear attention, the sum of
     log-probabilities over all classes and of what a loss counts over all pixels, the norm of gradients, the sum or mean of squares, or the variance, whose root is taken.
 
     ## Fix
@@ -50,10 +50,11 @@ class HalfReductionOverflow(Rule):
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Judge one reduction, in float16 or where nobody knows."""
         op, text = hazard.op, hazard.quoted(hazard.op, QUOTED)
-        if half_overflows.is_half(op):
-            yield from self._check_half(hazard)
+        is_half = half_overflows.is_half(op)
+        if is_half and half_overflows.overflows(op):
+            yield self._of_half(hazard)
             return
-        if hazard.is_of_arrays or not half_overflows.is_open(op) or hazard.is_decided_by_dtype:
+        if hazard.is_of_arrays or hazard.is_decided_by_dtype or not (is_half or half_overflows.is_open(op)):
             return
         if half_overflows.is_area(op):
             if next(each for each in hazard.function.ops if half_overflows.is_area(each)) is op:
@@ -64,13 +65,12 @@ class HalfReductionOverflow(Rule):
         elif half_overflows.is_large(op, hazard.function):
             yield self.told(hazard, f"`{text}` can be inf if it is float16, which ends at 65504")
 
-    def _check_half(self, hazard: OpHazard) -> Iterator[Finding]:
-        if not half_overflows.overflows(hazard.op):
-            return
+    def _of_half(self, hazard: OpHazard) -> Finding:
         edit = None if hazard.is_in_place else hazard.with_call(".float()")
-        yield self.told(
+        word = "square" if hazard.word == "mul" else hazard.word
+        return self.told(
             hazard,
-            f"`{hazard.operand.quoted(QUOTED)}` is float16, which ends at 65504: its {hazard.word} can be inf",
+            f"`{hazard.operand.quoted(QUOTED)}` is float16, which ends at 65504: its {word} can be inf",
             fix=unsafe("Compute in float32", edit) if edit is not None else None,
             evidence=(items.RANGE_REACHES,),
         )

@@ -162,3 +162,9 @@ def rebound_in_a_closure(x: torch.Tensor) -> None:
 
     change()
     reveal(n)  # range: (-inf, inf)
+
+
+def columns_of_whatever_has_half(boxes) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001 - a module has a half, too
+    boxes = boxes.half()
+    reveal(boxes[:, 2] - boxes[:, 0])  # dtype: float16
+    reveal(boxes[..., 2])  # dtype: float16

@@ -70,7 +70,9 @@ class Containers(Operators):
             if base.kind is LAYER and not base.name.endswith(("List", "Sequential", "Dict")):
                 return base
             return self.maker.join(list(base.parts), node, self.function)
-        if base.kind in {TENSOR, ARRAY} or index.dtype == "bool":
+        # What has a dtype may be a module, too, but that has no columns.
+        is_column_of_one = base.dtype and isinstance(node.slice, ast.Tuple)
+        if base.kind in {TENSOR, ARRAY} or index.dtype == "bool" or is_column_of_one:
             value = self.emit(SUBSCRIPT, {"input": base, "index": index}, node, {"input": node.value})
             return value if base.kind in {TENSOR, ARRAY} else value.but(kind=UNKNOWN)
         value = self.unknown(

@@ -47,12 +47,13 @@ def is_half(op: Op) -> bool:
 
 
 def overflows(op: Op) -> bool:
-    """Whether a sum, norm or power of float16 passes its end on values that are possible there."""
+    """Whether a sum, norm, power or square of float16 passes its end on values that are possible there."""
     reach = op.subject.range if op.subject is not None else None
     largest = max(-reach.least, reach.greatest) if reach is not None else 0.0
-    if op.function not in POWERS:
-        return op.function in SUMS | NORMS and largest > 1  # of values up to 1 it takes more than 65504 to get there
-    exponent = 2.0 if op.function == "torch.square" else op.operands["exponent"].number or 0.0
+    if op.function in SUMS | NORMS:
+        return largest > 1  # of values up to 1 it takes more than 65504 to get there
+    is_power = op.function == "torch.pow"
+    exponent = op.operands["exponent"].number or 0.0 if is_power else 2.0 * (_squared(op) is not None)
     return exponent >= 2 and largest > LARGEST ** (1 / exponent)
 
 

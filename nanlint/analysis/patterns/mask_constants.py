@@ -139,6 +139,8 @@ def holds_least(value: Value | None, depth: int = _DEEPEST) -> bool:
         return any(holds_least(each, depth - 1) for each in op.operands.values())
     if op.function in _PLANES and any(map(is_least, op.operands.values())):
         return True
+    if op.function == SUM:  # scores are small beside it
+        return any(holds_least(each, depth - 1) for each in op.operands.values())
     return op.function in _PARTS and holds_least(op.subject, depth - 1)
 
 
