@@ -50,7 +50,6 @@ RATES = frozenset({"lr", "learning_rate", "max_lr", "base_lr", "T_max", "total_s
 TEMPERATURES = frozenset({"temperature", "temp", "tau"})
 # What logits are divided by.
 
-GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
 KEYS, VALUES = frozenset({"k", "key", "keys"}), frozenset({"v", "value", "values"})
 # Weights of a layer, which are summed up over its channels.
 PROJECTIONS = frozenset({"weight", "proj"})
@@ -163,3 +162,38 @@ WHOLE_LOSSES = frozenset(
 CAUSAL = frozenset({"causal", "future", "subsequent", "triu", "tril", "diagonal", "autoregressive"})
 # Code that trains, or looks at what does.
 TRAINING_WORDS = frozenset({"backward", "grad", "parameters", "optimizer", "clip_grad_norm_", "clip_grad_norm"})
+
+# In a training loop: what its parts are called, where it cannot be told how they are made.
+OPTIMIZERS = frozenset({"optimizer", "optim", "opt", "optimizers", "optims", "optimiser", "solver"})
+SCHEDULERS = frozenset({"scheduler", "sched", "schedulers", "lrscheduler", "schedule", "lrs"})
+SCALERS = frozenset({"scaler", "gradscaler"})
+FRAMEWORKS = frozenset({"accelerator", "fabric", "engine", "strategy"})
+MODELS = frozenset({"model", "net", "network", "module", "generator", "discriminator", "actor", "critic", "policy"})
+AVERAGES = frozenset({"ema", "swa", "polyak", "averaged"})
+SAVED = frozenset(
+    {"checkpoint", "checkpoints", "model", "state", "ckpt", "pretrained", "weights", "networks", "training"}
+)
+# What they are called says nothing of what is in them under a key.
+CARRIERS = frozenset({"batch", "inputs", "sample"})
+# What functions do: set gradients, bring together what several processes have, build or load a model and run none.
+SETTING = frozenset({"assign", "set", "write", "overwrite", "put", "unflatten", "restore", "replace"})
+REDUCING = frozenset({"reduce", "reduced", "gather", "allreduce", "allgather", "reducer", "broadcast"})
+NO_FORWARD = frozenset({"update", "load", "set", "get", "build", "make", "create", "init"})
+STOPPING = r"exit|abort|raise|stop|fail|restore|load|reset|rollback|handle|recover|terminate|on_nan|reinit"
+# A flag or a helper that is true for what is not finite, and for what is.
+FOR_BAD = frozenset(
+    {"nan", "nans", "isnan", "inf", "isinf", "overflow", "overflows", "nonfinite", "diverged", "infinite"}
+)
+FOR_GOOD = frozenset({"finite", "isfinite"})
+# What a check is about. `f0_norm` and `weight_norm` are no norms of gradients, `loss_weight` is no loss, `loss_meter` a record of them.
+OBJECTIVES = frozenset({"loss", "losses", "objective"})
+PARAMETERS = frozenset({"param", "params", "parameter", "parameters"})
+NORMS = frozenset({"norm", "norms", "gnorm", "gradnorm"})
+NORMS_OF = NORMS | GRADIENTS | PARAMETERS | {
+    "total", "global", "g", "d", "clip", "clipped", "unclipped", "model", "gen", "disc", "generator", "discriminator", "critic", "actor",
+    "policy", "max", "inf", "local", "l",
+}  # fmt: skip
+NO_LOSSES = frozenset(
+    {"weight", "fn", "func", "mask", "scale", "scaler", "type", "layer", "best", "lowest", "min", "prev", "last", "old"}
+)
+VALIDATION = frozenset({"best", "val", "valid", "validation", "eval", "test"})

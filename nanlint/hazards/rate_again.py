@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.project.syntax_names import dotted, last_word, names_below
 from nanlint.analysis.training_loop.configured_rate import is_setting
+from nanlint.analysis.training_loop.edits import block_of, line_after, statement_of, unit_of
 from nanlint.analysis.training_loop.run_parts import OPTIMIZER, TORCHS_SCHEDULERS, makers
-from nanlint.hazards.statements import block_around, line_after, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,8 +86,7 @@ def rate_put_in_again(part: Part, hazard: Hazard) -> Edit | None:
     last = _last_load(resume, hazard)
     if last is None or last.node is None or _is_set_anew(resume, last, hazard):
         return None
-    function = hazard.function.node
-    return line_after(last.node, function, hazard.source, *resume.lines(unit_of(last.node, function, hazard.source)))
+    return line_after(last.node, hazard.code, *resume.lines(unit_of(last.node, hazard.code)))
 
 
 def _is_here(maker: Op, hazard: Hazard) -> bool:
@@ -175,8 +174,10 @@ def _last_load(resume: _Resume, hazard: Hazard) -> Op | None:
     last = max((op for op in loads if _receiver(op, hazard) in meant), key=lambda op: _place(op.node), default=None)
     if last is None or last is load:
         return last
-    blocks = [block_around(op.node, hazard.function.node) for op in (load, last)]
-    return last if blocks[0] is blocks[1] else None
+    if last.node is None or load.node is None:
+        return None
+    is_beside = statement_of(load.node, hazard.code) in block_of(last.node, hazard.code)
+    return last if is_beside else None
 
 
 def _receiver(op: Op, hazard: Hazard) -> str:

@@ -35,7 +35,7 @@ _CARRIERS = frozenset(
     }
 )
 _LEAVING = (ast.Raise, ast.Break, ast.Continue, ast.Return)
-_EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
+EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
 _DECIDING = (ast.If, ast.While, ast.Assert, ast.IfExp)
 
 
@@ -139,7 +139,7 @@ def _carries(node: ast.AST, around: ast.AST | None, code: Code) -> ast.AST | Non
 
 def _is_leaving(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        return dotted(statement.value.func) in _EXITS
+        return dotted(statement.value.func) in EXITS
     return isinstance(statement, _LEAVING)
 
 

@@ -45,7 +45,7 @@ def under_condition(node: ast.AST, code: Code, condition: str) -> Edits | None:
     span = _alone(node, code)
     if span is None or _has_long_string(node, code):
         return None
-    deeper = _unit_of(node, code)
+    deeper = unit_of(node, code)
     further = (Edit(_at(number, 1), deeper) for number in range(span.line + 1, span.end_line + 1))
     end, indent = _end(span.line, code), _indent(span, code)
     head = Edit(_at(span.line, span.column), f"if {condition}:{end}{indent}{deeper}")
@@ -56,7 +56,7 @@ def taken_out(node: ast.AST, code: Code) -> Edit | None:
     """Delete the statement that `node` is in; a comment behind it stays on the line."""
     span = _alone(node, code)
     # A block must not be left empty.
-    if span is None or len(_block_of(node, code)) < 2 or span.line != span.end_line:
+    if span is None or len(block_of(node, code)) < 2 or span.line != span.end_line:
         return None
     rest = code.source.line(span.line)[span.end_column - 1 :]
     if rest.strip():
@@ -90,7 +90,7 @@ def moved_out(node: ast.AST, code: Code) -> Edits | None:
 
 def siblings_between(first: ast.AST, second: ast.AST, code: Code) -> list[ast.stmt] | None:
     """The statements of one block from that of `first` up to that of `second`, without the latter; None if they share no block."""
-    start, end, block = statement_of(first, code), statement_of(second, code), _block_of(first, code)
+    start, end, block = statement_of(first, code), statement_of(second, code), block_of(first, code)
     if start not in block or end not in block or block.index(start) >= block.index(end):
         return None
     return block[block.index(start) : block.index(end)]
@@ -105,7 +105,7 @@ def _is_compound(statement: ast.AST) -> bool:
     return hasattr(statement, "body") or hasattr(statement, "cases")
 
 
-def _block_of(node: ast.AST, code: Code) -> list[ast.stmt]:
+def block_of(node: ast.AST, code: Code) -> list[ast.stmt]:
     """The statements among which the one around `node` stands."""
     statement = statement_of(node, code)
     around = code.parents.get(statement) if statement is not None else None
@@ -113,7 +113,7 @@ def _block_of(node: ast.AST, code: Code) -> list[ast.stmt]:
     return next((list(block) for block in blocks if isinstance(block, list) and statement in block), [])
 
 
-def _unit_of(node: ast.AST, code: Code) -> str:
+def unit_of(node: ast.AST, code: Code) -> str:
     """What the lines of a block inside the one that `node` is in begin with, beyond that one's own."""
     statement = statement_of(node, code)
     around = next((each for each in code.around(statement or node) if hasattr(each, "col_offset")), None)

@@ -7,7 +7,18 @@ import builtins
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.name_hints import words_in
+from nanlint.analysis.name_hints import (
+    AVERAGES,
+    GRADIENTS,
+    LOGGERS,
+    LOSSES,
+    MODELS,
+    NO_FORWARD,
+    REDUCING,
+    SAVED,
+    SETTING,
+    words_in,
+)
 from nanlint.analysis.training_loop.events import Event, EventKind, first_of, renamed
 from nanlint.analysis.training_loop.naming import last_word, words_of
 from nanlint.analysis.training_loop.roles import (
@@ -27,23 +38,10 @@ if TYPE_CHECKING:
     from nanlint.model import Span
 
 _BUILTINS = frozenset(vars(builtins))
-_AVERAGE_WORDS = frozenset({"ema", "swa", "polyak", "averaged"})
-_REDUCING = frozenset({"reduce", "reduced", "gather", "allreduce", "allgather", "reducer", "broadcast"})
-_GRADIENT_WORDS = frozenset({"grad", "grads", "gradient", "gradients"})
-_SETTING = frozenset({"assign", "set", "write", "overwrite", "put", "unflatten", "restore", "replace"})
-_SAVED = frozenset(
-    {"checkpoint", "checkpoints", "model", "state", "ckpt", "pretrained", "weights", "networks", "training"}
-)
-_LOGGERS = frozenset(
-    {"logger", "log", "logging", "wandb", "writer", "pbar", "tqdm", "warnings", "console", "tb", "metrics"}
-)
 _LOGGING = frozenset(
     {"print", "log", "info", "warning", "warn", "error", "debug", "critical", "exception", "write", "log_metrics"}
 )
-_MODELS = frozenset({"model", "net", "network", "module", "generator", "discriminator", "actor", "critic", "policy"})
 _LIGHTNINGS_CLIPS = frozenset({"clip_gradients", "configure_gradient_clipping"})
-_NO_FORWARD = frozenset({"update", "load", "set", "get", "build", "make", "create", "init"})
-_LOSSES = frozenset({"loss", "losses", "criterion", "criterions"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +99,11 @@ def event_of(
 def _zero_grad(called: _Called) -> Event | None:
     if called.word == "zero_grad" and called.receiver is not None:
         return called.event(EventKind.ZERO_GRAD, called.text(called.receiver))
-    if called.word in {"zero_", "nan_to_num_", "fill_", "detach_"} and is_called(called.receiver, _GRADIENT_WORDS):
+    if called.word in {"zero_", "nan_to_num_", "fill_", "detach_"} and is_called(called.receiver, GRADIENTS):
         return called.event(EventKind.CLEAR, called.text(called.receiver)) if called.word != "detach_" else None
     # `assign_grads(model, projected)`: somebody's own way to set them.
     words = called.words()
-    if words & _GRADIENT_WORDS and words & _SETTING:
+    if words & GRADIENTS and words & SETTING:
         return called.event(EventKind.CLEAR, called.text(called.first))
     return None
 
@@ -131,7 +129,7 @@ def _indirect_backward(called: _Called) -> Event:
     # apex skips a step by itself, and has its own way to the gradients.
     if _is_under_apex(called.node, called.code):
         return called.event(EventKind.BACKWARD, called.text(receiver), "apex", is_framework=True)
-    if first is None or not called.node.args or not (is_framework(receiver) or is_called(first, _LOSSES)):
+    if first is None or not called.node.args or not (is_framework(receiver) or is_called(first, LOSSES)):
         return called.event(EventKind.BACKWARD, called.text(receiver))
     is_left_alone = is_framework(receiver) and not may_scale(receiver, called.code)
     is_scaled = scales(receiver, called.code)
@@ -174,7 +172,7 @@ def _scaling(called: _Called) -> Event | None:
 
 def _clip(called: _Called) -> Event | None:
     words = called.words()
-    if not words & {"clip", "clipping"} or not words & {*_GRADIENT_WORDS, "norm"} or "from" in words:
+    if not words & {"clip", "clipping"} or not words & {*GRADIENTS, "norm"} or "from" in words:
         return None
     framework = may_scale(called.receiver, called.code) or called.word in _LIGHTNINGS_CLIPS
     by = called.text(called.receiver) if framework else ""
@@ -203,7 +201,7 @@ def _save(called: _Called) -> Event | None:
         event = called.event(EventKind.SAVE)
         return called.event(EventKind.SAVE, called.text(event.argument("f")))
     words = called.words()
-    if "save" in words and words & _SAVED and "load" not in words:
+    if "save" in words and words & SAVED and "load" not in words:
         return called.event(EventKind.SAVE, called.text(called.first))
     return None
 
@@ -211,25 +209,25 @@ def _save(called: _Called) -> Event | None:
 def _average(called: _Called) -> Event | None:
     if called.word == "update_parameters":
         return called.event(EventKind.AVERAGE, called.text(called.receiver))
-    if called.word in {"update", "step"} and is_called(called.receiver, _AVERAGE_WORDS):
+    if called.word in {"update", "step"} and is_called(called.receiver, AVERAGES):
         return called.event(EventKind.AVERAGE, called.text(called.receiver))
     words = called.words()
-    if words & _AVERAGE_WORDS and words & {"update", "step"}:
+    if words & AVERAGES and words & {"update", "step"}:
         return called.event(EventKind.AVERAGE, called.text(called.receiver or called.first))
     return None
 
 
 def _reduce(called: _Called) -> Event | None:
-    if called.words() & _REDUCING and called.function != "functools.reduce":
+    if called.words() & REDUCING and called.function != "functools.reduce":
         return called.event(EventKind.REDUCE, called.text(called.first))
     return None
 
 
 def _log(called: _Called) -> Event | None:
     root = called.function.partition(".")[0]
-    if called.word in _LOGGING and (called.word in {"print", "log"} or root in _LOGGERS or called.receiver is not None):
+    if called.word in _LOGGING and (called.word in {"print", "log"} or root in LOGGERS or called.receiver is not None):
         return called.event(EventKind.LOG, called.text(called.first))
-    if is_called(called.receiver, _LOGGERS) or root in _LOGGERS:
+    if is_called(called.receiver, LOGGERS) or root in LOGGERS:
         return called.event(EventKind.LOG, called.text(called.first))
     return None
 
@@ -237,9 +235,9 @@ def _log(called: _Called) -> Event | None:
 def _forward(called: _Called) -> Event | None:
     is_own = called.receiver is None or called.word != "forward"
     name = called.words() if is_own else frozenset(words_of(called.receiver)) if called.receiver else frozenset()
-    if name & _LOSSES:
+    if name & LOSSES:
         return called.event(EventKind.LOSS, called.text(called.first))
-    if name & _MODELS and not name & _NO_FORWARD:
+    if name & MODELS and not name & NO_FORWARD:
         return called.event(EventKind.FORWARD, called.text(called.first))
     return None
 

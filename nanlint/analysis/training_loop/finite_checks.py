@@ -11,7 +11,19 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.name_hints import TRAINING_WORDS, words_in
+from nanlint.analysis.name_hints import (
+    FOR_BAD,
+    FOR_GOOD,
+    GRADIENTS,
+    NO_LOSSES,
+    NORMS,
+    NORMS_OF,
+    OBJECTIVES,
+    PARAMETERS,
+    TRAINING_WORDS,
+    VALIDATION,
+    words_in,
+)
 from nanlint.analysis.op_graph import made_from, name_of
 from nanlint.analysis.training_loop.naming import last_word, loop_source_of, thing_of, words_of
 
@@ -28,24 +40,6 @@ _ASKED = {"isnan": frozenset({NAN}), "isinf": frozenset({INF}), "isfinite": BOTH
 _CARRIERS = frozenset(
     {"any", "all", "item", "bool", "sum", "max", "min", "cpu", "detach", "float", "int", "to", "tolist", "numpy"}
 )
-_FOR_BAD = frozenset(
-    {"nan", "nans", "isnan", "inf", "isinf", "overflow", "overflows", "nonfinite", "diverged", "infinite"}
-)
-_FOR_GOOD = frozenset({"finite", "isfinite"})
-_GRADIENTS = frozenset({"grad", "grads", "gradient", "gradients"})
-_NORMS = frozenset({"norm", "norms", "gnorm", "gradnorm"})
-# `f0_norm` and `weight_norm` are something else.
-_NORMS_OF = _NORMS | _GRADIENTS | {
-    "total", "global", "g", "d", "clip", "clipped", "unclipped", "model", "param", "params", "parameter", "parameters", "gen", "disc",
-    "generator", "discriminator", "critic", "actor", "policy", "max", "inf", "local", "l",
-}  # fmt: skip
-_LOSSES = frozenset({"loss", "losses", "objective"})
-_PARAMETERS = frozenset({"param", "params", "parameter", "parameters"})
-# `loss_weight` is no loss, `loss_meter` a record of them.
-_ELSE = frozenset(
-    {"weight", "fn", "func", "mask", "scale", "scaler", "type", "layer", "best", "lowest", "min", "prev", "last", "old"}
-)
-_ASIDE = frozenset({"best", "val", "valid", "validation", "eval", "test"})
 # How many names a condition is followed through, and how many of the values that each was assigned.
 _NAMES, _MOST_ASSIGNED = 3, 50
 _LARGE = 100
@@ -187,14 +181,14 @@ def _answered_by(test: ast.Call, code: Code, names: int) -> Check | None:
 def _named_helper(test: ast.Call, word: str, code: Code) -> Check | None:
     """`has_nan_or_inf(loss)`, `self.is_finite(loss)`: a helper that says what it looks for."""
     words = words_in(word)
-    is_bad, is_good = bool(words & _FOR_BAD), bool(words & _FOR_GOOD)
+    is_bad, is_good = bool(words & FOR_BAD), bool(words & FOR_GOOD)
     if not is_bad and not is_good:
         return None
     negated = bool(words & {"no", "not", "non"})
     bad_when = (is_bad and not is_good) is not (negated and "nonfinite" not in words)
     given = [*test.args, *(each.value for each in test.keywords)]
     if not given:
-        subject = "gradients" if words & _GRADIENTS else "other"
+        subject = "gradients" if words & GRADIENTS else "other"
         return Check(subject, code.text_of(test), BOTH, bad_when)
     return _about(given[0], code, BOTH, bad_when=bad_when)
 
@@ -208,8 +202,8 @@ def _through_name(node: ast.Name | ast.Attribute, code: Code, names: int) -> Che
         if found is not None:
             return found
     words = set(words_of(node))
-    is_bad = bool(words & _FOR_BAD)
-    if not assigned or not (is_bad or words & _FOR_GOOD):
+    is_bad = bool(words & FOR_BAD)
+    if not assigned or not (is_bad or words & FOR_GOOD):
         return None
     return Check(_subject_of_words(words, ()) or "other", text, BOTH, bad_when=is_bad)
 
@@ -252,12 +246,12 @@ def subject_of(node: ast.AST, code: Code) -> str:
 def subject_if_trained(node: ast.AST, code: Code) -> tuple[str, bool]:
     """As `subject_of`, and what a loss of a validation would be if it were trained; and whether it is one of those."""
     words = words_of(thing_of(node))
-    is_aside = bool(_ASIDE & {*words, *code.function.name.lower().split("_")})
+    is_aside = bool(VALIDATION & {*words, *code.function.name.lower().split("_")})
     subject = subject_of(node, code)
     if words == ("norm",) and TRAINING_WORDS.isdisjoint(code.words):
         return "other", is_aside  # the order of a norm
-    if subject == "other" and _ASIDE & set(words):
-        subject = _subject_of_words(set(words) - _ASIDE, words) or "other"
+    if subject == "other" and VALIDATION & set(words):
+        subject = _subject_of_words(set(words) - VALIDATION, words) or "other"
     return subject, is_aside
 
 
@@ -281,11 +275,11 @@ def _read_from(node: ast.AST, made_by: Op | None, code: Code) -> ast.AST | None:
 def _subject_of_words(words: set[str], ordered: Iterable[str]) -> str:
     last = next(reversed(list(ordered)), "")
     # `norm_min` is a bound that something is brought between.
-    if last in _ELSE or words & _ASIDE or (last in {"min", "max"} and "norm" in words):
+    if last in NO_LOSSES or words & VALIDATION or (last in {"min", "max"} and "norm" in words):
         return "other"
-    for subject, known in (("norm", _NORMS), ("gradients", _GRADIENTS), ("loss", _LOSSES), ("parameters", _PARAMETERS)):
+    for subject, known in (("norm", NORMS), ("gradients", GRADIENTS), ("loss", OBJECTIVES), ("parameters", PARAMETERS)):
         if words & known:
-            return subject if subject != "norm" or words & _GRADIENTS or words <= _NORMS_OF else "other"
+            return subject if subject != "norm" or words & GRADIENTS or words <= NORMS_OF else "other"
     return ""
 
 

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.name_hints import CARRIERS
 from nanlint.analysis.project.syntax_names import dotted
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ _STILL_THE_SAME = frozenset(
     }
 )  # fmt: skip
 _MODULES = frozenset({"torch", "np", "numpy", "math", "F", "accelerator", "dist", "jnp"})
-# What they are called says nothing of what is in them under a key.
-_CARRIERS = frozenset({"batch", "inputs", "sample"})
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _LOOPS = (ast.For, ast.AsyncFor)
 _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
@@ -61,7 +60,7 @@ def _name_of(node: ast.AST) -> str:
         return node.attr
     if isinstance(node, ast.Subscript):
         whole, key = _name_of(thing_of(node.value)), _key_of(node)
-        return key if key and whole.rpartition("_")[2] in _CARRIERS else f"{whole}_{key}"
+        return key if key and whole.rpartition("_")[2] in CARRIERS else f"{whole}_{key}"
     return dotted(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
 
 

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Union
 
+from nanlint.analysis.name_hints import STOPPING
 from nanlint.analysis.training_loop.conditions import decided, is_returned, opposite_at, reassigned, told
 from nanlint.analysis.training_loop.events import Event, EventKind, Written, renamed
 from nanlint.analysis.training_loop.items import Assigned, Attempt, Branch, Leave, Repeat, Scope
@@ -28,7 +29,6 @@ _MOST = 600
 _MOST_STEPS = 20_000
 
 _ON_PATHS = frozenset(EventKind) - {EventKind.LOG, EventKind.FORWARD, EventKind.LOSS}
-_STOPPING = re.compile(r"exit|abort|raise|stop|fail|restore|load|reset|rollback|handle|recover|terminate|on_nan|reinit")
 _AROUND = (ast.If, ast.Assert, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -59,7 +59,7 @@ class Decision(Written):
         # `loss = loss[finite]` leaves out what is not finite.
         if any(isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript) for node in inside):
             return True
-        return any(isinstance(node, ast.Call) and _STOPPING.search(last_word(node).lower()) for node in inside)
+        return any(isinstance(node, ast.Call) and re.search(STOPPING, last_word(node).lower()) for node in inside)
 
     @property
     def is_returned(self) -> bool:

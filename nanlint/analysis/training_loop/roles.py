@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.name_hints import FRAMEWORKS
 from nanlint.analysis.op_graph import CALL
 from nanlint.analysis.training_loop import run_parts
 from nanlint.analysis.training_loop.naming import words_of
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op
     from nanlint.analysis.training_loop.code import Code
 
-_FRAMEWORK_WORDS = frozenset({"accelerator", "fabric", "engine", "strategy"})
 # The argument in which a framework is told its precision, and what that may be. In float16 it scales the loss and skips a step
 # that is not finite, in the others it does neither.
 _PRECISIONS = {"Accelerator": "mixed_precision", "Fabric": "precision"}
@@ -58,7 +58,7 @@ def is_called(node: ast.AST | None, words: frozenset[str]) -> bool:
 
 def is_framework(node: ast.AST | None) -> bool:
     """Whether `node` is an Accelerator, a Fabric, a DeepSpeed engine, by its name."""
-    return is_called(node, _FRAMEWORK_WORDS)
+    return is_called(node, FRAMEWORKS)
 
 
 def may_scale(node: ast.AST | None, code: Code) -> bool:

@@ -9,6 +9,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Final
 
+from nanlint.analysis.name_hints import OPTIMIZERS, SCALERS, SCHEDULERS
 from nanlint.analysis.op_graph import (
     ATTRIBUTE,
     CALL,
@@ -41,7 +42,7 @@ TORCHS_SCHEDULERS = "torch.optim.lr_scheduler."
 _KNOWN_SCHEDULERS = re.compile(r"^(torch\.optim\.lr_scheduler|timm\.scheduler)\.|(^|\.)get_\w*sched\w*$")
 _SCHEDULERS = re.compile(r"sched|lr_|LR$|OneCycle|Cosine|Warmup", re.IGNORECASE)
 _OPTIMIZERS = re.compile(r"optim|adam|sgd|lion|TrainingArguments$", re.IGNORECASE)
-_SCALERS = frozenset(
+_GRAD_SCALERS = frozenset(
     {
         "torch.amp.GradScaler",
         "torch.cuda.amp.GradScaler",
@@ -49,11 +50,7 @@ _SCALERS = frozenset(
         "torch.cpu.amp.GradScaler",
     }
 )
-_CALLED = {
-    SCALER: frozenset({"scaler", "gradscaler"}),
-    SCHEDULER: frozenset({"scheduler", "sched", "schedulers", "lrscheduler", "schedule", "lrs"}),
-    OPTIMIZER: frozenset({"optimizer", "optim", "opt", "optimizers", "optims", "optimiser", "solver"}),
-}
+_CALLED = {SCALER: SCALERS, SCHEDULER: SCHEDULERS, OPTIMIZER: OPTIMIZERS}
 # What they are given, they hand on.
 _HANDING_ON = frozenset({"", "changed", ".to", ".cuda"})
 _PREPARE = ".prepare"
@@ -115,7 +112,7 @@ def elements(value: Value) -> list[Value]:
 def role_of(found: list[Op], written: ast.AST | None) -> str:
     """What an object is to a run, by the calls that may have made it, else by its name."""
     for op in found:
-        if op.where in _SCALERS:
+        if op.where in _GRAD_SCALERS:
             enabled = op.operands.get("enabled")
             return SCALER if enabled is None or enabled.constant is not False else OTHER
         if is_known_scheduler(op):

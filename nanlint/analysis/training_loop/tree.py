@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.syntax_names import dotted
+from nanlint.analysis.training_loop.answers import EXITS
 from nanlint.analysis.training_loop.conditions import assigned_in
 from nanlint.analysis.training_loop.event_calls import event_of
 from nanlint.analysis.training_loop.events import Event, EventKind, renamed
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 # Helpers that call helpers are followed so far, and so many of them for one file.
 _DEEPEST, _MOST_FOLLOWED = 4, 500
-_EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
 _STOPS = frozenset({"exit", "abort", "terminate", "kill", "fail"})
 _NO_PART = {EventKind.LOG, EventKind.REDUCE, EventKind.FORWARD, EventKind.LOSS}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -255,4 +255,4 @@ def _is_norm(value: ast.AST | None) -> bool:
 def _exits(node: ast.Expr) -> bool:
     if not isinstance(node.value, ast.Call):
         return False
-    return dotted(node.value.func) in _EXITS or last_word(node.value).lstrip("_") in _STOPS
+    return dotted(node.value.func) in EXITS or last_word(node.value).lstrip("_") in _STOPS
