@@ -133,3 +133,12 @@ def test_what_autocast_runs_in_float32_breaks_only_where_the_tensors_are_half(
     (tmp_path / "loss.py").write_text(LOSS.replace("x.abs()", size), encoding="utf-8")
     (found,) = check_paths([tmp_path]).findings
     assert (found.severity.value, found.why.startswith("autocast runs this in float32")) == (level, level == "info")
+
+
+def test_tensors_that_are_half_in_another_script_are_not_those_of_a_run_under_autocast(tmp_path: Path) -> None:
+    (tmp_path / "nanlint.toml").write_text('severity = "info"\nselect = ["NAN203"]\n', encoding="utf-8")
+    (tmp_path / "train.py").write_text(CAST, encoding="utf-8")
+    (tmp_path / "convert.py").write_text("model.half()\n", encoding="utf-8")
+    (tmp_path / "loss.py").write_text(LOSS.replace("x.abs()", "x.pow(2).sum()"), encoding="utf-8")
+    (found,) = check_paths([tmp_path]).findings
+    assert found.severity.value == "info"

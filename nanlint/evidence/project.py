@@ -41,7 +41,9 @@ def with_project(finding: Finding, words: ProjectWords, formats: tuple[str, ...]
     dtype, place = _used(finding, words, formats)
     more = [*_items(finding, words), *([table.HALF_UNUSED] if dtype == _NONE else [])]
     # In a project that trains in float16 not everything is run in it: what reaches what is trained is taken to be.
-    is_run = dtype in _HALVES and not _TRAINED.isdisjoint(finding.evidence)
+    # Where some of it runs under autocast, the tensors that are half themselves may be those of another script.
+    is_elsewhere = _is_saved(finding) and words.casts and not formats
+    is_run = dtype in _HALVES and not is_elsewhere and not _TRAINED.isdisjoint(finding.evidence)
     judged = graded(finding, *more, without=(table.HALF_ALONE, table.HALF_UNUSED) if is_run else ())
     return replace(judged, why=finding.why or place)
 

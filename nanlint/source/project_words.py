@@ -82,6 +82,11 @@ class ProjectWords:
         """Whether it trains, and nothing in all of its files can switch a half format on; with `is_whole` but for autocast."""
         return self.trains and not self._may_be_whole and (is_whole or not self._may_cast)
 
+    @property
+    def casts(self) -> bool:
+        """Whether something runs under autocast."""
+        return any(not is_whole for _, is_whole in self._switches)
+
     def switch_of(self, dtypes: Iterable[str], *, is_whole: bool) -> Switch | None:
         """A place that switches one of these half formats on; with `is_whole` one that makes the tensors themselves half."""
         asked = ((dtype, kind) for dtype in dtypes for kind in (True, False) if kind or not is_whole)
