@@ -28,6 +28,20 @@ def said(line: str, path: str = "train.py") -> list[tuple[str, bool]]:
         ("with torch.autocast('cuda', dtype=torch.bfloat16):\n    pass", [("bfloat16", False)]),
         ("args = TrainingArguments(fp16=True)", [("float16", False)]),
         ("parser.add_argument('--fp16', action='store_true')", [("float16", False)]),
+        ("with torch.autocast('cuda', torch.bfloat16):\n    pass", [("bfloat16", False)]),
+        ("torch.set_autocast_dtype('cuda', torch.bfloat16)", [("bfloat16", False)]),
+        ("torch.set_default_dtype(torch.float16)", [("float16", True)]),
+        ("x = x.type(torch.float16)", [("float16", True)]),
+        ("trainer = Trainer(precision='bf16-true')", [("bfloat16", True)]),
+        ("trainer = Trainer(precision='16-mixed')", [("float16", False)]),
+        ("accelerator = Accelerator(mixed_precision='bf16')", [("bfloat16", False)]),
+        ("parser.add_argument('--mixed_precision', type=str, default='fp16')", [("float16", False)]),
+        ("parser.add_argument('--dtype', default='bfloat16')", [("bfloat16", True)]),
+        ("use_fp16: bool = True", [("float16", False)]),
+        ("config = {'fp16': {'enabled': True}}", [("float16", True)]),
+        ("disable_fp16 = True", []),
+        ("trainer = Trainer(precision=32)", []),
+        ("with torch.cuda.amp.autocast(False):\n    pass", []),
         ("if x.dtype == torch.float16: pass", []),
         ("scaler = GradScaler(enabled=False)", []),
         ("with torch.autocast('cuda', enabled = False):\n    pass", []),
@@ -48,10 +62,26 @@ def test_a_line_of_code_switches_a_format_on(line: str, found: list[tuple[str, b
         ('{\n  "fp16": {\n    "enabled": true\n  }\n}', [("float16", True)]),
         ('{\n  "fp16": {\n    "enabled": false\n  }\n}', []),
         ("precision: 32", []),
+        ('mixed_precision: "no"', []),
+        ('{"bf16": {"enabled": true}}', [("bfloat16", True)]),
+        ('"torch_dtype": "float16",', [("float16", True)]),
     ],
 )
 def test_so_does_a_setting(text: str, found: list[tuple[str, bool]]) -> None:
     assert said(text, "config.yaml") == found
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ("accelerate launch --mixed_precision bf16 train.py", [("bfloat16", False)]),
+        ("python train.py --precision 16", [("float16", False)]),
+        ("python train.py --precision 32", []),
+        ("python train.py --fp16", [("float16", False)]),
+    ],
+)
+def test_so_does_a_command(command: str, found: list[tuple[str, bool]]) -> None:
+    assert said(command, "run.sh") == found
 
 
 LOSS = "import torch\ndef share_loss(x):\n    size = x.abs()\n    return (size / (size + 1e-8)).mean()\n"

@@ -26,25 +26,35 @@ class Switch(NamedTuple):
     """The tensors themselves are half; under autocast many operations run in float32."""
 
 
-_ON, _SET = rb"[\"']?\s*[:=]\s*[\"']?", rb"(true|True)\b"
-_DTYPE = rb"dtype\s*(?::[^=,)]*)?[:=]\s*[\"']?(?:torch\.)?"
+_SET, _DEFAULT = rb"(true|True)\b", rb"[\"'],.*\bdefault\s*=\s*[\"']?(?:torch\.)?"
+_ON = rb"(?:[\"']?\s*[:=]\s*[\"']?|" + _DEFAULT + rb")"
+_FLAG = rb"[\"']?\s*(?::\s*bool\s*)?[:=]\s*[\"']?" + _SET
+_DTYPE = rb"dtype(?:[\"']?\s*(?::[^=,)]*)?[:=]\s*[\"']?(?:torch\.)?|" + _DEFAULT + rb")"
+_PRECISION = rb"(?:precision" + _ON + rb"|--(?:mixed[_-])?precision[= ][\"']?)"
+_ENABLED_INSIDE = rb"[\"']\s*:\s*\{[^}]*[\"']enabled[\"']\s*:\s*" + _SET
 # What stands on a line -> the format, and whether the tensors themselves are in it.
 _WHOLE, _CAST = True, False
 _SAYS = [
     (re.compile(pattern), dtype, is_whole)
     for pattern, dtype, is_whole in (
-        (rb"\.half\(\)|\.to\([^()=]*torch\.(?:float16|half)\b|HalfTensor\b", FLOAT16, _WHOLE),
-        (rb"\.bfloat16\(\)|\.to\([^()=]*torch\.bfloat16\b|BFloat16Tensor\b", BFLOAT16, _WHOLE),
+        (rb"\.half\(\)|\.(?:to|type)\([^()=]*torch\.(?:float16|half)\b|HalfTensor\b", FLOAT16, _WHOLE),
+        (rb"\.bfloat16\(\)|\.(?:to|type)\([^()=]*torch\.bfloat16\b|BFloat16Tensor\b", BFLOAT16, _WHOLE),
+        (rb"set_default_dtype\(torch\.(?:float16|half)\b", FLOAT16, _WHOLE),
+        (rb"set_default_dtype\(torch\.bfloat16\b", BFLOAT16, _WHOLE),
         (_DTYPE + rb"(?:float16|half|fp16)\b", FLOAT16, _WHOLE),
         (_DTYPE + rb"(?:bfloat16|bf16)\b", BFLOAT16, _WHOLE),
-        (rb"precision" + _ON + rb"(?:16-true)\b", FLOAT16, _WHOLE),
-        (rb"precision" + _ON + rb"(?:fp16|16|16-mixed)\b(?!-)", FLOAT16, _CAST),
-        (rb"precision" + _ON + rb"(?:bf16)", BFLOAT16, _CAST),
-        (rb"\bfp16" + _ON + _SET + rb"|--fp16\b(?![-_])", FLOAT16, _CAST),
-        (rb"\bbf16" + _ON + _SET + rb"|--bf16\b(?![-_])", BFLOAT16, _CAST),
+        (rb"[\"']fp16" + _ENABLED_INSIDE, FLOAT16, _WHOLE),
+        (rb"[\"']bf16" + _ENABLED_INSIDE, BFLOAT16, _WHOLE),
+        (_PRECISION + rb"16-true\b", FLOAT16, _WHOLE),
+        (_PRECISION + rb"bf16-true\b", BFLOAT16, _WHOLE),
+        (_PRECISION + rb"(?:fp16|16|16-mixed)\b(?!-)", FLOAT16, _CAST),
+        (_PRECISION + rb"bf16(?!-true)", BFLOAT16, _CAST),
+        (rb"\b(?:use_|enable_)?fp16" + _FLAG + rb"|--fp16\b(?![-_])", FLOAT16, _CAST),
+        (rb"\b(?:use_|enable_)?bf16" + _FLAG + rb"|--bf16\b(?![-_])", BFLOAT16, _CAST),
         (rb"\bGradScaler\((?!.*enabled\s*=\s*False)|\bamp\.initialize\(", FLOAT16, _CAST),
+        (rb"\b(?:autocast|set_autocast(?:_gpu)?_dtype)\([^)]*bfloat16", BFLOAT16, _CAST),
         (
-            rb"\bautocast\((?!.*(?:enabled\s*=\s*False|bfloat16|[\"']cpu[\"']|dtype\s*=))(?<!cpu\.amp\.autocast\()",
+            rb"\bautocast\((?!\s*False|.*(?:enabled\s*=\s*False|bfloat16|[\"']cpu[\"']|dtype\s*=))(?<!cpu\.amp\.autocast\()",
             FLOAT16,
             _CAST,
         ),

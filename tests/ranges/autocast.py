@@ -54,6 +54,12 @@ def by_other_spellings(x: torch.Tensor, w: torch.Tensor) -> None:
         reveal(x @ w)  # dtype: bfloat16
     with torch.amp.autocast("cuda", dtype=torch.float16):
         reveal(x @ w)  # dtype: float16
+    with torch.autocast("cuda", torch.bfloat16):
+        reveal(x @ w)  # dtype: bfloat16
+    with torch.cuda.amp.autocast(False):
+        reveal(x.float() @ w.float())  # dtype: float32
+    with torch.autocast("cuda", torch.float16, False):
+        reveal(x.float() @ w.float())  # dtype: float32
     with torch.no_grad(), torch.autocast("cuda"):
         reveal(x @ w)  # dtype: float16
     region = torch.autocast("cuda")

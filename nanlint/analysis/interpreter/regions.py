@@ -46,10 +46,13 @@ def autocast_device(region: Value) -> str:
 
 def autocast_dtype(region: Value) -> str:
     """The half dtype of an autocast region; empty where it is switched off."""
-    operands = region.op.operands if region.op is not None else {}
-    enabled = operands.get("enabled")
+    function, operands = (region.op.function, region.op.operands) if region.op is not None else ("", {})
+    # By place, the old spellings take whether it is on first, `torch.autocast` takes it after the dtype.
+    names = ("0", "1") if function.startswith(("torch.cuda.", "torch.cpu.")) else ("2", "1")
+    enabled, chosen = (
+        operands.get(name) or operands.get(at) for name, at in zip(("enabled", "dtype"), names, strict=True)
+    )
     if enabled is not None and enabled.constant is False:
         return ""
-    chosen = operands.get("dtype")
     is_known = chosen is not None and chosen.kind is DTYPE and chosen.constant is not NOTHING
     return str(chosen.constant) if chosen is not None and is_known else "float16"
