@@ -28,8 +28,6 @@ _WORD = re.compile(rb"[A-Za-z_]\w+")
 _HALF = frozenset({b"float16", b"bfloat16", b"autocast", b"GradScaler", b"fp16", b"bf16", b"mixed_precision"})
 # The word alone is one half of something.
 _CAST_TO_HALF = b".half("
-# What measures speed or shows something may run in any format.
-_ASIDE = re.compile(r"(^|[/_])(benchmarks?|docs?|export)[/_.]")
 # Who reads from a command line, a config of its own or a saved model which format to run in, and code that names any dtype.
 _DECIDES = (
     rb"accelerate|apex|catalyst|colossalai|composer|deepspeed|detectron2|diffusers|fairscale|fairseq|fastai|lightning|mmcv|mmengine"
@@ -39,7 +37,18 @@ _MAY_BE_WHOLE = re.compile(
     rb"\b(?:from|import)\s+(?:" + _DECIDES + rb")\b|\baccelerate launch\b|\bdeepspeed\s+\S*\.py\b"
     rb"|\bgetattr\(\s*torch\s*,|\btorch\.half\b|\.half\(|HalfTensor\b"
 )
-_MAY_CAST = re.compile(rb"(?i:fp16|bf16|float16|(?:half|mixed)[_-]?precision|autocast)")
+_OPENING = frozenset({*_DECIDES.split(b"|"), b"getattr", b"half", b"HalfTensor"})
+"""Words of which one is in whatever that finds: sets are compared faster than texts are searched."""
+_MAY_CAST = (
+    b"fp16",
+    b"bf16",
+    b"float16",
+    b"half_precision",
+    b"half-precision",
+    b"mixed_precision",
+    b"mixed-precision",
+    b"autocast",
+)
 # What is installed is run by others, in formats of their own.
 _IS_INSTALLED = {
     "setup.py": re.compile(rb"\bpackages\s*="),
@@ -63,8 +72,8 @@ class ProjectWords:
             words = Counter(_WORD.findall(data))
             installed = _IS_INSTALLED.get(os.path.relpath(path, root))
             is_installed = installed is not None and installed.search(data) is not None
-            self._may_be_whole = self._may_be_whole or is_installed or _names_whole(data)
-            self._may_cast = self._may_cast or _MAY_CAST.search(data) is not None
+            self._may_be_whole = self._may_be_whole or is_installed or _names_whole(data, words)
+            self._may_cast = self._may_cast or _names_cast(data)
             if _CAST_TO_HALF in data:
                 words[b"float16"] += 1
             for switch in (
@@ -124,7 +133,13 @@ class ProjectWords:
                     self._may_be_whole = True
 
 
-def _names_whole(data: bytes) -> bool:
+def _names_cast(data: bytes) -> bool:
+    """Whether a file has a word for running under autocast."""
+    folded = data.lower()
+    return any(word in folded for word in _MAY_CAST)
+
+
+def _names_whole(data: bytes, words: Counter[bytes]) -> bool:
     """Whether a file can make the tensors themselves half: a dtype that only autocast is told does not."""
     is_named = b"float16" in data and any(b"float16" in line and b"autocast(" not in line for line in data.splitlines())
-    return is_named or _MAY_BE_WHOLE.search(data) is not None
+    return is_named or (not _OPENING.isdisjoint(words) and _MAY_BE_WHOLE.search(data) is not None)
