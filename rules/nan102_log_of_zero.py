@@ -59,7 +59,8 @@ class LogOfZero(Rule):
         kind, way = log_arguments.reason_for(hazard.op, argument, hazard.function.ops)
         if not kind or not hazard.op.recorded or hazard.is_of_arrays or uses.is_mended(hazard):
             return
-        is_likelihood = kind == "unknown" and uses.is_a_likelihood(hazard)
+        is_open = kind == "unknown" and not log_arguments.is_kept_on_some_path(argument)
+        is_likelihood = is_open and uses.is_a_likelihood(hazard)
         sentence, item = REASONS[LOG1P if hazard.op.function == LOG1P else kind]
         message = sentence.format(
             argument=f"`{hazard.operand.quoted(QUOTED)}`",

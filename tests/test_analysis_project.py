@@ -235,6 +235,24 @@ def test_generators_and_coroutines_are_not_what_they_return() -> None:
     assert ranges(source) == ["(-inf, inf)", "(-inf, inf)", "[0, 1]"]
 
 
+def test_what_a_method_stores_under_a_key_is_known_to_whoever_calls_it() -> None:
+    source = """
+        class Loss(nn.Module):
+            def _bounded(self, out):
+                out["heat"] = out["heat"].sigmoid().clamp(1e-4, 1 - 1e-4)
+                if "depth" in out:
+                    out["depth"] = out["depth"].sigmoid()
+                return out
+
+            def forward(self, outputs):
+                out = self._bounded(outputs[0])
+                reveal(out["heat"])
+                reveal(out["depth"])
+                reveal(out["size"])
+    """
+    assert ranges(source) == ["[0.0001, 0.9999]", "(-inf, inf)", "(-inf, inf)"]
+
+
 def test_with_its_callers_a_value_is_what_all_of_them_pass() -> None:
     source = """
         def _log(x, eps):

@@ -59,3 +59,22 @@ def test_of_a_file_alone_nobody_knows_who_calls(tmp_path: Path) -> None:
     quotient = file.op_at(5, 5, "torch.div")
     assert quotient is not None
     assert not file.comes_without_gradient(quotient.operands["other"])
+
+
+@pytest.mark.parametrize(
+    ("caller", "answer"),
+    [
+        ("def shown(net, x):\n    with torch.no_grad():\n        print(sinc(net(x)))\n", True),
+        ("@torch.no_grad()\ndef shown(net, x):\n    return middle(x)\n\ndef middle(x):\n    return sinc(x)\n", True),
+        ("def shown(x):\n    with torch.no_grad():\n        print(sinc(x))\n    return sinc(x)\n", False),
+        ("@torch.no_grad()\ndef shown(x):\n    return sinc(x)\n\nHELPERS = [sinc]\n", False),
+    ],
+)
+def test_whether_a_gradient_comes_back_to_a_helper(caller: str, answer: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a column
+    (tmp_path / "helper.py").write_text(HELPER)
+    (tmp_path / "caller.py").write_text(f"{HEADER}from helper import sinc\n\n{caller}")
+    file = WholeProject(str(tmp_path)).file(str(tmp_path / "helper.py"), HELPER)
+    assert file is not None
+    quotient = file.op_at(5, 5, "torch.div")
+    assert quotient is not None
+    assert file.is_cut_off(quotient) is answer

@@ -19,7 +19,16 @@ _ARANGES = frozenset({"torch.arange", "torch.range", "torch.linspace"})
 LAYERS = frozenset(f"torch.{word}" for word in ("nn.functional.linear", "conv1d", "conv2d", "conv3d"))
 _MAKING = {
     RECTIFIED: ("relu", "nn.functional.relu", "nn.functional.relu6"),
-    NOISE: ("rand", "randn", "rand_like", "randn_like", "normal"),
+    NOISE: (
+        "rand",
+        "randn",
+        "rand_like",
+        "randn_like",
+        "normal",
+        "Tensor.uniform_",
+        "Tensor.normal_",
+        "Tensor.exponential_",
+    ),
     CONSTANT: (
         "zeros",
         "ones",

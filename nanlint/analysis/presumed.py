@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, NUMBER, PARAMETER, TENSOR, TEXT, UNKNOWN
+from nanlint.analysis.picks import is_positive_pick
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
@@ -82,7 +83,9 @@ def is_presumed_positive(op: Op) -> bool:  # noqa: PLR0911 - one way out for eac
     subject = op.subject
     if subject is None:
         return False
-    if op.function == "torch.masked_fill" and _raises_zeros(op):
+    if (op.function == "torch.masked_fill" and _raises_zeros(op)) or (
+        op.function == "torch.sum" and is_positive_pick(op)
+    ):
         return True
     if op.function in {"torch.mul", "torch.div"}:
         # A number of Python's is a size or a setting: positive, as long as nothing says otherwise.

@@ -132,17 +132,24 @@ def _difference(op: Op) -> Interval | None:
     left, right = op.operands.get("input"), op.operands.get("other")
     if "alpha" in op.operands:
         return None
-    if left is not None and right is not None and _uncast(left).key == _uncast(right).key:
+    if left is not None and right is not None and copied_from(left).key == copied_from(right).key:
         return point(0.0) if left.range.is_finite else _NOTHING_LEFT
     above = _is_above(left, right)
     if above is not None:
         return above
-    if _is_no_less(right, left):
+    if _is_no_less(right, left) or _is_no_less_by_making(right, left):
         return _NOT_POSITIVE
-    return _NOT_NEGATIVE if _is_no_less(left, right) or _is_test_with_itself(left, right) else None
+    is_above = _is_no_less(left, right) or _is_no_less_by_making(left, right) or _is_test_with_itself(left, right)
+    return _NOT_NEGATIVE if is_above else None
 
 
-def _uncast(value: Value) -> Value:
+def _is_no_less_by_making(upper: Value | None, lower: Value | None) -> bool:
+    from nanlint.analysis.orders import is_no_less  # noqa: PLC0415 - they know each other
+
+    return is_no_less(upper, lower)
+
+
+def copied_from(value: Value) -> Value:
     """What it is a copy of, bit by bit."""
     op = made_from(value)
     while op is not None and op.function in _COPIES and op.subject is not None:
@@ -322,33 +329,20 @@ def _is_root_of_squares(made: Op, part: Value) -> bool:
 
 def _sum(op: Op) -> Interval | None:
     """What a sum of products is, if it is a cosine, or what a sum of exponentials is, if the largest is 1."""
-    product = maker(op.subject, frozenset({"torch.mul"}))
-    cosine = _dot_product(product) if product is not None else None
-    if cosine is None and _holds_its_diagonal(op):
-        return Interval(0.0, INF, nan=True, nonzero=True)
-    return cosine or _sum_of_tests(op) or _sum_of_best(op) or _sum_of_powers(op)
-
-
-def _holds_its_diagonal(op: Op) -> bool:
+    from nanlint.analysis.picks import sum_of_picks  # noqa: PLC0415 - they know each other
     from nanlint.analysis.unit_rows import holds_its_diagonal  # noqa: PLC0415 - they know each other
 
-    return holds_its_diagonal(op)
+    product = maker(op.subject, frozenset({"torch.mul"}))
+    cosine = _dot_product(product) if product is not None else None
+    if cosine is None and holds_its_diagonal(op):
+        return Interval(0.0, INF, nan=True, nonzero=True)
+    return sum_of_picks(op) or cosine or _sum_of_powers(op)
 
 
-def _sum_of_best(op: Op) -> Interval | None:
-    """The largest of shares that add up to 1 is not 0, so neither is what the best of them add up to."""
-    best = maker(op.subject, frozenset({"torch.topk"}))
-    is_of_shares = best is not None and maker(best.subject, frozenset({"torch.softmax"})) is not None
-    return Interval(0.0, INF, nan=True, nonzero=True) if is_of_shares else None
+def _diagonal(op: Op) -> Interval | None:
+    from nanlint.analysis.picks import is_matrix  # noqa: PLC0415 - they know each other
 
-
-def _sum_of_tests(op: Op) -> Interval | None:
-    """Everything is equal to itself, and one number of each one-hot row is 1."""
-    test, along = maker(op.subject, frozenset({"torch.eq"})), op.operands.get("dim")
-    if test is not None and same(test.operands.get("input"), test.operands.get("other")):
-        return _AT_LEAST_ONE
-    is_of_rows = along is not None and along.constant == -1
-    return point(1.0) if is_of_rows and maker(op.subject, frozenset({"torch.nn.functional.one_hot"})) else None
+    return op.subject.range if op.subject is not None and is_matrix(op.subject) else None
 
 
 def _sum_of_powers(op: Op) -> Interval | None:
@@ -480,6 +474,7 @@ _RELATIONS: Mapping[str, Callable[[Op], Interval | None]] = {
     "torch.mul": _product,
     "torch.div": _quotient,
     "torch.sum": _sum,
+    "torch.diag": _diagonal,
     **dict.fromkeys(("torch.max", "torch.amax"), _largest_share),
     "subscript": _counted_where_it_is,
     **dict.fromkeys(NORMS, _norm_of_joined),

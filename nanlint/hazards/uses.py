@@ -120,7 +120,12 @@ def is_read_off(hazard: Hazard) -> bool:
 
 
 def is_a_likelihood(hazard: Hazard) -> bool:
-    """Whether the result is a log-likelihood by its use: `nll_loss` is given it, or what targets weigh of it is added up."""
+    """Whether the result is a log-likelihood by its use: `nll_loss` is given it, or what targets weigh of it is added up.
+
+    What has no gradient, as what numpy computes, is a number of somebody's, and no likelihood that is trained.
+    """
+    if hazard.is_cut_off:
+        return False
     found = users(hazard.op, hazard)
     weighed = [user for user in found if user.function == "torch.mul" and _has_another_tensor(user, hazard)]
     return any(user.function == LIKELIHOOD for user in found) or any(

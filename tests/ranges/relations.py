@@ -184,6 +184,32 @@ def elements_assigned(x: torch.Tensor) -> None:
     reveal(m)  # range: (0, inf)
 
 
+def in_order(x: torch.Tensor, y: torch.Tensor) -> None:
+    scale = y.exp()
+    reveal(torch.sigmoid(x + 1 / 256) - torch.sigmoid(x))  # range: [0, 1]
+    reveal(torch.sigmoid(x + 1 / 256 / scale) - torch.sigmoid(x) + 1e-7)  # range: [1e-07, 1]
+    reveal(torch.sigmoid(x) - torch.sigmoid(x + 1))  # range: [-1, 0]
+    reveal(torch.tanh(scale * (x + 1)) - torch.tanh(scale * (x - 1)))  # range: [0, 2] or nan
+    reveal((x / scale).exp() - ((x - 1) / scale).exp())  # range: [0, inf] or nan
+    reveal(torch.sigmoid(1 - x) - torch.sigmoid(-x + 1))  # range: [-1, 1]
+    reveal(torch.sigmoid(2 - x) - torch.sigmoid(2 - (x + 1)))  # range: [0, 1]
+    reveal(torch.sigmoid(y * (x + 1)) - torch.sigmoid(y * x))  # range: [-1, 1]
+    reveal(torch.sigmoid(x + y) - torch.sigmoid(x))  # range: [-1, 1]
+    reveal(torch.cos(x + 1) - torch.cos(x))  # range: [-2, 2]
+
+
+def picked(x: torch.Tensor, labels: torch.Tensor) -> None:
+    hot = torch.nn.functional.one_hot(labels.clamp(0, 6), 7)
+    shares = x.new_ones(labels.numel(), 7).cumsum(-1).softmax(-1).clamp_min(1e-6)
+    reveal((hot * shares).sum(-1))  # range: [1e-06, 1]
+    reveal((shares * hot.float()).sum(dim=-1))  # range: [1e-06, 1]
+    reveal((hot * shares).sum(0))  # range: [0, inf)
+    pairs = torch.exp(torch.mm(shares, shares.t()))
+    reveal(pairs.diag())  # range: [1, inf]
+    reveal(pairs[:, 0:2].diag())  # range: [1, inf]
+    reveal(shares[0].exp().diag())  # range: [0, 2.71828]
+
+
 def selected(x: torch.Tensor) -> None:
     reveal(x[x > 0])  # range: (0, inf)
     reveal(x[x >= 1])  # range: [1, inf)

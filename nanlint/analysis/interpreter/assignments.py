@@ -115,7 +115,7 @@ class Assignments(Calls):
     def _bind_element(self, target: ast.Subscript, value: Value) -> None:
         """`x[mask] = 0` changes what x holds; `d["loss"] = x` what d holds under a key."""
         base, index = self.evaluate(target.value), self.index(target.slice)
-        if base.kind is DICT or (base.kind is UNKNOWN and isinstance(index.constant, str)):
+        if base.kind is DICT or (base.kind in {UNKNOWN, TENSOR} and isinstance(index.constant, str)):
             self._bind_key(target, base, index, value)
             return
         if base.kind in {TENSOR, ARRAY, UNKNOWN} and _selects(index, value):
@@ -155,7 +155,7 @@ class Assignments(Calls):
         else:
             keys.append(key)
             parts.append(value)
-        op = Op(CALL, {"input": base, "value": value}, target, self.function)
+        op = Op(CALL, {"input": base, "key": index, "value": value}, target, self.function)
         op.where, op.in_place = "dict", True
         self.function.ops.append(op)
         changed = Value(DICT, op, keys=tuple(keys), parts=tuple(parts)) if base.kind is DICT else Value(UNKNOWN, op)

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from nanlint.analysis.interpreter.environment import Env
 
 
+# A key is looked for through so many stores and branches.
+_MOST_STORES = 12
+
+
 class Containers(Operators):
     """Evaluates containers and what is taken out of them."""
 
@@ -70,11 +74,16 @@ class Containers(Operators):
             if base.kind is LAYER and not base.name.endswith(("List", "Sequential", "Dict")):
                 return base
             return self.maker.join(list(base.parts), node, self.function)
-        # What has a dtype may be a module, too, but that has no columns.
-        is_column_of_one = base.dtype and isinstance(node.slice, ast.Tuple)
-        if base.kind in {TENSOR, ARRAY} or index.dtype == "bool" or is_column_of_one:
+        if index.dtype == "bool" or _is_part_of_tensor(base, index, node):
             value = self.emit(SUBSCRIPT, {"input": base, "index": index}, node, {"input": node.value})
             return value if base.kind in {TENSOR, ARRAY} else value.but(kind=UNKNOWN)
+        return self._element(base, index, node)
+
+    def _element(self, base: Value, index: Value, node: ast.Subscript) -> Value:
+        """An element of something of which nothing is known: what was stored there, or the same whenever it is asked for."""
+        stored = self._stored_under(base, index.constant, node) if isinstance(index.constant, str) else None
+        if stored is not None:
+            return stored
         value = self.unknown(
             ELEMENT, str(index.constant) if index.constant is not NOTHING else "", node, {"input": base, "index": index}
         )
@@ -86,6 +95,21 @@ class Containers(Operators):
                 return held
             self.env.names[text] = value
         return value
+
+    def _stored_under(self, base: Value, key: str, node: ast.AST, depth: int = _MOST_STORES) -> Value | None:
+        """What was stored under a key of something of which nothing else is known, by a function that was called too."""
+        op = base.op
+        if op is None or not depth:
+            return None
+        if op.function == CALL and op.where == "dict" and "key" in op.operands:
+            is_meant = op.operands["key"].constant == key
+            return op.operands["value"] if is_meant else self._stored_under(op.operands["input"], key, node, depth - 1)
+        if op.function != JOIN or op.where:
+            return None
+        held = [self._stored_under(each, key, node, depth - 1) for each in op.operands.values()]
+        if all(each is None for each in held):
+            return None
+        return self.maker.join([each or self.unknown(ELEMENT, key, node, {"input": base}) for each in held], node, self.function)  # fmt: skip
 
     def of_shape(self, base: Value, index: Value, node: ast.AST) -> Value:
         """One size of a shape: the same for the same index, at least 1 but for what a mask has chosen."""
@@ -162,6 +186,14 @@ class Containers(Operators):
         value = self.unknown(ELEMENT, "", node, {"input": source})
         value.detached = source.detached
         return value
+
+
+def _is_part_of_tensor(base: Value, index: Value, node: ast.Subscript) -> bool:
+    """Whether a subscript takes numbers out of a tensor: what has keys is none, whatever it was taken for."""
+    if isinstance(index.constant, str):
+        return False
+    # What has a dtype may be a module, too, but that has no columns.
+    return base.kind in {TENSOR, ARRAY} or bool(base.dtype and isinstance(node.slice, ast.Tuple))
 
 
 def _of_range(stated: list[Value]) -> Interval:

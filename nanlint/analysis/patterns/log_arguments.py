@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.op_graph import GUARDED, NUMBER, TENSOR, UNKNOWN, made_from
-from nanlint.analysis.patterns.probabilities import KINDS, in_log, origins, rest_to_one
+from nanlint.analysis.patterns.probabilities import KINDS, in_log, origins, paths_to, rest_to_one
+from nanlint.analysis.picks import is_matrix
 from nanlint.analysis.relations import aligned, root, same
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
 from nanlint.ops.interval import INF, TRUTH
@@ -213,9 +214,16 @@ def _carried(op: Op, depth: int) -> Way | None:
     return _way(op.subject, depth - 1) if op.subject is not None else None
 
 
+def _diagonal(op: Op, depth: int) -> Way | None:
+    """Around a vector that it is given `diag` puts zeros."""
+    return _carried(op, depth) if op.subject is not None and is_matrix(op.subject) else Way()
+
+
 def _clamped(op: Op, depth: int) -> Way | None:
-    """A bound that is no number here is a guard that somebody sets."""
+    """A bound above 0 lets nothing through; one that is no number here is a guard that somebody sets."""
     bound = op.operands.get("min") or op.operands.get("other")
+    if bound is not None and bound.range.low > 0:
+        return None
     if bound is not None and bound.range.constant is None and bound.kind in {NUMBER, UNKNOWN}:
         return None
     return _carried(op, depth) or (Way() if op.subject is not None and op.subject.range.has_zero else None)
@@ -245,6 +253,14 @@ def _is_presumed_positive(value: Value) -> bool:
 
 def _is_eps(term: Value) -> bool:
     return term.kind is NUMBER and (term.range.constant is None or 0 < term.range.constant <= 1)
+
+
+def is_kept_on_some_path(value: Value) -> bool:
+    """Whether one of the paths that lead here keeps it above 0: whoever comes another way has seen to it elsewhere, or has not."""
+    rest = rest_to_one(value)
+    if rest is not None:
+        return any(each.range.high < 1 for each in paths_to(rest.operands["other"]))
+    return any(each.range.low > 0 for each in paths_to(value))
 
 
 def _is_difference(value: Value) -> bool:
@@ -339,6 +355,7 @@ _WAYS: Mapping[str, Callable[[Op, int], Way | None]] = {
     **dict.fromkeys(_CLAMPS, _clamped),
     **dict.fromkeys(("torch.max", "torch.amax"), _largest),
     **dict.fromkeys(VIEWS | {SUBSCRIPT, GUARDED}, _carried),
+    "torch.diag": _diagonal,
     "torch.sub": _difference,
     "torch.mul": _product,
     "torch.div": _carried,

@@ -10,6 +10,7 @@ from nanlint.analysis.selection import SUBSCRIPT, VIEWS
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Iterator
 
     from nanlint.analysis.op_graph import Op, Value
 
@@ -60,6 +61,19 @@ def origins(value: Value) -> list[Op]:
         else:
             found[id(op)] = op
     return list(found.values())
+
+
+def paths_to(value: Value) -> Iterator[Value]:
+    """What it is on each path that leads here."""
+    waiting, seen = [value], set[int]()
+    while waiting and len(seen) < _MOST:
+        current = root(waiting.pop())
+        op = made_from(current)
+        if op is not None and op.function == JOIN and id(op) not in seen:
+            seen.add(id(op))
+            waiting += op.operands.values()
+        else:
+            yield current
 
 
 def rest_to_one(value: Value) -> Op | None:

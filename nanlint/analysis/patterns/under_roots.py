@@ -152,7 +152,7 @@ def _makes_zero(op: Op, depth: int) -> bool:
 def is_often_zero(value: Value | None, depth: int = 0, *, is_summed: bool = False) -> bool:
     """Whether it is made of what is often exactly 0: a difference, a variance, a clamp, two squares side by side."""
     op = made_from(root(value)) if value is not None else None
-    if op is None or depth == _DEEPEST or _is_apart(op):
+    if op is None or value is None or value.presumed or depth == _DEEPEST or _is_apart(op):
         return False
     parts = list(op.operands.values())
     if op.function == "torch.add":

@@ -31,6 +31,8 @@ _NO_CALLERS = re.compile(r"(^|/)(tests?|testing|docs?|examples?)/|(^|/)(test_[^/
 _RECURSION_LIMIT = 4000
 _ABOUT = (b"torch", b"numpy", b"lightning")
 # Graphs are circles, which only the collector frees; it is asked once so many operations were made for files looked at alone.
+# Callers of callers of …
+_FURTHEST_CALLER = 4
 _COLLECT_FROM = 60_000
 
 
@@ -127,7 +129,18 @@ class FileInProject:
 
     def is_cut_off(self, op: Op) -> bool:
         """Whether no gradient comes back to an operation, whatever is done with its result."""
-        return self._gradients.is_cut_off(op)
+        is_run_without = op.scope is not None and self._is_run_without_gradient(op.scope)
+        return is_run_without or self._gradients.is_cut_off(op)
+
+    def _is_run_without_gradient(self, function: Function, depth: int = _FURTHEST_CALLER) -> bool:
+        """Whether all who call it are in sight, and all of them do so under `no_grad`."""
+        if not depth or not self.sees_all_calls(function):
+            return False
+        return all(
+            not site.op.recorded
+            or (site.op.scope is not None and self._is_run_without_gradient(site.op.scope, depth - 1))
+            for site in function.calls
+        )
 
     def op_at(self, line: int, end_line: int, function: str) -> Op | None:
         """The operation called `function` on these lines, the outermost first; None if there is none."""
