@@ -42,6 +42,13 @@ def test_what_is_asked_by_keys_is_a_dictionary_of_what_is_done_with_each() -> No
     }
 
 
+def test_what_a_tiny_number_is_added_to_is_at_least_0() -> None:
+    for text in ("torch.log(x + 1e-10)", "1e-6 + x", "(x.detach() + 0.0001).sqrt()"):
+        assert first_proposal(f"def f(x):\n    return {text}", "x")["domain"] == "nonneg", text
+    for text in ("x + 1.0", "x - 1e-8", "x + 1", "x.sum() + 1e-8", "1e-8 * x"):
+        assert first_proposal(f"def f(x):\n    return {text}", "x")["domain"] == "real", text
+
+
 def test_a_key_that_the_code_asks_for_first_is_left_out() -> None:
     made = first_proposal(
         """

@@ -27,7 +27,9 @@ FLAGS = (
     "seed",
     "max_plausibility",
     "save",
+    "executor",
 )
+_EXECUTOR = re.compile(r"(local|ray|ray://\S+)$")
 _DEVICE = re.compile(r"(auto|cpu|mps|cuda(:\d+)?)$")
 
 
@@ -73,6 +75,12 @@ def add_running(group: argparse._ArgumentGroup) -> None:
         help="the least plausible inputs that confirm (default: large); extreme ones are reported as information",
     )
     group.add_argument(
+        "--executor",
+        default=absent,
+        metavar="WHERE",
+        help="local, or a Ray cluster: ray (RAY_ADDRESS, or that of this machine) or ray://HOST:PORT (default: local)",
+    )
+    group.add_argument(
         "--save", metavar="DIR", default=absent, help="write a script and a pytest for everything confirmed"
     )
 
@@ -90,6 +98,9 @@ def running_options(options: argparse.Namespace) -> Options:
     device = getattr(options, "device", "auto")
     if not _DEVICE.match(device):
         raise UsageError(f"--device {device}: give auto, cpu, cuda, cuda:N or mps")
+    executor = getattr(options, "executor", "local")
+    if not _EXECUTOR.match(executor):
+        raise UsageError(f"--executor {executor}: give local, ray or ray://HOST:PORT")
     for flag in ("timeout", "budget", "evaluations"):
         if getattr(options, flag, 1) <= 0:
             raise UsageError(f"--{flag} {getattr(options, flag)}: give a number above 0")

@@ -22,15 +22,16 @@ def is_complete(said: bytes | bytearray) -> bool:
 
 def walls_in(said: bytes | bytearray) -> list[str]:
     """The walls that stood around the child; none if it did not come so far."""
-    return list(_read(bytes(said).partition(b"\n")[0]).get("walls", ()))
+    return list(read(bytes(said).partition(b"\n")[0]).get("walls", ()))
 
 
 def answer_in(said: bytes | bytearray) -> Json:
     """The answer and the walls; `died` tells what is wrong with an answer that is none."""
-    return {**_read(bytes(said).split(b"\n", 2)[1]), "walls": walls_in(said)}
+    return {**read(bytes(said).split(b"\n", 2)[1]), "walls": walls_in(said)}
 
 
-def _read(line: bytes) -> Json:
+def read(line: bytes) -> Json:
+    """An object of JSON; `died` tells why it is none."""
     try:
         answer = json.loads(line)
     except (ValueError, RecursionError) as error:

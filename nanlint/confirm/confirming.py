@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.given import given_for
-from nanlint.confirm.harness import Harness
+from nanlint.confirm.harness import CPU, Harness
+from nanlint.confirm.options import LOCAL
 from nanlint.confirm.repro import is_plain, save, seen_in
 from nanlint.confirm.sources import NothingToRun, source_of
 from nanlint.confirm.target import target_of
 from nanlint.confirm.verdicts import bounded, not_runnable, of_answer
-from nanlint.errors import NanlintError
 from nanlint.model import Span
 from nanlint.model.verdict import VerdictKind
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Future
 
+    from nanlint.confirm.on_ray import RayHarness
     from nanlint.confirm.options import Options
     from nanlint.confirm.sources import Source
     from nanlint.confirm.target import Target
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from nanlint.model.verdict import Verdict
 
 Json = dict[str, Any]
-CPU = "cpu"
-JOBS_ON_CPU = 2
 NOTHING_TO_RUN = {
     "NAN206": "a bound without effect changes no value, so nothing breaks at it",
     "NAN602": "it is about settings that contradict each other, not about a computation",
@@ -103,11 +102,10 @@ class Confirmer:
         """The findings, in the same order, each with its verdict; those that the budget does not last for have none."""
         self.lines = Counter(map(_line, findings))
         until = time.monotonic() + 60 * self.options.budget
-        with contextlib.nullcontext(self.harness) if self.harness is not None else Harness() as harness:
+        with contextlib.nullcontext(self.harness) if self.harness is not None else self._started() as harness:
             runs = any(finding.code not in NOTHING_TO_RUN for finding in findings)
-            self.devices = self._devices(harness) if runs else [CPU]
-            jobs = self.jobs or (JOBS_ON_CPU if self.devices == [CPU] else len(self.devices))
-            with ThreadPoolExecutor(max_workers=jobs) as pool:
+            self.devices = harness.devices(self.options.device) if runs else [CPU]
+            with ThreadPoolExecutor(max_workers=self.jobs or harness.at_a_time(self.devices)) as pool:
                 order = sorted(range(len(findings)), key=lambda place: likelihood(findings[place]))
                 futures = {pool.submit(self._in_time, harness, findings[place], place, until): place for place in order}
                 try:
@@ -119,28 +117,21 @@ class Confirmer:
                     raise
         return [done[place] for place in range(len(findings))]
 
-    def _devices(self, harness: Harness) -> list[str]:
-        """The devices to go round, from what the user asked for and what there is."""
-        wanted = self.options.device
-        if wanted == CPU:
-            return [CPU]
-        there = harness.ask({"do": "devices", "device": "cuda", "timeout": 60.0}).get("devices", [])
-        if wanted == "auto":
-            return [name for name in there if name.startswith("cuda")] or [CPU]
-        chosen = [name for name in there if name == wanted or name.partition(":")[0] == wanted]
-        if not chosen:
-            raise NanlintError(
-                f"--device {wanted}: torch sees {', '.join(there) or 'no GPU'} here; use --device auto or cpu"
-            )
-        return chosen
+    def _started(self) -> Harness | RayHarness:
+        """Child processes of this machine, or of those of a cluster."""
+        if self.options.executor == LOCAL:
+            return Harness()
+        from nanlint.confirm.on_ray import RayHarness  # noqa: PLC0415 - an extra
 
-    def _in_time(self, harness: Harness, finding: Finding, place: int, until: float) -> Verdict | None:
+        return RayHarness(self.options.executor if "://" in self.options.executor else "")
+
+    def _in_time(self, harness: Harness | RayHarness, finding: Finding, place: int, until: float) -> Verdict | None:
         """The verdict on one finding; None if there is no time left to begin."""
         if time.monotonic() > until and finding.code not in NOTHING_TO_RUN:
             return None
         return self._one(harness, finding, place)
 
-    def _one(self, harness: Harness, finding: Finding, place: int) -> Verdict:
+    def _one(self, harness: Harness | RayHarness, finding: Finding, place: int) -> Verdict:
         """The verdict on one finding; a broken file is one verdict, too."""
         if finding.code in NOTHING_TO_RUN:
             return not_runnable(NOTHING_TO_RUN[finding.code])
@@ -162,7 +153,7 @@ class _Case:
     """One finding on its way to a verdict."""
 
     confirmer: Confirmer
-    harness: Harness
+    harness: Harness | RayHarness
     told: Finding
     """The finding as the user reads it; in a notebook its lines are those of a cell."""
     source: Source

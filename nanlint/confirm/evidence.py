@@ -63,6 +63,8 @@ class Uses:
     """Whole numbers it is compared with."""
     ordered: bool = False
     """Compared with a number, which is larger or smaller."""
+    lifted: bool = False
+    """A tiny positive number is added to it: whoever wrote that takes it to be 0 at least."""
     looked_for: bool = False
     """A key of which the code asks whether it is there."""
     parts: dict[str, Uses] = field(default_factory=dict)

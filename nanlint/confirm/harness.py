@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+CPU = "cpu"
+JOBS_ON_CPU = 2
 _WORKER = "nanlint.confirm.worker"
 GRACE = 20.0
 """Seconds beyond a job's own limit after which the server itself is taken for dead."""
@@ -162,6 +164,29 @@ class Harness:
         # The server may have died before it saw the job; one that it dies of twice is told as such.
         return self._asked(job) if answer == _ENDED and not self._is_stopped else answer
 
+    def devices(self, wanted: str) -> list[str]:
+        """The devices to go round, from what the user asked for and what there is."""
+        if wanted == CPU:
+            return [CPU]
+        there = self.ask({"do": "devices", "device": "cuda", "timeout": 60.0}).get("devices", [])
+        if wanted == "auto":
+            return [name for name in there if name.startswith("cuda")] or [CPU]
+        chosen = [name for name in there if name == wanted or name.partition(":")[0] == wanted]
+        if not chosen:
+            raise NanlintError(
+                f"--device {wanted}: torch sees {', '.join(there) or 'no GPU'} here; use --device auto or cpu"
+            )
+        return chosen
+
+    def at_a_time(self, devices: Sequence[str]) -> int:
+        """How many findings to run side by side on these devices."""
+        return JOBS_ON_CPU if list(devices) == [CPU] else len(devices)
+
+    def folder(self) -> str:
+        """A folder that is there as long as this child process, and goes with it whatever happens to us."""
+        with self._lock:
+            return self._running().scratch
+
     def _asked(self, job: Json) -> Json:
         with self._lock:
             if self._is_stopped:
@@ -180,6 +205,14 @@ class Harness:
                 return self._server, self._server.send(job)
             except OSError:
                 self._server.stop()
+                self._server = None
+        server = self._running()
+        return server, server.send(job)
+
+    def _running(self) -> _Server:
+        """The server; started if there is none, or none any more."""
+        if self._server is not None and self._server.process.poll() is None:
+            return self._server
         command = [self._python, "-m", _WORKER, *(["--no-namespaces"] if "namespaces" in self._without else [])]
         self._server = _Server(command)
         try:
@@ -187,7 +220,7 @@ class Harness:
         except NanlintError:
             self._server.stop()
             raise
-        return self._server, self._server.send(job)
+        return self._server
 
     def _ask_alone(self, job: Json) -> Json:
         with tempfile.TemporaryDirectory(prefix="nanlint-confirm-", ignore_cleanup_errors=True) as scratch:

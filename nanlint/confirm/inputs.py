@@ -238,7 +238,7 @@ def _domain_by_use(name: str, uses: Uses) -> str:
         return "index"
     if named != "real":
         return "real" if uses.projected and named == "unit" else ""
-    return "mask" if uses.masks else ""
+    return "mask" if uses.masks else "nonneg" if uses.lifted else ""
 
 
 def _by_name(parameter: Parameter, uses: Uses, rank: int, *, building: bool) -> list[Spec]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from nanlint.model import Finding
 
 Json = dict[str, Any]
+LOCAL = "local"
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 
 
@@ -32,6 +33,8 @@ class Options:
     """Minutes for all findings together; what is left then is counted."""
     seed: int = 0
     max_plausibility: Plausibility = Plausibility.LARGE
+    executor: str = LOCAL
+    """Where the child processes are: on this machine, or `ray` or `ray://HOST:PORT` for those of a cluster."""
 
     def dtypes_for(self, finding: Finding) -> list[str]:
         """The dtypes to try: float32 first, where most code runs."""

@@ -32,6 +32,7 @@ _SPATIAL = {
 
 
 _MOST_FOLLOWED = 30
+_TINY = 1e-3
 
 
 def uses_in(function: ast.AST, names: set[str], resolve: Resolve = lambda _: None) -> dict[str, Uses]:
@@ -373,10 +374,18 @@ class _Reader(ast.NodeVisitor):
         if uses is not None:
             uses.projected = True
 
+    def _lifting(self, node: ast.AST, by: ast.AST) -> None:
+        uses, number = self._of(node), _constant(by)
+        if uses is not None and isinstance(number, float) and 0 < number <= _TINY:
+            uses.lifted = True
+
     def visit_BinOp(self, node: ast.BinOp) -> None:
         if isinstance(node.op, ast.MatMult):
             self._projecting(node.left)
             self._projecting(node.right)
+        if isinstance(node.op, ast.Add):
+            self._lifting(node.left, node.right)
+            self._lifting(node.right, node.left)
         if isinstance(node.op, (ast.BitAnd, ast.BitOr)):
             for side in (node.left, node.right):
                 uses = self._of(side)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.confirm.worker import examples, placement
+from nanlint.confirm.worker import examples, one_process, placement
 from nanlint.confirm.worker.autocast import emulate
 from nanlint.confirm.worker.levels import bench_for, on_shell, on_slice, on_subject
 from nanlint.confirm.worker.load import CannotLoad, Loaded, load, source_text
@@ -57,6 +57,8 @@ def answer_to(job: Json, *, no_device: str = "") -> Json:
     except Exception as error:  # noqa: BLE001 - the border to the user's code
         told = traceback.format_exc(limit=-4)
         answer = {"kind": "not-runnable", "reason": f"{type(error).__name__}: {error}", "trace": told}
+    if groups := one_process.notes():
+        answer["notes"] = [*answer.get("notes", []), *groups]
     return {**answer, "seconds": round(time.monotonic() - begun, 3)}
 
 
@@ -74,6 +76,7 @@ def _loaded(job: Json) -> Loaded:
         emulate()
     if job.get("flush"):
         torch.set_flush_denormal(True)
+    one_process.stand_by()
     path, text = job["target"]["path"], job.get("text")
     if path.lower().endswith(".ipynb"):
         text = _in_a_kernel(path, text)

@@ -40,6 +40,7 @@ _IN_HOME = (
     ".cache/huggingface/stored_tokens",
     ".kaggle",
     ".wandb",
+    ".ray",
     ".config/wandb",
     ".bash_history",
     ".zsh_history",
