@@ -32,6 +32,7 @@ from nanlint.confirm.confirming import Confirmer
 from nanlint.confirm.harness import Harness
 from nanlint.confirm.options import Options
 from nanlint.model.verdict import VerdictKind
+from nanlint.source.project_words import ProjectWords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -97,7 +98,10 @@ def _with_verdicts(case: Case, side: Side, harness: Harness, name: str) -> list[
     try:
         report = check_paths([side.file], preview=True, severity="info")
         named = [one for one in report.findings if _is_of(case, side, one)]
-        done = Confirmer(Options(device="cpu"), jobs=2, fixed=fixed_text, harness=harness).confirm(named)
+        words = ProjectWords(str(tree))
+        done = Confirmer(
+            Options(device="cpu"), jobs=2, fixed=fixed_text, uses_half=lambda _: words.uses_half, harness=harness
+        ).confirm(named)
         for one in done:
             print(f"{case.id} {name}: {line_of('', one)}", flush=True)
         if not done:

@@ -96,7 +96,12 @@ def shared_harness() -> Harness:
 
 
 def verdicts_on(
-    findings: Sequence[Finding], *, inputs: Mapping[str, Any] | None = None, save_to: str = "", **options: Any
+    findings: Sequence[Finding],
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    save_to: str = "",
+    uses_half: bool = True,
+    **options: Any,
 ) -> list[Verdict]:
     """The verdicts of a whole run of confirm on the CPU."""
     stated = {"device": "cpu", "timeout": 60.0, **options}
@@ -105,6 +110,7 @@ def verdicts_on(
         jobs=2,
         inputs_for=lambda _: inputs or {},
         fixed=fixed_text,
+        uses_half=lambda _: uses_half,
         save_to=save_to,
         harness=shared_harness(),
     )

@@ -310,3 +310,34 @@ def test_findings_go_round_several_gpus(tmp_path: Path) -> None:
     finding = finding_at(written(tmp_path, MEAN))
     devices = {verdict.device for verdict in verdicts_on([finding] * 4, device="cuda")}
     assert {"cuda:0", "cuda:1"} <= devices
+
+
+TINY_EPS = """
+import torch
+
+
+def inverse(x: torch.Tensor) -> torch.Tensor:
+    return 1.0 / (x.abs() + 1e-8)  # here
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("dtypes", "uses_half", "kind"),
+    [
+        (("float16",), True, VerdictKind.CONFIRMED),
+        (("float16",), False, VerdictKind.REACHABLE),
+        (("float16", "float32"), True, VerdictKind.CONFIRMED),
+        (("float16", "float32"), False, VerdictKind.NOT_REPRODUCED),
+    ],
+)
+def test_what_fails_in_a_half_format_that_the_project_does_not_use_is_not_confirmed(
+    tmp_path: Path, dtypes: tuple[str, ...], *, uses_half: bool, kind: VerdictKind
+) -> None:
+    finding = finding_at(written(tmp_path, TINY_EPS), dtypes=dtypes)
+    (verdict,) = verdicts_on([finding], uses_half=uses_half)
+    assert verdict.kind is kind, verdict
+    unused = kind is VerdictKind.REACHABLE
+    assert ("in float16, which nothing in the project uses" in (verdict.reason or "")) is unused
+    (asked,) = verdicts_on([finding], uses_half=uses_half, dtype="float16")
+    assert asked.kind is VerdictKind.CONFIRMED

@@ -35,6 +35,7 @@ def with_verdicts(report: Report, session: Run, options: argparse.Namespace, err
         jobs=jobs,
         inputs_for=lambda path: session.finder.for_path(_absolute(path)).confirm,
         fixed=fixed_text,
+        uses_half=session.uses_half,
         save_to=getattr(options, "save", ""),
     )
     bar = _Bar(err, len(runnable), shown=not options.quiet)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.given import given_for
 from nanlint.confirm.harness import CPU, Harness
-from nanlint.confirm.options import LOCAL
+from nanlint.confirm.options import HALVES, LOCAL
 from nanlint.confirm.repro import is_plain, save, seen_in
 from nanlint.confirm.sources import NothingToRun, source_of
 from nanlint.confirm.target import target_of
@@ -54,6 +54,10 @@ def _no_inputs(_: str) -> Mapping[str, Mapping[str, Any]]:
     return {}
 
 
+def _unknown(_: str) -> bool:
+    return True
+
+
 def _no_fix(_: Finding, __: str) -> str | None:
     return None
 
@@ -89,6 +93,8 @@ class Confirmer:
     """The confirm tables of the settings that hold for a path."""
     fixed: Callable[[Finding, str], str | None] = _no_fix
     """The text of the file with the finding's fix applied; None if there is none to apply."""
+    uses_half: Callable[[str], bool] = _unknown
+    """Whether the project of a path uses float16 or bfloat16; True where nobody knows."""
     save_to: str = ""
     devices: list[str] = field(default_factory=list)
     lines: Counter[tuple[str, int | None, int]] = field(default_factory=Counter)
@@ -139,7 +145,8 @@ class Confirmer:
             source = source_of(finding)
         except NothingToRun as error:
             return not_runnable(str(error))
-        options = replace(self.options, device=self.devices[place % len(self.devices)])
+        halves = bool(self.options.dtype or self.options.amp) or self.uses_half(finding.path)
+        options = replace(self.options, device=self.devices[place % len(self.devices)], halves=halves)
         try:
             verdict = source.told(_Case(self, harness, finding, source, options).verdict())
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError) as error:
@@ -186,6 +193,9 @@ class _Case:
         if again.get("hit") != answer["hit"]:
             reason = f"{verdict.reason}; a replay in a fresh process gave {_outcome(again)}"
             return replace(verdict, kind=VerdictKind.FLAKY, reason=reason)
+        if verdict.dtype in HALVES and not self.options.halves:
+            reason = f"in {verdict.dtype}, which nothing in the project uses: {verdict.reason}"
+            return replace(verdict, kind=VerdictKind.REACHABLE, reason=reason)
         if verdict.kind is VerdictKind.CONFIRMED:
             verdict = self._with_fix(verdict, answer)
             if self.confirmer.save_to:

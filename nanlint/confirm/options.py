@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 LOCAL = "local"
+HALVES = frozenset({"float16", "bfloat16"})
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 
 
@@ -33,6 +34,8 @@ class Options:
     """Minutes for all findings together; what is left then is counted."""
     seed: int = 0
     max_plausibility: Plausibility = Plausibility.LARGE
+    halves: bool = True
+    """Whether the project is known to use float16 or bfloat16, or nobody knows."""
     executor: str = LOCAL
     """Where the child processes are: on this machine, or `ray` or `ray://HOST:PORT` for those of a cluster."""
 
@@ -41,6 +44,8 @@ class Options:
         if self.dtype:
             return [self.dtype]
         found = [name for name in finding.dtypes if name in DTYPES] or ["float32"]
+        if not self.halves:
+            found = [name for name in found if name not in HALVES] or found
         return sorted(found, key=DTYPES.index)
 
     def job(self, do: str, target: Target, finding: Finding) -> Json:
