@@ -12,7 +12,8 @@ pytest.importorskip("torch", reason="torch is not installed, so no code can be r
 from nanlint.confirm.inputs import Parameter, proposals
 from nanlint.confirm.uses import uses_in
 from nanlint.confirm.worker.moves import by_complaint
-from tests.confirm_projects import answer_about, written
+from nanlint.model.verdict import VerdictKind
+from tests.confirm_projects import answer_about, finding_at, verdicts_on, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,9 +145,47 @@ def test_the_use_decides_before_the_name(name: str, text: str, expected: str) ->
         ("EinopsError: Wrong shape: expected 4 dims. Received 2-dim tensor.", [2, 3, 8, 8]),
         ("EinopsError: Shape mismatch, can't divide axis of length 3 in chunks of 2", [2, 4]),
         ("RuntimeError: expected 4D input (got 2D input)", [2, 3, 8, 8]),
+        ("RuntimeError: Tensors must have same number of dimensions: got 4 and 2", [2, 3, 8, 8]),
     ],
-    ids=["a batch of matrices", "a starred shape", "jaxtyping", "einops", "einops in chunks", "expected 4D"],
+    ids=[
+        "a batch of matrices",
+        "a starred shape",
+        "jaxtyping",
+        "einops",
+        "einops in chunks",
+        "expected 4D",
+        "in a cat",
+    ],
 )
 def test_a_complaint_about_shapes_leads_to_the_shape(complaint: str, expected: list[int]) -> None:
     case = {"ctor": {}, "call": {"x": {"kind": "tensor", "name": "x", "shape": [2, 3], "domain": "real"}}}
     assert expected in [moved["call"]["x"]["shape"] for moved in by_complaint(case, complaint)]
+
+
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        "TypeError: relu(): argument 'input' (position 1) must be Tensor, not int",
+        "AttributeError: 'float' object has no attribute 'exp'",
+    ],
+)
+def test_a_number_where_a_tensor_is_wanted_becomes_one(complaint: str) -> None:
+    case = {"ctor": {}, "call": {"state": {"kind": "value", "value": 2}, "mode": {"kind": "value", "value": "mean"}}}
+    kinds = [{name: spec["kind"] for name, spec in moved["call"].items()} for moved in by_complaint(case, complaint)]
+    assert kinds == [{"state": "tensor", "mode": "value"}]
+
+
+@pytest.mark.slow
+def test_what_works_in_place_and_has_no_backward_is_run_forward(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        def stretched(image: torch.Tensor) -> torch.Tensor:
+            image = image.clone()
+            low, high = image.min(), image.max()
+            image.clamp_(min=low, max=high)
+            return image.add_(-low).div_(high - low)  # here
+    """
+    (verdict,) = verdicts_on([finding_at(written(tmp_path, text))])
+    assert verdict.kind is VerdictKind.CONFIRMED, verdict

@@ -122,15 +122,12 @@ class Run:
         return known
 
     def uses_half(self, path: str) -> bool:
-        """Whether the settings for a file, or else some file of its project, name float16 or bfloat16; True where there is no project."""
-        from nanlint.source.project_words import ProjectWords  # noqa: PLC0415 - for runs that confirm
+        """Whether a file's project is known to use float16 or bfloat16, or nobody knows."""
+        from nanlint.engine.in_project import InProject  # noqa: PLC0415 - for runs that confirm
 
+        self._project = self._project or InProject()
         path = os.path.abspath(path)
-        formats, root = self.finder.for_path(path).formats, project_root(os.path.dirname(path))
-        if formats or not root:
-            return not formats or not {"float16", "bfloat16"}.isdisjoint(formats)
-        words = self._words.get(root) or self._words.setdefault(root, ProjectWords(root))
-        return words.uses_half
+        return self._project.uses_half(path, self.finder.for_path(path).formats)
 
     def _answers(self, files: Sequence[FoundFile]) -> Iterator[tuple[FoundFile, FileResult]]:
         left: list[FoundFile] = []

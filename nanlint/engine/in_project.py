@@ -50,6 +50,13 @@ class InProject:
                 for listed in (result.findings, result.hidden):
                     listed[:] = [new for each in listed for new in (kept if each is finding else [each])]
 
+    def uses_half(self, path: str, formats: tuple[str, ...]) -> bool:
+        """Whether the user's `formats`, or else some file of the project, name float16 or bfloat16; True without a project."""
+        root = project_root(os.path.dirname(path))
+        if formats or not root:
+            return not formats or not {"float16", "bfloat16"}.isdisjoint(formats)
+        return self._of(root).uses_half
+
     def _of(self, root: str) -> ProjectWords:
         return self._words.get(root) or self._words.setdefault(root, ProjectWords(root))
 

@@ -73,7 +73,8 @@ class Bench:
         if not self.clones and ("leaf Variable" in text or "leaf variable" in text):
             self.clones = True
             return True
-        if not self.without_gradient and ("requires grad" in text or "require grad" in text or "requires_grad" in text):
+        refused = ("requires grad", "require grad", "requires_grad", "modified by an inplace operation")
+        if not self.without_gradient and any(words in text for words in refused):
             self.without_gradient = True
             return True
         return False

@@ -9,6 +9,7 @@ import copy
 import math
 import re
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.composites import children, replaced
@@ -162,6 +163,13 @@ def _missing_attribute(case: Json, found: re.Match[str]) -> Iterator[Json]:
     if name not in case["call"] and case.get("shell"):
         for spec in attribute(name, Uses()):
             yield with_spec(case, "call", name, spec)
+
+
+def _tensors(case: Json, _: re.Match[str]) -> Iterator[Json]:
+    """A tensor for a number."""
+    for name, spec in case["call"].items():
+        if spec["kind"] == "value" and type(spec["value"]) in {int, float}:
+            yield with_spec(case, "call", name, tensor(name, 2))
 
 
 def _unexpected(case: Json, found: re.Match[str]) -> Iterator[Json]:
@@ -321,6 +329,11 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
     (r"[Ee]xpected (\d)D? ?(?:or|\(unbatched\) or) (\d)D", lambda case, found: _rank(case, _numbers(found)[1])),
     (r"[Ee]xpected (\d)-?D", lambda case, found: _rank(case, _numbers(found)[0])),
     (r"expected (\d+) dims. Received (\d+)-dim", lambda case, found: _rank(case, *_numbers(found))),
+    (
+        r"same number of dimensions: got (\d+) and (\d+)",
+        lambda case, found: chain(_rank(case, *_numbers(found)), _rank(case, *_numbers(found)[::-1])),
+    ),
+    (r"must be Tensor, not (?:int|float)|'(?:int|float)' object has no attribute '(?!item)", _tensors),
     (r"number of dims.*?(\d+).*?(\d+)", lambda case, found: _rank(case, _numbers(found)[0])),
     (r"must be a?n? ?(\d)-?D", lambda case, found: _rank(case, _numbers(found)[0])),
     (r"(\d)D tensors? expected|(\d)-dimensional", lambda case, found: _rank(case, _numbers(found)[0])),
@@ -359,7 +372,7 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
         lambda case, _: _redomained(case, "mask"),
     ),
     (
-        r"two bool tensors|bool tensor is not supported|Bool'|not implemented for 'Bool'|dtype.*Bool|for 'Long'|Long'|dtype: Got|dtype.*got Long",
+        r"two bool tensors|bool tensor is not supported|Bool'|not implemented for 'Bool'|dtype.*Bool|for 'Long'|Long'|dtype: Got|dtype.*got Long|output type (?:Long|Bool)",
         lambda case, _: _redomained(case, "real", lambda spec: spec["domain"] in {"mask", "index"}),
     ),
     (r"greater (?:than )?or equal (?:to|than) 0|non-?negative|\[0(?:\.0)?, ?1(?:\.0)?\]|between 0 and 1", _in_unit),
