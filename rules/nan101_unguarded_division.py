@@ -41,9 +41,9 @@ class UnguardedDivision(Rule):
     )
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
-        """Word one division; of several by the same thing, the first."""
+        """Word one division; of several by the same thing, the first that a gradient passes."""
         zero, divisions = hazard.zero, [each for each in hazard.siblings if each.zero is not None]
-        if zero is None or divisions[0] is not hazard:
+        if zero is None or not hazard.is_foremost(divisions):
             return
         yield self.told(
             hazard,

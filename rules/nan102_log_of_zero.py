@@ -15,6 +15,7 @@ REASONS = {
     "made": ("{argument} can be 0 where what it is made of is: log(0) is -inf", items.MADE_SO),
     "difference": ("{argument} is a difference and can round to 0 or below: log gives -inf or NaN", items.RARE),
     "products": ("{argument} is a sum of products and can be 0: log(0) is -inf", items.RARE),
+    "either": ("{argument} is 0 where a sure model is wrong: log(0) is -inf", items.RANGE_REACHES),
     "learned": ("{argument} is learned, and nothing keeps it above 0: log(0) is -inf", items.MADE_SO),
     "unknown": ("nothing keeps {argument} above 0: log(0) is -inf", items.NOTHING_KNOWN),
     LOG1P: ("log1p(-1) is -inf: {argument} can reach -1 (range {reach})", items.RANGE_REACHES),

@@ -38,10 +38,10 @@ class StatisticsOfTooFew(Rule):
     hazards = tuple(too_few(operation) for operation in (*SPREADS, *AVERAGES))
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
-        """Word one statistic; of several of one selection, the first."""
+        """Word one statistic; of several of one selection, the first that a gradient passes."""
         told = [each for each in hazard.siblings if not each.is_mended]
         few = hazard.few
-        if few is None or not told or (told[0] is not hazard and few.mask is not None):
+        if few is None or not told or (few.mask is not None and not hazard.is_foremost(told)):
             return
         word, is_spread = hazard.op.function.rpartition(".")[2], hazard.op.function in SPREADS
         reason = f"can have one element, whose {word} is NaN" if is_spread else f"can be empty, and its {word} is NaN"

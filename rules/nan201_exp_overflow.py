@@ -16,6 +16,7 @@ REASONS = {
     "ratio": ("is a log-ratio that nothing bounds", items.MADE_SO),
     "learned": ("is learned, and nothing bounds it", items.MADE_SO),
     "layer": ("is the output of a layer, and nothing bounds it", items.MADE_SO),
+    "variance": ("is a log-variance that nothing bounds", items.MADE_SO),
     "unknown": ("has no known bound", items.NOTHING_KNOWN),
 }
 WIDE = frozenset({"bfloat16", "float32", "float64"})

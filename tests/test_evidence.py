@@ -109,3 +109,44 @@ def test_a_rule_of_a_users_own_states_its_severity() -> None:
     settings = Settings(select=("LOC",), local_rules=(str(rules),), severity="info")
     found = check_source("import torch\ndef f(x):\n    return torch.log(x)\n", settings=settings)
     assert [finding.matters for finding in found] == [None]
+
+
+HELPER = """
+import torch
+def compute_scores(x, temperature):
+    weights = torch.exp((1 - x) / temperature)
+    return weights / weights.sum(dim=-1, keepdim=True)
+def contrastive_loss(x, y):
+    scores = compute_scores(x, 0.1)
+    (scores * y).mean().backward()
+"""
+
+
+def test_what_a_loss_of_the_file_uses_is_a_part_of_it() -> None:
+    (found,) = (each for each in check_source(HELPER, settings=EVERYTHING) if each.code == "NAN202")
+    assert table.IN_A_LOSS.name in found.evidence
+    assert table.NOT_TRAINED_BY_NAME.name not in found.evidence
+
+
+def test_a_layer_that_is_made_once_is_judged_by_what_its_class_does() -> None:
+    source = """
+import torch
+class Aligner(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ctc = torch.nn.CTCLoss()
+    def forward(self, *args):
+        return self.ctc(*args)
+"""
+    (found,) = (each for each in check_source(source, settings=EVERYTHING) if each.code == "NAN109")
+    assert table.NOT_TRAINED_BY_NAME.name not in found.evidence
+
+
+def test_the_scale_of_a_distribution_is_made_of_a_log_variance() -> None:
+    source = """
+import torch
+def policy(mean, log_std):
+    return torch.distributions.Normal(mean, log_std.exp())
+"""
+    (found,) = check_source(source, settings=EVERYTHING)
+    assert (found.code, table.MADE_SO.name in found.evidence) == ("NAN201", True)

@@ -90,6 +90,11 @@ def is_trained(chunk: Chunk, outline: Outline) -> bool:
         and not _serves_a_search(chunk, outline)
     ):
         return True
+    return serves_a_loss(chunk, outline)
+
+
+def serves_a_loss(chunk: Chunk, outline: Outline) -> bool:
+    """Whether the chunk is a function that something called a loss uses, in the same file."""
     return not chunk.owner and any(
         is_loss(other) and other.mentions((chunk.name,)) for other in outline.chunks.values()
     )

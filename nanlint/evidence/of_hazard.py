@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from nanlint.analysis import origins
 from nanlint.analysis.name_hints import STATED
 from nanlint.analysis.project.consequence import DATA, KEPT, OUTPUT, TRAINS, WRITTEN
-from nanlint.analysis.trained_by_name import is_building, is_inference, is_loss, is_trained, may_train, serves_a_forward
+from nanlint.analysis.trained_by_name import (
+    is_building,
+    is_inference,
+    is_loss,
+    is_trained,
+    may_train,
+    serves_a_forward,
+    serves_a_loss,
+)
 from nanlint.evidence import table
 from nanlint.hazards.uses import is_read_off
 from nanlint.model import Direction
@@ -100,13 +108,17 @@ def of_ends(ends: int) -> Iterator[Item]:
 
 
 def _of_function(chunk: Chunk, plan: Outline, hazard: Hazard) -> Iterator[Item]:
-    if not is_trained(chunk, plan) and (not may_train(chunk, plan) or is_inference(chunk)):
+    # A layer that is made once is used in every step.
+    is_layer = hazard.op.function.rpartition(".")[2][:1].isupper()
+    used_in = plan.chunks.get(f"{chunk.owner}.forward", chunk) if is_layer else chunk
+    # What a loss uses, and what goes on to be trained, is a part of that loss, whatever it is called.
+    is_part_of_loss = serves_a_loss(chunk, plan) and bool(hazard.ends & (TRAINS | OUTPUT))
+    is_not_trained = not is_trained(used_in, plan) and (not may_train(used_in, plan) or is_inference(used_in))
+    if is_not_trained and not is_part_of_loss:
         yield table.NOT_TRAINED_BY_NAME
-    if is_loss(chunk):
+    if is_loss(chunk) or is_part_of_loss:
         yield table.IN_A_LOSS
     if any("backward" in each.words for each in plan.chunks.values()):
         yield table.BACKWARD_IN_FILE
-    # A layer that is made once is used in every step.
-    is_layer = hazard.op.function.rpartition(".")[2][:1].isupper()
     if not is_layer and (is_building(chunk.name) or (chunk.name == MODULE and not hazard.is_in_a_loop)):
         yield table.BUILT_ONCE

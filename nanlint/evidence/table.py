@@ -41,7 +41,7 @@ HALF_ALONE = Item("half-alone", -1, -6, -3, "it breaks in float16 or bfloat16 al
 HALF_UNUSED = Item("half-unused", -1, -3, -2, "it breaks in float16 or bfloat16 alone, and nothing says that one of them is used here")
 # Where it stands and what becomes of it.
 REACHES_BACKWARD = Item("reaches-backward", +1, 0, 1, "the result reaches a backward in this project")
-IN_A_LOSS = Item("in-a-loss", +1, 0, 1, "the function or class is called a loss")
+IN_A_LOSS = Item("in-a-loss", +1, 0, 1, "the function or class is called a loss, or such a one uses it")
 BACKWARD_IN_FILE = Item("backward-in-file", +1, 2, 1, "this file calls backward")
 NOT_TRAINED_BY_NAME = Item("not-trained-by-name", -1, -1, -4, "the function or class is named like a metric, a sampler or data preparation")
 NO_GRADIENT = Item("no-gradient", -1, 0, -1, "it stands under no_grad, or goes on as a plain number")

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.name_hints import SHOWN_OR_TESTED
-from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, Op, Value, made_from, name_of
+from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, ELEMENT, JOIN, NUMBER, TENSOR, Op, Value, made_from, name_of
 from nanlint.analysis.patterns.dtype_tests import is_decided_by_dtype
 from nanlint.analysis.project.syntax_names import last_word, names_below, written_argument
 from nanlint.analysis.relations import root
@@ -168,6 +168,10 @@ class Hazard(ZeroOperand, Placed):
             for name, value in op.operands.items()
             if made_from(root(value)) is self.op and op.copy_of is None
         ]
+
+    def is_foremost(self, defect: Sequence[Hazard]) -> bool:
+        """Whether it is the one of a defect to tell of: the first through which a gradient passes, else the first."""
+        return min(defect, key=lambda each: not each.op.recorded or each.is_cut_off) is self
 
     def written_in(self, functions: frozenset[str]) -> list[tuple[Op, Value]]:
         """The operations by these functions in which it is written as one of what they are given, and what it gives them."""
@@ -396,11 +400,11 @@ class Hazard(ZeroOperand, Placed):
 
 
 def _is_computed(value: Value, depth: int = 4) -> bool:
-    """Whether some operation made it, on one of several paths at least, or what an attribute holds."""
+    """Whether some operation made it, on one of several paths at least, or what it is an element of, or what an attribute holds."""
     op = made_from(root(value))
     if op is None or not depth:
         return False
-    is_passed_on = op.function == JOIN or (op.function == ATTRIBUTE and "stored" in op.operands)
+    is_passed_on = op.function in {JOIN, ELEMENT} or (op.function == ATTRIBUTE and "stored" in op.operands)
     return (
         any(_is_computed(each, depth - 1) for each in op.operands.values())
         if is_passed_on

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from nanlint.analysis.dtypes import dtype_named
+from nanlint.analysis.interpreter.distributions import held_as
 from nanlint.analysis.op_graph import (
     ATTRIBUTE,
     CALL,
@@ -147,6 +148,9 @@ class Expressions:
             return held
         if base.kind in {INSTANCE, CLASS} and isinstance(base.target, Class):
             return self.graph.attribute(base.target, name, base, node)
+        if (known := held_as(base, name)) is not None:
+            operation, value = known
+            return self._along_the_last(operation, value, node) if operation else value
         value = self.unknown(ATTRIBUTE, text or f".{name}", node, {"input": base} if base.kind is UNKNOWN else {})
         value.detached = name == "grad"
         if name == "grad":
@@ -155,6 +159,11 @@ class Expressions:
             # Read again, it is the same, until somebody assigns it or calls something that may.
             self.env.names[text] = value
         return value
+
+    def _along_the_last(self, operation: str, value: Value, node: ast.AST) -> Value:
+        """An operation on the last dimension, which no code at hand spells out."""
+        last = {"dim": self.maker.literal(-1, node)} if operation != "torch.sigmoid" else {}
+        return self.emit(operation, {"input": value, **last}, node)
 
     def _limit(self, made: Op, name: str, node: ast.AST) -> Value:
         """`torch.finfo(torch.float16).min`: the limit of a known format; that of an unknown one is some number."""

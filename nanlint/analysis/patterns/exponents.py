@@ -12,7 +12,7 @@ from nanlint.analysis.relations import maker, root, same
 from nanlint.ops.interval import INF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from nanlint.analysis.op_graph import Op, Value
 
@@ -21,8 +21,19 @@ _AMPLIFYING = 0.05
 _SCALING = frozenset({"torch.mul", "torch.div", "torch.neg"})
 _LOG_PROBABILITIES = frozenset({"torch.log_softmax", "torch.nn.functional.logsigmoid"})
 _SPLITTING = frozenset(
-    {"torch.chunk", "torch.split", "torch.unbind", "torch.Tensor.chunk", "torch.Tensor.split", ELEMENT}
+    {
+        "torch.chunk",
+        "torch.split",
+        "torch.unbind",
+        "torch.Tensor.chunk",
+        "torch.Tensor.split",
+        "torch.stack",
+        "torch.cat",
+        ELEMENT,
+    }
 )
+_SQUARES = frozenset({"torch.pow", "torch.square"})
+_ADDING = frozenset({"torch.add", "torch.sub"})
 _PRODUCTS = frozenset(f"torch.{word}" for word in ("matmul", "mv", "mm", "bmm"))
 _COSH, _SAMPLING = "torch.cosh", "torch.multinomial"
 _DEEPEST = 6
@@ -31,7 +42,7 @@ _DEEPEST = 6
 def why_large(op: Op, exponent: Value, ops: list[Op]) -> str:
     """Why the exponent of `op`, one of the operations `ops` of a function, is large; empty if something keeps it down.
 
-    "reaches", "sampled", "cosh", "amplified", "ratio", "learned", "layer", "unknown".
+    "reaches", "sampled", "cosh", "amplified", "ratio", "learned", "layer", "variance", "unknown".
     """
     bare = unscaled(exponent)
     by_hand_beside = (by_hand(each) for each in ops if each.function in LOGS or each.function in QUOTIENTS)
@@ -48,6 +59,7 @@ def why_large(op: Op, exponent: Value, ops: list[Op]) -> str:
         "learned": lambda: bare.learned,
         "layer": lambda: _is_of_layer(bare),
         "": lambda: _is_decay(exponent),
+        "variance": lambda: _is_log_variance(op, ops),
     }
     return next((kind for kind, holds in kinds.items() if holds()), "unknown")
 
@@ -144,6 +156,31 @@ def _is_decay(value: Value) -> bool:
     if op.function in {"torch.mul", "torch.div"}:
         return any(each.range.high <= 0 or _is_decay(each) for each in op.operands.values())
     return op.function == "torch.neg"
+
+
+def _is_log_variance(exp: Op, ops: list[Op]) -> bool:
+    """Whether `exp` is the scale of a distribution, or stands in the divergence of one: `1 + logvar - mu ** 2 - logvar.exp()`."""
+    for op in ops:
+        if op.function == CALL and op.where.startswith("torch.distributions."):
+            scale = op.operands.get("scale") or op.operands.get("1")
+            if scale is not None and made_from(root(scale)) is exp:
+                return True
+        terms = list(_terms(op, _DEEPEST)) if op.function in _ADDING else []
+        made = [made_from(root(term)) for term in terms]
+        is_beside = exp in made and any(same(term, exp.subject) for term in terms)
+        if is_beside and any(each is not None and each.function in _SQUARES for each in made):
+            return True
+    return False
+
+
+def _terms(op: Op, depth: int) -> Iterator[Value]:
+    """What a sum is made of, differences included."""
+    for value in op.operands.values():
+        made = made_from(root(value))
+        if made is not None and depth and made.function in _ADDING:
+            yield from _terms(made, depth - 1)
+        else:
+            yield value
 
 
 def kernel_divided_by(total: Value) -> Op | None:

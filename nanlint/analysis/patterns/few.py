@@ -35,6 +35,8 @@ _TESTS = frozenset(
         "bitwise_not",
         "nonzero",
         "isnan",
+        "any",
+        "all",
     )
 )
 

@@ -51,7 +51,7 @@ class Reason(NamedTuple):
     """Why the argument of a logarithm can be 0 or less."""
 
     kind: str
-    """"mask", "rounds", "odds", "reaches", "made", "difference", "products", "learned", "unknown"; empty if nothing says that it can."""
+    """"mask", "rounds", "odds", "reaches", "made", "difference", "products", "either", "learned", "unknown"; empty if nothing says that it can."""
     way: Way | None
 
 
@@ -75,6 +75,7 @@ def reason_for(log: Op, argument: Value, ops: list[Op]) -> Reason:
         "": lambda: is_bounded(argument) or _is_presumed_positive(argument),
         "difference": lambda: _is_difference(argument),
         "products": lambda: _is_sum_of_products(argument),
+        "either": lambda: _is_p_or_the_rest(argument),
         "learned": lambda: argument.learned,
     }
     return Reason(next((kind for kind, holds in kinds.items() if holds()), "unknown"), way)
@@ -286,6 +287,21 @@ def _is_sum_of_products(value: Value) -> bool:
     """Whether it is a product of matrices: its terms may cancel, or all be 0."""
     op = made_from(root(value))
     return op is not None and op.function in _PRODUCTS
+
+
+def _is_p_or_the_rest(value: Value) -> bool:
+    """`where(y == 1, p, 1 - p)`: what is chosen from are the probabilities of two classes."""
+    op = made_from(root(value))
+    sides = (
+        [op.operands.get(name) for name in ("input", "other")]
+        if op is not None and op.function == "torch.where"
+        else []
+    )
+    for one, other in (sides, sides[::-1]) if None not in sides and sides else ():
+        rest = rest_to_one(one) if one is not None else None
+        if rest is not None and same(rest.operands.get("other"), other):
+            return True
+    return False
 
 
 def is_raised(value: Value) -> bool:
