@@ -47,7 +47,7 @@ class Actor:
         self.spread_net = spread_net
 
     def policy(self, state):
-        return Normal(self.centre_net(state), self.spread_net(state).exp())  # expect: NAN201(info)
+        return Normal(self.centre_net(state), self.spread_net(state).exp())  # expect: NAN201(warning)
 
 
 class Actor_cured:

@@ -8,7 +8,7 @@ class SpeechHead(nn.Module):
     def __init__(self, width, letters):
         super().__init__()
         self.letters = nn.Linear(width, letters)
-        self.loss = nn.CTCLoss(blank=0, reduction="sum")  # expect: NAN109(info)
+        self.loss = nn.CTCLoss(blank=0, reduction="sum")  # expect: NAN109(warning)
 
     def forward(self, frames, frame_counts, text, text_counts):
         scores = self.letters(frames).log_softmax(2).transpose(0, 1)

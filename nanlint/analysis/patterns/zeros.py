@@ -379,6 +379,15 @@ def _scattered(op: Op, _: Value, depth: int) -> Zero | None:
     return Zero(COUNT, op) if start is not None and start.range.constant == 0 else None
 
 
+def _logarithm(op: Op, _: Value, depth: int) -> Zero | None:
+    """`log(n + 1)` is 0 where `n` is."""
+    total = maker(op.subject, frozenset({"torch.add"})) if op.subject is not None else None
+    terms = list(total.operands.values()) if total is not None else []
+    rest = [each for each in terms if each.number != 1]
+    found = why_zero(rest[0], depth - 1) if len(terms) == 2 and len(rest) == 1 else None
+    return found._replace(kind=VALUE, is_exact=False) if found is not None else None
+
+
 def _raised(op: Op, value: Value, depth: int) -> Zero | None:
     exponent = op.operands.get("exponent")
     is_positive = exponent is not None and exponent.range.low > 0
@@ -412,6 +421,8 @@ _WAYS: Mapping[str, Callable[[Op, Value, int], Zero | None]] = {
     "torch.prod": _inside,
     "torch.div": _divided,
     "torch.pow": _raised,
+    "torch.log": _logarithm,
+    "torch.log1p": _inside,
     **dict.fromkeys(
         (
             f"torch.{word}"
