@@ -30,10 +30,10 @@ class SchedulerStateOverridesConfig(Rule):
             group["lr"] = group["initial_lr"] = config.lr
 
     ## Silent when
-    nothing outside of the making says a learning rate or horizon: no config, no argument, no caller; when `param_groups`, `base_lrs` or the
-    last rate is touched in the function, or in one that it calls; for a scheduler that is not known to be torch's or of transformers: others
-    may leave the rate out of their state, as `ReduceLROnPlateau` does. The state of an optimizer alone
-    brings back the old rate too, from which torch's schedulers go on: silent beside a schedule of one's own.
+    nothing outside of the making says a learning rate or horizon: no config, no argument, no caller; when the function of the load looks at `param_groups`,
+    `base_lrs` or the last rate outside of the training loop, or it or one that it calls sets a rate; when training sets the rate of that optimizer itself, in whatever
+    function or file, unless by a setting that is off by default; for a scheduler that is not known to keep its rates in its state, as torch's, timm's and those of transformers do
+    and `ReduceLROnPlateau` does not. The state of an optimizer alone brings back the old rate too, from which torch's schedulers go on: silent beside a schedule of one's own.
     A state may be restored by a helper, by Accelerate's `load_state`, Lightning's `ckpt_path`, a Trainer of transformers, ignite or timm; then it is told where the call stands that
     knows the optimizer.
 

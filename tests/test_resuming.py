@@ -181,6 +181,75 @@ def run(config, model, saved):
     assert (found("NAN501", source) == []) is is_silent
 
 
+RUN = """
+class Run:
+    def __init__(self, config, model, anneal=0):
+        self.anneal = anneal
+        self.rate = config.lr
+        self.optimizer = torch.optim.AdamW(model.parameters(), lr=config.lr)
+        self.plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(self.optimizer)
+
+    def resume(self, saved):
+        self.optimizer.load_state_dict(saved["optimizer"])
+        {resumed}
+
+    def train(self, batches):
+        for batch in batches:
+            {trained}
+            self.optimizer.zero_grad()
+            batch.sum().backward()
+            self.optimizer.step()
+
+    def set_rate(self):
+        {switch}
+        for group in self.optimizer.param_groups:
+            group["lr"] = {rate}
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "is_silent"),
+    [
+        pytest.param({"trained": "self.set_rate()"}, True, id="set in every round"),
+        pytest.param({"trained": "self.set_rate()", "rate": "group['lr'] / 2"}, False, id="goes on from the old rate"),
+        pytest.param({"switch": "if not self.anneal: return"}, False, id="a switch that is off"),
+        pytest.param({"rate": "group['lr']", "trained": "log(self.optimizer.param_groups)"}, False, id="logged"),
+        pytest.param(
+            {"rate": "group['lr']", "resumed": "self.plateau.load_state_dict(saved['plateau'])"}, False, id="plateau"
+        ),
+    ],
+)
+def test_a_rate_counts_again_where_training_sets_it(parts: dict[str, str], *, is_silent: bool) -> None:
+    source = RUN.format(**{"resumed": "", "trained": "pass", "switch": "pass", "rate": "self.rate", **parts})
+    assert (found("NAN501", source) == []) is is_silent
+
+
+def test_a_schedule_of_ones_own_that_saves_its_rates_brings_them_back() -> None:
+    source = """
+class Falling:
+    def __init__(self, optimizer):
+        self.optimizer, self.base_lrs = optimizer, [group["lr"] for group in optimizer.param_groups]
+
+    def state_dict(self):
+        return {"base_lrs": self.base_lrs}
+
+    def load_state_dict(self, state):
+        self.__dict__.update(state)
+
+    def step(self, done):
+        for group, rate in zip(self.optimizer.param_groups, self.base_lrs):
+            group["lr"] = rate * (1 - done)
+
+def run(config, model, saved):
+    optimizer = torch.optim.SGD(model.parameters(), lr=config.lr)
+    cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 100)
+    falling = Falling(optimizer) if config.falls else cosine
+    optimizer.load_state_dict(saved["optimizer"])
+    falling.load_state_dict(saved["falling"])
+"""
+    assert len(found("NAN501", source)) == 1
+
+
 SCALED = """
 def load(path, **parts):
     state = torch.load(path)

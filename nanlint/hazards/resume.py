@@ -43,11 +43,11 @@ class Resume:
         own = [part for part in self.parts if not part.is_given]
         schedulers = [part for part in own if any(map(is_known_scheduler, part.makers))]
         optimizers = [part for part in own if part.role == OPTIMIZER]
-        if any(rates.is_set_again(function, part) for part in self.parts):
-            return None
         for part in (*schedulers, *(() if self._has_own_schedule(function) else optimizers)):
             rate = rates.configured_rate(part, self._hazard.graph) or self._rate_beside(part)
-            if rate is not None and not (rates.is_only_read_off(part) or rates.is_compared(function, rate)):
+            if rate is None or rates.is_only_read_off(part) or rates.is_compared(function, rate):
+                continue
+            if not rates.is_set_again(function, part, self._hazard.graph):
                 return part, rate
         return None
 
@@ -59,7 +59,8 @@ class Resume:
 
     def _has_own_schedule(self, function: Function) -> bool:
         """Whether a scheduler's state is loaded as well, of which another finding tells, or the rate is set step by step."""
-        is_told = any(part.role == SCHEDULER for part in self._hazard.graph.restoring.in_function(function))
+        beside = [part for part in self._hazard.graph.restoring.in_function(function) if part.role == SCHEDULER]
+        is_told = not all(map(rates.is_only_read_off, beside))
         return is_told or rates.has_own_schedule(function)
 
     @property

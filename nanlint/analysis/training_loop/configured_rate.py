@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanlint.analysis.name_hints import CONFIGS, RATES
 from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, Op, Value
 from nanlint.analysis.project.syntax_names import dotted, names_below
+from nanlint.analysis.training_loop.rate_setting import lineage_of, sets_rates
 from nanlint.analysis.training_loop.run_parts import OPTIMIZER, is_known_scheduler, makers
 
 if TYPE_CHECKING:
@@ -42,11 +43,16 @@ def configured_rate(part: Part, graph: Graph) -> Rate | None:
 
 def _of_optimizers(part: Part, graph: Graph) -> Iterator[Rate]:
     """The rate of the optimizer that a scheduler drives."""
+    for made in _driven(part, graph):
+        yield from (rate for rate, is_horizon in _rates_in(made) if not is_horizon)
+
+
+def _driven(part: Part, graph: Graph) -> Iterator[Op]:
+    """The calls that may have made the optimizer that a scheduler drives."""
     for maker in part.makers if part.role != OPTIMIZER else ():
         driven = maker.operands.get("optimizer") or maker.operands.get("0")
         owner = maker.scope.owner if maker.scope is not None else None
-        for made in makers(driven, graph, owner) if driven is not None else ():
-            yield from (rate for rate, is_horizon in _rates_in(made) if not is_horizon)
+        yield from makers(driven, graph, owner) if driven is not None else ()
 
 
 def _rates_in(maker: Op) -> Iterator[tuple[Rate, bool]]:
@@ -81,17 +87,37 @@ def is_setting(node: ast.expr, value: Value) -> bool:
     return False
 
 
-def is_set_again(function: Function, part: Part) -> bool:
-    """Whether the function, one that it calls, or the class whose parts a framework restores, touches rates otherwise.
-
-    Here and in functions of the same file a look at them is enough: somebody compares. Elsewhere they are logged more often than set.
-    """
-    called = [each for each in function.callees.values() if each is not None]
-    near = [each.node for each in called if each.module is function.module]
-    owner = [part.made_in.node] if part.made_in is not None else []
-    if any(not AGAIN.isdisjoint(names_below(each)) for each in (function.node, *near, *owner)):
+def is_set_again(function: Function, part: Part, graph: Graph) -> bool:
+    """Whether the rate of the config counts again: somebody looks at both where the state is loaded, or sets the rate there or in training."""
+    if part.made_in is not None and not AGAIN.isdisjoint(names_below(part.made_in.node)):
         return True
-    return any(_sets_rates(each.node) for each in called)
+    if _is_looked_at(function) or sets_rates(function):
+        return True
+    made = [*part.makers, *_driven(part, graph)]
+    own = {maker.where for beside in graph.restoring.in_function(function) for maker in beside.makers}
+    # What sets the rates may itself go on from a state that is restored here.
+    return any(
+        setter.sets_that_of(made, function)
+        for setter in graph.restoring.setters
+        if own.isdisjoint(each.name for each in lineage_of(setter.function))
+    )
+
+
+def _is_looked_at(function: Function) -> bool:
+    """Whether a function reads rates or groups outside of the loop that trains, where they are logged."""
+    waiting: list[ast.AST] = [function.node]
+    while waiting:
+        node = waiting.pop()
+        # `model.param_groups(rate)` makes groups.
+        made = [node.func] if isinstance(node, ast.Call) and dotted(node.func).endswith(".param_groups") else []
+        if {getattr(node, "attr", ""), getattr(node, "id", "")} & AGAIN:
+            return True
+        is_training = isinstance(node, ast.For | ast.While) and "backward" in names_below(node)
+        inner = [] if is_training else [each for each in ast.iter_child_nodes(node) if each not in made]
+        if isinstance(function.node, ast.Module):
+            inner = [each for each in inner if not isinstance(each, ast.FunctionDef | ast.ClassDef)]
+        waiting += inner
+    return False
 
 
 def is_compared(function: Function, rate: Rate) -> bool:
@@ -113,16 +139,6 @@ def _last_names(node: ast.AST) -> set[object]:
         if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Constant)
     }
     return keys | {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
-
-
-def _sets_rates(code: ast.AST) -> bool:
-    """Whether some code assigns the rate of a group, or the bases of a schedule: `group["lr"] = rate`."""
-    assigned = (target for node in ast.walk(code) if isinstance(node, ast.Assign) for target in node.targets)
-    return any(getattr(each, "attr", "") in AGAIN or _key(each) == "lr" for each in assigned)
-
-
-def _key(target: ast.expr) -> object:
-    return getattr(target.slice, "value", None) if isinstance(target, ast.Subscript) else None
 
 
 def is_only_read_off(part: Part) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.op_graph import CALL, ELEMENT, JOIN, PARAMETER, Op, Value
 from nanlint.analysis.project.definitions import Class
+from nanlint.analysis.training_loop.rate_setting import setters
 from nanlint.analysis.training_loop.run_parts import elements, makers, prepared, role_of
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from nanlint.analysis.project.definitions import Function
     from nanlint.analysis.project.graph import Graph
+    from nanlint.analysis.training_loop.rate_setting import Setter
 
 _LOADING = ".load_state_dict"
 _FRAMEWORKS_LOADING = "load_objects"
@@ -56,6 +59,11 @@ class Restoring:
         if parts:
             self._known[op] = parts
         return parts
+
+    @cached_property
+    def setters(self) -> list[Setter]:
+        """The functions of the project that set the rates of optimizers themselves."""
+        return list(setters(self._graph))
 
     def in_function(self, function: Function) -> list[Part]:
         """All that is restored in a function."""

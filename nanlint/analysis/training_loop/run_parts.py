@@ -51,6 +51,7 @@ _GRAD_SCALERS = frozenset(
     }
 )
 _CALLED = {SCALER: SCALERS, SCHEDULER: SCHEDULERS, OPTIMIZER: OPTIMIZERS}
+_BASE_RATES = frozenset({"base_lrs", "base_lr", "max_lr", "max_lrs"})
 # What they are given, they hand on.
 _HANDING_ON = frozenset({"", "changed", ".to", ".cuda"})
 _PREPARE = ".prepare"
@@ -131,14 +132,22 @@ def _role_of_maker(op: Op) -> str:
 
 
 def is_known_scheduler(maker: Op) -> bool:
-    """Whether a call makes a scheduler of torch, timm or transformers, or one of a class below, whose state holds the rate."""
-    return any(map(_KNOWN_SCHEDULERS.search, (maker.where, *_bases(maker))))
+    """Whether a call makes a scheduler of torch, timm or transformers, one of a class below, or of a class that writes its base rates into its state."""
+    made = _made_class(maker)
+    bases = made.module.project.bases_of(made) if made is not None else ()
+    return any(map(_KNOWN_SCHEDULERS.search, (maker.where, *bases))) or (made is not None and _saves_rates(made))
 
 
-def _bases(maker: Op) -> Iterable[str]:
-    """What the class of the project derives from that is made; nothing for any other call."""
-    module = maker.scope.module if maker.scope is not None else None
-    made = (
-        module.project.named(dotted(maker.node.func), module) if module and isinstance(maker.node, ast.Call) else None
+def _made_class(maker: Op) -> Class | None:
+    """The class of the project of which an object is made; None for any other call."""
+    if maker.scope is None or not isinstance(maker.node, ast.Call):
+        return None
+    made = maker.scope.module.project.named(dotted(maker.node.func), maker.scope.module)
+    return made if isinstance(made, Class) else None
+
+
+def _saves_rates(made: Class) -> bool:
+    state = made.module.project.method(made, "state_dict")
+    return state is not None and any(
+        isinstance(node, ast.Constant) and node.value in _BASE_RATES for node in ast.walk(state.node)
     )
-    return module.project.bases_of(made) if module is not None and isinstance(made, Class) else ()
