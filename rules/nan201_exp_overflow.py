@@ -48,7 +48,11 @@ class ExpOverflow(Rule):
     """
 
     code, name = "NAN201", "exp-overflow"
-    hazards = (*(zone(exp, "input") for exp in OVERFLOW), zone("torch.div", "other", contains=0))
+    hazards = (
+        *(zone(exp, "input") for exp in OVERFLOW),
+        zone("torch.div", "other", contains=0),
+        zone("torch.reciprocal", "input", contains=0),
+    )
     yields_to = frozenset({"NAN202"})
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:

@@ -111,7 +111,8 @@ class NanCheckMissesInf(Rule):
         """Judge `x == nan`, `x != x` and `x > 1e6`."""
         if len(node.ops) != 1:
             return
-        sides, sign = (node.left, node.comparators[0]), type(node.ops[0])
+        left, means, right = hazard.code.sides_of(node)
+        sides, sign = (left, right), type(means)
         if sign in {ast.Eq, ast.NotEq} and any(half_checks.is_nan(side, hazard.code) for side in sides):
             always = "True" if sign is ast.NotEq else "False"
             yield self.finding(hazard.span, f"`{hazard.quote(node)}` is {always} for every value, NaN included")
@@ -120,8 +121,8 @@ class NanCheckMissesInf(Rule):
             if found is not None and sign is ast.NotEq:
                 yield self._missing(hazard, found, None)
             elif found is not None and found.condition.leaves and found.is_plain:
-                left, right = (hazard.source.text_of(side) for side in sides)
-                yield self._missing(hazard, found, Edit(hazard.span, f"not {left} {OPPOSITES[sign]} {right}"))
+                one, other = (hazard.source.text_of(side) for side in sides)
+                yield self._missing(hazard, found, Edit(hazard.span, f"not {one} {OPPOSITES[sign]} {other}"))
 
     def _missing(self, hazard: OpHazard, found: half_checks.HalfCheck, edit: Edit | None) -> Finding:
         thing = hazard.quote(found.subject, 25)

@@ -54,13 +54,13 @@ class UninitialisedParameter(Rule):
     )
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
-        """Judge the making of one parameter, or what memory is joined to or computed with right where it is made."""
+        """Judge the making of one parameter, or what memory is joined to or computed with before anything else."""
         if hazard.is_in_test:
             return
         if hazard.operand_name:
             yield from self._parameter(hazard)
             return
-        for user, value in hazard.written_in(JOINS | ARITHMETIC):
+        for user, value in hazard.only_given_to(JOINS | ARITHMETIC):
             if bare_memory.bare(value) is not hazard.op:
                 continue
             if user.function in JOINS:

@@ -28,6 +28,22 @@ def assigned_in(tree: ast.AST) -> frozenset[str]:
     return frozenset(each.id for each in nodes_of(tree, ast.Name) if not isinstance(each.ctx, ast.Load))
 
 
+@lru_cache(maxsize=32)
+def used_once(function: ast.AST) -> list[tuple[ast.Name, ast.expr]]:
+    """Each read of a name that a function reads once and assigns once, with what is assigned: as good as written there."""
+    values = {
+        node.targets[0].id: node.value
+        for node in nodes_of(function, ast.Assign)
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+    }
+    names: dict[str, list[ast.Name]] = {}
+    for node in nodes_of(function, ast.Name):
+        names.setdefault(node.id, []).append(node)
+    found = ((names[name], value) for name, value in values.items())
+    reads = (([each for each in several if isinstance(each.ctx, ast.Load)], several, value) for several, value in found)
+    return [(read[0], value) for read, several, value in reads if len(read) == 1 and len(several) == len(read) + 1]
+
+
 @lru_cache(maxsize=8)
 def ids_in(tree: ast.AST) -> frozenset[int]:
     """The identities of all nodes below one."""

@@ -391,7 +391,7 @@ def counted_by(tally: Value | None) -> Value | None:
 
 
 def holds_somewhere(op: Op) -> bool:
-    """A test that some value passes: `x == x.min()`, `x >= x.median()`, and `labels == label` for each label of `labels.unique()`."""
+    """A test that some value passes: `x == x.min()`, `x >= x.median()` from either side, and `labels == label` for each label of `labels.unique()`."""
     values, other = op.operands.get("input"), op.operands.get("other")
     broken = (
         maker(values, frozenset({"torch.isnan"})) if op.function in {"torch.bitwise_not", "torch.logical_not"} else None
@@ -401,7 +401,7 @@ def holds_somewhere(op: Op) -> bool:
     reached = _REACHED.get(op.function)
     if reached is None or values is None or other is None:
         return False
-    for one, two in ((values, other), (other, values)) if op.function == "torch.eq" else ((values, other),):
+    for one, two in ((values, other), (other, values)):
         own = maker(two, reached)
         if own is not None and "other" not in own.operands and same(own.subject, one):
             return True

@@ -197,6 +197,7 @@ def _run_rules(result: FileResult, text: str, plan: Outline, path: str, ruleset:
     """Add what the rules find in the file, with the project around it."""
     from nanlint.engine import hazard_rules, loop_rules  # noqa: PLC0415 - the analysis is loaded here, and not before
     from nanlint.engine.one_defect import without_yielding  # noqa: PLC0415 - and here
+    from nanlint.engine.used_once import UsedOnce  # noqa: PLC0415 - and here
 
     file = hazard_rules.file_in_project(path, text)
     if file is None:
@@ -212,7 +213,7 @@ def _run_rules(result: FileResult, text: str, plan: Outline, path: str, ruleset:
         for function in file.functions
         if function.is_too_deep
     ]
-    result.findings = without_yielding(found, ruleset.rules)
+    result.findings = without_yielding(found, ruleset.rules, UsedOnce(plan.tree, file.source))
     if file.is_alone:
         result.consulted.update(file.graph.project.consulted)
     else:

@@ -10,27 +10,31 @@ from nanlint.source.outline import MODULE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nanlint.model import Finding
+    from nanlint.engine.used_once import UsedOnce
+    from nanlint.model import Finding, Span
     from nanlint.rule import Rule
     from nanlint.source.outline import Outline
 
 
-def without_yielding(found: Sequence[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
+def without_yielding(found: Sequence[Finding], rules: Mapping[str, Rule], names: UsedOnce) -> list[Finding]:
     """One defect, one finding: those that yield to another are left out; thousands are not compared with each other."""
-    placed: dict[tuple[str, int], list[Finding]] = {}
-    for finding in found:
-        for line in _lines_of(finding):
-            placed.setdefault((finding.code, line), []).append(finding)
+    placed: dict[tuple[str, int], list[tuple[Finding, Span]]] = {}
+    places = [list(names.spans(finding.span)) for finding in found]
+    for finding, spans in zip(found, places, strict=True):
+        for span in spans:
+            for line in _lines_of(span):
+                placed.setdefault((finding.code, line), []).append((finding, span))
     kept: list[Finding] = []
     told_by: dict[int, list[Finding]] = {}
-    for finding in found:
+    for finding, spans in zip(found, places, strict=True):
         winner = next(
             (
                 other
                 for code in rules[finding.code].yields_to
-                for line in _lines_of(finding)
-                for other in placed.get((code, line), ())
-                if other.span.overlaps(finding.span)
+                for span in spans
+                for line in _lines_of(span)
+                for other, place in placed.get((code, line), ())
+                if place.overlaps(span) and (place is other.span or span is finding.span)
             ),
             None,
         )
@@ -47,8 +51,8 @@ def _with_the_evidence_of(finding: Finding, others: Sequence[Finding]) -> Findin
     return replace(finding, **dict(zip(("severity", "evidence", "can_happen", "matters"), told, strict=True)))  # type: ignore[arg-type]
 
 
-def _lines_of(finding: Finding) -> range:
-    return range(finding.span.line, finding.span.end_line + 1)
+def _lines_of(span: Span) -> range:
+    return range(span.line, span.end_line + 1)
 
 
 def function_at(plan: Outline, line: int) -> str:

@@ -8,7 +8,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.name_hints import SHOWN_OR_TESTED
-from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, ELEMENT, JOIN, NUMBER, TENSOR, Op, Value, made_from, name_of
+from nanlint.analysis.op_graph import (
+    ARRAY,
+    ATTRIBUTE,
+    ELEMENT,
+    JOIN,
+    NONE,
+    NUMBER,
+    TENSOR,
+    TEXT,
+    Op,
+    Value,
+    made_from,
+    name_of,
+)
 from nanlint.analysis.patterns.dtype_tests import is_decided_by_dtype
 from nanlint.analysis.project.syntax_names import last_word, names_below, written_argument
 from nanlint.analysis.relations import root
@@ -35,6 +48,7 @@ if TYPE_CHECKING:
 
 _LARGEST_EPS = 1e-3
 _HALVES = frozenset({"float16", "bfloat16"})
+_SETTINGS = frozenset({NUMBER, TEXT, NONE})
 
 
 class Hazard(ZeroOperand, Placed):
@@ -173,14 +187,14 @@ class Hazard(ZeroOperand, Placed):
         """Whether it is the one of a defect to tell of: the first through which a gradient passes, else the first."""
         return min(defect, key=lambda each: not each.op.recorded or each.is_cut_off) is self
 
-    def written_in(self, functions: frozenset[str]) -> list[tuple[Op, Value]]:
-        """The operations by these functions in which it is written as one of what they are given, and what it gives them."""
-        found: list[tuple[Op, Value]] = []
-        for op in (each for each in may_use(self.op, self.function) if each.function in functions and each.node):
-            parts = [part for value in op.operands.values() for part in (value, *value.parts)]
-            if any(node is self.op.node for node in ast.walk(op.node)):  # type: ignore[arg-type] # it has a node
-                found += [(op, part) for part in parts if part.op is self.op]
-        return found
+    def only_given_to(self, functions: frozenset[str]) -> list[tuple[Op, Value]]:
+        """The one operation that uses its result, if it is by one of these functions, and what that is given; else nothing."""
+        users = may_use(self.op, self.function)
+        is_kept = any(value.op is self.op for stored in self.function.stores.values() for value in stored)
+        if len(users) != 1 or users[0].function not in functions or is_kept:
+            return []
+        parts = (part for value in users[0].operands.values() for part in (value, *value.parts))
+        return [(users[0], part) for part in parts if part.op is self.op]
 
     @property
     def is_guarded_too_late(self) -> bool:
@@ -220,8 +234,8 @@ class Hazard(ZeroOperand, Placed):
     @property
     def is_without_gradient(self) -> bool:
         """Whether no backward passes through it: none reaches it, or none goes on to its operands, as they are or as callers pass them."""
-        values = [value for value in self.op.operands.values() if value.kind is not NUMBER]
-        # Of a layer that is made with numbers nobody knows. A count has no gradient, and what is divided by it may have one.
+        values = [value for value in self.op.operands.values() if value.kind not in _SETTINGS]
+        # Of a layer that is made with numbers and words nobody knows. A count has no gradient, and what is divided by it may have one.
         is_operand_detached = self.callers.detached and self.kept is None and not self.is_forward
         is_detached = bool(values) and (is_operand_detached or all(value.detached for value in values))
         return is_detached or self.is_cut_off

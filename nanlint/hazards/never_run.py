@@ -48,14 +48,18 @@ def _conditions(node: ast.AST, line: int) -> Iterator[tuple[ast.expr, bool]]:
 
 def _asked(test: ast.expr) -> tuple[str, list[object]]:
     """The name and the constants of `name == constant`, `name in (one, other)`."""
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.left, ast.Name):
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return "", []
-    right = test.comparators[0]
+    left, right = test.left, test.comparators[0]
+    if isinstance(test.ops[0], ast.Eq) and isinstance(left, ast.Constant):
+        left, right = right, left
+    if not isinstance(left, ast.Name):
+        return "", []
     if isinstance(test.ops[0], ast.Eq) and isinstance(right, ast.Constant):
-        return test.left.id, [right.value]
+        return left.id, [right.value]
     if isinstance(test.ops[0], ast.In) and isinstance(right, ast.Tuple | ast.List | ast.Set):
         constants = [each.value for each in right.elts if isinstance(each, ast.Constant)]
-        return (test.left.id, list(constants)) if len(constants) == len(right.elts) else ("", [])
+        return (left.id, list(constants)) if len(constants) == len(right.elts) else ("", [])
     return "", []
 
 

@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.listed_nodes import ids_in, nodes_of
+from nanlint.analysis.listed_nodes import ids_in, nodes_of, used_once
 from nanlint.analysis.op_graph import Op, Value, made_from, name_of
 from nanlint.analysis.project.consequence import RETURNED
 from nanlint.analysis.relations import root
@@ -38,7 +38,9 @@ class Placed:
     @property
     def _statement(self) -> ast.stmt | None:
         """The innermost statement that it stands in."""
-        line = getattr(self.op.node, "lineno", 0)
+        return self._statement_at(getattr(self.op.node, "lineno", 0))
+
+    def _statement_at(self, line: int) -> ast.stmt | None:
         around = [node for node in _statements(self.function.node) if node.lineno <= line <= (node.end_lineno or 0)]
         return max(around, key=lambda node: node.lineno, default=None)
 
@@ -89,11 +91,21 @@ class Placed:
 
     @property
     def beside(self) -> list[Op]:
-        """The operations of the statement that it stands in, itself included, in the order they are computed."""
+        """The operations of the statement that it stands in, itself included, in the order they are computed.
+
+        A name that is used once makes one statement of two.
+        """
         statement = self._statement
         if statement is None:
             return [self.op]
-        inside = set(map(id, ast.walk(statement)))
+        inside, before = set(map(id, ast.walk(statement))), 0
+        while before < len(inside):
+            before = len(inside)
+            for read, value in used_once(self.function.node):
+                if id(read) in inside:
+                    inside.update(map(id, ast.walk(value)))
+                elif id(value) in inside and (user := self._statement_at(read.lineno)) is not None:
+                    inside.update(map(id, ast.walk(user)))
         return [op for op in self.function.ops if op.copy_of is None and id(op.node) in inside]
 
     @property

@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FIXTURES = tuple(
-    sorted(path for name in ("bad.py", "good.py", "issue-*.py") for path in (ROOT / "fixtures").glob(f"NAN*/{name}"))
+    sorted(
+        path
+        for name in ("bad*.py", "good*.py", "issue-*.py")
+        for path in (ROOT / "fixtures").glob(f"NAN*/{name}")
+        if ".fixed" not in path.name
+    )
 )
-LISTED = ROOT / "tests" / "spelling_not_yet.txt"
 EVERYTHING = Settings(select=("ALL",), preview=True, severity="info")
 # A style is written by several rewritings, one after the other.
 STYLES: dict[str, tuple[type[Rewriting], ...]] = {
@@ -82,6 +86,4 @@ def moved(path: Path, style: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    LISTED.write_text(
-        "".join(f"{line}\n" for path in FIXTURES for style in STYLES for line in moved(path, style)), "utf-8"
-    )
+    print(*(line for path in FIXTURES for style in STYLES for line in moved(path, style)), sep="\n")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.config.settings import Config, Setting, Source, folded_path
 from nanlint.model import Span
+from nanlint.ops.formats import FORMATS
 from nanlint.source.below import nodes_below
 
 if TYPE_CHECKING:
@@ -251,7 +252,7 @@ def _scalar(node: ast.expr) -> Scalar:
         dotted = ast.unparse(node)
         if dotted in _INFINITE:
             return float("inf")
-        if dotted.startswith("torch."):
+        if dotted.startswith("torch.") or node.attr in FORMATS:
             return node.attr
     raise _Unstated
 

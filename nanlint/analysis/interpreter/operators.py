@@ -9,6 +9,7 @@ from nanlint.analysis.interpreter.conditions import AND, IS_NONE, NOT, OR
 from nanlint.analysis.interpreter.environment import Env, meet
 from nanlint.analysis.interpreter.expressions import Expressions
 from nanlint.analysis.op_graph import CALL, JOIN, NUMBER, TEXT, TUPLE, Op, Value
+from nanlint.analysis.project.syntax_names import MIRRORED
 from nanlint.ops.interval import TRUTH, point
 from nanlint.ops.names import OPERATORS
 from nanlint.ops.signatures import PARAMETERS
@@ -21,6 +22,7 @@ _SIGNS: Mapping[type[ast.AST], str] = {
     ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">",
     ast.GtE: ">=",
 }  # fmt: skip
+_SIDES = ("input", "other")
 # 10 ** 10 ** 10 in somebody's source must not keep us busy.
 _LARGEST_EXPONENT = 400
 
@@ -95,9 +97,14 @@ class Operators(Expressions):
                 op = Op(IS_NONE, {"input": left, "other": right}, node, self.function)
                 results.append(Value(NUMBER, op, range=TRUTH, dtype="bool", detached=True))
             else:
-                function = OPERATORS[_SIGNS[type(sign)]]
-                nodes = {"input": left_node, "other": right_node}
-                value = self.emit(function, {"input": left, "other": right}, node, nodes, operator=True)
+                # `0 < x` is `x > 0`: a number stands on the right.
+                is_turned = left.number is not None and right.number is None
+                word = _SIGNS[MIRRORED[type(sign)] if is_turned else type(sign)]
+                one, two = (right, left) if is_turned else (left, right)
+                nodes = dict(
+                    zip(_SIDES, (right_node, left_node) if is_turned else (left_node, right_node), strict=True)
+                )
+                value = self.emit(OPERATORS[word], {"input": one, "other": two}, node, nodes, operator=True)
                 value.range, value.dtype, value.detached = TRUTH, "bool", True
                 results.append(value)
             left, left_node = right, right_node

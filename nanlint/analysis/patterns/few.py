@@ -84,8 +84,9 @@ def few_left(op: Op, operand: Value) -> Few | None:
     if not can_ignore or (target is not None and target.some):
         return None
     is_filled = target is not None and _is_filled_with(target, mark)
-    is_marked = mark is not None and not mark.assumed and mark.constant in {_MARK, _RARE_MARK}
-    if op.module is not None and (_says_so_when_made(op.module) or not is_filled):
+    is_stated = mark is not None and not mark.assumed and (op.module is None or _says_so_when_made(op.module))
+    is_marked = is_stated and mark is not None and mark.constant in {_MARK, _RARE_MARK}
+    if (op.module is not None and (is_marked or not is_filled)) or (op.function in LAYERS and _has_some_left(op)):
         return None  # that it ignores some is told of where it is made, if that says so
     return (
         Few(is_ordinary=is_filled or (mark is not None and mark.constant == _MARK)) if is_filled or is_marked else None
@@ -104,6 +105,14 @@ def _setting(op: Op, name: str) -> Value | None:
     if op.module is not None and name in op.module.keys:
         return op.module.parts[op.module.keys.index(name)]
     return op.operands.get(name) or op.operands.get(places[name])
+
+
+def _has_some_left(making: Op) -> bool:
+    """Whether the layer is called in the function that makes it, with targets of which some are left."""
+    ops = making.scope.ops if making.scope is not None else ()
+    calls = [each for each in ops if each.module is not None and each.module.op is making]
+    targets = [each.operands.get("target") for each in calls]
+    return bool(targets) and all(target is not None and target.some for target in targets)
 
 
 def _says_so_when_made(layer: Value) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.dtypes import dtype_made
 from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, JOIN, NUMBER, PARAMETER, Op, Value, made_from
+from nanlint.analysis.patterns.norms import is_square_root
 from nanlint.analysis.patterns.tensors import is_data
 from nanlint.analysis.relations import NORMS as VECTOR_NORMS
 from nanlint.analysis.relations import root, same
@@ -27,7 +28,6 @@ MATRIX_PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", "torch.ein
 QUOTIENT = "torch.div"
 LARGEST = 65504.0
 _ROOT_OF_LARGEST = 256.0
-_ROOTS = frozenset({"torch.sqrt", "torch.rsqrt"})
 # What is scaled or normalised first stays small.
 _SCALINGS = frozenset({"torch.mul", QUOTIENT, "torch.nn.functional.normalize", "torch.softmax"})
 _CUT_OFF = frozenset({"torch.clamp", "torch.clamp_min", "torch.relu"})
@@ -186,7 +186,7 @@ def _is_sum_of_squares(op: Op, function: Function) -> bool:
 @lru_cache(maxsize=16)
 def _under_roots(function: Function, _count: int) -> frozenset[Op]:
     """The terms of what a function takes roots of; `_count` is how many operations it has by now."""
-    roots = (op for op in function.ops if op.function in _ROOTS and "input" in op.operands)
+    roots = (op for op in function.ops if is_square_root(op) and "input" in op.operands)
     return frozenset(term for each in roots for term in _terms(each.operands["input"]))
 
 

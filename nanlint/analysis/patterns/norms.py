@@ -30,6 +30,14 @@ WATCHED = (
 _HALVES = (0.5, -0.5)
 
 
+def is_square_root(op: Op) -> bool:
+    """Whether it is a square root or one over it, also written as a power."""
+    exponent = op.operands.get("exponent")
+    return op.function in ROOTS and (
+        op.function != "torch.pow" or (exponent is not None and exponent.number in _HALVES)
+    )
+
+
 class NormEps(NamedTuple):
     """The eps of a normalisation: its value, where it is written, and what it was added to by hand."""
 
@@ -49,8 +57,7 @@ def norm_eps(op: Op) -> NormEps | None:
 
 def _added(op: Op) -> NormEps | None:
     """`eps` of `torch.rsqrt(x.pow(2).mean(-1) + eps)`, which may be added in place or on either side."""
-    exponent = op.operands.get("exponent")
-    if op.subject is None or (op.function == "torch.pow" and (exponent is None or exponent.number not in _HALVES)):
+    if op.subject is None or not is_square_root(op):
         return None
     made = made_from(root(op.subject))
     if made is None or made.function != "torch.add" or "alpha" in made.operands:

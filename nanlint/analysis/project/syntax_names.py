@@ -7,7 +7,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+MIRRORED: Mapping[type[ast.AST], type[ast.cmpop]] = {
+    ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE, ast.Eq: ast.Eq, ast.NotEq: ast.NotEq,
+}  # fmt: skip
+"""How `a < b` is written with its sides exchanged."""
 
 
 def dotted(node: ast.AST) -> str:

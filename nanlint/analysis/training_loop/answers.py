@@ -127,9 +127,9 @@ def _carries(node: ast.AST, around: ast.AST | None, code: Code) -> ast.AST | Non
         return around if around.func is not node and last_word(around) in _CARRIERS else None
     if isinstance(around, ast.Compare):
         # `isnan(x).sum() > 0`, `isnan(x) == True`
-        other = around.comparators[0]
+        asked, _, other = code.sides_of(around)
         is_truth = isinstance(other, ast.Constant) and other.value in {0, 1} and len(around.ops) == 1
-        return around if around.left is node and is_truth else None
+        return around if asked is node and is_truth else None
     is_denied = isinstance(around, ast.UnaryOp) and isinstance(around.op, ast.Not | ast.Invert)
     is_either = isinstance(around, ast.BinOp) and isinstance(around.op, ast.BitOr | ast.BitAnd)
     is_named = isinstance(around, ast.NamedExpr) and around.value is node

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, CALL, GUARDED, JOIN, PARAMETER, Op, Value
-from nanlint.analysis.project.syntax_names import bindings, dotted
+from nanlint.analysis.project.syntax_names import MIRRORED, bindings, dotted
 from nanlint.analysis.source_text import SourceText
 from nanlint.ops.names import CANONICAL
 
@@ -188,6 +188,17 @@ class Code:
             return float(node.value)
         value = self.value_of(node)
         return value.number if value is not None else None
+
+    def sides_of(self, test: ast.Compare) -> tuple[ast.expr, ast.cmpop, ast.expr]:
+        """What is compared, how, and with what: `0 < x` is `x > 0`."""
+        left, sign, right = test.left, test.ops[0], test.comparators[0]
+        mirrored = MIRRORED.get(type(sign))
+        if mirrored is None or not self._is_fixed(left) or self._is_fixed(right):
+            return left, sign, right
+        return right, mirrored(), left
+
+    def _is_fixed(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Constant) or self.number_of(node) is not None
 
     def function_of(self, call: ast.Call) -> str:
         """What is called, by its full name: `torch.isnan`, `.step` for a method of nobody knows what."""

@@ -79,7 +79,8 @@ def _atom(test: ast.AST, branch: Branch) -> tuple[str, bool]:
     """The text that a simple condition is known by, and whether it is written in that sense: `x is None` denies `x`."""
     sign = test.ops[0] if isinstance(test, ast.Compare) and len(test.ops) == 1 else None
     if isinstance(test, ast.Compare) and isinstance(sign, ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
-        left, right = _text(test.left, branch), _text(test.comparators[0], branch)
+        sides = branch.code.sides_of(test)
+        left, right = _text(sides[0], branch), _text(sides[2], branch)
         is_positive = isinstance(sign, ast.Is | ast.Eq)
         if right == "None":
             return left, not is_positive

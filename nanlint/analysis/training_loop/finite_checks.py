@@ -134,7 +134,7 @@ def _is_none(node: ast.expr) -> bool:
 def _compared(test: ast.Compare, code: Code, names: int) -> Check | None:
     if len(test.ops) != 1:
         return None
-    left, sign, right = test.left, test.ops[0], test.comparators[0]
+    left, sign, right = code.sides_of(test)
     if code.text_of(left) == code.text_of(right):
         return _about(left, code, frozenset({NAN}), bad_when=isinstance(sign, ast.NotEq))
     number, inner = code.number_of(right), check_of(left, code, names)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.name_hints import AROUND_NAN, CHECKING, words_in
 from nanlint.analysis.op_graph import TENSOR, made_from
+from nanlint.analysis.project.syntax_names import MIRRORED
 from nanlint.analysis.relations import root
 from nanlint.analysis.training_loop.answers import condition_at, is_truth_alone
 from nanlint.analysis.training_loop.finite_checks import BOTH, INF, NAN, check_of, subject_if_trained
@@ -108,7 +109,7 @@ def _base(value: Value) -> Value:
 def _subject(node: ast.AST, code: Code) -> ast.expr | None:
     if isinstance(node, ast.Call):
         return code.asked_by(node)
-    return node.left if isinstance(node, ast.Compare) else None
+    return code.sides_of(node)[0] if isinstance(node, ast.Compare) else None
 
 
 def _is_asked_elsewhere(test: ast.AST, subject: ast.AST, missed: str, condition: Condition, code: Code) -> bool:
@@ -145,7 +146,9 @@ def _limits(node: ast.Compare, subject: ast.AST, missed: str, code: Code, *, is_
     """Whether a comparison stops what is missed: `loss > 1e4` or `loss in [-inf, inf]` stops inf, `loss != loss` NaN."""
     if len(node.ops) != 1:
         return False
-    left, right = node.left, node.comparators[0]
+    left, sign, right = code.sides_of(node)
+    if type(sign) in MIRRORED and is_same_thing(right, subject, code):
+        left, right = right, left
     limits = right.elts if isinstance(right, ast.List | ast.Tuple | ast.Set) else [right]
     numbers = [_number(each, code) for each in limits]
     is_about_it = is_same_thing(left, subject, code)
