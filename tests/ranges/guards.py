@@ -260,3 +260,13 @@ def behind_a_name(x: torch.Tensor) -> None:
     if is_empty:
         return
     reveal(total)  # range: [0, inf)
+
+
+def above_a_range(x: torch.Tensor, y: torch.Tensor) -> None:
+    size = x.abs().sum()
+    if size > y.clamp(min=2).mean():
+        reveal(1 / size)  # range: (0, 0.5]
+    if size > y.abs().sum():
+        reveal(size)  # range: (0, inf)
+    if size > y.sum():
+        reveal(size)  # range: [0, inf)

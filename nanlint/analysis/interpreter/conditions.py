@@ -120,10 +120,10 @@ def apart(test: Value, *, holds: bool) -> Iterator[tuple[tuple[object, object], 
 
 
 def _side(value: Value, word: str, other: Value, *, holds: bool, depth: int) -> Iterator[Told]:
-    limit = other.range.constant
+    said = word if holds else _NEGATED[word]
+    limit = _least_told(said, other.range)
     if limit is None:
         return
-    said = word if holds else _NEGATED[word]
     allowed, strict = _stretch(said, limit), said in {"gt", "lt"}
     if allowed is None:
         return
@@ -180,6 +180,14 @@ def _counted(op: Op, allowed: Interval) -> Iterator[Told]:
         else:
             return
         inner = made_from(inner.subject)
+
+
+def _least_told(said: str, other: Interval) -> float | None:
+    """The number that is told of at least: `x > eps` is `x > 0.1` where eps may be anything from 0.1 on."""
+    if other.constant is not None:
+        return other.constant
+    end = {"gt": other.low, "ge": other.low, "lt": other.high, "le": other.high}.get(said)
+    return end if end is not None and math.isfinite(end) else None
 
 
 _VIEWED = frozenset(

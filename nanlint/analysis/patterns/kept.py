@@ -54,6 +54,8 @@ _LOSSES = frozenset(
 )  # fmt: skip
 _ELEMENTWISE = _FOLLOWED | _LOSSES | {"torch.abs", "torch.exp", "torch.log", "torch.sqrt"}
 _CURVED = _LOSSES | {"torch.pow", "torch.square", "torch.abs", "torch.mul", "torch.div", "torch.exp", "torch.log"}
+# What overflows together, of the same values.
+_EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
 _DEEPEST = 6
 
 
@@ -156,10 +158,18 @@ def zones_thrown_away(op: Op, operand: str, found: Kept, zones: Sequence[Zone]) 
         return slopes
     if nan_operand(found, op) == operand:
         return [Zone(op.function, operand, BACKWARD, name, "nan", (NAN,)) for name in FORMATS]
-    if found.condition is None:
+    if found.condition is None or _breaks_instead(found, op):
         return []
     reach = range_kept(op.operands[operand], found)
     return [zone for zone in slopes if avoids(zone, reach)] if reach != op.operands[operand].range else []
+
+
+def _breaks_instead(found: Kept, op: Op) -> bool:
+    """Whether what is taken in its place overflows with it, so that nothing is hidden: `where(x < 0.5, expm1(x), exp(x) - 1)`."""
+    if found.fill is None or op.function not in _EXPONENTIALS:
+        return False
+    instead = behind(found._replace(value=found.fill))
+    return any(each.function in _EXPONENTIALS and aligned(each.subject, op.subject) for each in instead)
 
 
 def avoids(zone: Zone, reach: Interval) -> bool:
