@@ -9,7 +9,6 @@ from nanlint.rule import (
     Finding,
     Fix,
     Hazard,
-    Item,
     Iterator,
     Label,
     Path,
@@ -50,10 +49,10 @@ class ClipAfterNanCheck(Rule):
         optimizer.zero_grad()
 
     ## Silent when
-    the norm decides anything before the step, or `error_if_nonfinite=True` is given; when a GradScaler makes the step and
-    so skips a bad one; with Fabric, whose clip raises; when nothing is checked at all (NAN411); for `clip_grad_value_`
-    behind a check of the gradients. Where the gradients themselves are checked before another clip, only
-    an overflow of the norm is left: info. With Accelerate, Lightning and DeepSpeed the precision decides: in float16 they skip such a step.
+    the norm decides anything before the step, or `error_if_nonfinite=True` is given; when a GradScaler makes the step, which skips a bad one,
+    unless a setting switches it on (`GradScaler(enabled=args.fp16)`); with Fabric, whose clip raises; when nothing is checked at all (NAN411); for
+    `clip_grad_value_` behind a check of the gradients. Where those are checked before another clip, only an overflow of the norm is left: info.
+    With Accelerate, Lightning and DeepSpeed the precision decides: in float16 they skip such a step.
 
     ## Fix
     Unsafe: `error_if_nonfinite=True` stops the run where it went on with a broken model.
@@ -73,10 +72,10 @@ class ClipAfterNanCheck(Rule):
             if checks and len(checks) == len(ways) and not _raises(clip):
                 behind.setdefault(checks[0].test, []).append((clip, checks[0]))
         for pairs in behind.values():
-            unknown = (items.DECIDED_ELSEWHERE,) if loop.is_framework else ()
-            yield self._judged([clip for clip, _ in pairs], pairs[0][1], unknown)
+            is_open = loop.is_framework or any(step.may_be_off for step in loop.of("step"))
+            yield self._judged([clip for clip, _ in pairs], pairs[0][1], is_open=is_open)
 
-    def _judged(self, clips: list[Event], check: Decision, unknown: tuple[Item, ...]) -> Finding:
+    def _judged(self, clips: list[Event], check: Decision, *, is_open: bool) -> Finding:
         clip, is_of_loss = clips[0], not _is_of_gradients(check)
         passed = (
             "a finite loss can still have NaN gradients" if is_of_loss else "finite gradients can have a norm of inf"
@@ -88,7 +87,7 @@ class ClipAfterNanCheck(Rule):
             f"{passed}, and {unseen}",
             fix=_fix(clips),
             hazard=Hazard("clip", clip.target, "a gradient of inf or NaN"),
-            evidence=(*unknown, *(() if is_of_loss else (items.RARE,))),
+            evidence=(*((items.DECIDED_ELSEWHERE,) * is_open), *((items.RARE,) * (not is_of_loss))),
             labels=(Label(check.span, checked),),
             help=f"make the step only if {asked}",
         )
@@ -111,7 +110,6 @@ def _unchecked(path: Path, clip: Event) -> Decision | None:
     if any(_asks(decision, clip) for decision in path.decisions(place, step[0])):
         return None
     before = [decision for at, decision in path.checks() if at < place and not decision.is_bad]
-    # Only a norm can overflow where every gradient is finite.
     if _function(clip) not in RETURNS_A_NORM and any(_is_of_gradients(decision) for decision in before):
         return None
     # The last check before the clip is the closest to it.
@@ -119,9 +117,11 @@ def _unchecked(path: Path, clip: Event) -> Decision | None:
 
 
 def _is_skipped(path: Path, place: int, step: Event) -> bool:
-    """Whether a scaler leaves out a step that is not finite, that of a framework included."""
+    """Whether a scaler that no setting switches leaves out a step that is not finite, that of a framework included."""
     start = path.before(place, "backward")
-    return step.is_scaled or (start is not None and start[1].is_framework and start[1].is_scaled)
+    return (step.is_scaled and not step.may_be_off) or (
+        start is not None and start[1].is_framework and start[1].is_scaled
+    )
 
 
 def _asks(decision: Decision, clip: Event) -> bool:
@@ -145,6 +145,6 @@ def _raises(clip: Event) -> bool:
 
 
 def _fix(clips: list[Event]) -> Fix | None:
-    edits = [clip.keyword("error_if_nonfinite", "True") for clip in clips if clip.function in TORCHS_NORMS]
+    edits = (clip.keyword("error_if_nonfinite", "True") for clip in clips if clip.function in TORCHS_NORMS)
     found = [edit for edit in edits if edit is not None]
     return unsafe("Raise when the norm is not finite", *found) if len(found) == len(clips) else None

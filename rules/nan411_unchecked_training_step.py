@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Edit, Event, Finding, Fix, Hazard, Iterator, Rule, TrainingLoop, unsafe
+from nanlint.rule import (
+    Direction,
+    Edit,
+    Event,
+    Finding,
+    Fix,
+    Hazard,
+    Item,
+    Iterator,
+    Path,
+    Rule,
+    TrainingLoop,
+    items,
+    unsafe,
+)
 
 CLIP = "torch.nn.utils.clip_grad_norm_"
 # They look at every operation, or at what the caller hands them.
-WATCHED = frozenset(
-    {"set_detect_anomaly", "detect_anomaly", "isnan", "isfinite", "isinf", "error_if_nonfinite", "GradScaler"}
-)
+WATCHED = frozenset({"set_detect_anomaly", "detect_anomaly", "isnan", "isfinite", "isinf", "error_if_nonfinite"})
 
 
 class UncheckedTrainingStep(Rule):
@@ -34,9 +46,9 @@ class UncheckedTrainingStep(Rule):
         optimizer.step()
 
     ## Silent when
-    the loop, the one around it or the function asks anything about finiteness, or detects anomalies; with a GradScaler
-    or apex, which skip such a step, and with Fabric, Lightning, DeepSpeed and an Accelerator that is not told to compute
-    in bfloat16 or float32: in float16 they skip it too.
+    the file asks anything about finiteness, or detects anomalies; where a GradScaler or apex makes the step on every way, which skip one that is
+    not finite; with Lightning, DeepSpeed and Fabric's clip, and with Accelerate and Fabric in float16. Where a setting switches the GradScaler on
+    (`GradScaler(enabled=args.fp16)`), or may tell Accelerate and Fabric to compute in bfloat16 or float32, in which they skip nothing, it is told of with less weight.
 
     ## Fix
     Unsafe: the run stops where it went on with a broken model, and steps with finite gradients are what they were. A `clip_grad_norm_`
@@ -52,19 +64,38 @@ class UncheckedTrainingStep(Rule):
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge one loop as a whole."""
-        if loop.is_scaled or loop.is_framework or loop.checks or loop.file_mentions(*WATCHED):
+        if loop.checks or loop.file_mentions(*WATCHED):
             return
-        step = _last_plain_step(loop)
-        if step is None:
-            return
-        message = f"`{step.quote(50)}` runs whether the loss and the gradients are finite or not"
+        found = [each for path in loop.paths for each in _unprotected_steps(path)]
+        plain = [step for step, skipped_if in found if not skipped_if]
+        if plain:
+            yield self._unchecked(
+                plain[-1], "whether the loss and the gradients are finite or not", _fix(plain[-1], loop)
+            )
+        elif found:
+            step, skipped_if = found[-1]
+            yield self._unchecked(step, f"on inf and NaN too, unless {skipped_if}", None, items.DECIDED_ELSEWHERE)
+
+    def _unchecked(self, step: Event, when: str, fix: Fix | None, *evidence: Item) -> Finding:
+        message = f"`{step.quote(50)}` runs {when}"
         hazard = Hazard("step", step.target, "gradients of inf or NaN")
-        yield self.finding(step.span, message, fix=_fix(step, loop), hazard=hazard)
+        return self.finding(step.span, message, fix=fix, hazard=hazard, evidence=evidence)
 
 
-def _last_plain_step(loop: TrainingLoop) -> Event | None:
-    steps = [event for event in loop.of("step") if not event.is_scaled]
-    return steps[-1] if steps and loop.paths and not loop.of("opaque") else None
+def _unprotected_steps(path: Path) -> Iterator[tuple[Event, str]]:
+    """The last step of a way, if it may write NaN, with what keeps it from that where a setting decides."""
+    starts, steps = path.events("backward"), path.events("step")
+    is_raising = any("fabric" in clip.by.lower() for clip in path.events("clip"))
+    if not starts or not steps or is_raising or path.places("opaque"):
+        return
+    start, step = starts[-1], steps[-1]
+    if step.is_scaled or start.is_scaled:
+        if step.may_be_off or start.may_be_off:
+            yield step, f"`{step.by or start.by}` is switched on"
+    elif start.may_be_off:
+        yield step, f"`{start.by}` computes in float16"
+    elif not (start.is_framework or step.is_framework):
+        yield step, ""
 
 
 def _fix(step: Event, loop: TrainingLoop) -> Fix | None:

@@ -221,3 +221,81 @@ def test_a_mistake_in_such_a_loop_is_found(text: str, old: str, new: str, code: 
     assert old in text
     found = check_source(text.replace(old, new), settings=EVERYTHING)
     assert code in {finding.code for finding in found}
+
+
+ENGINE = """
+import torch
+from ignite.engine import Engine
+
+def trainer_of(model, optimizer, scheduler):
+    def train_step(engine, batch):
+        optimizer.zero_grad()
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        return loss.item()
+
+    return Engine(train_step)
+"""
+APEX = """
+import torch
+from apex import amp
+
+def train(model, optimizer, scheduler, loader, fp16):
+    for batch in loader:
+        optimizer.zero_grad()
+        loss = model(batch).mean()
+        if fp16:
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+            torch.nn.utils.clip_grad_norm_(amp.master_params(optimizer), 1.0)
+        else:
+            loss.backward()
+        scheduler.step()
+        optimizer.step()
+"""
+STAND_IN = """
+import torch
+try:
+    from torch.cuda.amp import GradScaler
+except ImportError:
+    class GradScaler:
+        def step(self, optimizer):
+            optimizer.step()
+
+def train(model, optimizer, scheduler, loader, args):
+    scaler = GradScaler(enabled=args.fp16)
+    for batch in loader:
+        optimizer.zero_grad()
+        scaler.scale(model(batch).mean()).backward()
+        scaler.step(optimizer)
+        scheduler.step()
+        scaler.update()
+"""
+ACCELERATED = """
+import torch
+from accelerate import Accelerator
+
+def train(model, optimizer, loader, args):
+    accelerator = Accelerator(mixed_precision=args.precision)
+    for batch in loader:
+        accelerator.backward(model(batch).mean())
+        optimizer.step()
+        optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param(ENGINE, [("NAN411", 10), ("NAN410", 11)], id="a step that ignite calls"),
+        pytest.param(APEX, [("NAN410", 15), ("NAN411", 16)], id="apex reads the optimizer"),
+        pytest.param(STAND_IN, [("NAN411", 15), ("NAN413", 16)], id="a stand-in for a GradScaler that torch has"),
+        pytest.param(ACCELERATED, [("NAN411", 9)], id="a precision that a setting gives"),
+    ],
+)
+def test_a_step_that_something_else_calls_or_guards_by_a_setting_is_judged(
+    text: str, told: list[tuple[str, int]]
+) -> None:
+    assert [(each.code, each.span.line) for each in check_source(text, settings=EVERYTHING)] == told

@@ -45,7 +45,7 @@ NUMBERED = frozenset(
 )  # fmt: skip
 SEEN = frozenset({"samples", "examples", "items", "elements", "observations", "labels", "targets", "words"})
 # How a learning rate, or the horizon of a schedule, is called where something is made with it.
-RATES = frozenset({"lr", "learning_rate", "max_lr", "base_lr", "T_max", "total_steps", "num_training_steps", "epochs"})
+RATES = frozenset({"lr", "learning_rate", "max_lr", "base_lr", "T_max", "total_steps", "epochs"})
 
 TEMPERATURES = frozenset({"temperature", "temp", "tau"})
 # What logits are divided by.

@@ -163,9 +163,12 @@ class Module:
 
     def _read(self, body: list[ast.stmt]) -> None:
         waiting = list(reversed(body))
+        stand_ins: set[ast.stmt] = set()
         while waiting:
             statement = waiting.pop()
-            if isinstance(statement, _DEFINITIONS):
+            if statement in stand_ins and getattr(statement, "name", "") in self.imports:
+                self._set_aside(statement)
+            elif isinstance(statement, _DEFINITIONS):
                 self._shadow(self.functions.get(statement.name))
                 self.functions[statement.name] = Function(statement, self, None, statement.name)
             elif isinstance(statement, ast.ClassDef):
@@ -177,8 +180,16 @@ class Module:
                 if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
                     self.stars.append("." * statement.level + (statement.module or ""))
             else:
+                # What `except ImportError:` defines stands in for what `try:` imports, where that is missing.
+                stand_ins.update(each for handler in getattr(statement, "handlers", ()) for each in handler.body)
                 self.assigned.update(names_assigned(statement))
                 waiting.extend(reversed(inner_statements(statement)))
+
+    def _set_aside(self, statement: ast.stmt) -> None:
+        if isinstance(statement, _DEFINITIONS):
+            self._shadow(Function(statement, self, None, statement.name))
+        elif isinstance(statement, ast.ClassDef):
+            self._shadow(*Class(statement, self, statement.name).methods.values())
 
     def _shadow(self, *functions: Function | None) -> None:
         self.shadowed += [each for each in functions if each is not None]

@@ -9,7 +9,7 @@ from nanlint.analysis.name_hints import CONFIGS, RATES
 from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, Op, Value
 from nanlint.analysis.project.syntax_names import dotted, names_below
 from nanlint.analysis.training_loop.rate_setting import lineage_of, sets_rates
-from nanlint.analysis.training_loop.run_parts import OPTIMIZER, is_known_scheduler, makers
+from nanlint.analysis.training_loop.run_parts import OPTIMIZER, TORCHS_SCHEDULERS, is_known_scheduler, makers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ AGAIN = frozenset(
     {"param_groups", "base_lrs", "override_lr", "reset_lr", "set_lr", "adjust_learning_rate", "get_last_lr", "max_lrs"}
 )
 # Ends and lengths of a schedule: of less weight than the rate itself.
-_HORIZONS = frozenset({"T_max", "total_steps", "num_training_steps", "epochs"})
+_HORIZONS = frozenset({"T_max", "total_steps", "epochs"})
 _DEEPEST = 12
 
 
@@ -66,7 +66,9 @@ def _rates_in(maker: Op) -> Iterator[tuple[Rate, bool]]:
     written += [("lr", "1", call.args[1])] if is_of_torch and len(call.args) > 1 else []
     for name, key, node in written:
         value = maker.operands.get(key)
-        if name in RATES and value is not None and is_setting(node, value):
+        # The schedules of transformers are functions, which no state holds.
+        is_lost = name in _HORIZONS and not maker.where.startswith(TORCHS_SCHEDULERS)
+        if name in RATES and not is_lost and value is not None and is_setting(node, value):
             yield Rate(node, maker), name in _HORIZONS
 
 

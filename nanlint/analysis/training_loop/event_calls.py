@@ -27,6 +27,8 @@ from nanlint.analysis.training_loop.roles import (
     is_optimizer,
     is_scaler,
     is_scheduler,
+    is_told_precision,
+    may_be_off,
     may_scale,
     scales,
 )
@@ -119,7 +121,8 @@ def _backward(called: _Called) -> Event | None:
     scaled = _scaled(called.receiver, called.code)
     if scaled is not None:
         loss, scaler = scaled
-        return called.event(EventKind.BACKWARD, called.text(loss), called.text(scaler), is_scaled=True)
+        off = may_be_off(scaler, called.code)
+        return called.event(EventKind.BACKWARD, called.text(loss), called.text(scaler), is_scaled=True, may_be_off=off)
     return _indirect_backward(called)
 
 
@@ -134,7 +137,8 @@ def _indirect_backward(called: _Called) -> Event:
     is_left_alone = is_framework(receiver) and not may_scale(receiver, called.code)
     is_scaled = scales(receiver, called.code)
     texts = called.text(first), called.text(receiver)
-    return called.event(EventKind.BACKWARD, *texts, is_framework=not is_left_alone, is_scaled=is_scaled)
+    off = not is_left_alone and not is_scaled and is_told_precision(receiver, called.code)
+    return called.event(EventKind.BACKWARD, *texts, is_framework=not is_left_alone, is_scaled=is_scaled, may_be_off=off)
 
 
 def _is_under_apex(node: ast.AST, code: Code) -> bool:
@@ -185,7 +189,8 @@ def _step(called: _Called) -> Event | None:
     receiver, code = called.receiver, called.code
     text = called.text(receiver)
     if is_scaler(receiver, code):
-        return called.event(EventKind.STEP, called.text(called.first), text, is_scaled=True)
+        off = may_be_off(receiver, code)
+        return called.event(EventKind.STEP, called.text(called.first), text, is_scaled=True, may_be_off=off)
     # A scheduler of a diffusion process is given samples.
     if is_scheduler(receiver, code):
         return called.event(EventKind.SCHEDULE, text) if called.count <= 1 else None
@@ -245,7 +250,8 @@ def _forward(called: _Called) -> Event | None:
 def _opaque(called: _Called) -> Event | None:
     """Unknown code that gets hold of a scaler or an optimizer may unscale, clip or step."""
     code = called.code
-    if called.function in _BUILTINS:
+    # Those of apex only read the optimizer.
+    if called.function in _BUILTINS or called.word in {"scale_loss", "master_params"}:
         return None
     given = [*called.node.args, *(each.value for each in called.node.keywords)]
     plain = [each for each in given if isinstance(each, ast.Name | ast.Attribute)]

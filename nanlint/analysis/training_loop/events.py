@@ -93,6 +93,8 @@ class Event(Written):
     """Of a backward: it starts from a scaled loss. Of a step: a GradScaler makes it, and skips one that is not finite."""
     is_framework: bool = False
     """Whether Accelerate, Lightning, Fabric or DeepSpeed does it, with their own care about scaling."""
+    may_be_off: bool = False
+    """Of what is scaled, or a framework does: whether a setting decides if a step that is not finite is skipped."""
 
     @property
     def call(self) -> ast.Call | None:

@@ -32,6 +32,12 @@ def is_scaler(node: ast.AST | None, code: Code) -> bool:
     return role_of(node, code) == run_parts.SCALER
 
 
+def may_be_off(node: ast.AST, code: Code) -> bool:
+    """Whether a setting decides if a GradScaler scales at all: `GradScaler(enabled=args.fp16)`."""
+    told = [maker.operands.get("enabled") for maker in _made(node, code) if maker.where in run_parts.GRAD_SCALERS]
+    return any(each is not None and each.constant is not True for each in told)
+
+
 def is_optimizer(node: ast.AST | None, code: Code) -> bool:
     """Whether `node` is an optimizer."""
     return role_of(node, code) == run_parts.OPTIMIZER
@@ -59,6 +65,12 @@ def is_called(node: ast.AST | None, words: frozenset[str]) -> bool:
 def is_framework(node: ast.AST | None) -> bool:
     """Whether `node` is an Accelerator, a Fabric, a DeepSpeed engine, by its name."""
     return is_called(node, FRAMEWORKS)
+
+
+def is_told_precision(node: ast.AST | None, code: Code) -> bool:
+    """Whether `node` is a framework that is told where it is made what to compute in: an Accelerator, a Fabric."""
+    made = {maker.where.rpartition(".")[2] for maker in (_made(node, code) if node is not None else ())}
+    return not made.isdisjoint(_PRECISIONS) or is_called(node, frozenset(map(str.lower, _PRECISIONS)))
 
 
 def may_scale(node: ast.AST | None, code: Code) -> bool:

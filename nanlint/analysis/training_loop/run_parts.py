@@ -42,7 +42,7 @@ TORCHS_SCHEDULERS = "torch.optim.lr_scheduler."
 _KNOWN_SCHEDULERS = re.compile(r"^(torch\.optim\.lr_scheduler|timm\.scheduler)\.|(^|\.)get_\w*sched\w*$")
 _SCHEDULERS = re.compile(r"sched|lr_|LR$|OneCycle|Cosine|Warmup", re.IGNORECASE)
 _OPTIMIZERS = re.compile(r"optim|adam|sgd|lion|TrainingArguments$", re.IGNORECASE)
-_GRAD_SCALERS = frozenset(
+GRAD_SCALERS = frozenset(
     {
         "torch.amp.GradScaler",
         "torch.cuda.amp.GradScaler",
@@ -113,7 +113,7 @@ def elements(value: Value) -> list[Value]:
 def role_of(found: list[Op], written: ast.AST | None) -> str:
     """What an object is to a run, by the calls that may have made it, else by its name."""
     for op in found:
-        if op.where in _GRAD_SCALERS:
+        if op.where in GRAD_SCALERS:
             enabled = op.operands.get("enabled")
             return SCALER if enabled is None or enabled.constant is not False else OTHER
         if is_known_scheduler(op):

@@ -137,9 +137,13 @@ class _Reader:
 
     def _call(self, node: ast.Call) -> Iterator[Item]:
         for arg in [*node.args, *(each.value for each in node.keywords)]:
-            # `optimizer.step(closure)` runs the closure first; an object that is made with one keeps it for later.
-            if not _is_class(node) and isinstance(arg, ast.Name) and arg.id in self.nested:
-                yield from self._nested(arg.id)
+            # `optimizer.step(closure)` runs the closure first; `Engine(train_step)` calls it for each batch, other objects keep it for later.
+            if isinstance(arg, ast.Name) and arg.id in self.nested:
+                called = tuple(self._nested(arg.id))
+                if not _is_class(node):
+                    yield from called
+                elif {EventKind.BACKWARD, EventKind.STEP} <= {event.kind for event in events_in(called)}:
+                    yield Repeat(called)
         if isinstance(node.func, ast.Name) and node.func.id in self.nested:
             yield from self._nested(node.func.id)
             return
