@@ -12,6 +12,7 @@ from nanlint import sealed
 from tests.project import COMMAND, LOG, LOG_FOUND, RULES, Outcome, Project, environment
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 LONG_AGO = 1_600_000_000
@@ -155,6 +156,22 @@ def test_a_device_or_a_pipe_is_no_settings_file(clone: Project, name: str) -> No
     os.mkfifo(clone.folder / "pkg" / name)
     done = subprocess.run([*COMMAND, "check", "-q"], cwd=clone.folder, env=environment(), timeout=60, check=False)
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    "stand_in", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "endless device"]
+)
+@pytest.mark.parametrize("name", [".gitignore", ".git/info/exclude", "pkg/.ignore", "known.json", "named.py"])
+def test_nothing_that_is_no_regular_file_is_read(clone: Project, name: str, stand_in: Callable[[Path], None]) -> None:
+    clone.write("pkg/a.py", DIVISION)
+    path = clone.folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    stand_in(path)
+    words = {"known.json": ["--baseline", name], "named.py": ["pkg", name]}.get(name, ["pkg"])
+    done = subprocess.run(
+        [*COMMAND, "check", "-q", *words], cwd=clone.folder, env=environment(), timeout=60, check=False
+    )
+    assert done.returncode == (2 if name == "known.json" else 1)
 
 
 def test_deeply_nested_settings_are_an_error_with_a_place(clone: Project) -> None:

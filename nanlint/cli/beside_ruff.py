@@ -1,7 +1,7 @@
 """A word of warning where `# noqa: NAN…` is used beside ruff: unless told that the codes are ours, ruff deletes them."""
 
 # pathlib is not imported on a clean run.
-# ruff: noqa: PTH111, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH111, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint.settings.paths import shown_path
 from nanlint.settings.toml import TomlSyntaxError, decode_toml, parse_toml
+from nanlint.source.read import UnreadableSource, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,9 +46,8 @@ def _nearest_config(folder: str) -> tuple[str, Mapping[str, Any]] | None:
 
 def _settings_in(path: str) -> Mapping[str, Any] | None:
     try:
-        with open(path, "rb") as file:
-            whole = parse_toml(decode_toml(file.read()))
-    except (OSError, TomlSyntaxError):
+        whole = parse_toml(decode_toml(read_bytes(path)))
+    except (UnreadableSource, TomlSyntaxError):
         return None
     return whole if os.path.basename(path) != "pyproject.toml" else _table(_table(whole, "tool"), "ruff")
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanlint.errors import SettingsError
+from nanlint.source.read import UnreadableSource, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -53,11 +54,11 @@ class Baseline:
     def load(cls, path: str | os.PathLike[str]) -> Baseline:
         """The baseline in the file at `path`; a `SettingsError` if there is none or it cannot be understood."""
         try:
-            text = Path(path).read_bytes().decode("utf-8", "surrogatepass")
-        except FileNotFoundError:
-            raise SettingsError(f"{path}: there is no baseline yet; write it with --write-baseline") from None
-        except OSError as error:
-            raise SettingsError(f"{path}: the baseline cannot be read: {error.strerror or error}") from None
+            text = read_bytes(path).decode("utf-8", "surrogatepass")
+        except UnreadableSource as error:
+            if not os.path.lexists(path):
+                raise SettingsError(f"{path}: there is no baseline yet; write it with --write-baseline") from None
+            raise SettingsError(f"{path}: the baseline cannot be read: {error}") from None
         except UnicodeDecodeError:
             raise SettingsError(f"{path}: not UTF-8, so no baseline; write it anew with --write-baseline") from None
         return cls(_folder_of(path), _counts(text, str(path)))

@@ -1,7 +1,6 @@
 """One found file with the rules of its settings. A border: what fails on one file is told of it, and the others go on."""
 
 # pathlib is not imported on a clean run.
-# ruff: noqa: PTH123
 
 from __future__ import annotations
 
@@ -17,6 +16,7 @@ from nanlint.engine.ruleset import Ruleset
 from nanlint.prefilter.torch_code import is_about_torch, may_use_torch
 from nanlint.source.config_words import is_something_else, is_training_config, states_settings
 from nanlint.source.mentions import mentions_suppression
+from nanlint.source.read import UnreadableSource, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -83,9 +83,8 @@ class Checker:
         if file.kind == "config" and is_something_else(file.path, file.size):
             return FileResult()
         try:
-            with open(file.path, "rb") as source:
-                data = source.read()
-        except OSError:
+            data = read_bytes(file.path)
+        except UnreadableSource:
             return None
         if self._may_find_something(file, data):
             return None

@@ -7,7 +7,7 @@ error. Only files with names that we give, in a folder with our tag, are ever de
 """
 
 # pathlib is not imported on a clean run.
-# ruff: noqa: PTH100, PTH103, PTH106, PTH108, PTH110, PTH112, PTH114, PTH116, PTH118, PTH120, PTH123, PTH208
+# ruff: noqa: PTH100, PTH103, PTH106, PTH108, PTH110, PTH112, PTH114, PTH116, PTH118, PTH120, PTH208
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from typing import Any
 import nanlint
 from nanlint.digest import digest_of
 from nanlint.sealed import read_regular, read_sealed, write_new, write_sealed
+from nanlint.source.read import UnreadableSource, read_bytes
 
 FOLDER = ".nanlint_cache"
 
@@ -157,9 +158,8 @@ def _is_unchanged(path: str, entry: Entry) -> bool:
 def digest_at(path: str) -> str:
     """The hash of the file as it is now; empty if there is none."""
     try:
-        with open(path, "rb") as source:
-            return digest_of(source.read())
-    except OSError:
+        return digest_of(read_bytes(path))
+    except UnreadableSource:
         return ""
 
 

@@ -10,7 +10,7 @@ repository's top; the user's own excludes file (`core.excludesFile`) counts last
 """
 
 # pathlib is not imported on a clean run.
-# ruff: noqa: PTH110, PTH111, PTH113, PTH118, PTH120, PTH123
+# ruff: noqa: PTH110, PTH111, PTH113, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.settings.paths import with_slashes
+from nanlint.source.read import UnreadableSource, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -183,9 +184,8 @@ def _parents(folder: str) -> Iterator[str]:
 def _read(folder: str, name: str, base: str | None = None) -> IgnoreFile | None:
     """An ignore file whose patterns are relative to `base`, or to the folder it is in; None if it says nothing."""
     try:
-        with open(os.path.join(folder, name), "rb") as file:
-            data = file.read()
-    except OSError:
+        data = read_bytes(os.path.join(folder, name))
+    except UnreadableSource:
         return None
     # git compares bytes; so do we, with names as the system gives them.
     text = os.fsdecode(data.removeprefix(b"\xef\xbb\xbf"))
@@ -210,9 +210,8 @@ def _git_directory(top: str) -> str:
 
 def _one_line(path: str) -> str:
     try:
-        with open(path, "rb") as file:
-            return os.fsdecode(file.readline()).strip()
-    except OSError:
+        return os.fsdecode(read_bytes(path).split(b"\n", 1)[0]).strip()
+    except UnreadableSource:
         return ""
 
 
@@ -233,8 +232,7 @@ _EXCLUDES_FILE = re.compile(rb'^\s*excludesfile\s*=\s*"?([^"\n]*?)"?\s*$', re.IG
 
 def _stated_excludes_file(config: str) -> str:
     try:
-        with open(config, "rb") as file:
-            stated = _EXCLUDES_FILE.search(file.read())
-    except OSError:
+        stated = _EXCLUDES_FILE.search(read_bytes(config))
+    except UnreadableSource:
         return ""
     return os.fsdecode(stated.group(1)) if stated else ""
