@@ -35,6 +35,7 @@ class UnguardedDivision(Rule):
         zone("torch.div", "other", contains=0, backward=False),
         zone("torch.reciprocal", "input", contains=0, backward=False),
         zone("torch.pow", "input", contains=0, backward=False),
+        zone("torch.addcdiv", "tensor2", contains=0, backward=False),
     )
     yields_to = frozenset(
         {"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301", "NAN302"}

@@ -6,7 +6,12 @@ from nanlint.rule import Direction, Finding, Fix, Iterator, OpHazard, Rule, expo
 
 # From here on the result is inf in float32; in float16 all of them overflow at 11 to 16.
 OVERFLOW_FLOAT16 = 11.09
-OVERFLOW = {"torch.exp": 88.72, "torch.expm1": 88.72, "torch.exp2": 128.0, "torch.sinh": 89.42, "torch.cosh": 89.42}
+OVERFLOW = {
+    **dict.fromkeys(("torch.exp", "torch.expm1", "torch.i0", "torch.special.i1"), 88.72),
+    **dict.fromkeys(("torch.sinh", "torch.cosh"), 89.42),
+    "torch.exp2": 128.0,
+    "torch.nn.functional.poisson_nll_loss": 88.72,
+}
 # Why the exponent is large -> how that is said, and how sure it is.
 REASONS = {
     "reaches": ("can be {greatest:g}", items.RANGE_REACHES),
@@ -22,7 +27,7 @@ REASONS = {
 WIDE = frozenset({"bfloat16", "float32", "float64"})
 LOG_COSH = "log(cosh(x)) is x.abs() + F.softplus(-2 * x.abs()) - math.log(2), without the detour"
 LOG_SPACE = "stay in log space: logsumexp for the sum of products, and a difference for the quotient"
-QUOTED = 26
+LARGE, QUOTED = 1e6, 26
 
 
 class ExpOverflow(Rule):
@@ -49,7 +54,7 @@ class ExpOverflow(Rule):
 
     code, name = "NAN201", "exp-overflow"
     hazards = (
-        *(zone(exp, "input") for exp in OVERFLOW),
+        *(zone(exp, "input", contains=LARGE) for exp in OVERFLOW),
         zone("torch.div", "other", contains=0),
         zone("torch.reciprocal", "input", contains=0),
     )
@@ -68,7 +73,7 @@ class ExpOverflow(Rule):
             return
         reason, item = REASONS[kind]
         message = f"`{hazard.operand.quoted(QUOTED)}` {reason.format(greatest=exponent.range.greatest)}"
-        message += f": {hazard.op.function.rpartition('.')[2]} overflows above {edge:.3g}"
+        message += f": {hazard.op.function.rpartition('.')[2].partition('_')[0]} overflows above {edge:.3g}"
         yield self.told(hazard, message, direction=Direction.BOTH, fix=_fix(hazard, kind), evidence=(item,))
 
     def _check_kernel(self, hazard: OpHazard) -> Iterator[Finding]:

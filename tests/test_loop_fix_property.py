@@ -40,7 +40,6 @@ MISTAKES = [
     Mistake("NAN402", (*SCALED, "{clip}(model.parameters(), 1.0)", "scaler.step({opt})", "scaler.update()"), trains_alike=False),
     Mistake("NAN403", (*BEGIN, "if not {torch}.isfinite(loss):", "    continue", "loss.backward()", "{clip}(model.parameters(), 1.0)", "{opt}.step()")),
     Mistake("NAN405", (*CLIPPED, "if not {torch}.isfinite(norm):", "    print('bad')", "{opt}.step()")),
-    Mistake("NAN405", (*CLIPPED, "if norm.isnan() or norm.isinf():", "    for p in model.parameters():", "        p.grad = None", "{opt}.step()")),
     Mistake("NAN406", (*CLIPPED[1:], "if not {torch}.isfinite(norm):", "    continue", "{opt}.step()", "{opt}.zero_grad()")),
     Mistake("NAN408", (*SCALED, "scaler.step({opt})"), ends=True),
     Mistake("NAN408", (*SCALED, "{opt}.step()", "scaler.update()"), ends=True),

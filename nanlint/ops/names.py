@@ -62,6 +62,14 @@ ATTRIBUTES = {
     "real": "torch.real",
 }
 
+_CHOICES = ("Categorical", "OneHotCategorical", "OneHotCategoricalStraightThrough")
+# The class of torch.distributions and its attribute -> what that makes of the last dimension of the logits it was given.
+HELD_FOR_LOGITS = {
+    **{(kind, "probs"): "torch.softmax" for kind in _CHOICES},
+    **{(kind, "logits"): "torch.log_softmax" for kind in _CHOICES},
+    ("Bernoulli", "probs"): "torch.sigmoid",
+}
+
 # Methods of tensors that other things in training code have too: numpy arrays, pandas and polars frames, scipy and
 # sympy objects, Decimal, containers, strings, loggers, modules, distributions, optimizers, transforms, images.
 _SHARED = """
@@ -133,14 +141,16 @@ TENSOR_ONLY_METHODS = frozenset(METHODS).difference(SHARED_METHODS)
 """Methods that no value but a tensor has: a call of one is evidence that its receiver, if no module, is a tensor."""
 
 
-_OPERATORS_OF: dict[str, set[str]] = {}
+_SIGNS_OF: dict[str, set[str]] = {}
 # `x[mask] = value` is a statement that is an operation.
 for _operator, _operation in (*OPERATORS.items(), *UNARY_OPERATORS.items(), ("[]=", "torch.masked_fill")):
-    _OPERATORS_OF.setdefault(_operation, set()).add(_operator)
+    _SIGNS_OF.setdefault(_operation, set()).add(_operator)
+for (_, _attribute), _operation in HELD_FOR_LOGITS.items():
+    _SIGNS_OF.setdefault(_operation, set()).add(_attribute)
 
 
 @cache
 def spellings(canonical: str) -> frozenset[str]:
     """Every bare word the operation is written with: `log`, `log_`, `LogSoftmax`, `/`."""
     names = [canonical, *_SPELLINGS[canonical].split(), *_MODULE_NAMES.get(canonical, "").split()]
-    return frozenset({name.rpartition(".")[2] for name in names} | _OPERATORS_OF.get(canonical, set()))
+    return frozenset({name.rpartition(".")[2] for name in names} | _SIGNS_OF.get(canonical, set()))

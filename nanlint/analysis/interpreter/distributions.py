@@ -5,22 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import CALL, made_from
+from nanlint.ops.names import HELD_FOR_LOGITS
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
 
 _PACKAGE = "torch.distributions."
-_CHOICES = frozenset({"Categorical", "OneHotCategorical", "OneHotCategoricalStraightThrough"})
-_SWITCHES = frozenset({"Bernoulli"})
 _LOCATED = frozenset({"Normal", "Laplace", "Gumbel", "Cauchy"})
-# What the last dimension of logits is made into, by class and attribute.
-_OF_LOGITS = {
-    **{(each, "probs"): "torch.softmax" for each in _CHOICES},
-    **{(each, "logits"): "torch.log_softmax" for each in _CHOICES},
-    **{(each, "probs"): "torch.sigmoid" for each in _SWITCHES},
-}
 _PARAMETERS = {
-    **dict.fromkeys(_CHOICES | _SWITCHES, ("probs", "logits")),
+    **dict.fromkeys((kind for kind, _ in HELD_FOR_LOGITS), ("probs", "logits")),
     **dict.fromkeys(_LOCATED, ("loc", "scale")),
 }
 _SAME_AS = {("Normal", "mean"): "loc", ("Normal", "stddev"): "scale", ("Laplace", "mean"): "loc"}
@@ -40,7 +33,7 @@ def held_as(base: Value, name: str) -> tuple[str, Value] | None:
         if (value := made.operands.get(parameter) or made.operands.get(str(place))) is not None
         and value.constant is not None
     }
-    if "logits" in passed and (kind, name) in _OF_LOGITS:
-        return _OF_LOGITS[kind, name], passed["logits"]
+    if "logits" in passed and (kind, name) in HELD_FOR_LOGITS:
+        return HELD_FOR_LOGITS[kind, name], passed["logits"]
     # Probabilities may be given as weights, which are then divided by their sum.
     return ("", passed[name]) if name in passed else None
