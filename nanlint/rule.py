@@ -265,7 +265,8 @@ class Rule:
         if hazard.zones:
             parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}
         saved_by = hazard.saved_by if _HALVES.issuperset(parts.get("dtypes", self.dtypes)) else ""
-        text = Hazard(hazard.called, hazard.operand.text, str(hazard.zones[0]) if hazard.zones else "0", saved_by)
+        zone = str(hazard.zones[0]) if hazard.zones else "0"
+        text = Hazard(hazard.called, hazard.operand.text, zone, saved_by, hazard.range)
         return self.finding(at or hazard.span, message, fix=fix, hazard=text, evidence=evidence, **parts)
 
     @classmethod

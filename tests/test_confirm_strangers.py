@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -194,17 +195,114 @@ def test_what_fails_after_the_flagged_line_does_not_matter(tmp_path: Path) -> No
     assert "run up to this line" in (verdict.reason or "")
 
 
-def test_what_rests_on_a_value_of_a_stand_in_is_never_confirmed(tmp_path: Path) -> None:
+def test_an_attribute_of_an_argument_is_an_argument_and_what_a_call_of_it_gives_is_none(tmp_path: Path) -> None:
+    for name, read, kind in (
+        ("attribute", "output.num_valid_items", VerdictKind.CONFIRMED),
+        ("call", "output(x).num_valid_items", VerdictKind.REACHABLE),
+    ):
+        text = f"""
+            import torch
+
+
+            def mean(x: torch.Tensor, output) -> torch.Tensor:
+                return x.sum() / {read}.float().sum()  # here
+            """
+        verdict = verdict_on(tmp_path / name, text)
+        assert (verdict.kind, verdict.level) == (kind, "function")
+
+
+def test_a_tensor_of_a_constructor_has_the_values_that_its_name_promises(tmp_path: Path) -> None:
     text = """
         import torch
 
 
-        def mean(x: torch.Tensor, output) -> torch.Tensor:
-            return x.sum() / output.num_valid_items.float().sum()  # here
+        class Normalize(torch.nn.Module):
+            def __init__(self, std: torch.Tensor) -> None:
+                super().__init__()
+                self.register_buffer("std", std)
+
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                return x / self.std  # here
+        """
+    assert verdict_on(tmp_path, text).kind is VerdictKind.NOT_REPRODUCED
+
+
+def test_a_witness_lies_in_the_range_that_the_finding_states(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        def volume(s: torch.Tensor) -> torch.Tensor:
+            return torch.log(s).sum()  # here
+        """
+    path = written(tmp_path, text)
+    told = finding_at(path, operation="torch.log", operand="s", zone="[0, 0]")
+    assert told.hazard is not None
+    bounded = replace(told, hazard=replace(told.hazard, range="[0, 1]"))
+    reasons = [verdict.reason or "" for verdict in verdicts_on([told, bounded])]
+    assert "s=[[0.0]]" in reasons[1], reasons
+
+
+def test_code_written_with_einops_runs_where_it_is_missing(tmp_path: Path) -> None:
+    text = """
+        import torch
+        from einops import rearrange, reduce, repeat
+        from einops.layers.torch import Rearrange
+
+
+        def pooled(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            b, n, d = x.shape
+            wide = repeat(mask, "b n -> b n d", d=d)
+            heads = rearrange(x * wide, "b n (h d) -> b h n d", h=d)
+            total = reduce(heads, "b h n d -> b (h d)", "sum")
+            return total / Rearrange("b n -> b n 1")(mask).sum(1)  # here
         """
     verdict = verdict_on(tmp_path, text)
-    assert (verdict.kind, verdict.level) == (VerdictKind.REACHABLE, "function")
-    assert "stand-ins were given for `output`" in (verdict.reason or "")
+    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
+
+
+def test_the_test_before_a_raise_tells_the_shape_also_in_a_folder_named_after_torch(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        def area(boxes: torch.Tensor) -> torch.Tensor:
+            if boxes.shape[-1] != 7:
+                raise ValueError("these are no boxes")
+            return boxes[..., 0] / boxes[..., 6]  # here
+        """
+    verdict = verdict_on(tmp_path / "pytorch-boxes", text)
+    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
+
+
+def test_an_array_is_given_where_one_is_wanted(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        def normalized(activations) -> torch.Tensor:
+            maps = torch.from_numpy(activations)
+            return (maps - maps.min()) / (maps.max() - maps.min())  # here
+        """
+    verdict = verdict_on(tmp_path, text)
+    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
+
+
+def test_an_argument_that_the_failure_does_not_need_is_left_out(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        def mean(x: torch.Tensor, dropout=None, mask: torch.Tensor = None) -> torch.Tensor:
+            x = x if mask is None else x * mask
+            if dropout is None:
+                return x.mean() / x.sum()  # here
+            return x.sum()
+        """
+    verdict = verdict_on(tmp_path, text)
+    assert verdict.kind is VerdictKind.CONFIRMED
+    assert "mask" not in (verdict.reason or "")
+    assert "dropout" not in (verdict.reason or "")
 
 
 def test_an_argument_that_the_line_demands_is_given(tmp_path: Path) -> None:
@@ -335,7 +433,7 @@ def test_a_protocol_is_filled_by_a_stand_in(tmp_path: Path) -> None:
             return x.sum() / batch.returns.sum()  # here
         """
     verdict = verdict_on(tmp_path, text)
-    assert (verdict.kind, verdict.level) == (VerdictKind.REACHABLE, "function")
+    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
 
 
 def test_an_autograd_function_is_reachable_through_its_callers_alone(tmp_path: Path) -> None:

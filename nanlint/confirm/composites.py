@@ -57,14 +57,11 @@ def replaced(spec: Spec, path: tuple[str, ...], new: Spec) -> Spec:
 
 
 def stands_in(spec: Spec) -> bool:
-    """Whether values of a stand-in are among the inputs."""
-    if spec["kind"] == "object" and any(_holds_tensor(child) for _, child in children(spec)):
+    """Whether an input is what a call of a stand-in gives: what its class would give nobody knows, as one knows an attribute."""
+    result = spec["result"] if spec["kind"] == "object" else None
+    if result is not None and any(inner["kind"] == "tensor" for _, inner in within(result)):
         return True
     return any(stands_in(child) for _, child in children(spec))
-
-
-def _holds_tensor(spec: Spec) -> bool:
-    return spec["kind"] == "tensor" or any(_holds_tensor(child) for _, child in children(spec))
 
 
 def distribution(name: str, shape: list[int]) -> Spec:

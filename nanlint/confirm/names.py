@@ -83,7 +83,7 @@ WITHOUT_GRADIENT = frozenset(
 )
 
 _COUNTS: tuple[tuple[str, int], ...] = (
-    (r"(dim_head|head_dim|d_head|head_width)", 8),
+    (r"(dim_head|head_dim|d_head|head_width)|^d_?[kvq]$", 8),
     (r"(num_|n_)?(attention_)?(kv_)?heads?$|nhead", 2),
     (r"vocab|num_tokens|num_embeddings|codebook_size|n_embed$|num_codes", 11),
     (r"class|categor|num_labels|nc$|num_outputs", CLASSES),

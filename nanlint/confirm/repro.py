@@ -195,7 +195,7 @@ def is_plain(answer: Json, target: Target) -> bool:
     case = answer["case"]
     touched = any(case.get(key) for key in ("force", "chance", "steps", "loop")) or "captured" in case
     specs = [spec for part in ("call", "ctor") for spec in case.get(part, {}).values()]
-    is_written = all(spec["kind"] == "value" or (spec["kind"] == "tensor" and "values" in spec) for spec in specs)
+    is_written = all(spec["kind"] == "value" or ("values" in spec and not spec.get("numpy")) for spec in specs)
     is_cpu = answer["device"] == "cpu" and not answer["amp"] and not answer["flush"]
     one_method = [kind for kind, _ in target.owners] in (["def"], ["class", "def"])
     is_own = case.get("owner", "") in {"", target.owners[0][1] if target.owners else ""}

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nanlint.confirm.composites import children, stands_in
+from nanlint.confirm.composites import children, within
 from nanlint.confirm.preconditions import broken_by
 from nanlint.confirm.witness import Values
 from nanlint.model.verdict import Plausibility, Verdict, VerdictKind
@@ -213,8 +213,8 @@ def _circumstances(answer: Json) -> str:
     told = []
     if answer.get("shell"):
         told.append(f"`{answer['shell']}` was not constructed: it has the attributes that the method reads")
-    stand_ins = [name for name, spec in case.get("call", {}).items() if stands_in(spec)]
-    stand_ins += [name for name, spec in case.get("ctor", {}).items() if stands_in(spec)]
+    specs = {**case.get("ctor", {}), **case.get("call", {})}
+    stand_ins = [name for name, spec in specs.items() if any(inner["kind"] == "object" for _, inner in within(spec))]
     if stand_ins:
         told.append(f"stand-ins were given for {', '.join(f'`{name}`' for name in stand_ins[:3])}")
     if answer.get("internal"):

@@ -33,6 +33,7 @@ from nanlint.hazards.zero_operand import ZeroOperand
 from nanlint.hazards.zones_met import is_inverse
 from nanlint.model import Direction, Edit, Label, Span
 from nanlint.ops.formats import AUTOCAST, FLOAT32, FORMATS, REFUSED, SINGLE
+from nanlint.ops.interval import INF, number
 from nanlint.ops.names import SIGNATURES
 from nanlint.ops.zone import BACKWARD, FORWARD, Zone
 
@@ -91,6 +92,12 @@ class Hazard(ZeroOperand, Placed):
     def callers(self) -> Value:
         """The operand as it is with what all callers in the project pass."""
         return self.graph.with_callers(self.operand.value)
+
+    @property
+    def range(self) -> str:
+        """What the operand can be, as `[0, 1]`; empty where nothing bounds it."""
+        low, high = self.callers.range.low, self.callers.range.high
+        return "" if (low, high) == (-INF, INF) else f"[{number(low)}, {number(high)}]"
 
     @cached_property
     def direction(self) -> Direction:

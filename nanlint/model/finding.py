@@ -93,11 +93,14 @@ class Hazard:
     zone: str
     autocast: str = ""
     """The format that saves it under autocast to float16; empty where it breaks there, too, or elsewhere as well."""
+    range: str = ""
+    """What the operand can be, as `[0, 1]`; empty where nothing bounds it."""
 
     def to_json(self) -> Json:
         """The hazard as the output contract has it."""
         parts = {"operation": self.operation, "operand": self.operand, "zone": self.zone}
-        return {**parts, "autocast": self.autocast} if self.autocast else parts
+        more = {"autocast": self.autocast, "range": self.range}
+        return parts | {name: told for name, told in more.items() if told}
 
 
 @dataclass(frozen=True, slots=True)

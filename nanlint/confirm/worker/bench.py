@@ -231,8 +231,10 @@ class Bench:
             value = make_tensor(spec, corner, torch.Generator().manual_seed(seed))
         value = value.to(placement.chosen())
         if value.dtype in {torch.bool, torch.long}:
-            return value
+            return value.numpy() if spec.get("numpy") else value
         value = value.to(dtype)
+        if spec.get("numpy"):
+            return value.cpu().float().numpy()
         if spec.get("grad", True) and not self.without_gradient:
             value.requires_grad_()
         return value

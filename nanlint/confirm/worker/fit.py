@@ -11,12 +11,12 @@ import itertools
 import json
 import sys
 import time
-import traceback
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.columns import sized
 from nanlint.confirm.evidence import Uses
+from nanlint.confirm.worker.complaints import complaint
 from nanlint.confirm.worker.guards import demands_on, inner_switches, switched
 from nanlint.confirm.worker.guesses import alternatives, mentioned, required, starts
 from nanlint.confirm.worker.moves import aligned, anyway, by_complaint, is_about_shapes, others, with_spec
@@ -162,7 +162,7 @@ class _Search:
             if ended or self.best.case is None:
                 self.best.case = case if ended else None
                 self.best.reached = False
-        moves = self._guards(case) if ended else self._repairs(case, complaint(outcome))
+        moves = self._guards(case) if ended else self._repairs(case, complaint(outcome.trace))
         self._push(moves, progress)
         return False
 
@@ -209,13 +209,6 @@ class _Search:
             yield 1.0, {**case, "train": not case.get("train", True)}
         yield from ((1.5, moved) for moved in inner_switches(case, self.bench.subject))
         yield from ((5.0, moved) for moved in (*anyway(case), *others(case, "call", self.required)))
-
-
-def complaint(outcome: Outcome) -> str:
-    """The error message and the lines of code that raised it, innermost first: asserts state what they want."""
-    frames = traceback.extract_tb(outcome.trace.__traceback__) if outcome.trace is not None else []
-    lines = [frame.line or "" for frame in frames if "torch" not in frame.filename]
-    return "\n".join([outcome.error, *reversed(lines[-2:])])
 
 
 def _is_hopeless(outcome: Outcome) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.confirm.worker import examples, one_process, placement
+from nanlint.confirm.worker import examples, one_process, placement, removed_names
 from nanlint.confirm.worker.autocast import emulate
 from nanlint.confirm.worker.levels import bench_for, on_shell, on_slice, on_subject
 from nanlint.confirm.worker.load import CannotLoad, Loaded, load, source_text
@@ -77,6 +77,7 @@ def _loaded(job: Json) -> Loaded:
     if job.get("flush"):
         torch.set_flush_denormal(True)
     one_process.stand_by()
+    removed_names.restore()
     path, text = job["target"]["path"], job.get("text")
     if path.lower().endswith(".ipynb"):
         text = _in_a_kernel(path, text)

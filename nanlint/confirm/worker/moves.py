@@ -172,6 +172,14 @@ def _tensors(case: Json, _: re.Match[str]) -> Iterator[Json]:
             yield with_spec(case, "call", name, tensor(name, 2))
 
 
+def _arrays(case: Json, _: re.Match[str]) -> Iterator[Json]:
+    """Arrays of numpy for tensors: one at a time, then all."""
+    for name, spec in case["call"].items():
+        if spec["kind"] == "tensor" and not spec.get("numpy"):
+            yield with_spec(case, "call", name, {**spec, "numpy": True})
+    yield {**case, "call": {name: {**spec, "numpy": True} for name, spec in case["call"].items()}}
+
+
 def _unexpected(case: Json, found: re.Match[str]) -> Iterator[Json]:
     for part in ("call", "ctor"):
         if found[1] in case[part]:
@@ -354,6 +362,7 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
     (r"\[[\w.]*(?:Tensor|Array)[^,]*, ?[\"']([^\"']+)[\"']\]", _of_names),
     (r"can't divide axis of length (\d+) in chunks of (\d+)", _in_chunks),
     (r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", _missing),
+    (r"expected np.ndarray|numpy\(\) on Tensor|object has no attribute 'astype'|not 'Tensor' with 'ndarray'", _arrays),
     (r"unexpected keyword argument '(\w+)'", _unexpected),
     (r"KeyError: '(\w+)'", _missing_key),
     (r"'(\w+)' object has no attribute '(\w+)'", _missing_attribute),
@@ -377,6 +386,11 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
     ),
     (r"greater (?:than )?or equal (?:to|than) 0|non-?negative|\[0(?:\.0)?, ?1(?:\.0)?\]|between 0 and 1", _in_unit),
     (r"(?:shape\[|size\()(-?\d)[\])] *(?:==|>=|>|!=|<|not in \(|in \() *(\d+)", _stated_size),
+    (
+        r"(?:\.n?dim\w*(?:\(\))?|len\([\w.]+\.(?:shape|size\(\))\)) *(?:==|!=|<|not in|in) *[(\[{]?(\d)",
+        lambda case, found: _rank(case, _numbers(found)[0]),
+    ),
+    (r"classes but got weight tensor of shape: \[(\d+)\]", lambda case, found: _last(case, _numbers(found)[0])),
     (r"""\[((?:["'][\w*]+["'],? *)+)\]""", _of_pattern),
     (r"\[?(Bx\w+(?:x\w+)*)", _of_pattern),
     (r"expected (\d+),? (?:but )?got (\d+)", lambda case, found: _swap_sizes(case, *_numbers(found))),

@@ -22,6 +22,7 @@ from nanlint.confirm.worker.placement import chosen, here
 from nanlint.confirm.worker.stand_ins import AnyModel, GuessedConfig, StandIn
 from nanlint.confirm.worker.stub_objects import Stub, Stubbed
 from nanlint.confirm.worker.subject import signature_of
+from nanlint.confirm.worker.values import make_tensor
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -145,7 +146,7 @@ def plain(spec: dict[str, Any], module: ModuleType, depth: int = 0) -> Any:
     if spec["kind"] == "value":
         return tuple(spec["value"]) if spec.get("tuple") else spec["value"]
     if spec["kind"] == "tensor":
-        return torch.zeros(spec["shape"], device=chosen())
+        return make_tensor(spec, "normal", torch.Generator().manual_seed(0)).to(chosen())
     if spec["kind"] in COMPOSITE:
         return composed(spec, {label: plain(child, module, depth) for label, child in children(spec)})
     return make_object(spec, module, depth)

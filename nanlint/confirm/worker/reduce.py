@@ -10,7 +10,7 @@ import torch
 
 from nanlint.confirm.shrink import shrink
 from nanlint.confirm.witness import Values, Witness
-from nanlint.confirm.worker.moves import leaves
+from nanlint.confirm.worker.moves import leaves, with_spec
 from nanlint.confirm.worker.search import Hit, judge
 from nanlint.confirm.worker.values import EDGE, EXTREME, LARGE, ORDINARY, make_tensor
 
@@ -26,7 +26,7 @@ _TENS, _THOUSANDS = 10.0, 1e4
 def reduced(bench: Bench, case: Json, hit: Hit, target: Json, limit: tuple[int, float]) -> Json:
     """The simplest case that fails as `case` does, with explicit values and its grade; so many tries, until so late."""
     tries, until = limit
-    explicit = made_explicit(case)
+    explicit = made_explicit(_without_optional(bench, case, hit, target))
     if judge(bench, explicit, target)[0] != hit:
         # Values survive the way through float64 and back; if the failure does not, it stays as it was found.
         return {**case, "grade": case["grade"]}
@@ -38,6 +38,15 @@ def reduced(bench: Bench, case: Json, hit: Hit, target: Json, limit: tuple[int, 
     smallest = shrink(start, still_fails, tries)
     final = with_witness(explicit, smallest)
     return {**final, "grade": grade(final, case["grade"])}
+
+
+def _without_optional(bench: Bench, case: Json, hit: Hit, target: Json) -> Json:
+    """The case without the arguments that have a default and that it does not take to fail."""
+    for parameter in bench.subject.calling.parameters:
+        if parameter.has_default and parameter.name in case["call"] and bench.captured is None:
+            less = with_spec(case, "call", parameter.name, None)
+            case = less if judge(bench, less, target)[0] == hit else case
+    return case
 
 
 def made_explicit(case: Json) -> Json:

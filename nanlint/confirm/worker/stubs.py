@@ -14,13 +14,14 @@ import linecache
 import sys
 from typing import TYPE_CHECKING
 
+from nanlint.confirm.worker import small_einops
 from nanlint.confirm.worker.stub_objects import StubModule
 
 if TYPE_CHECKING:
     import types
     from collections.abc import Iterator, Sequence
 
-NEVER = frozenset({"torch", "numpy", "nanlint", "einops", "packaging"})
+NEVER = frozenset({"torch", "numpy", "nanlint", "packaging"})
 """What a stub would do more harm than good for: without these there is nothing to run."""
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException", "RuntimeError"})
 
@@ -48,8 +49,10 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        """The stub itself."""
-        return StubModule(spec.name)
+        """The stub itself; of what is exactly defined, the thing."""
+        module = StubModule(spec.name)
+        vars(module).update({one.__name__: one for one in small_einops.HELD.get(spec.name, ())})
+        return module
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Nothing to run."""

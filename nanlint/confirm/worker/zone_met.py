@@ -6,13 +6,14 @@ of an operation do not show (a constant row in a norm, labels that are all ignor
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
     from nanlint.confirm.worker.origin import Event
 
@@ -22,7 +23,8 @@ _OF_ONE_VALUE = frozenset(
     for name in ("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "pow", "acos", "asin", "acosh")
     for suffix in ("", "_")
 ) | {"atanh", "atanh_", "erfinv", "erfinv_", "logit", "logit_", "special_logit"}
-_ENDS = re.compile(r"the ends of \((\S+), (\S+)\)")
+_DIVIDING = frozenset({"div", "true_divide", "reciprocal", "rsqrt"})
+_STRETCH = re.compile(r"[\[(](\S+), (\S+)[\])]")
 _EXCEPT_0 = frozenset({"log", "log2", "log10"})
 """Operations for which everything below the edge is as bad as the edge."""
 
@@ -41,7 +43,7 @@ def is_met(source: Event, broken: Event, hazard: dict[str, str]) -> bool:
         return True
     if not operand.numel():
         return "element" in hazard["zone"]
-    return _holds(source, operand, hazard["zone"], is_gradient=broken.backward)
+    return _holds(source, operand, hazard, is_gradient=broken.backward)
 
 
 def _has_overflowed(broken: Event, zone: str) -> bool:
@@ -69,27 +71,36 @@ def _operand(source: Event) -> torch.Tensor | None:
     return found.detach().to("cpu", torch.float64)
 
 
-def _holds(source: Event, operand: torch.Tensor, zone: str, *, is_gradient: bool) -> bool:
-    """Whether a value of the operand lies in the zone; a gradient breaks near 0 already, where its square is 0."""
-    tiny = max((torch.finfo(made.dtype).tiny ** 0.5 for made in source.kept if made.is_floating_point()), default=0.0)
-    near = tiny if is_gradient else 0.0
-    ends = _ENDS.match(zone)
-    if ends:
-        low, high = float(ends[1]), float(ends[2])
-        close = max((torch.finfo(made.dtype).eps for made in source.kept if made.is_floating_point()), default=0.0)
-        return bool((operand <= low + close).any() or (operand >= high - close).any())
-    return _TESTS[zone](source, operand, near) if zone in _TESTS else True
+def _holds(source: Event, operand: torch.Tensor, hazard: dict[str, str], *, is_gradient: bool) -> bool:
+    """Whether a value of the operand lies in the zone, and all of them where the finding says that they are."""
+    low, high = next(_stretches(hazard.get("range", "")), (-math.inf, math.inf))
+    if not bool(((operand >= low - _slack(low)) & (operand <= high + _slack(high))).all()):
+        return False
+    zone, name = hazard["zone"], source.operation.rstrip("_")
+    stretches = [(0.0, 0.0)] if zone == "0" else list(_stretches(zone))
+    if not stretches or name == "pow":
+        # Which of two operands of a power is meant, the zone does not say.
+        return True
+    near = max((_near(name, made.dtype, is_gradient) for made in source.kept if made.is_floating_point()), default=0.0)
+    if name in _EXCEPT_0:
+        stretches = [(-math.inf, end) for _, end in stretches]
+    return any(bool(((operand >= low - near) & (operand <= high + near)).any()) for low, high in stretches)
 
 
-def _at_zero(source: Event, operand: torch.Tensor, near: float) -> bool:
-    if source.operation.rstrip("_") in _EXCEPT_0:
-        return bool((operand <= near).any())
-    return bool((operand.abs() <= near).any())
+def _stretches(text: str) -> Iterator[tuple[float, float]]:
+    """The intervals of a text like `[0, 1]` or `(-inf, -1) or (1, inf)`; none of another text."""
+    for part in text.split(" or "):
+        found = _STRETCH.fullmatch(part)
+        if found is not None:
+            yield float(found[1]), float(found[2])
 
 
-_TESTS: dict[str, Callable[[Event, torch.Tensor, float], bool]] = {
-    "0": _at_zero,
-    "0 or below": lambda _, operand, near: bool((operand <= near).any()),
-    "below 0": lambda _, operand, __: bool((operand < 0).any()),
-    "-1": lambda _, operand, near: bool((operand <= -1 + near).any()),
-}
+def _slack(end: float) -> float:
+    """How far a value may be from a bound that is written with six digits, and computed with rounding."""
+    return 1e-3 * max(1.0, abs(end)) if math.isfinite(end) else 0.0
+
+
+def _near(name: str, dtype: torch.dtype, is_gradient: bool) -> float:  # noqa: FBT001 - one of three facts
+    """How near to the zone a format breaks already: where a square is 0 for gradients, where a quotient is infinite."""
+    info = torch.finfo(dtype)
+    return max(info.tiny**0.5 if is_gradient else 0.0, 1 / info.max if name in _DIVIDING else 0.0)

@@ -14,13 +14,13 @@ import math
 import random
 import re
 import time
-import traceback
 import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from nanlint.confirm.worker.complaints import complaint
 from nanlint.confirm.worker.load import source_text
 from nanlint.confirm.worker.moves import aligned, by_complaint, is_about_shapes, reshaped
 from nanlint.confirm.worker.subject import CannotRun
@@ -112,8 +112,7 @@ def _is_enough(log: Log, code: str) -> bool:
 
 
 def _moves(recipe: Json, error: BaseException) -> Iterator[Json]:
-    lines = [frame.line or "" for frame in traceback.extract_tb(error.__traceback__) if "torch" not in frame.filename]
-    text = "\n".join([f"{type(error).__name__}: {error}", *reversed(lines[-2:])])
+    text = complaint(error)
     product = re.search(r"cannot be multiplied \(\d+x\d+ and (\d+)x\d+\)", text)
     for picture in _pictures(int(product[1])) if product is not None else ():
         yield reshaped(recipe, partial(_pictured, picture))
