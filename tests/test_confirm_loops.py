@@ -82,6 +82,11 @@ def test_the_loop_of_a_script_is_driven_and_reachable(tmp_path: Path) -> None:
     assert (verdict.reason or "").startswith("the loop, driven with a fault: a NaN loss in round 2 is in the weights")
 
 
+def test_a_loop_that_calls_what_nobody_knows_is_reachable(tmp_path: Path) -> None:
+    text = MNIST.replace("epoch)", "tokenizer)").replace("data.to(device)", "tokenizer.encode(data)")
+    assert verdict_on(tmp_path, text).kind is VerdictKind.REACHABLE
+
+
 def test_a_loop_that_goes_on_to_the_next_batch_is_not_reproduced(tmp_path: Path) -> None:
     check = "        if not torch.isfinite(loss):  # here\n            continue\n        loss.backward()"
     checked = MNIST.replace("  # here", "").replace("        loss.backward()", check)
@@ -91,11 +96,6 @@ def test_a_loop_that_goes_on_to_the_next_batch_is_not_reproduced(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        pytest.param(
-            MNIST.replace("epoch)", "tokenizer)").replace("data.to(device)", "tokenizer.encode(data)"),
-            "the loop asks for tokenizer; it is driven with",
-            id="a stranger",
-        ),
         pytest.param(MNIST.replace("data.to(device)", "data.missing()"), "AttributeError", id="an error"),
         pytest.param(
             MNIST.replace("F.mse_loss(model(data), target)", "model(data).sum() * float('nan')"),

@@ -19,6 +19,7 @@ import torch
 
 from nanlint.confirm.worker import examples, one_process, placement, removed_names
 from nanlint.confirm.worker.autocast import emulate
+from nanlint.confirm.worker.garbage import CODE, judge_garbage
 from nanlint.confirm.worker.levels import bench_for, on_shell, on_slice, on_subject
 from nanlint.confirm.worker.load import CannotLoad, Loaded, load, source_text
 from nanlint.confirm.worker.loop_proofs import PROOFS, proof_of, prove
@@ -83,6 +84,10 @@ def _loaded(job: Json) -> Loaded:
         text = _in_a_kernel(path, text)
     loaded = load(job["target"], text)
     job["target"]["function_lines"] = _first_lines(job["target"])
+    owners = job["target"]["owners"]
+    if job.get("code") == CODE and owners[-1:] == [["def", "__init__"]]:
+        # What a constructor leaves in a parameter is used by the forward.
+        owners[-1] = ["def", "forward"]
     return loaded
 
 
@@ -243,7 +248,7 @@ def replay(job: Json) -> Json:
     bench = bench_for(_subject_again(loaded, job), job)
     if "captured" in case:
         bench.captured = _written_down(bench.subject, job)[case["captured"]]
-    hit, outcome = judge(bench, case, job["target"])
+    hit, outcome = (judge_garbage if job["code"] == CODE else judge)(bench, case, job["target"])
     around = _breaks_around(bench, case, job["target"]) if job.get("around") and not outcome.is_bad else False
     return {
         "around": around,

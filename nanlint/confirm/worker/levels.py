@@ -14,14 +14,16 @@ from nanlint.confirm.worker.autocast import Emulation
 from nanlint.confirm.worker.bench import Bench
 from nanlint.confirm.worker.effort import affordable
 from nanlint.confirm.worker.fit import Budget, Fit, fit, watched
+from nanlint.confirm.worker.garbage import CODE, GarbageBench, judge_garbage
 from nanlint.confirm.worker.number_corners import with_corners, with_ignored
-from nanlint.confirm.worker.reduce import reduced
+from nanlint.confirm.worker.reduce import made_explicit, reduced
 from nanlint.confirm.worker.search import Found, search
 from nanlint.confirm.worker.shell import shell_of
 from nanlint.confirm.worker.slices import shown, slice_of
 from nanlint.confirm.worker.stages import cases
 from nanlint.confirm.worker.steering import steered
 from nanlint.confirm.worker.subject import CannotRun
+from nanlint.confirm.worker.values import ORDINARY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +40,8 @@ def bench_for(subject: Subject, job: Json) -> Bench:
     """A bench on the job's device, with mixed precision if it asks for that."""
     amp = getattr(torch, job["amp"]) if job.get("amp") else None
     around: Callable[[], Any] | None = None
+    if job["code"] == CODE:
+        return GarbageBench(subject, job["target"]["path"], target=job["target"])
     if amp is not None and job["device"] == "cpu":
         around = lambda: Emulation(amp)  # noqa: E731 - a context per run
     elif amp is not None:
@@ -107,6 +111,10 @@ def _searched(bench: Bench, case: Json, job: Json) -> Json:
     owner = bench.subject.owner
     case = {**case, "owner": owner.__name__ if owner is not None else ""}
     answer: Json = {"reached": True, "evaluations": bench.evaluations, "case": case}
+    if job["code"] == CODE:
+        hit, _ = judge_garbage(bench, case, job["target"])
+        seen = {"hit": hit.to_json(), "case": made_explicit(case) | {"grade": ORDINARY}} if hit is not None else {}
+        return {**answer, "kind": "confirmed" if seen else "not-reproduced", "reason": "", **seen}
     evaluations = affordable(bench, case, job["evaluations"])
     found = _search(bench, case, {**job, "evaluations": evaluations})
     if found.case is None or found.hit is None:

@@ -38,9 +38,9 @@ def _elementary(x: torch.Tensor, left: list[list[str]], sizes: dict[str, int]) -
     return x.reshape([sizes[name] for group in left for name in group])
 
 
-def _rearranged(x: Any, pattern: str, sizes: dict[str, int], combine: str = "") -> torch.Tensor:
+def _rearranged(given: Any, pattern: str, sizes: dict[str, int], combine: str = "") -> torch.Tensor:
     """The one function behind rearrange, reduce and repeat."""
-    x = torch.stack(list(x)) if isinstance(x, (list, tuple)) else torch.as_tensor(x)
+    x: torch.Tensor = torch.stack(list(given)) if isinstance(given, (list, tuple)) else torch.as_tensor(given)
     before, _, after = pattern.partition("->")
     named = len(_groups(before.replace(_ELLIPSIS, ""), ""))
     spread = " ".join(f"_{place}" for place in range(x.dim() - named)) if _ELLIPSIS in before else ""
@@ -48,7 +48,7 @@ def _rearranged(x: Any, pattern: str, sizes: dict[str, int], combine: str = "") 
     x = _elementary(x, left, sizes)
     names, wanted = [name for group in left for name in group], [name for group in right for name in group]
     for place in reversed([place for place, name in enumerate(names) if name not in wanted]):
-        x = getattr(torch, {"max": "amax", "min": "amin"}.get(combine, combine))(x, dim=place)
+        x = getattr(x, {"max": "amax", "min": "amin"}.get(combine, combine))(dim=place)
     names = [name for name in names if name in wanted]
     for name in wanted:
         if name not in names:
@@ -96,7 +96,7 @@ def pack(tensors: Any, pattern: str) -> tuple[torch.Tensor, list[torch.Size]]:
 def unpack(tensor: torch.Tensor, shapes: Any, pattern: str) -> list[torch.Tensor]:
     """What `pack` has put together."""
     place = pattern.split().index("*")
-    parts = tensor.split([math.prod(shape) for shape in shapes], dim=place)
+    parts = torch.split(tensor, [math.prod(shape) for shape in shapes], dim=place)
     return [
         part.reshape([*part.shape[:place], *shape, *part.shape[place + 1 :]])
         for part, shape in zip(parts, shapes, strict=True)

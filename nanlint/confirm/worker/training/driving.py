@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from nanlint.confirm.worker.complaints import complaint
-from nanlint.confirm.worker.load import source_text
+from nanlint.confirm.worker.lenient import Interrupted
+from nanlint.confirm.worker.load import alarm, source_text
 from nanlint.confirm.worker.moves import aligned, by_complaint, is_about_shapes, reshaped
 from nanlint.confirm.worker.subject import CannotRun
 from nanlint.confirm.worker.training import frameworks
@@ -41,6 +42,7 @@ from nanlint.confirm.worker.training.loaded import states_that_load
 from nanlint.confirm.worker.training.log import FLAGGED, Enough, Log
 from nanlint.confirm.worker.training.patches import Fault, watched
 from nanlint.confirm.worker.training.recipes import recipe_for
+from nanlint.confirm.worker.training.unbuilt import NotBuilt
 from nanlint.confirm.worker.training.world import surroundings
 
 if TYPE_CHECKING:
@@ -52,6 +54,13 @@ _TRIES = 60
 _MOST_MOVES = 12
 _SQUARES = (28, 32, 64, 8, 96, 224)
 """Sides of pictures that networks are built for."""
+_LONGEST = 60
+"""Seconds that one run may take where nobody is waiting for others."""
+_MISSING = {
+    "missing": r"'\w+' object has no attribute '(\w+)'",
+    "globals": r"NameError: name '(\w+)' is not defined",
+}
+"""What a recipe calls the things that a complaint misses."""
 AT = 2
 """The run of the flagged line that is struck; they count from 0."""
 _NOT_RUN_WHEN_WELL = frozenset({"NAN406"})
@@ -65,8 +74,10 @@ def drive_script(job: Json, name: str) -> Json:
     case = job.get("case")
     target = job["target"]
     ways = [*hooks_for(target), *scripts_for(target), *calls_for(target)]
-    for path in [case["script"]] if case is not None else ways:
-        recipe, log, problem = _fitted(job, path, until)
+    ways = [case["script"]] if case is not None else ways
+    for place, path in enumerate(ways):
+        now = time.monotonic()
+        recipe, log, problem = _fitted(job, path, now + (until - now) / (len(ways) - place))
         if recipe is not None and log is not None:
             return _struck(job, name, {"script": path, "recipe": recipe}, log)
     raise CannotRun(f"the loop could not be driven: {problem}")
@@ -86,7 +97,7 @@ def _fitted(job: Json, path: str, until: float) -> tuple[Json | None, Log | None
         if not queue or time.monotonic() > until:
             break
         recipe = heapq.heappop(queue)[-1]
-        log = _run(job, path, recipe, Fault())
+        log = _run(job, path, recipe, Fault(), until)
         if _is_enough(log, job["code"]):
             return recipe, log, ""
         if log.error is None:
@@ -108,11 +119,19 @@ def _is_enough(log: Log, code: str) -> bool:
         return False
     if code in _NOT_RUN_WHEN_WELL:
         return len(log.of("backward")) > AT and log.error is None
-    return log.reached and (log.error is None or code == "NAN408" or code in RESUMES)
+    # What fails once something was restored has shown what is restored.
+    went_on = log.error is None or code == "NAN408" or (code in RESUMES and bool(log.of("restored")))
+    return log.reached and went_on
 
 
 def _moves(recipe: Json, error: BaseException) -> Iterator[Json]:
     text = complaint(error)
+    for word, pattern in _MISSING.items():
+        missing = re.search(pattern, text)
+        if missing is not None and missing[1] not in recipe.get(word, ()):
+            yield {**recipe, word: [*recipe.get(word, ()), missing[1]]}
+    if isinstance(error, NotBuilt):
+        yield {**recipe, "unbuilt": True}
     product = re.search(r"cannot be multiplied \(\d+x\d+ and (\d+)x\d+\)", text)
     for picture in _pictures(int(product[1])) if product is not None else ():
         yield reshaped(recipe, partial(_pictured, picture))
@@ -134,8 +153,8 @@ def _pictured(picture: list[int], _: str, shape: list[int]) -> list[int]:
     return [*shape[: 4 - len(picture)], *picture] if len(shape) == 4 else shape
 
 
-def _run(job: Json, path: str, recipe: Json, fault: Fault) -> Log:
-    """One run of the script; whatever it raises is part of what happened."""
+def _run(job: Json, path: str, recipe: Json, fault: Fault, until: float = math.inf) -> Log:
+    """One run of the script; whatever it raises is part of what happened, and a search for data ends it in time."""
     target = job["target"]
     log = Log(target["path"], path, target["first"], target["last"])
     forget(target)
@@ -151,11 +170,11 @@ def _run(job: Json, path: str, recipe: Json, fault: Fault) -> Log:
         stack.enter_context(states_that_load(log))
         stack.enter_context(watched(log, fault))
         try:
-            with log:
+            with log, alarm(1 + int(min(until - time.monotonic(), _LONGEST))):
                 _begin(path, target, recipe, replaced)
         except Enough:
             pass
-        except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - whatever the script raises is what it does
+        except (Exception, SystemExit, KeyboardInterrupt, Interrupted) as error:  # noqa: BLE001 - whatever the script raises is what it does
             log.error = error
     log.printed = printed.getvalue()
     log.note("world", replaced=replaced, served=served)

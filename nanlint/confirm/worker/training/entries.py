@@ -10,11 +10,13 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
+from nanlint.confirm.evidence import Uses
 from nanlint.confirm.worker.examples import HOOK, HOOKS_FILE, supplied
 from nanlint.confirm.worker.load import source_text
 from nanlint.confirm.worker.subject import CannotRun, subjects_of
 from nanlint.confirm.worker.training.log import ROUNDS
 from nanlint.confirm.worker.training.things import Things
+from nanlint.confirm.worker.training.unbuilt import built, completed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,9 +69,20 @@ def run_script(path: str) -> None:
     module.__file__ = path
     sys.modules["__main__"] = module
     sys.argv = [path]
-    folder = os.path.dirname(path)  # noqa: PTH120 - strings
-    sys.path[:] = [folder, *(one for one in sys.path if one != folder)]
+    _first_on_path(_root_of(path))
     exec(compile(source_text(path), path, "exec", dont_inherit=True), vars(module))  # noqa: S102 - the user's own script, in the sandbox
+
+
+def _root_of(path: str) -> str:
+    """The folder that is first on the path of a program: its own, or that from which its package is imported."""
+    folder = os.path.dirname(path)  # noqa: PTH120 - strings
+    while os.path.isfile(os.path.join(folder, "__init__.py")):  # noqa: PTH113, PTH118 - strings
+        folder = os.path.dirname(folder)  # noqa: PTH120 - strings
+    return folder
+
+
+def _first_on_path(folder: str) -> None:
+    sys.path[:] = [folder, *(one for one in sys.path if one != folder)]
 
 
 def forget(target: Json) -> None:
@@ -106,18 +119,24 @@ def calls_for(target: Json) -> list[str]:
 
 def call(name: str, target: Json, recipe: Json, guessed: list[str]) -> None:
     """Import the file and call what is named, with things that suit the names of its parameters; `guessed` takes the rest."""
+    _first_on_path(target["root"])
     module = importlib.import_module(target["module"])
     first, _, method = name.partition(".")
     thing, things = getattr(module, first), Things(recipe, module)
     things.guessed = guessed
+    for missing in recipe.get("globals", ()):
+        # A script defines it where it is run as one.
+        guessed.append(missing)
+        setattr(module, missing, things.attribute(missing, Uses()))
     if not method:
         # A function may be the loop or one step of it.
         for _ in range(ROUNDS):
             thing(**things.for_function(thing))
         return
-    made = thing(**things.for_function(thing))
-    around = _method_around(thing, method)
-    function = getattr(made, around)
+    made = completed(built(thing, things), things, target)
+    # What restores a run, or belongs to an object that was not constructed, is called by itself.
+    is_alone = recipe.get("resumes") or recipe.get("unbuilt")
+    function = getattr(made, method if is_alone and method != "__init__" else _method_around(thing, method))
     for _ in range(ROUNDS):
         function(**things.for_function(function))
 

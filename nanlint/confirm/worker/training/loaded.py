@@ -81,8 +81,8 @@ def _taking(owner: type, word: str, old: Any, log: Log) -> Any:
 
     def load_state_dict(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
         before = rates(self)
-        # A key that nobody knows gives data; a state is never a tensor.
-        stands_in = isinstance(state, (OldState, OldFile, torch.Tensor))
+        # A key that nobody knows gives data, a name that says nothing a setting; a state is always a dictionary.
+        stands_in = state is not None and (isinstance(state, OldState) or not isinstance(state, dict))
         result = plain(self, old(self) if stands_in else state, *args, **kwargs)
         log.note("restored", what=word, before=before, thing=self)
         return result

@@ -105,7 +105,7 @@ def _taken_apart(node: ast.AST) -> Iterator[tuple[list[str], bool]]:
     for inner in ast.walk(node):
         if isinstance(inner, ast.For):
             target = inner.target
-            if isinstance(inner.iter, ast.Call) and ast.unparse(inner.iter.func) == "enumerate":
+            if "enumerate(" in ast.unparse(inner.iter):
                 target = target.elts[-1] if isinstance(target, ast.Tuple) else target
             if isinstance(target, ast.Tuple) and _OVER_BATCHES.search(ast.unparse(inner.iter)):
                 yield [ast.unparse(one) for one in target.elts], False

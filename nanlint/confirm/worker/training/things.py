@@ -16,6 +16,7 @@ from nanlint.confirm.worker.objects import plain
 from nanlint.confirm.worker.placement import chosen
 from nanlint.confirm.worker.stand_ins import guessed
 from nanlint.confirm.worker.subject import signature_of
+from nanlint.confirm.worker.training.frameworks import Accelerator
 from nanlint.confirm.worker.training.loaded import OldFile
 from nanlint.confirm.worker.training.recipes import BATCH, Samples, part
 from nanlint.confirm.worker.training.small_model import SmallModel
@@ -68,7 +69,7 @@ class Things:
     @cached_property
     def loader(self) -> Any:
         """Batches of the recipe."""
-        return torch.utils.data.DataLoader(Samples(self.recipe), batch_size=2)
+        return Loader(Samples(self.recipe), batch_size=2)
 
     def for_function(self, function: Any) -> Json:
         """Arguments for what has no default."""
@@ -77,6 +78,17 @@ class Things:
         wanted = [p for p in signature.parameters.values() if p.default is p.empty and p.kind not in starred]
         uses = signature_of(function).uses
         return {one.name: self._named(one, uses.get(one.name, Uses())) for one in wanted}
+
+    def attribute(self, name: str, uses: Uses) -> Any:
+        """What suits the name of an attribute and what is done with it."""
+        lowered = name.lower().lstrip("_")
+        for pattern, make in _KINDS:
+            if re.search(pattern, lowered):
+                return make(self)
+        for is_it, make in _BY_USE:
+            if is_it("", uses):
+                return make(self)
+        return _setting(name, self)
 
     def _named(self, parameter: inspect.Parameter, uses: Uses) -> Any:
         name = parameter.name.lower()
@@ -99,11 +111,43 @@ class Things:
         return part(self.recipe, parameter.name, BATCH) if spec["kind"] == "tensor" else plain(spec, self.module)
 
 
-class Settings:
-    """The settings of a run: paths, counts and rates that suit their names, by attribute and by key."""
+class Loader(torch.utils.data.DataLoader[Any]):
+    """A loader that `next` can be asked of, as of one that somebody has made endless."""
 
-    def __init__(self, things: Things) -> None:
-        self.__dict__["_things"] = things
+    def __next__(self) -> Any:
+        return next(iter(self))
+
+
+class Place(str):
+    """A path, as a text and as a Path: what is below it is one, too."""
+
+    __slots__ = ()
+
+    def __truediv__(self, other: object) -> Place:
+        return Place(f"{self}/{other}")
+
+
+class Settings(float):
+    """The settings of a run: paths, counts and rates that suit their names, by attribute and by key; taken as a number, 2."""
+
+    def __new__(cls, things: Things, name: str = "settings") -> Settings:  # noqa: PYI034 - Self is not in Python 3.10
+        """A number that knows the run."""
+        made = super().__new__(cls, 2.0)
+        made.__dict__.update(_things=things, _name=name)
+        return made
+
+    def __index__(self) -> int:
+        return 2
+
+    def __call__(self, *args: Any, **_: object) -> Any:
+        """What it is given, as if nothing had been done; that is a guess."""
+        self.__dict__["_things"].guessed.append(self.__dict__["_name"])
+        return args[0] if args else self
+
+    @staticmethod
+    def keys() -> tuple[str, ...]:
+        """None: given on as keyword arguments, it says nothing."""
+        return ()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -126,13 +170,13 @@ class Settings:
 def _setting(name: str, things: Things) -> Any:
     lowered = name.lower()
     if re.search(r"resume|checkpoint|ckpt|path|file|dir$|folder|root|output|save", lowered):
-        return CHECKPOINT
+        return Place(CHECKPOINT)
     for pattern, make in _NUMBERS:
         if re.search(pattern, lowered):
             return make(things)
     if re.search(r"(^|_)lrs?($|_)|rate", lowered):
         return RATE
-    return guessed(name) if is_count(name) or is_fraction(name) else Settings(things)
+    return guessed(name) if is_count(name) or is_fraction(name) else Settings(things, name)
 
 
 _OF_OPTIMIZERS = frozenset({"step", "zero_grad", "param_groups", "state_dict", "load_state_dict"})
@@ -154,14 +198,16 @@ _SETTINGS = frozenset({"args", "cfg", "config", "opts", "hparams", "hp", "conf",
 _NUMBERS: tuple[tuple[str, Any], ...] = (
     (r"device", lambda _: str(chosen())),
     (r"warmup|accum", lambda _: 1),
+    (r"last_epoch", lambda _: -1),
     (r"epochs|steps|iters|iterations", lambda _: 3),
     (r"weight_decay|dropout|label_smoothing|eta_min|min_lr", lambda _: 0.0),
     (r"clip|max_norm|grad_norm", lambda _: 1.0),
     (r"batch", lambda _: BATCH),
 )
 _KINDS: tuple[tuple[str, Any], ...] = (
-    (r"^(checkpoint|ckpt|state|states|saved|snapshot)$", lambda things: OldFile(things.recipe)),
-    (r"path|file|dir$|folder|root|resume|name", lambda _: CHECKPOINT),
+    (r"^(checkpoint|ckpt|state|states|saved|snapshot)$|state_?dict$", lambda things: OldFile(things.recipe)),
+    (r"path|file|dir$|folder|root|resume|name", lambda _: Place(CHECKPOINT)),
+    (r"^accelerator$", lambda _: Accelerator()),
     (r"sched", lambda things: things.scheduler),
     (r"optim|^opt$", lambda things: things.optimizer),
     (r"scaler", lambda things: things.scaler),
