@@ -209,6 +209,8 @@ class Rule:
 
     hazards: ClassVar[tuple[Watched, ...]] = ()
     """The operands and zones of which `check` is shown the hazards."""
+    zone: ClassVar[str] = "0"
+    """The values that break what the op table has no zone for."""
 
     @classmethod
     def operations(cls) -> frozenset[str]:
@@ -265,7 +267,7 @@ class Rule:
         if hazard.zones:
             parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}
         saved_by = hazard.saved_by if _HALVES.issuperset(parts.get("dtypes", self.dtypes)) else ""
-        zone = str(hazard.zones[0]) if hazard.zones else "0"
+        zone = str(hazard.zones[0]) if hazard.zones else self.zone
         text = Hazard(hazard.called, hazard.operand.text, zone, saved_by, hazard.range)
         return self.finding(at or hazard.span, message, fix=fix, hazard=text, evidence=evidence, **parts)
 

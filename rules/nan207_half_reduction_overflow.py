@@ -45,6 +45,7 @@ class HalfReductionOverflow(Rule):
     code, name = "NAN207", "half-reduction-overflow"
     dtypes = ("float16",)
     hazards = tuple(every(operation, "input") for operation in sorted(WATCHED))
+    zone = "large values in float16"
     yields_to = frozenset({"NAN103", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:

@@ -11,7 +11,8 @@ pytest.importorskip("torch", reason="torch is not installed, so no code can be r
 from nanlint.confirm.worker.bench import Bench
 from nanlint.confirm.worker.fit import watched
 from nanlint.confirm.worker.subject import subjects_of
-from tests.confirm_projects import answer_about, imported, written
+from nanlint.engine.rulebook import rulebook
+from tests.confirm_projects import answer_about, finding_at, imported, verdicts_on, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,3 +114,49 @@ def test_the_lines_of_the_first_forward_are_not_the_constructors(tmp_path: Path)
     case = {"ctor": {}, "call": {"x": tensor, "mask": tensor}, "seed": 0, "dtype": "float32"}
     reached = [watched(bench, one, target)[1].reached for one in (case, {**case, "call": {"x": tensor}})]
     assert reached == [True, False]
+
+
+WEIGHTED = """
+import torch
+
+
+def weighted(gt: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
+    above = (gt * gt).sum(1, keepdim=True)  # here
+    return above / (above + (noise * noise).sum(1, keepdim=True))
+"""
+PROJECTED = """
+import torch
+
+
+def ratio(estimate: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    energy = (target ** 2).sum(1, keepdim=True) + 1e-8  # here
+    projected = (estimate * target).sum(1, keepdim=True) * target / energy
+    return (projected ** 2).sum(1) / ((estimate - projected) ** 2).sum(1)
+"""
+COSINE = """
+import torch
+
+
+def cosine(a: torch.Tensor, b: torch.Tensor, eps: float = 1e-10) -> torch.Tensor:
+    lengths = torch.sqrt(eps + (a * a).sum(1)) * torch.sqrt(eps + (b * b).sum(1))  # here
+    return (a * b).sum(1) / (lengths + eps)
+"""
+
+
+def test_an_overflow_that_the_rule_names_is_found_with_large_values(tmp_path: Path) -> None:
+    path = written(tmp_path, WEIGHTED)
+    told = finding_at(path, code="NAN207", operation="torch.sum", operand="gt * gt", zone=LARGE, dtypes=("float16",))
+    reason = verdicts_on([told])[0].reason or ""
+    assert "gt=[[0.0]]" not in reason, reason
+    assert rulebook().rules["NAN207"].zone == LARGE
+
+
+def test_an_eps_is_judged_by_the_division_that_it_guards_and_not_by_a_later_one(tmp_path: Path) -> None:
+    answer = answer_about(written(tmp_path, PROJECTED), dtypes=("float16",))
+    assert (answer["kind"], answer["hit"]["line"]) == ("confirmed", 6), answer
+
+
+def test_a_norm_of_zeros_is_no_sum_that_overflows(tmp_path: Path) -> None:
+    path = written(tmp_path, COSINE)
+    answer = answer_about(path, operation="torch.sqrt", operand="eps + (a * a).sum(1)", dtypes=("float16",))
+    assert (answer["kind"], answer["hit"]["operation"], answer["hit"]["line"]) == ("confirmed", "div", 6), answer

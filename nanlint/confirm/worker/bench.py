@@ -85,13 +85,9 @@ class Bench:
         weights = [one for one in learned if isinstance(one, torch.nn.Parameter)]
         tracer = Tracer(self.path, weights) if traced else None
         outcome.tracer = tracer
-        surroundings = [
-            placement.here(),
-            chance.fixed(case.get("chance", "")),
-            self.amp() if self.amp else contextlib.nullcontext(),
-        ]
+        amp = self.amp() if self.amp else contextlib.nullcontext()
         with contextlib.ExitStack() as stack:
-            for one in surroundings:
+            for one in (placement.here(), chance.fixed(case.get("chance", "")), amp):
                 stack.enter_context(one)
             if tracer is not None:
                 stack.enter_context(tracer)
@@ -229,12 +225,12 @@ class Bench:
         seed = case["seed"] if case.get("same") else case["seed"] + sum(map(ord, name))
         with placement.on_the_cpu():
             value = make_tensor(spec, corner, torch.Generator().manual_seed(seed))
+        if spec.get("numpy"):
+            return value.numpy()
         value = value.to(placement.chosen())
         if value.dtype in {torch.bool, torch.long}:
-            return value.numpy() if spec.get("numpy") else value
+            return value
         value = value.to(dtype)
-        if spec.get("numpy"):
-            return value.cpu().float().numpy()
         if spec.get("grad", True) and not self.without_gradient:
             value.requires_grad_()
         return value

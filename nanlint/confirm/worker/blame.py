@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.worker.origin import ancestors
-from nanlint.confirm.worker.zone_met import is_about_large_values, is_met
+from nanlint.confirm.worker.zone_met import has_overflowed, is_about_large_values, is_about_small_values, is_met
 from nanlint.ops.zones import OPERATIONS
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def is_about(  # noqa: PLR0911 - guards, one by one
     source = tracer.events[last.forward] if last.forward is not None else last
     if target.get("anywhere"):
         return bool(source.place)
-    if hazard is not None and _is_named(source, hazard) and not is_met(source, last, hazard):
+    if hazard is not None and _is_ruled_out(source, last, hazard):
         return False
     if is_about_large_values(hazard):
         return _is_named(source, hazard) and (is_flagged(source, target) or _same_function(source, target))
@@ -81,10 +81,36 @@ def is_about(  # noqa: PLR0911 - guards, one by one
     is_named = _is_named(source, hazard) and not runs_it
     upstream = set(flagged) & ancestors(tracer, source.index)
     if upstream:
-        # An operation that breaks by itself is to blame where it does.
-        return (_breaks_later(hazard) or is_named) and _is_soon(tracer, upstream, source.index)
+        # An operation that breaks by itself is to blame where it does, and the first one of its kind is meant.
+        is_meant = is_named and not _is_behind_another(tracer, upstream, source, hazard)
+        return (_breaks_later(hazard) or is_meant) and _is_soon(tracer, upstream, source.index)
     downstream = any(source.index in ancestors(tracer, index) for index in flagged)
     return downstream and is_named
+
+
+_GROWING = frozenset({"sum", "mul", "pow", "add", "mm", "bmm", "addmm", "cumsum", "mean"})
+
+
+def _is_ruled_out(source: Event, last: Event, hazard: dict[str, str]) -> bool:
+    """Whether it broke on other values than the finding tells of, or grew too large where that is about small ones."""
+    if _is_named(source, hazard):
+        return not is_met(source, last, hazard)
+    is_growing = source.operation.rstrip("_") in _GROWING
+    return is_growing and is_about_small_values(hazard["zone"]) and has_overflowed(source)
+
+
+def _is_behind_another(tracer: Tracer, upstream: set[int], source: Event, hazard: dict[str, str] | None) -> bool:
+    """Whether an operation of the same kind stands between the flagged line and this one."""
+    between = (
+        event
+        for event in tracer.events
+        if not event.backward
+        and event.index < source.index
+        and _is_named(event, hazard)
+        and event.place != source.place
+    )
+    way = ancestors(tracer, source.index)
+    return any(event.index in way and upstream & ancestors(tracer, event.index) for event in between)
 
 
 def is_flagged(event: Event, target: dict[str, Any]) -> bool:
@@ -100,6 +126,9 @@ def _same_function(event: Event, target: dict[str, Any]) -> bool:
 def _breaks_later(hazard: dict[str, str] | None) -> bool:
     """Whether the flagged line makes or guards a value (a mask, a clamp, an eps, an exp that is 0) on which a later one breaks."""
     if hazard is None or hazard["operation"] not in OPERATIONS:
+        return True
+    if hazard["zone"] == "0" and hazard["operation"] not in _WITH_POLES:
+        # The table has no zone for it: a norm that is 0 breaks the division by it.
         return True
     is_underflow = hazard["operation"] in _UNDERFLOWING and hazard["zone"].startswith("(-inf")
     return is_underflow or hazard["zone"] in {"inf", "-inf"}

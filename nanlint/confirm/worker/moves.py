@@ -6,6 +6,7 @@ A move knows nothing of the function; a wrong one costs a fraction of a millisec
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import re
 from functools import partial
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 _SIZES = (1, 2, 4, 8, 16)
 _MOST_ALIGNED = 6
-_WIDEST = 512
+_WIDEST = 4096
 
 
 def with_spec(case: Json, part: str, name: str, spec: Json | None) -> Json:
@@ -208,8 +209,11 @@ def _labels(case: Json, _: re.Match[str]) -> Iterator[Json]:
 
 
 def _divisible(case: Json, found: re.Match[str]) -> Iterator[Json]:
-    """A view that does not fit: last dimensions that hold what the view wants of them."""
+    """A view that does not fit: the shape that it makes, or last dimensions that hold what it wants of them."""
     sizes = [int(size) for size in found[1].split(",") if size.strip()]
+    whole = [2 if size == -1 else size for size in sizes]
+    if len(sizes) > 1 and math.prod(whole) <= 2 * _WIDEST:
+        yield reshaped(case, lambda _, shape: whole if len(shape) == len(whole) else shape)
     behind = sizes[sizes.index(-1) + 1 :] if -1 in sizes else sizes[1:]
     for wanted in dict.fromkeys([math.prod(behind), math.prod(sizes[-2:]), math.prod(sizes[-1:])]):
         if 0 < wanted <= _WIDEST:
@@ -262,7 +266,11 @@ def _of_pattern(case: Json, found: re.Match[str]) -> Iterator[Json]:
 
 
 def _stated_size(case: Json, found: re.Match[str]) -> Iterator[Json]:
-    """`x.shape[1] >= 8`, as the code itself demands."""
+    """`x.shape[1] >= 8`, as the code itself demands; several of them together, then the first."""
+    for place, size in found.re.findall(found.string)[1:]:
+        if int(place) >= 0:
+            first, *_ = _place(case, int(found[1]), int(found[2])) if int(found[1]) >= 0 else [case]
+            yield from itertools.islice(_place(first, int(place), int(size)), 1)
     place, size = int(found[1]), int(found[2])
     if place >= 0:
         yield from _place(case, place, size)
@@ -362,7 +370,10 @@ _ANSWERS: tuple[tuple[str, Any], ...] = (
     (r"\[[\w.]*(?:Tensor|Array)[^,]*, ?[\"']([^\"']+)[\"']\]", _of_names),
     (r"can't divide axis of length (\d+) in chunks of (\d+)", _in_chunks),
     (r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", _missing),
-    (r"expected np.ndarray|numpy\(\) on Tensor|object has no attribute 'astype'|not 'Tensor' with 'ndarray'", _arrays),
+    (
+        r"expected np.ndarray|could not infer output dtype|numpy\(\) on Tensor|object has no attribute 'astype'|not 'Tensor' with 'ndarray'",
+        _arrays,
+    ),
     (r"unexpected keyword argument '(\w+)'", _unexpected),
     (r"KeyError: '(\w+)'", _missing_key),
     (r"'(\w+)' object has no attribute '(\w+)'", _missing_attribute),

@@ -37,7 +37,7 @@ def is_about_large_values(hazard: dict[str, str] | None) -> bool:
 def is_met(source: Event, broken: Event, hazard: dict[str, str]) -> bool:
     """Whether `broken`, an operation or the gradient of `source`, broke on a value of the zone."""
     if is_about_large_values(hazard):
-        return _has_overflowed(broken, hazard["zone"])
+        return has_overflowed(broken, hazard["zone"])
     operand = _operand(source)
     if operand is None:
         return True
@@ -46,7 +46,12 @@ def is_met(source: Event, broken: Event, hazard: dict[str, str]) -> bool:
     return _holds(source, operand, hazard, is_gradient=broken.backward)
 
 
-def _has_overflowed(broken: Event, zone: str) -> bool:
+def is_about_small_values(zone: str) -> bool:
+    """Whether the zone is around 0: a bounded one, or 0 itself."""
+    return zone == "0" or any(math.isfinite(low) and math.isfinite(high) for low, high in _stretches(zone))
+
+
+def has_overflowed(broken: Event, zone: str = "") -> bool:
     """Finite values, none of them a divisor of 0, gave an infinity in the format that the zone names."""
     given = [one for one in broken.given if isinstance(one, torch.Tensor)]
     if broken.backward or not broken.inf or not all(one.numel() and bool(one.isfinite().all()) for one in given):
