@@ -150,3 +150,29 @@ def policy(mean, log_std):
 """
     (found,) = check_source(source, settings=EVERYTHING)
     assert (found.code, table.MADE_SO.name in found.evidence) == ("NAN201", True)
+
+
+UNIT = """
+import torch
+from torch.nn import functional as F
+def unit_loss(x, rays, mask, index):
+    rows = {rows}
+    return (rows / rows.norm(dim=-1, keepdim=True)).sum()
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_rare"),
+    [
+        ("rays", True),
+        ("torch.cat([rays, x], -1)", True),
+        ("F.linear(x, rays)", True),
+        ("F.relu(F.linear(x, rays))", False),
+        ("x * (mask > 0)", False),
+        ("x[index] - x[:, None]", False),
+        ("x.masked_fill(mask, 0.0).reshape(4, -1)", False),
+    ],
+)
+def test_rows_that_are_zero_by_coincidence_alone_are_rare(rows: str, *, is_rare: bool) -> None:
+    (found,) = (each for each in check_source(UNIT.format(rows=rows), settings=EVERYTHING) if each.code == "NAN101")
+    assert (table.RARE.name in found.evidence, found.severity is Severity.INFO) == (is_rare, is_rare)

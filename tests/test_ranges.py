@@ -63,7 +63,7 @@ KNOWN_BETTER: dict[str, str] = {
     "guards.py:243 range": "[-inf, inf] except 0",
     "guards.py:254 range": "[1, inf) of integers",
     "guards.py:262 range": "(0, inf)",
-    "kinds.py:78 kind": "dict",
+    "kinds.py:81 kind": "dict",
     "loops.py:20 range": "[1, inf)",
     "loops.py:69 range": "[-1, inf)",
     "loops.py:79 range": "[1, inf)",

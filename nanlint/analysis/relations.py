@@ -24,6 +24,7 @@ NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"
 _ORDERS = (NOTHING, None, "fro", 1, 2, INF)
 _ROOTS = frozenset({"torch.sqrt", "torch.pow"})
 _SUMS = frozenset({"torch.sum", "torch.nansum"})
+_JOINS = frozenset({"torch.cat", "torch.stack"})
 _RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.maximum"})
 _DIAGONALS = frozenset({"torch.eye", "torch.diag", "torch.diag_embed"})
 _SHARE, _SIGNED_SHARE = replace(UNIT, nan=True), Interval(-1.0000002, 1.0000002, nan=True)
@@ -359,13 +360,21 @@ def _sum_of_powers(op: Op) -> Interval | None:
 
 
 def _norm_of_joined(op: Op) -> Interval | None:
-    """The norm of a row that holds a column of ones is at least 1."""
-    joined = maker(op.subject, frozenset({"torch.cat"}))
+    """The norm of a row that holds a column of ones is at least 1: a ray through a pixel, a homogeneous point."""
+    joined = maker(op.subject, _JOINS)
     parts = joined.subject.parts if joined is not None and joined.subject is not None else ()
-    order = op.operands.get("p") or op.operands.get("ord")
-    floor = max((part.range.low for part in parts), default=0.0)
+    order, along = op.operands.get("p") or op.operands.get("ord"), op.operands.get("dim")
+    floor = max((max(part.range.low, -part.range.high) for part in parts), default=0.0)
     is_usual = order is None or order.constant in _ORDERS
-    return Interval(floor, INF, plus_inf=True, nan=True) if floor > 0 and is_usual else None
+    if joined is None or floor <= 0 or not is_usual or not _is_along(joined, along):
+        return None
+    return Interval(floor, INF, plus_inf=True, nan=True)
+
+
+def _is_along(joined: Op, dim: Value | None) -> bool:
+    """Whether what is joined along a dimension is reduced along the same one, or along all."""
+    first = joined.operands.get("dim")
+    return dim is None or dim.number == (first.number if first is not None else 0)
 
 
 def _largest_share(op: Op) -> Interval | None:

@@ -118,6 +118,13 @@ def size_of(operands: Mapping[str, Value]) -> Interval:
     return COUNT if may_be_empty(subject) or selected_by_name(subject) else SIZE
 
 
+def is_shape(value: Value) -> bool:
+    """`x.shape`, and `x.size()` of which all sizes are unpacked or one is picked."""
+    op = value.op
+    is_called = op is not None and op.function == METHODS["size"] and "dim" not in op.operands
+    return (value.kind is TUPLE and value.name == "shape") or (value.kind is NUMBER and is_called)
+
+
 def range_of_parts(value: Value) -> Interval:
     """Every number in an operand; of `[a, b]`, which torch.cat and torch.tensor are given, those of each part."""
     if value.kind is not TUPLE or not value.parts:

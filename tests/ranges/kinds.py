@@ -58,6 +58,9 @@ def numbers(n: int, f: float, x: torch.Tensor, flag: bool) -> None:
     reveal(n if flag else 1)  # kind: number
     rows, columns = x.shape
     reveal(columns)  # kind: number
+    height, width = x.size()
+    reveal(width)  # kind: number
+    reveal(x.size()[-1] - 1)  # kind: number
 
 
 def other_things(x: torch.Tensor) -> None:

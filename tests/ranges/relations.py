@@ -210,6 +210,15 @@ def picked(x: torch.Tensor, labels: torch.Tensor) -> None:
     reveal(shares[0].exp().diag())  # range: [0, 2.71828]
 
 
+def rows_with_ones(x: torch.Tensor) -> None:
+    ones = torch.ones_like(x[..., :1])
+    reveal(torch.cat([x, ones], -1).norm(dim=-1))  # range: [1, inf)
+    reveal(torch.stack([x, -torch.ones_like(x)], -1).norm(dim=-1))  # range: [1, inf)
+    reveal(torch.norm(torch.stack((x, 2 * torch.ones_like(x)), dim=0), dim=0))  # range: [2, inf)
+    reveal(torch.stack([x, torch.ones_like(x)], 0).norm(dim=1))  # range: [0, inf)
+    reveal(torch.cat([x, ones], -1).norm(dim=0))  # range: [0, inf)
+
+
 def selected(x: torch.Tensor) -> None:
     reveal(x[x > 0])  # range: (0, inf)
     reveal(x[x >= 1])  # range: [1, inf)

@@ -25,6 +25,7 @@ from nanlint.analysis.op_graph import (
     made_from,
 )
 from nanlint.analysis.project.index import dotted
+from nanlint.analysis.selection import is_shape
 from nanlint.analysis.sources import suggests_mask
 from nanlint.analysis.storage import in_order, storages
 from nanlint.ops.names import METHODS
@@ -73,7 +74,7 @@ class Assignments(Calls):
 
     def _piece(self, whole: Value, place: str, node: ast.expr) -> Value:
         """One of the sizes that `b, c = x.shape` unpacks, a piece of a tensor, or a part of something unknown."""
-        if whole.kind is TUPLE and whole.name == "shape" and place:
+        if place and is_shape(whole):
             return self.of_shape(whole, self.maker.literal(int(place)), node)
         value = self.unknown(ELEMENT, place, node, {"input": whole})
         value.detached = whole.detached

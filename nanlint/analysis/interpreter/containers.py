@@ -24,7 +24,7 @@ from nanlint.analysis.op_graph import (
     Value,
 )
 from nanlint.analysis.project.index import dotted
-from nanlint.analysis.selection import SUBSCRIPT
+from nanlint.analysis.selection import SUBSCRIPT, is_shape
 from nanlint.ops.interval import COUNT, FINITE, INF, Interval, point
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Containers(Operators):
             part = base.part(index.constant)
             if part is not None:
                 return part
-        if base.kind is TUPLE and base.name == "shape":
+        if is_shape(base):
             return self.of_shape(base, index, node)
         if base.kind in {TUPLE, DICT, LAYER} and base.parts:
             if isinstance(node.slice, ast.Slice):

@@ -11,6 +11,7 @@ from nanlint.analysis import origins
 from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, TUPLE, Op, Value, made_from
 from nanlint.analysis.patterns.partitions import leave_nothing_out
 from nanlint.analysis.patterns.tensors import SIZES, sliced
+from nanlint.analysis.patterns.zero_rows import has_ordinary_zero_rows
 from nanlint.analysis.relations import NORMS, aligned, has_a_diagonal, maker, root, spans_its_data
 from nanlint.analysis.selection import is_mask, may_be_empty, selected_by_name
 from nanlint.ops.interval import TRUTH
@@ -190,7 +191,7 @@ def _sized(op: Op, _: Value, depth: int) -> Zero | None:
 
 def _measured(op: Op, _: Value, depth: int) -> Zero | None:
     del depth
-    return Zero(NORM, op)
+    return Zero(NORM, op, is_ordinary=op.function not in NORMS or has_ordinary_zero_rows(op))
 
 
 def _spread(op: Op, _: Value, depth: int) -> Zero | None:

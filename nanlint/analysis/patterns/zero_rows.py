@@ -1,0 +1,56 @@
+"""Whether ordinary data holds a row of nothing but zeros: a padded row, one behind a relu, the difference of two equal points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, JOIN, PARAMETER, made_from
+from nanlint.analysis.selection import VIEWS
+from nanlint.ops.interval import TRUTH
+
+if TYPE_CHECKING:
+    from nanlint.analysis.op_graph import Op, Value
+
+_DEEPEST = 8
+_ZERO_MAKING = frozenset(
+    f"torch.{word}"
+    for word in (
+        "sub", "diff", "cross", "linalg.cross", "masked_fill", "where", "scatter", "nn.functional.one_hot", "sign",
+        "relu", "nn.functional.relu", "nn.functional.relu6", "clamp", "clamp_min",
+    )
+)  # fmt: skip
+"""Differences of what may be equal, fillings, and what cuts off."""
+_ZERO_KEEPING = VIEWS | {
+    "subscript",
+    *(f"torch.{word}" for word in ("mul", "div", "neg", "sum", "mean", "cat", "stack")),
+}
+
+
+def has_ordinary_zero_rows(op: Op) -> bool:
+    """Whether rows that a norm measures are all 0 in everyday data; for a ray, a feature or a quaternion it takes a coincidence.
+
+    Nothing is said against a norm of everything: it may be that of a silent clip.
+    """
+    return "dim" not in op.operands or op.subject is None or _may_be_zeros(op.subject)
+
+
+def _may_be_zeros(value: Value, depth: int = _DEEPEST) -> bool:
+    made = made_from(value)
+    if value.learned or value.range.constant == 0:
+        return True
+    if made is None or not depth:
+        return False
+    is_masked = made.function == "torch.mul" and any(each.range.is_subset(TRUTH) for each in made.operands.values())
+    is_set = made.where == "element" or made.where.rpartition(".")[2] == "grad"
+    if is_masked or is_set or made.function in _ZERO_MAKING or _is_of_what_was_passed(made):
+        return True
+    is_stored = made.function == ATTRIBUTE and "stored" in made.operands
+    is_kept = is_stored or made.function in {JOIN, ELEMENT} or made.function in _ZERO_KEEPING
+    parts = [part for each in made.operands.values() for part in (each, *each.parts)] if is_kept else []
+    return any(_may_be_zeros(each, depth - 1) for each in parts)
+
+
+def _is_of_what_was_passed(made: Op) -> bool:
+    """`tower(x)` of a tower that a caller passes: it may end in a relu."""
+    callee = made.operands.get("()")
+    return made.function == CALL and callee is not None and callee.op is not None and callee.op.function == PARAMETER
