@@ -152,6 +152,41 @@ def policy(mean, log_std):
     assert (found.code, table.MADE_SO.name in found.evidence) == ("NAN201", True)
 
 
+EVALUATION = """
+import torch
+from net import Net
+def shown(map):
+    return (map - map.min()) / (map.max() - map.min())
+if __name__ == "__main__":
+    net = Net()
+    net.load_state_dict(torch.load("net.pt"))
+    save_picture(shown(net(torch.rand(1, 3))))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "beside", "only_runs"),
+    [
+        ("evaluate.py", EVALUATION, "", True),
+        ("evaluate_test.py", EVALUATION, "", True),
+        ("evaluate.py", EVALUATION, "import evaluate\n", False),
+        ("tune.py", EVALUATION + "    shown(net(1)).sum().backward()\n", "", False),
+        ("features.py", EVALUATION + "    torch.save(shown(net(1)), path)\n", "", False),
+        ("maps.py", EVALUATION.partition("if __name__")[0], "", False),
+    ],
+    ids=["a script", "called like a test", "imported", "trains", "writes data", "loads nothing"],
+)
+def test_what_breaks_in_a_script_that_only_runs_a_model_matters_less(
+    tmp_path: Path, name: str, code: str, beside: str, *, only_runs: bool
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "net.py").write_text("import torch\nclass Net(torch.nn.Module):\n    pass\n", encoding="utf-8")
+    (tmp_path / "train.py").write_text(f"import torch\n{beside}shown(1)\nloss.backward()\n", encoding="utf-8")
+    (tmp_path / name).write_text(code, encoding="utf-8")
+    (found,) = check_paths([tmp_path / name], select=["NAN101"], severity="info").findings
+    assert ("nobody-calls" in found.evidence, found.severity is Severity.INFO) == (only_runs, only_runs)
+
+
 UNIT = """
 import torch
 from torch.nn import functional as F

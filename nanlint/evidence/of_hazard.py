@@ -50,7 +50,10 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield from _of_operand(finding, hazard, chunk, plan)
     elif not hazard.op.recorded:
         yield table.NO_GRADIENT
-    yield from of_ends(hazard.ends)
+    if hazard.file.only_runs_a_model:
+        yield table.NOBODY_CALLS
+    else:
+        yield from of_ends(hazard.ends)
 
 
 def _breaks_in_half_alone(finding: Finding, hazard: Hazard) -> bool:

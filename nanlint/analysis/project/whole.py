@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.consequence import Consequence
@@ -14,6 +15,7 @@ from nanlint.analysis.project.gradient import Gradients
 from nanlint.analysis.project.graph import Graph
 from nanlint.analysis.project.index import Project
 from nanlint.analysis.project.mentions import Mentions
+from nanlint.analysis.project.scripts import only_runs_a_model
 from nanlint.analysis.project.without_gradient import comes_without_gradient
 from nanlint.analysis.source_text import SourceText
 from nanlint.analysis.training_loop.code import Code
@@ -141,6 +143,14 @@ class FileInProject:
             or (site.op.scope is not None and self._is_run_without_gradient(site.op.scope, depth - 1))
             for site in function.calls
         )
+
+    @cached_property
+    def only_runs_a_model(self) -> bool:
+        """Whether it is a script that tests or shows what other files train, which nothing imports."""
+        project = self.module.project
+        is_imported = bool(project.importers(self.module))
+        is_known = not self.is_alone or _is_test(os.path.relpath(self.module.path, project.root or None))
+        return is_known and not is_imported and only_runs_a_model(self.module)
 
     def op_at(self, line: int, end_line: int, function: str) -> Op | None:
         """The operation called `function` on these lines, the outermost first; None if there is none."""
