@@ -69,3 +69,35 @@ def test_whether_a_branch_is_left_aside(caller: str, answer: bool, tmp_path: Pat
     root, function = file.op_at(8, 8, "torch.sqrt"), file.module.functions["expected"]
     assert root is not None
     assert is_never_run(root, function, file) is answer
+
+
+FLAGS = [
+    ("flag=False", "if flag:", "", True),
+    ("flag=False", "if flag:", ", flag=True", False),
+    ("flag=False", "if flag:", ", **kw", False),
+    ("flag=True", "if not flag:", "", True),
+    ("flag=None", "if flag is not None:", "", True),
+    ("flag=None", "if flag is None:", "", False),
+    ("flag=0", "if flag > 0:", "", True),
+    ("flag=0", "if flag > 0:", ", 2", False),
+    ("flag='mean'", "if flag != 'mean':", "", True),
+    ("*, flag=0", "if flag:", "", True),
+    ("flag=SIZE", "if flag:", "", False),
+    ("flag", "if flag:", ", False", True),
+]
+
+
+@pytest.mark.parametrize(("parameter", "test", "passed", "answer"), FLAGS)
+def test_whether_a_flag_is_left_at_its_default(
+    tmp_path: Path, parameter: str, test: str, passed: str, *, answer: bool
+) -> None:
+    code = f"import torch\n\ndef expected(x, {parameter}):\n    {test}\n        return torch.sqrt(x**2)\n    return x\n"
+    (tmp_path / "helper.py").write_text(code)
+    (tmp_path / "caller.py").write_text(
+        f"import torch\nfrom helper import expected\n\ndef f(x, kw):\n    return expected(x{passed})\n"
+    )
+    file = WholeProject(str(tmp_path)).file(str(tmp_path / "helper.py"), code)
+    assert file is not None
+    root = file.op_at(5, 5, "torch.sqrt")
+    assert root is not None
+    assert is_never_run(root, file.module.functions["expected"], file) is answer

@@ -1,15 +1,15 @@
-"""Branches that no caller takes: `if measure == "DV"`, where every call in the project passes "JSD"."""
+"""Branches that no caller takes: `if measure == "DV"`, where every call in the project passes "JSD", or leaves that default."""
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.listed_nodes import assigned_in
 from nanlint.analysis.op_graph import NOTHING, PARAMETER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from nanlint.analysis.op_graph import Op, Value
     from nanlint.analysis.project.index import Function
@@ -23,11 +23,11 @@ def is_never_run(op: Op, function: Function, file: FileInProject) -> bool:
     """Whether the operation stands in a branch whose condition is decided otherwise by all who call the function."""
     line = getattr(op.node, "lineno", 0)
     for test, holds in _conditions(function.node, line):
-        name, answers = _asked(test)
-        if name not in function.parameters or name in assigned_in(function.node):
+        asked = _asked(test)
+        if asked is None or asked.name not in function.parameters or asked.name in assigned_in(function.node):
             continue
-        passed = _passed(function, name, file)
-        if passed and all((constant in answers) is not holds for constant in passed):
+        passed = _passed(function, asked.name, file)
+        if passed and all(asked.holds_for(constant) is not holds for constant in passed):
             return True
     return False
 
@@ -46,21 +46,49 @@ def _conditions(node: ast.AST, line: int) -> Iterator[tuple[ast.expr, bool]]:
                         yield node.test, field == "body"
 
 
-def _asked(test: ast.expr) -> tuple[str, list[object]]:
-    """The name and the constants of `name == constant`, `name in (one, other)`."""
+class _Asked(NamedTuple):
+    """A test of one name, and whether it holds for a constant."""
+
+    name: str
+    holds_for: Callable[[object], bool]
+
+
+def _asked(test: ast.expr) -> _Asked | None:
+    """What `name == constant`, `name in (one, other)`, `name > 0`, `name is None`, `name` and `not name` ask for."""
+    if isinstance(test, ast.Name):
+        return _Asked(test.id, bool)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = _asked(test.operand)
+        return _Asked(inner.name, lambda constant: not inner.holds_for(constant)) if inner is not None else None
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        return "", []
-    left, right = test.left, test.comparators[0]
-    if isinstance(test.ops[0], ast.Eq) and isinstance(left, ast.Constant):
+        return None
+    left, right, sign = test.left, test.comparators[0], type(test.ops[0])
+    if sign in {ast.Eq, ast.NotEq} and isinstance(left, ast.Constant):
         left, right = right, left
-    if not isinstance(left, ast.Name):
-        return "", []
-    if isinstance(test.ops[0], ast.Eq) and isinstance(right, ast.Constant):
-        return left.id, [right.value]
-    if isinstance(test.ops[0], ast.In) and isinstance(right, ast.Tuple | ast.List | ast.Set):
-        constants = [each.value for each in right.elts if isinstance(each, ast.Constant)]
-        return (left.id, list(constants)) if len(constants) == len(right.elts) else ("", [])
-    return "", []
+    answers: list[object] = [each.value for each in _elements(right) if isinstance(each, ast.Constant)]
+    if not isinstance(left, ast.Name) or sign not in _TESTS or len(answers) != len(_elements(right)):
+        return None
+    return _Asked(left.id, lambda constant: _TESTS[sign](constant, answers))
+
+
+def _elements(node: ast.expr) -> Sequence[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]
+
+
+def _is_more(constant: object, answers: list[object]) -> bool:
+    numbers = [each for each in (constant, *answers) if isinstance(each, int | float)]
+    return len(numbers) == len(answers) + 1 and numbers[0] > numbers[1]
+
+
+_TESTS: dict[type[ast.cmpop], Callable[[object, list[object]], bool]] = {
+    ast.Eq: lambda constant, answers: constant in answers,
+    ast.In: lambda constant, answers: constant in answers,
+    ast.Is: lambda constant, answers: constant in answers,
+    ast.NotEq: lambda constant, answers: constant not in answers,
+    ast.NotIn: lambda constant, answers: constant not in answers,
+    ast.IsNot: lambda constant, answers: constant not in answers,
+    ast.Gt: _is_more,
+}
 
 
 def _passed(function: Function, name: str, file: FileInProject, depth: int = _DEEPEST) -> list[object] | None:
@@ -69,12 +97,30 @@ def _passed(function: Function, name: str, file: FileInProject, depth: int = _DE
         return None
     found: list[object] = []
     for site in function.calls:
-        value = site.arguments.get(name) or (function.parameters.get(name) if site.is_whole else None)
-        constants = _constants(value, file, depth) if value is not None else None
+        value = site.arguments.get(name)
+        constants = (
+            _constants(value, file, depth)
+            if value is not None
+            else _left_out(function, name)
+            if site.is_whole
+            else None
+        )
         if constants is None:
             return None
         found += constants
     return found
+
+
+def _left_out(function: Function, name: str) -> list[object] | None:
+    """The default of a parameter that a caller does not name, if it is a constant."""
+    args = getattr(function.node, "args", ast.arguments([], [], None, [], [], None, []))
+    places = [*args.posonlyargs, *args.args]
+    defaults = [
+        *zip(reversed(places), reversed(args.defaults), strict=False),
+        *zip(args.kwonlyargs, args.kw_defaults, strict=True),
+    ]
+    found = next((default for each, default in defaults if each.arg == name), None)
+    return [found.value] if isinstance(found, ast.Constant) else None
 
 
 def _constants(value: Value, file: FileInProject, depth: int) -> list[object] | None:
