@@ -83,8 +83,13 @@ def test_a_half_format_counts_where_the_project_uses_it(tmp_path: Path, beside: 
 
 @pytest.mark.parametrize(
     ("script", "is_called"),
-    [("loss.backward()\n", False), ("loss = masked_mean(a, b)\nloss.backward()\n", True), ("print()\n", True)],
-    ids=["a training script that does not name it", "a training script that calls it", "a library"],
+    [
+        ("loss.backward()\n", False),
+        ("from loss import (\n    masked_mean,\n)\nloss.backward()\n", False),
+        ("loss = masked_mean(a, b)\nloss.backward()\n", True),
+        ("print()\n", True),
+    ],
+    ids=["a training script that does not name it", "imports it", "calls it", "a library"],
 )
 def test_a_function_that_nothing_names_matters_less(tmp_path: Path, script: str, *, is_called: bool) -> None:
     (tmp_path / ".git").mkdir()
@@ -94,6 +99,35 @@ def test_a_function_that_nothing_names_matters_less(tmp_path: Path, script: str,
     (tmp_path / "tests" / "test_loss.py").write_text("masked_mean(1, 1)\n", encoding="utf-8")
     report = check_paths([tmp_path / "loss.py"], severity="info")
     assert ["nobody-calls" not in finding.evidence for finding in report.findings] == [is_called]
+
+
+METHODS = """
+import torch
+class Net(Base):
+    def training_step(self, values, mask):
+        return (values * mask).sum() / mask.sum()
+    def epoch_end(self, values, mask):
+        return (values * mask).sum() / mask.sum()
+class Critic(Net):
+    def epoch_end(self, values, mask):
+        return self.history
+class Head(Net):
+    def __init__(self):
+        super(Head, self).__init__()
+    def forward(self, values, mask):
+        return (values * mask).sum() / mask.sum()
+"""
+
+
+def test_methods_may_be_called_by_a_framework(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "net.py").write_text(METHODS, encoding="utf-8")
+    findings = check_paths([tmp_path], select=["NAN101"], severity="info").findings
+    assert [(each.function, "nobody-calls" in each.evidence) for each in findings] == [
+        ("Net.training_step", False),
+        ("Net.epoch_end", False),
+        ("Head.forward", True),
+    ]
 
 
 def test_one_file_alone_gets_the_levels_that_it_gets_with_its_project(tmp_path: Path) -> None:

@@ -361,20 +361,14 @@ def _sum_of_powers(op: Op) -> Interval | None:
 
 def _norm_of_joined(op: Op) -> Interval | None:
     """The norm of a row that holds a column of ones is at least 1: a ray through a pixel, a homogeneous point."""
-    joined = maker(op.subject, _JOINS)
+    joined, along = maker(op.subject, _JOINS), op.operands.get("dim")
     parts = joined.subject.parts if joined is not None and joined.subject is not None else ()
-    order, along = op.operands.get("p") or op.operands.get("ord"), op.operands.get("dim")
+    order = op.operands.get("p") or op.operands.get("ord")
     floor = max((max(part.range.low, -part.range.high) for part in parts), default=0.0)
+    first = joined.operands.get("dim") if joined is not None else None
+    is_along = along is None or along.number == (first.number if first is not None else 0)
     is_usual = order is None or order.constant in _ORDERS
-    if joined is None or floor <= 0 or not is_usual or not _is_along(joined, along):
-        return None
-    return Interval(floor, INF, plus_inf=True, nan=True)
-
-
-def _is_along(joined: Op, dim: Value | None) -> bool:
-    """Whether what is joined along a dimension is reduced along the same one, or along all."""
-    first = joined.operands.get("dim")
-    return dim is None or dim.number == (first.number if first is not None else 0)
+    return Interval(floor, INF, plus_inf=True, nan=True) if floor > 0 and is_usual and is_along else None
 
 
 def _largest_share(op: Op) -> Interval | None:

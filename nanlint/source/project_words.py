@@ -25,6 +25,10 @@ _SUFFIXES = (".py", ".ipynb", ".yaml", ".yml", ".json", ".toml", ".sh")
 # Nobody writes a source file of this size by hand, and a project of more files is looked at in part.
 _LARGEST, _MOST_FILES = 1_000_000, 20_000
 _WORD = re.compile(rb"[A-Za-z_]\w+")
+# An import and `super(Name, self)` use nothing.
+_IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+_OWN = re.compile(rb"super\((\w+),")
+_EXPORTING = "__init__.py"
 _HALF = frozenset({b"float16", b"bfloat16", b"autocast", b"GradScaler", b"fp16", b"bf16", b"mixed_precision"})
 # The word alone is one half of something.
 _CAST_TO_HALF = b".half("
@@ -61,7 +65,7 @@ _TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest
 
 
 class ProjectWords:
-    """The words of all files of a project, each with the number of times it stands there, twice at the most for each file."""
+    """The words of all files of a project, each with the number of times it is used there, twice at the most for each file."""
 
     def __init__(self, root: str) -> None:
         self._counts: Counter[bytes] = Counter()
@@ -80,7 +84,8 @@ class ProjectWords:
                 switches(os.path.relpath(path, root), data) if len(self._switches) < _KINDS_OF_SWITCHES else ()
             ):
                 self._switches.setdefault((switch.dtype, switch.is_whole), switch)
-            self._counts.update({word: min(count, 2) for word, count in words.items()})
+            idle = Counter(_idle_names(data, is_exporting=path.endswith(_EXPORTING)))
+            self._counts.update({word: min(count - idle[word], 2) for word, count in words.items()})
 
     @property
     def uses_half(self) -> bool:
@@ -107,8 +112,8 @@ class ProjectWords:
         return not _TRAINING.isdisjoint(self._counts)
 
     def is_used(self, name: str) -> bool:
-        """Whether a name stands anywhere but in its own definition."""
-        return self._counts[name.encode()] > 1
+        """Whether a name stands anywhere but in its own definition; what a framework trains by is used by that."""
+        return self._counts[name.encode()] > 1 or name.encode() in _TRAINING
 
     def _contents(self, root: str) -> Iterator[tuple[str, bytes]]:
         """The files that may say something with their bytes, links left out."""
@@ -131,6 +136,13 @@ class ProjectWords:
                         self._may_be_whole = True
                 except OSError:
                     self._may_be_whole = True
+
+
+def _idle_names(data: bytes, *, is_exporting: bool) -> Iterator[bytes]:
+    """Each place where a name is not used; what a package imports is for others."""
+    yield from _OWN.findall(data)
+    for names in _IMPORTED.findall(data) if not is_exporting else ():
+        yield from _WORD.findall(names)
 
 
 def _names_cast(data: bytes) -> bool:
