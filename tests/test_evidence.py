@@ -245,3 +245,19 @@ def unit_loss(x, rays, mask, index):
 def test_rows_that_are_zero_by_coincidence_alone_are_rare(rows: str, *, is_rare: bool) -> None:
     (found,) = (each for each in check_source(UNIT.format(rows=rows), settings=EVERYTHING) if each.code == "NAN101")
     assert (table.RARE.name in found.evidence, found.severity is Severity.INFO) == (is_rare, is_rare)
+
+
+TALLY = """
+import torch
+def accuracy(labels, guesses, weights):
+    table = torch.zeros(4, 4)
+    for label, guess, weight in zip(labels, guesses, weights):
+        table[label, guess] += {step}
+    return torch.trace(table) / torch.sum(table)
+"""
+
+
+@pytest.mark.parametrize(("step", "is_rare"), [("1", True), ("weight", False)])
+def test_a_tally_of_all_that_a_loop_has_seen_is_rarely_zero(step: str, *, is_rare: bool) -> None:
+    (found,) = check_source(TALLY.format(step=step), settings=EVERYTHING)
+    assert (table.RARE.name in found.evidence) is is_rare

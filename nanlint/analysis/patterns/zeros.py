@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanlint.analysis import origins
 from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, TUPLE, Op, Value, made_from
 from nanlint.analysis.patterns.partitions import leave_nothing_out
+from nanlint.analysis.patterns.rarely_zero import has_ordinary_zero_rows, is_tally
 from nanlint.analysis.patterns.tensors import SIZES, sliced
-from nanlint.analysis.patterns.zero_rows import has_ordinary_zero_rows
 from nanlint.analysis.relations import NORMS, aligned, has_a_diagonal, maker, root, spans_its_data
 from nanlint.analysis.selection import is_mask, may_be_empty, selected_by_name
 from nanlint.ops.interval import TRUTH
@@ -120,7 +120,7 @@ def _summed(op: Op, _: Value, depth: int) -> Zero | None:  # noqa: PLR0911 - one
             return Zero(COUNT, op, is_ordinary=False)  # of all that a batch lists, such as its boxes, there may be none
         return found._replace(op=op) if found is not None else None
     if _counts(subject):
-        return Zero(COUNT, op, is_ordinary=not is_of_lengths(subject))
+        return Zero(COUNT, op, is_ordinary=not (is_of_lengths(subject) or is_tally(subject)))
     added = maker(subject, frozenset({"torch.add"}))
     if added is not None and any(has_a_diagonal(each) or _is_floor(each) for each in added.operands.values()):
         return None

@@ -1,10 +1,11 @@
-"""Whether ordinary data holds a row of nothing but zeros: a padded row, one behind a relu, the difference of two equal points."""
+"""What everyday data makes 0 and what takes a coincidence: rows of zeros, and tallies of everything that a loop has seen."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, JOIN, PARAMETER, made_from
+from nanlint.analysis.relations import maker, root
 from nanlint.analysis.selection import VIEWS
 from nanlint.ops.interval import TRUTH
 
@@ -54,3 +55,13 @@ def _is_of_what_was_passed(made: Op) -> bool:
     """`tower(x)` of a tower that a caller passes: it may end in a relu."""
     callee = made.operands.get("()")
     return made.function == CALL and callee is not None and callee.op is not None and callee.op.function == PARAMETER
+
+
+def is_tally(value: Value, depth: int = _DEEPEST) -> bool:
+    """`confusion[label, guess] += 1` in a loop: nothing is counted only if there is no round."""
+    op = made_from(root(value))
+    if op is None or op.function != JOIN or not depth:
+        return False
+    added = maker(op.operands.get("1"), frozenset({"torch.add"})) if op.where == "element" else None
+    is_counted = added is not None and added.operands["input"].range.low == 0 and added.operands["other"].range.low > 0
+    return is_counted or any(is_tally(each, depth - 1) for each in op.operands.values())
