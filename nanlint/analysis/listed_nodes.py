@@ -6,13 +6,15 @@ import ast
 from functools import lru_cache
 from typing import TypeVar
 
+from nanlint.source.below import walk
+
 Node = TypeVar("Node", bound=ast.AST)
 
 
 @lru_cache(maxsize=32)
 def _by_type(tree: ast.AST) -> dict[type[ast.AST], list[ast.AST]]:
     found: dict[type[ast.AST], list[ast.AST]] = {}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         found.setdefault(type(node), []).append(node)
     return found
 
@@ -47,4 +49,4 @@ def used_once(function: ast.AST) -> list[tuple[ast.Name, ast.expr]]:
 @lru_cache(maxsize=8)
 def ids_in(tree: ast.AST) -> frozenset[int]:
     """The identities of all nodes below one."""
-    return frozenset(map(id, ast.walk(tree)))
+    return frozenset(map(id, walk(tree)))

@@ -161,7 +161,7 @@ class Value:
         """The full name of what is imported or built in."""
         self.target = target
         """The function or class of the project that it is, or of which it is an object."""
-        self.key = key if key is not None else self
+        self.key = key if key is not None else object()
         self.some = some
         """A mask that selects something, or values of which there is at least one."""
         self.presumed = False
@@ -172,8 +172,6 @@ class Value:
         made = Value.__new__(Value)
         for slot in Value.__slots__:
             setattr(made, slot, getattr(self, slot))
-        if self.key is self:
-            made.key = self
         for name, value in changes.items():
             setattr(made, name, value)
         return made

@@ -219,6 +219,7 @@ def _run_rules(result: FileResult, text: str, plan: Outline, path: str, ruleset:
     else:
         project = file.graph.project
         result.consulted[project.root + EVERY_FILE] = project.stamp
+    file.let_go()
 
 
 def _without_suppressed(result: FileResult, text: str, path: str, ruleset: Ruleset) -> FileResult:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, Op, Value, made_from
 from nanlint.analysis.relations import root
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from nanlint.analysis.source_text import SourceText
@@ -76,7 +77,7 @@ class Operand:
 
     def holds(self, node: ast.AST) -> bool:
         """Whether something is written within it."""
-        return self.node is not None and any(each is node for each in ast.walk(self.node))
+        return self.node is not None and any(each is node for each in walk(self.node))
 
     @property
     def as_receiver(self) -> str:

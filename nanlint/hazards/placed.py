@@ -14,6 +14,7 @@ from nanlint.analysis.trained_by_name import is_test_file
 from nanlint.hazards.op_uses import may_use
 from nanlint.hazards.operand import Operand
 from nanlint.model import Label
+from nanlint.source.below import walk
 from nanlint.source.file_imports import TORCH, global_imports, line_for_torch
 
 if TYPE_CHECKING:
@@ -98,14 +99,14 @@ class Placed:
         statement = self._statement
         if statement is None:
             return [self.op]
-        inside, before = set(map(id, ast.walk(statement))), 0
+        inside, before = set(map(id, walk(statement))), 0
         while before < len(inside):
             before = len(inside)
             for read, value in used_once(self.function.node):
                 if id(read) in inside:
-                    inside.update(map(id, ast.walk(value)))
+                    inside.update(map(id, walk(value)))
                 elif id(value) in inside and (user := self._statement_at(read.lineno)) is not None:
-                    inside.update(map(id, ast.walk(user)))
+                    inside.update(map(id, walk(user)))
         return [op for op in self.function.ops if op.copy_of is None and id(op.node) in inside]
 
     @property
@@ -144,4 +145,4 @@ class Placed:
 
 @lru_cache(maxsize=16)
 def _statements(function: ast.AST) -> list[ast.stmt]:
-    return [node for node in ast.walk(function) if isinstance(node, ast.stmt)]
+    return [node for node in walk(function) if isinstance(node, ast.stmt)]

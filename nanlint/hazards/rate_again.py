@@ -14,6 +14,7 @@ from nanlint.analysis.project.syntax_names import dotted, last_word, names_below
 from nanlint.analysis.training_loop.configured_rate import is_setting
 from nanlint.analysis.training_loop.edits import block_of, line_after, statement_of, unit_of
 from nanlint.analysis.training_loop.run_parts import OPTIMIZER, TORCHS_SCHEDULERS, makers
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,7 +154,7 @@ def _has_one_rate(maker: Op, hazard: Hazard) -> bool:
     """Whether the optimizer was given parameters, or groups of them without rates of their own."""
     given: ast.expr | None = _first(maker)
     if isinstance(given, ast.Name):
-        nodes = (node for node in ast.walk(hazard.function.node) if isinstance(node, ast.Assign))
+        nodes = (node for node in walk(hazard.function.node) if isinstance(node, ast.Assign))
         assigned = [node.value for node in nodes if given.id in map(dotted, node.targets)]
         given = assigned[0] if len(assigned) == 1 else None
     if isinstance(given, ast.List):
@@ -192,7 +193,7 @@ def _place(node: ast.AST | None) -> tuple[int, int]:
 def _is_set_anew(resume: _Resume, last: Op, hazard: Hazard) -> bool:
     """Whether the rate may be another one by now than when the optimizer was made."""
     names = set(_names_in(resume.rate))
-    for node in ast.walk(hazard.function.node):
+    for node in walk(hazard.function.node):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         set_here = {name for target in targets if isinstance(target, ast.AST) for name in _names_in(target)}
         if (
@@ -205,6 +206,6 @@ def _is_set_anew(resume: _Resume, last: Op, hazard: Hazard) -> bool:
 
 
 def _names_in(node: ast.AST) -> Iterator[str]:
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.Name | ast.Attribute):
             yield dotted(inner)

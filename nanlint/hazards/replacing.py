@@ -15,6 +15,7 @@ from nanlint.analysis.project.spelled_names import spelled_name
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
 from nanlint.analysis.source_text import on_one_line
 from nanlint.ops.names import CANONICAL, METHODS
+from nanlint.source.below import walk
 from nanlint.source.leftovers import leftovers
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def in_place_of(hazard: Hazard, outer: ast.AST, inner: ast.AST, base: ast.AST, t
 
 
 def _is_within(whole: ast.AST, part: ast.AST) -> bool:
-    return any(node is part for node in ast.walk(whole))
+    return any(node is part for node in walk(whole))
 
 
 def _spliced(hazard: Hazard, whole: ast.AST, changes: list[tuple[ast.AST, str | None]]) -> str:

@@ -11,6 +11,7 @@ from nanlint.analysis.training_loop import configured_rate as rates
 from nanlint.analysis.training_loop.run_parts import OPTIMIZER, OTHER, SCALER, SCHEDULER, is_known_scheduler
 from nanlint.hazards.rate_again import rate_put_in_again
 from nanlint.model import Label
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +106,7 @@ def _makes_scaler(function: Function) -> bool:
     whole = function.node
     parts = whole.body if isinstance(whole, ast.Module) else [whole]
     outside = [part for part in parts if part is whole or not isinstance(part, _DEFINITIONS)]
-    calls = (node for part in outside for node in ast.walk(part) if isinstance(node, ast.Call))
+    calls = (node for part in outside for node in walk(part) if isinstance(node, ast.Call))
     return any(last_word(call) == _SCALER for call in calls) and not _is_one_step(function)
 
 
@@ -113,8 +114,8 @@ def _is_one_step(function: Function) -> bool:
     """Whether it is a function with a backward outside of loops: what it makes for itself does not outlive the step."""
     if isinstance(function.node, ast.Module) or not any(kind == "backward" for kind, _, _ in function.sinks):
         return False
-    loops = [node for node in ast.walk(function.node) if isinstance(node, _LOOPS)]
-    return not any(getattr(inner, "attr", "") == "backward" for loop in loops for inner in ast.walk(loop))
+    loops = [node for node in walk(function.node) if isinstance(node, _LOOPS)]
+    return not any(getattr(inner, "attr", "") == "backward" for loop in loops for inner in walk(loop))
 
 
 def _is_of_a_loop(part: Part) -> bool:

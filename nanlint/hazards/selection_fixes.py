@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.source_text import on_one_line
 from nanlint.hazards.replacing import spelling_of
 from nanlint.model import Edit
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from nanlint.analysis.patterns.kept import Kept
@@ -23,7 +24,7 @@ def made_harmless(hazard: Hazard, found: Kept, harmless: str) -> Edit | None:
     if condition is None or operand.node is None or spelled is None or node is None or outer is None:
         return None
     said, text = on_one_line(hazard.source.text_of(condition)), on_one_line(operand.text)
-    if said is None or text is None or operand.span is None or all(each is not node for each in ast.walk(outer)):
+    if said is None or text is None or operand.span is None or all(each is not node for each in walk(outer)):
         return None
     picked = f"{text}, {harmless}" if found.holds else f"{harmless}, {text}"
     return Edit(operand.span, f"{spelled}({said}, {picked})")
@@ -49,5 +50,5 @@ def least_instead(hazard: Hazard, found: Filling, *, is_halved: bool) -> Edit | 
 
 def _assigned_to(target: ast.AST | None, function: ast.AST) -> ast.expr | None:
     """What is assigned to a target: the number in `scores[mask] = -inf`."""
-    assignments = (each for each in ast.walk(function) if isinstance(each, ast.Assign))
+    assignments = (each for each in walk(function) if isinstance(each, ast.Assign))
     return next((each.value for each in assignments if each.targets == [target]), None)

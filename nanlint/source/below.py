@@ -11,12 +11,14 @@ if TYPE_CHECKING:
 _PLAIN = frozenset(
     {
         "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "lineno", "module",
-        "name", "names", "op", "ops", "rest", "simple", "str", "tag", "type_comment",
+        "name", "op", "ops", "rest", "simple", "str", "tag", "type_comment",
     }
 )  # fmt: skip
 """The fields that hold no expression, no statement and no part of one."""
 
-_fields_by_type: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: (), ast.MatchSingleton: ()}
+_fields_by_type: dict[type[ast.AST], tuple[str, ...]] = dict.fromkeys(
+    (ast.Constant, ast.MatchSingleton, ast.Global, ast.Nonlocal), ()
+)
 
 
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
@@ -36,6 +38,20 @@ def nodes_below(node: ast.AST) -> list[ast.AST]:
         elif value is not None:
             below.append(value)
     return below
+
+
+def walk(root: ast.AST) -> list[ast.AST]:
+    """`root` and every node below it in the order of `ast.walk`, contexts and operators left out."""
+    found = [root]
+    for node in found:  # which grows while it is read
+        kind = node.__class__
+        for name in _fields_by_type[kind] if kind in _fields_by_type else _fields(kind):
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                found += value if None not in value else [each for each in value if each is not None]
+            elif value is not None:
+                found.append(value)
+    return found
 
 
 def all_below(root: ast.AST) -> Iterator[ast.AST]:

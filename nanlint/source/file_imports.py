@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import walk
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -52,6 +54,6 @@ def line_for_torch(tree: ast.Module) -> int:
             getattr(node, "name", "") == TORCH
             and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         )
-        for node in ast.walk(tree)
+        for node in walk(tree)
     )
     return line_for_import(tree.body) if not is_taken else 0

@@ -9,6 +9,8 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanlint.source.below import walk
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -110,7 +112,7 @@ def _texts(data: bytes) -> frozenset[int]:
         tree = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset(range(1, data.count(b"\n") + 2))
-    texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    texts = (node for node in walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
     return frozenset(
         line
         for node in texts

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.model import Edit, Span
+from nanlint.source.below import walk
 from nanlint.source.lines import split_lines
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def leftovers(function: ast.AST, edits: Sequence[Edit], line: Callable[[int], st
 @lru_cache(1)
 def _names_in(function: ast.AST) -> list[ast.Name]:
     """Every name in a function, which the next fix is mostly about, too."""
-    return [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    return [node for node in walk(function) if isinstance(node, ast.Name)]
 
 
 def without_leftovers(before: str, after: str) -> str:
@@ -77,7 +78,7 @@ def _functions(text: str) -> dict[str, ast.AST]:
     """The functions of a module by their names; of several with one name, each by how many came before it."""
     found: dict[str, ast.AST] = {}
     before: Counter[str] = Counter()
-    for node in ast.walk(ast.parse(text)):
+    for node in walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             found[f"{node.name}#{before[node.name]}"] = node
             before[node.name] += 1
@@ -99,7 +100,7 @@ def _unread_since(old: ast.AST, new: ast.AST, line: Callable[[int], str]) -> lis
 
 def _read_in(function: ast.AST, deletions: Sequence[Edit], line: Callable[[int], str]) -> set[str]:
     """The names that are read outside of what is deleted."""
-    names = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    names = (node for node in walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
     return {node.id for node in names if not deletions or not _is_replaced(node, deletions, line)}
 
 
@@ -161,7 +162,7 @@ def _bindings_in(function: ast.AST) -> dict[str, list[ast.Name]]:
 def _bound_otherwise(function: ast.AST) -> set[str]:
     """The names that are more than assigned: declared, taken as a parameter, imported."""
     others = (ast.Global, ast.Nonlocal, ast.arg, ast.ExceptHandler, ast.alias)
-    return {name for node in ast.walk(function) if isinstance(node, others) for name in _bound(node)}
+    return {name for node in walk(function) if isinstance(node, others) for name in _bound(node)}
 
 
 @lru_cache(1)
@@ -183,7 +184,7 @@ def _bound(node: ast.AST) -> list[str]:
 
 
 def _blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
-    for node in ast.walk(function):
+    for node in walk(function):
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
             if isinstance(block, list):
@@ -192,7 +193,7 @@ def _blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
 
 def _is_pure(value: ast.expr) -> bool:
     """Whether nothing happens when it is not computed."""
-    for node in ast.walk(value):
+    for node in walk(value):
         if not isinstance(node, _VALUES):
             return False
         if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Attribute) and node.func.attr in _PURE):

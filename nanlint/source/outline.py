@@ -11,6 +11,7 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
+from nanlint.source.trees import tree_of
 from nanlint.source.words import Collector, Contents, collect
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def outline(text: str, path: str = "<string>") -> Outline:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return _Reading(ast.parse(text, path)).result
+        return _Reading(tree_of(text, path)).result
     finally:
         if collecting:
             gc.enable()

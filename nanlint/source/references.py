@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from nanlint.source.below import walk
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
@@ -59,7 +61,7 @@ def _refer(value: ast.expr, note: Callable[[str], None]) -> None:
     elif isinstance(value, ast.Call):
         _refer_to_result(value, note)
     elif isinstance(value, ast.Lambda):
-        for child in ast.walk(value.body):
+        for child in walk(value.body):
             note(last_word(child))
     elif value.__class__ in _HOLDERS:
         for part in _HOLDERS[value.__class__](value):

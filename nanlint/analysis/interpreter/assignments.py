@@ -209,9 +209,7 @@ class Assignments(Calls):
         if other.kind in {TUPLE, DICT} and other.parts and depth < _DEEPEST_PART:
             parts = tuple(self._after(part, held, value, changed, depth + 1) for part in other.parts)
             if any(new is not old for new, old in zip(parts, other.parts, strict=True)):
-                made = other.but(parts=parts)
-                made.key = made
-                return made
+                return other.but(parts=parts, key=object())
         if other.op is None or changed.isdisjoint(storages(other)):
             return other
         op = Op(JOIN, {"0": other, "1": value}, None, self.function)

@@ -114,8 +114,7 @@ class Calls(ImportedCalls):
         for name in sorted(method.attributes):
             if owner and isinstance(base.target, Class):
                 held = self.graph.attribute(base.target, name, base, node)
-                fresh = held.but(op=Op(CALL, {"input": held}, node, self.function))
-                fresh.key = fresh
+                fresh = held.but(op=Op(CALL, {"input": held}, node, self.function), key=object())
                 self.env.names[f"{owner}.{name}"] = fresh
             if is_own:
                 self.function.attributes.add(name)

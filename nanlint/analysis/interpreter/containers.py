@@ -26,6 +26,7 @@ from nanlint.analysis.op_graph import (
 from nanlint.analysis.project.index import dotted
 from nanlint.analysis.selection import SUBSCRIPT, is_shape
 from nanlint.ops.interval import COUNT, FINITE, INF, Interval, point
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from nanlint.analysis.interpreter.environment import Env
@@ -153,7 +154,7 @@ class Containers(Operators):
         own = {
             each.id
             for clause in getattr(node, "generators", ())
-            for each in ast.walk(clause.target)
+            for each in walk(clause.target)
             if isinstance(each, ast.Name)
         }
         bound = self.walrus_names & inner.names.keys()

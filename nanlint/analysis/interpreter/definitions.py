@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nanlint.analysis.interpreter.loops import Loops
 from nanlint.analysis.op_graph import CALL, FUNCTION, Value
 from nanlint.analysis.project.index import Class, Function
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,7 +66,7 @@ class InnerDefinitions(Loops):
                     place = node.lineno, node.col_offset
                     self._last_stores[node.id] = max(place, self._last_stores.get(node.id, place))
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                    rebound = (each.names for each in ast.walk(node) if isinstance(each, ast.Nonlocal))
+                    rebound = (each.names for each in walk(node) if isinstance(each, ast.Nonlocal))
                     self._last_stores |= dict.fromkeys((name for names in rebound for name in names), _ANY_TIME)
                 elif not isinstance(node, ast.ClassDef | ast.Lambda):
                     waiting.extend(ast.iter_child_nodes(node))

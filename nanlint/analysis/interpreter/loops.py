@@ -152,7 +152,7 @@ class Loops(Assignments):
         op = Op(JOIN, {"0": value, **others}, None, self.function)
         op.where = name
         widened = value.but(op=op, constant=NOTHING, parts=(), keys=(), some=False)
-        widened.key = widened
+        widened.key = object()
         reaches = _widenings(value.range)
         widened.range = reaches[what.level] if what.level < len(reaches) else FINITE
         widened.kind, widened.dtype, widened.detached = what.kind, what.dtype, what.detached

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.definitions import InnerDefinitions
 from nanlint.analysis.op_graph import CALL
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from nanlint.analysis.interpreter.environment import Env
@@ -40,7 +41,7 @@ class Matching(InnerDefinitions):
             operands = {"input": subject, "other": self.evaluate(pattern.value)}
             self.env = self.env.under(self.maker.make("torch.eq", operands, node, self.function), holds=True)
             return
-        for each in ast.walk(pattern):
+        for each in walk(pattern):
             name = getattr(each, "name", None) or getattr(each, "rest", None)
             if isinstance(name, str):
                 self.env.names[name] = self.maker.unknown(CALL, name, each, self.function)

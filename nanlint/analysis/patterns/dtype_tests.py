@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.listed_nodes import nodes_of
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op
@@ -27,7 +28,7 @@ def is_decided_by_dtype(op: Op, function: Function, depth: int = 3) -> bool:
 
 
 def _asks(test: ast.expr) -> bool:
-    words = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(test))
+    words = (getattr(node, "attr", getattr(node, "id", "")) for node in walk(test))
     return any(word in _ASKING for word in words)
 
 
@@ -47,7 +48,7 @@ def _decides(each: ast.With | ast.IfExp | ast.If, node: ast.AST | None) -> bool:
     """Whether it is on the way to a node: around it, or left before it."""
     line = getattr(node, "lineno", 0)
     if isinstance(each, ast.IfExp):
-        return any(node is inner for inner in ast.walk(each))
+        return any(node is inner for inner in walk(each))
     is_around = each.lineno <= line <= (each.end_lineno or 0)
     if isinstance(each, ast.With):
         return is_around
@@ -59,7 +60,7 @@ def _decides(each: ast.With | ast.IfExp | ast.If, node: ast.AST | None) -> bool:
 def _is_for_half(test: ast.expr) -> bool:
     """`x.dtype == torch.float16`: what is run there is half."""
     is_equal = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq | ast.Is)
-    return is_equal and any(getattr(node, "attr", "") in {"float16", "half"} for node in ast.walk(test))
+    return is_equal and any(getattr(node, "attr", "") in {"float16", "half"} for node in walk(test))
 
 
 def _switches_off(region: ast.expr) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, TENSOR, name_of
 from nanlint.analysis.relations import root
 from nanlint.analysis.sources import suggests_temperature
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,9 +66,9 @@ def is_fitted(function: Function) -> bool:
 def is_asked_about(node: ast.AST | None, function: Function) -> bool:
     """Whether a condition of the function asks about what is written at `node`."""
     text = ast.unparse(node) if node is not None else ""
-    nodes = list(ast.walk(function.node))
+    nodes = list(walk(function.node))
     tests = [each.test for each in nodes if isinstance(each, ast.If | ast.IfExp | ast.Assert | ast.While)]
-    found = (inner for test in tests for inner in ast.walk(test) if isinstance(inner, ast.Name | ast.Attribute))
+    found = (inner for test in tests for inner in walk(test) if isinstance(inner, ast.Name | ast.Attribute))
     # `greedy = temperature == 0`, and the test is about `greedy`.
     sides = (side for each in nodes if isinstance(each, ast.Compare) for side in (each.left, *each.comparators))
     return bool(text) and any(ast.unparse(each) == text for each in (*found, *sides))
@@ -96,7 +97,7 @@ def _together(function: Function) -> list[Function]:
 
 
 def _ways(name: str, function: ast.AST) -> Iterator[str]:
-    nodes = list(ast.walk(function)) if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) else []
+    nodes = list(walk(function)) if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) else []
     ways = [way for node in nodes if (way := _way(name, node))]
     if ways and not any(_is_floor(name, node) for node in nodes):
         yield from ways

@@ -13,6 +13,7 @@ from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, JOIN, NUMBER, REFERENC
 from nanlint.analysis.relations import aligned, maker, root, same
 from nanlint.analysis.selection import SUBSCRIPT
 from nanlint.ops.names import METHODS
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -182,7 +183,7 @@ def _is_apart(op: Op) -> bool:
 
 
 def _is_stretch(index: ast.expr) -> bool:
-    return any(isinstance(node, ast.Slice) for node in ast.walk(index))
+    return any(isinstance(node, ast.Slice) for node in walk(index))
 
 
 def _blended(op: Op) -> Value | None:

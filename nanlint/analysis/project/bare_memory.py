@@ -16,6 +16,7 @@ from nanlint.analysis.name_hints import LENGTHS_OF_SIDES
 from nanlint.analysis.op_graph import ARRAY, CALL, NUMBER, TENSOR, TUPLE, Op, Value, made_from
 from nanlint.analysis.project.filled import called_for_effect, filled_by, fills
 from nanlint.analysis.project.syntax_names import dotted, last_word, names_below
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -130,7 +131,7 @@ def _statements_around(function: ast.AST) -> dict[int, ast.Assign | ast.AnnAssig
     statements += nodes_of(function, ast.Assign)
     statements += nodes_of(function, ast.AnnAssign)
     statements += nodes_of(function, ast.Expr)
-    return {id(node): each for each in statements if each.value is not None for node in ast.walk(each.value)}
+    return {id(node): each for each in statements if each.value is not None for node in walk(each.value)}
 
 
 def _around(made: ast.AST | None, whole: ast.expr) -> list[ast.Call] | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.syntax_names import (
@@ -13,6 +15,7 @@ from nanlint.analysis.project.syntax_names import (
     last_word,
     names_assigned,
 )
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from nanlint.analysis.project.index import Project
 
 MODULE_BODY = "<module>"
+# In prose, it stands within a line.
+_GLOBAL = re.compile(r"(^|[;:])\s*global\b", re.MULTILINE)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -59,6 +64,10 @@ class Function:
         self.name = qualname.rpartition(".")[2]
         self.decorators = [last_word(each) for each in getattr(node, "decorator_list", ())]
         self.is_running = self.is_done = self.is_too_deep = False
+        self.forget()
+
+    def forget(self) -> None:
+        """Be as before it was interpreted."""
         self.parameters: dict[str, Value] = {}
         self.result: Value | None = None
         """What it returns, its paths joined; None while nothing is known."""
@@ -99,8 +108,6 @@ class Function:
 class Class:
     """A class of the project: its methods, its bases as they are written, and where its attributes are assigned."""
 
-    __slots__ = ("bases", "constants", "methods", "module", "name", "node", "qualname", "shadowed", "stored_by")
-
     def __init__(self, node: ast.ClassDef, module: Module, qualname: str) -> None:
         self.node = node
         self.module = module
@@ -110,8 +117,6 @@ class Class:
         self.shadowed: list[Function] = []
         self.constants: dict[str, ast.expr] = {}
         self.bases = [text for base in node.bases if (text := dotted(base))]
-        self.stored_by: dict[str, set[str]] = {}
-        """The name of an attribute -> the methods that assign it."""
         for statement in node.body:
             if isinstance(statement, _DEFINITIONS):
                 self._add_method(statement)
@@ -127,9 +132,17 @@ class Class:
         if node.name in self.methods:
             self.shadowed.append(self.methods[node.name])
         self.methods[node.name] = method
-        first = node.args.args[0].arg if node.args.args else ""
-        for name in attributes_stored(node.body, first):
-            self.stored_by.setdefault(name, set()).add(node.name)
+
+    @cached_property
+    def stored_by(self) -> dict[str, set[str]]:
+        """The name of an attribute -> the methods that assign it."""
+        found: dict[str, set[str]] = {}
+        for node in self.node.body:
+            if isinstance(node, _DEFINITIONS):
+                first = node.args.args[0].arg if node.args.args else ""
+                for name in attributes_stored(node.body, first):
+                    found.setdefault(name, set()).add(node.name)
+        return found
 
     @property
     def is_dataclass(self) -> bool:
@@ -154,10 +167,12 @@ class Module:
         self.shadowed: list[Function] = []
         """Functions and methods whose name a later definition takes: on another branch, for another type, of a property."""
         self.assigned: set[str] = set()
+        self.interpreted: list[Function] = []
+        """Its functions that were interpreted, inner ones too, in that order."""
         self.rebound: set[str] = set()
         """Names of the file that some function assigns."""
-        if "global " in text:
-            self.rebound = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+        if _GLOBAL.search(text):
+            self.rebound = {name for node in walk(tree) if isinstance(node, ast.Global) for name in node.names}
         self.body = Function(tree, self, None, MODULE_BODY)
         self._read(tree.body)
 
@@ -193,6 +208,14 @@ class Module:
 
     def _shadow(self, *functions: Function | None) -> None:
         self.shadowed += [each for each in functions if each is not None]
+
+    def let_go(self) -> None:
+        """Forget what it defines, all of which knows it."""
+        del self.body
+        for owner in self.classes.values():
+            owner.methods.clear()
+        for held in (self.functions, self.classes, self.interpreted, self.shadowed):
+            held.clear()
 
     def all_functions(self) -> Iterator[Function]:
         """Every function and method at the top of the file, the body of the module first."""

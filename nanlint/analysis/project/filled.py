@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.listed_nodes import nodes_of
-from nanlint.source.below import all_below
+from nanlint.source.below import all_below, walk
 from nanlint.source.references import last_word
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Filled:
 @lru_cache(maxsize=64)
 def filled_by(code: ast.AST) -> Filled:
     """What a piece of code fills, by name."""
-    nodes = ast.walk(code)
+    nodes = walk(code)
     filled = Filled()
     kept: dict[str, set[str]] = {}
     optional: set[ast.AST] = set()

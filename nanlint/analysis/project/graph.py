@@ -91,12 +91,23 @@ class Graph(Objects):
             function.is_running = False
         function.is_done = True
         self.done.append(function)
+        function.module.interpreted.append(function)
         return True
 
     def run_module(self, module: Module) -> None:
         """Interpret every function of a file."""
         for function in module.all_functions():
             self.run(function)
+
+    def let_go(self) -> None:
+        """Take the graph apart: it is full of circles, and what is one of them waits for the collector."""
+        for function in self.done:
+            function.forget()
+        self.project.let_go()
+        del self.restoring
+        self.written.clear()
+        self.done.clear()
+        self._attributes.clear()
 
     # -- names ----------------------------------------------------------------------------------------------------
 

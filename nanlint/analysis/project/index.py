@@ -4,17 +4,15 @@
 
 from __future__ import annotations
 
-import ast
 import os
-import sys
-import warnings
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.project.bound_names import bound_names
 from nanlint.analysis.project.definitions import MODULE_BODY, CallSite, Class, Function, Module
 from nanlint.analysis.project.syntax_names import bindings, dotted
 from nanlint.digest import digest_of
 from nanlint.source.read import UnreadableSource, decode, read_bytes
+from nanlint.source.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +21,6 @@ __all__ = ["MODULE_BODY", "CallSite", "Class", "Function", "Module", "Project", 
 
 # `from .a import x` in a package's __init__, where a has it from b.
 _MOST_HOPS = 5
-_ROOM_TO_PARSE = 4000
 _MODULES = frozenset({"Module", "LightningModule", "PreTrainedModel", "MessagePassing"})
 
 Symbol = Function | Class | Module
@@ -39,6 +36,8 @@ class Project:
         self._by_name: dict[str, list[str]] = {}
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
         self._importers: tuple[int, dict[str, list[Module]]] | None = None
+        self._bound: dict[str, tuple[str, frozenset[str]]] = {}
+        """A file whose names are all imported -> the hash of its bytes, and what its names may be."""
         self._lineages: dict[Class, list[Class]] = {}
         self.consulted: dict[str, str] = {}
         """Each file that was read -> the hash of its bytes."""
@@ -53,7 +52,7 @@ class Project:
     def unread(self) -> Project:
         """The same files, none of them read yet."""
         other = Project(self.root, ())
-        other._all, other._by_name = self._all, self._by_name
+        other._all, other._by_name, other._bound = self._all, self._by_name, self._bound
         return other
 
     def module(self, path: str, text: str | None = None) -> Module | None:
@@ -61,6 +60,14 @@ class Project:
         if path not in self._modules:
             self._modules[path] = self._parsed(path, text)
         return self._modules[path]
+
+    def let_go(self) -> None:
+        """Take what was read apart, of which nobody asks any more."""
+        for module in self.modules:
+            module.let_go()
+        for held in (self._modules, self._resolved, self._lineages):
+            held.clear()
+        self._importers = None
 
     @property
     def modules(self) -> Iterator[Module]:
@@ -75,11 +82,11 @@ class Project:
     def _parsed(self, path: str, text: str | None) -> Module | None:
         try:
             if text is not None:
-                return Module(path, text, _tree(text), self)
+                return Module(path, text, tree_of(text), self)
             data = read_bytes(path)
             self.consulted[path] = digest_of(data)
             source = decode(data, path).text
-            return Module(path, source, _tree(source), self)
+            return Module(path, source, tree_of(source), self)
         except (UnreadableSource, SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
@@ -121,8 +128,10 @@ class Project:
         found: Symbol | None = module.functions.get(name) or module.classes.get(name)
         if found is None and name in module.imports and hops:
             found = self.resolve(module.imports[name], module, hops - 1)
-        for star in module.stars if found is None and hops else ():
-            found = self.resolve(f"{star}.{name}" if not star.endswith(".") else star + name, module, hops - 1)
+        # A star brings no name that begins with an underscore: `from . import __version__` leads into no other file.
+        for star in module.stars if found is None and hops and not name.startswith("_") else ():
+            if self._may_give(star, name, module):
+                found = self.resolve(f"{star}.{name}" if not star.endswith(".") else star + name, module, hops - 1)
             if found is not None:
                 break
         if not rest or found is None:
@@ -130,6 +139,24 @@ class Project:
         if isinstance(found, Module):
             return self._inside(found, rest, hops)
         return self.method(found, rest[0]) if isinstance(found, Class) and len(rest) == 1 else None
+
+    def _may_give(self, star: str, name: str, module: Module) -> bool:
+        """Whether a file whose names are all imported may have this one: not if its text binds none of that name."""
+        level = len(star) - len(star.lstrip("."))
+        path = self._file([part for part in star.lstrip(".").split(".") if part], level, module)
+        if path is None or path in self._modules:
+            return True
+        if path not in self._bound:
+            try:
+                data = read_bytes(path)
+            except UnreadableSource:
+                return True
+            self._bound[path] = digest_of(data), bound_names(data)
+        digest, names = self._bound[path]
+        if {name, "*"}.isdisjoint(names):
+            self.consulted[path] = digest
+            return False
+        return True
 
     def lineage(self, owner: Class) -> list[Class]:
         """The class and those above it that are of the project, nearest first."""
@@ -208,19 +235,3 @@ class Project:
             for base in each.bases:
                 first, _, rest = base.partition(".")
                 yield each.module.imports.get(first, first) + (f".{rest}" if rest else "")
-
-
-@lru_cache(maxsize=64)
-def _tree(text: str) -> ast.Module:
-    """A text parsed; files that many others import are kept for a while.
-
-    A sum of ten thousand terms is nested as deep, and Python refuses to build that tree without room to recurse.
-    """
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, _ROOM_TO_PARSE))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's own, of the user's strings
-            return ast.parse(text)
-    finally:
-        sys.setrecursionlimit(limit)

@@ -8,6 +8,8 @@ from collections import Counter, defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import walk
+
 if TYPE_CHECKING:
     from nanlint.analysis.project.index import Function, Module, Project
 
@@ -64,6 +66,6 @@ class Mentions:
 
     def _names(self, module: Module) -> Counter[str]:
         if module not in self._read:
-            nodes = ast.walk(module.body.node)
+            nodes = walk(module.body.node)
             self._read[module] = Counter(node.id for node in nodes if isinstance(node, ast.Name))
         return self._read[module]

@@ -108,9 +108,7 @@ class Replay:
         """What is not repeated: as it was, unless that may rest on a default which does not hold here."""
         if not (self._overrides or self._freed) or not value.is_known:
             return value
-        made = value.but(range=FINITE)
-        made.key = made
-        return made
+        return value.but(range=FINITE, key=object())
 
     def _made_again(self, value: Value, op: Op, operands: dict[str, Value], *, is_freed: bool) -> Value:
         maker = self._graph.maker

@@ -6,6 +6,8 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import walk
+
 if TYPE_CHECKING:
     from nanlint.analysis.project.index import Function
 
@@ -23,9 +25,9 @@ def spelled_name(full: str, function: Function) -> str | None:
 @lru_cache(maxsize=16)
 def _bound_in(function: ast.AST) -> set[str]:
     """Names that a function binds itself: an import of the file is hidden by them."""
-    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    names = {node.id for node in walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return (
-        names | {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+        names | {node.arg for node in walk(function) if isinstance(node, ast.arg)}
         if not isinstance(function, ast.Module)
         else set()
     )

@@ -6,6 +6,8 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanlint.source.below import walk
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -48,7 +50,7 @@ def last_word(node: ast.expr) -> str:
 def names_below(tree: ast.AST) -> frozenset[str]:
     """Every name, attribute and import in a piece of code."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name):
             found.add(node.id)
         elif isinstance(node, ast.Attribute):

@@ -63,13 +63,8 @@ class WholeProject:
                     graph.run_module(module)
                     modules.append(module)
             consequence, gradients, mentions = Consequence(graph), Gradients(graph), Mentions(graph.project)
-        functions: dict[Module, list[Function]] = {}
-        for function in graph.done:
-            functions.setdefault(function.module, []).append(function)
         for module in modules:
-            self._files[module.path] = FileInProject(
-                graph, consequence, gradients, module, functions[module], mentions=mentions
-            )
+            self._files[module.path] = FileInProject(graph, consequence, gradients, module, mentions=mentions)
 
     def file(self, path: str, text: str) -> FileInProject | None:
         """One file as it is now; None if Python cannot read it."""
@@ -87,9 +82,8 @@ class WholeProject:
             return None
         with _room_to_recurse():
             graph.run_module(module)
-            functions = [function for function in graph.done if function.module is module]
             self._let_go += sum(len(function.ops) for function in graph.done)
-            return FileInProject(graph, Consequence(graph), Gradients(graph), module, functions, is_alone=True)
+            return FileInProject(graph, Consequence(graph), Gradients(graph), module, is_alone=True)
 
 
 class FileInProject:
@@ -101,14 +95,13 @@ class FileInProject:
         consequence: Consequence,
         gradients: Gradients,
         module: Module,
-        functions: list[Function],
         *,
         mentions: Mentions | None = None,
         is_alone: bool = False,
     ) -> None:
         self.graph = graph
         self.module = module
-        self.functions = functions
+        self.functions = list(module.interpreted)
         """Every function of the file that was interpreted, inner ones too."""
         self.is_alone = is_alone
         """Whether the rest of the project was read only as far as the file's imports lead."""
@@ -118,6 +111,12 @@ class FileInProject:
         self._mentions = Mentions(graph.project) if mentions is None else mentions
         self._by_line: dict[int, list[Op]] = {}
         self._codes: dict[Function, Code] = {}
+
+    def let_go(self) -> None:
+        """Forget a file that was looked at alone, and all that was read for it: nobody asks about it again."""
+        if self.is_alone:
+            self._codes.clear()
+            self.graph.let_go()
 
     def ends_of(self, op: Op) -> int:
         """Where the result of an operation goes: bits of `consequence`; 0 where nobody knows."""

@@ -11,6 +11,7 @@ from nanlint.analysis.op_graph import ATTRIBUTE, CALL, GUARDED, JOIN, PARAMETER,
 from nanlint.analysis.project.syntax_names import MIRRORED, bindings, dotted
 from nanlint.analysis.source_text import SourceText
 from nanlint.ops.names import CANONICAL
+from nanlint.source.below import nodes_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,14 +28,14 @@ _MOST_MAKERS = 50
 class WrittenValues:
     """The operations and values of one file, by the nodes where they are written."""
 
-    def __init__(self, module: Module, graph: Graph) -> None:
+    def __init__(self, module: Module) -> None:
         self.ops: dict[ast.AST, Op] = {}
         self.values: dict[ast.AST, Value] = {}
         self.callees: dict[ast.Call, Function | None] = {}
         """The function of the project that is called there; None where it may be one of several."""
         self.autocasts: dict[ast.AST, str] = {}
         """The half dtype that autocast computes in, of each `with` and each function under it."""
-        for function in [each for each in graph.done if each.module is module]:
+        for function in module.interpreted:
             self.callees.update(function.callees)
             self.autocasts.update(function.autocasts)
             for op in function.ops:
@@ -89,13 +90,13 @@ class Code:
             if is_top and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 continue
             is_top = is_top and isinstance(node, ast.Module | ast.If | ast.Try)
-            waiting.extend((child, is_top) for child in reversed(list(ast.iter_child_nodes(node))))
+            waiting.extend((child, is_top) for child in reversed(nodes_below(node)))
         return found
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """Each node -> the node around it."""
-        return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+        return {child: node for node in self.nodes for child in nodes_below(node)}
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around `node`, innermost first."""
@@ -146,7 +147,7 @@ class Code:
     @cached_property
     def _written(self) -> WrittenValues:
         if self.module not in self.graph.written:
-            self.graph.written[self.module] = WrittenValues(self.module, self.graph)
+            self.graph.written[self.module] = WrittenValues(self.module)
         return self.graph.written[self.module]
 
     def op_at(self, node: ast.AST) -> Op | None:

@@ -15,6 +15,7 @@ from nanlint.analysis.source_text import on_one_line
 from nanlint.analysis.training_loop.edits import siblings_between
 from nanlint.analysis.training_loop.events import renamed
 from nanlint.analysis.training_loop.naming import last_word
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -112,7 +113,7 @@ def _prefixes(text: str) -> frozenset[str]:
 def assigned_in(node: ast.AST) -> set[str]:
     """Every name or attribute that something inside `node` assigns."""
     found = set()
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.Name | ast.Attribute | ast.Subscript) and isinstance(inner.ctx, ast.Store):
             found.add(dotted(inner.value if isinstance(inner, ast.Subscript) else inner))
     return found - {""}
@@ -120,11 +121,9 @@ def assigned_in(node: ast.AST) -> set[str]:
 
 def _changed_in(node: ast.AST) -> set[str]:
     """As `assigned_in`, with what is changed in place: `x.mul_(2)`, `values.append(x)`."""
-    calls = [
-        each.func for each in ast.walk(node) if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
-    ]
+    calls = [each.func for each in walk(node) if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)]
     changing = [each for each in calls if each.attr in _GROWING or _is_in_place(each.attr)]
-    augmented = [each.target for each in ast.walk(node) if isinstance(each, ast.AugAssign)]
+    augmented = [each.target for each in walk(node) if isinstance(each, ast.AugAssign)]
     return assigned_in(node) | {dotted(each.value) for each in changing} | {dotted(each) for each in augmented}
 
 
@@ -137,10 +136,10 @@ def is_returned(test: ast.AST, code: Code) -> bool:
     around = next((each for each in code.around(test) if isinstance(each, ast.If)), None)
     if around is None:
         return False
-    assigning = (node for each in around.body for node in ast.walk(each) if isinstance(node, ast.Assign))
+    assigning = (node for each in around.body for node in walk(each) if isinstance(node, ast.Assign))
     set_there = {name for node in assigning for name in assigned_in(node)}
     returned = [node.value for node in code.nodes if isinstance(node, ast.Return) and node.value is not None]
-    return any(dotted(inner) in set_there for value in returned for inner in ast.walk(value))
+    return any(dotted(inner) in set_there for value in returned for inner in walk(value))
 
 
 # -- the same question at another place --------------------------------------------------------------------------
@@ -152,13 +151,13 @@ def opposite_at(test: ast.AST, at: ast.AST, code: Code) -> str | None:
     if between is None or not _can_be_asked_again(test):
         return None
     changed = {name for statement in between for name in _changed_in(statement)} - {""}
-    read = {dotted(inner) for inner in ast.walk(test) if isinstance(inner, ast.Name | ast.Attribute)} - {""}
+    read = {dotted(inner) for inner in walk(test) if isinstance(inner, ast.Name | ast.Attribute)} - {""}
     return None if any(_is_touched(name, changed) for name in read) else _opposite(test, code)
 
 
 def _can_be_asked_again(test: ast.AST) -> bool:
     """Whether it asks about names alone: what is read from gradients or elements may be put right in between."""
-    for inner in ast.walk(test):
+    for inner in walk(test):
         if isinstance(inner, _NOT_TWICE) or (isinstance(inner, ast.Attribute) and inner.attr in {"grad", "data"}):
             return False
         if isinstance(inner, ast.Call) and last_word(inner) not in _ASKING:

@@ -10,6 +10,7 @@ from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, Op, Value
 from nanlint.analysis.project.syntax_names import dotted, names_below
 from nanlint.analysis.training_loop.rate_setting import lineage_of, sets_rates
 from nanlint.analysis.training_loop.run_parts import OPTIMIZER, TORCHS_SCHEDULERS, is_known_scheduler, makers
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +75,7 @@ def _rates_in(maker: Op) -> Iterator[tuple[Rate, bool]]:
 
 def is_setting(node: ast.expr, value: Value) -> bool:
     """Whether somebody outside says the value: a config (`args.lr`, `cfg["lr"]`), a caller, an object that was given."""
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.Attribute | ast.Subscript) and not CONFIGS.isdisjoint(dotted(inner.value).split(".")):
             return True
     waiting, seen = [value], set[Op]()
@@ -129,7 +130,7 @@ def is_compared(function: Function, rate: Rate) -> bool:
         isinstance(node, ast.Compare)
         and not asked.isdisjoint(_last_names(node.left) & _last_names(node.comparators[0]))
         and ast.dump(node.left) != ast.dump(node.comparators[0])
-        for node in ast.walk(function.node)
+        for node in walk(function.node)
     )
 
 
@@ -137,10 +138,10 @@ def _last_names(node: ast.AST) -> set[object]:
     """The attributes and keys that an expression reads: {"lr"} of `args.lr` and of `saved["lr"]`."""
     keys = {
         each.slice.value
-        for each in ast.walk(node)
+        for each in walk(node)
         if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Constant)
     }
-    return keys | {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+    return keys | {each.attr for each in walk(node) if isinstance(each, ast.Attribute)}
 
 
 def is_only_read_off(part: Part) -> bool:

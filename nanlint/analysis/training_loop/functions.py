@@ -10,6 +10,7 @@ from nanlint.analysis.project.index import Class, Function
 from nanlint.analysis.project.syntax_names import inner_statements
 from nanlint.analysis.source_text import SourceText
 from nanlint.analysis.training_loop.code import Code, names_among
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +60,7 @@ class Functions:
     @cached_property
     def words(self) -> frozenset[str]:
         """Every name and attribute of the file."""
-        return names_among(ast.walk(self.tree))
+        return names_among(walk(self.tree))
 
     @cached_property
     def of_file(self) -> list[Function]:

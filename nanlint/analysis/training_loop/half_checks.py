@@ -14,6 +14,7 @@ from nanlint.analysis.training_loop.answers import condition_at, is_truth_alone
 from nanlint.analysis.training_loop.finite_checks import BOTH, INF, NAN, check_of, subject_if_trained
 from nanlint.analysis.training_loop.naming import last_word, thing_of
 from nanlint.ops.names import METHODS
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,7 +114,7 @@ def _subject(node: ast.AST, code: Code) -> ast.expr | None:
 
 
 def _is_asked_elsewhere(test: ast.AST, subject: ast.AST, missed: str, condition: Condition, code: Code) -> bool:
-    around = {id(node) for each in (condition.test, *_asserted_beside(test, code)) for node in ast.walk(each)}
+    around = {id(node) for each in (condition.test, *_asserted_beside(test, code)) for node in walk(each)}
     for node in code.nodes:
         if node is test:
             continue

@@ -15,6 +15,7 @@ from nanlint.analysis.training_loop.answers import Condition, condition_at, ifs_
 from nanlint.analysis.training_loop.finite_checks import check_of, subject_of
 from nanlint.analysis.training_loop.half_checks import is_same_thing
 from nanlint.analysis.training_loop.naming import last_word, thing_of, words_of
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op, Value
@@ -108,7 +109,7 @@ def is_meant(node: ast.AST, code: Code) -> bool:
     """Whether an `if` around asserts something, and so knows why it was taken, or asks for a setting: `if self.replace_nan:`."""
     for around in ifs_around(node, code):
         words = set(words_of(around.test)) if isinstance(around.test, ast.Name | ast.Attribute) else set[str]()
-        if any(isinstance(inner, ast.Assert) for inner in ast.walk(around)) or ("nan" in words and REPLACING & words):
+        if any(isinstance(inner, ast.Assert) for inner in walk(around)) or ("nan" in words and REPLACING & words):
             return True
     return False
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.name_hints import CARRIERS
 from nanlint.analysis.project.syntax_names import dotted
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,7 +49,7 @@ def loop_source_of(name: str, around: Iterable[ast.AST]) -> ast.expr | None:
         elif isinstance(node, _COMPREHENSIONS):
             loops = node.generators
         for loop in loops:
-            if any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(loop.target)):
+            if any(isinstance(inner, ast.Name) and inner.id == name for inner in walk(loop.target)):
                 return loop.iter
     return None
 

@@ -17,6 +17,7 @@ from nanlint.analysis.training_loop.events import Event, EventKind, Written, ren
 from nanlint.analysis.training_loop.items import Assigned, Attempt, Branch, Leave, Repeat, Scope
 from nanlint.analysis.training_loop.naming import last_word
 from nanlint.analysis.training_loop.tree import truth_of
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -55,7 +56,7 @@ class Decision(Written):
         around = next((each for each in self.code.around(self.node) if isinstance(each, _AROUND)), None)
         if not isinstance(around, ast.If):
             return False
-        inside = [node for statement in around.body for node in ast.walk(statement)]
+        inside = [node for statement in around.body for node in walk(statement)]
         # `loss = loss[finite]` leaves out what is not finite.
         if any(isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript) for node in inside):
             return True

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.training_loop.run_parts import makers
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,7 +71,7 @@ def _assignments(code: ast.AST) -> Iterator[ast.Assign]:
     """`group["lr"] = rate`, `schedule.base_lrs = rates`; one that goes on from the rate of the state leaves it in effect."""
     for node in _own_nodes(code):
         if isinstance(node, ast.Assign) and any(map(_is_rate, node.targets)):
-            read = {_key(each) for each in ast.walk(node.value) if isinstance(each, ast.Subscript)}
+            read = {_key(each) for each in walk(node.value) if isinstance(each, ast.Subscript)}
             if read.isdisjoint(_KEPT_BY_THE_STATE):
                 yield node
 
@@ -102,9 +103,9 @@ def _key(target: ast.expr) -> object:
 
 def _is_off_by_default(assignment: ast.Assign, function: Function) -> bool:
     """Whether it is reached only where somebody switches a setting of the object on: `if not self.anneal_steps: return`."""
-    for node in ast.walk(function.node):
+    for node in walk(function.node):
         if isinstance(node, ast.If) and node.lineno < assignment.lineno:
-            is_inside = any(assignment is inner for statement in node.body for inner in ast.walk(statement))
+            is_inside = any(assignment is inner for statement in node.body for inner in walk(statement))
             leaves = isinstance(node.body[-1], ast.Return | ast.Raise) and not is_inside
             denied = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
             asked = node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test
@@ -125,7 +126,7 @@ def _is_false_by_default(setting: ast.expr, function: Function) -> bool:
     positional = [*args.posonlyargs, *args.args]
     defaults = dict(zip([each.arg for each in reversed(positional)], reversed(args.defaults), strict=False))
     defaults |= {each.arg: default for each, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default}
-    for node in ast.walk(made.node):
+    for node in walk(made.node):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
             default = defaults.get(node.value.id)
             if any(getattr(each, "attr", "") == setting.attr for each in node.targets) and default is not None:

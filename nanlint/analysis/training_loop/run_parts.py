@@ -26,6 +26,7 @@ from nanlint.analysis.op_graph import (
 from nanlint.analysis.project.definitions import Class
 from nanlint.analysis.project.syntax_names import dotted
 from nanlint.analysis.training_loop.naming import words_of
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -149,5 +150,5 @@ def _made_class(maker: Op) -> Class | None:
 def _saves_rates(made: Class) -> bool:
     state = made.module.project.method(made, "state_dict")
     return state is not None and any(
-        isinstance(node, ast.Constant) and node.value in _BASE_RATES for node in ast.walk(state.node)
+        isinstance(node, ast.Constant) and node.value in _BASE_RATES for node in walk(state.node)
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.syntax_names import dotted
 from nanlint.analysis.training_loop.roles import role_of
+from nanlint.source.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ _NAMES = 3
 def saved_models(node: ast.AST, code: Code) -> list[str]:
     """The models whose states are written out in what is saved: `model` of `{"model": model.state_dict(), "epoch": 3}`."""
     found: list[str] = []
-    for inner in ast.walk(node):
+    for inner in walk(node):
         function = inner.func if isinstance(inner, ast.Call) and not inner.args and not inner.keywords else None
         if not isinstance(function, ast.Attribute) or function.attr != "state_dict":
             continue
@@ -47,7 +48,7 @@ def reads_parameter(node: ast.AST, code: Code, names: int = _NAMES) -> bool:
     """Whether an expression is made of a parameter of its function, seen through names."""
     if names == 0 or not isinstance(code.node, ast.FunctionDef):
         return False
-    read = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)} - {"self"}
+    read = {inner.id for inner in walk(node) if isinstance(inner, ast.Name)} - {"self"}
     return not read.isdisjoint(code.function.names()) or any(
         reads_parameter(value, code, names - 1) for name in read for value in code.assigned.get(name, ())
     )
