@@ -228,7 +228,7 @@ def test_operators_and_views_stand_for_operations_of_the_table() -> None:
 
 
 def test_spellings_are_bare_words_and_operators() -> None:
-    assert names.spellings("torch.log_softmax") == {"log_softmax", "LogSoftmax"}
+    assert names.spellings("torch.log_softmax") == {"log_softmax", "LogSoftmax", "logits"}
     assert names.spellings("torch.div") == {
         "div", "div_", "divide", "divide_", "true_divide", "true_divide_", "/",
     }  # fmt: skip
