@@ -32,8 +32,10 @@ def steps(arguments: list[str]) -> list[tuple[str, ...]]:
 
 def main(arguments: list[str]) -> int:
     """Run every step with this interpreter; the exit code of the first that fails, or 0."""
-    # Bytecode that is not written is compiled again by each of the many processes that the tests start.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    # Bytecode that is not written is compiled again by each of the many processes that the tests start. The cores are
+    # shared out already: further threads of torch would only wait for each other, and they do that by spinning.
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {"OMP_NUM_THREADS": "1", **kept}
     for step in steps(arguments):
         print("$", *step, flush=True)
         code = subprocess.run([sys.executable, "-m", *step], cwd=ROOT, env=environment, check=False).returncode
