@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import re
+import shutil
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -15,8 +17,7 @@ from nanlint.engine.rulebook import rulebook
 from tests.checkout import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nanlint.model import Finding
 
@@ -47,16 +48,18 @@ def rows() -> Iterator[Row]:
 
 ROWS = list(rows())
 BY_RULE = [row for row in ROWS if row.caught_by not in COMMANDS]
-FOUND: dict[str, list[Finding]] = {}
 
 
-def found_in(project: str) -> list[Finding]:
-    """Everything that is found in a project, worked out once."""
-    if project not in FOUND:
-        report = nanlint.check_paths([PROJECTS / project], select=["ALL"], preview=True, severity="info")
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Sequence[Finding]]:
+    """Everything that is found in each project, where it is a project of its own and no part of ours."""
+    found = {}
+    for folder in filter(Path.is_dir, PROJECTS.iterdir()):
+        copy = shutil.copytree(folder, tmp_path_factory.mktemp("notes") / folder.name)
+        report = nanlint.check_paths([copy], select=["ALL"], preview=True, severity="info")
         assert report.errors == ()
-        FOUND[project] = list(report.findings)
-    return FOUND[project]
+        found[folder.name] = report.findings
+    return found
 
 
 def marked_line(row: Row) -> int:
@@ -83,11 +86,13 @@ def test_every_number_in_the_projects_has_its_row() -> None:
 
 
 @pytest.mark.parametrize("row", BY_RULE, ids=lambda row: f"{row.number} {row.caught_by}")
-def test_a_sentence_of_trouble_is_caught_by_what_its_row_says(row: Row) -> None:
+def test_a_sentence_of_trouble_is_caught_by_what_its_row_says(
+    row: Row, findings: Mapping[str, Sequence[Finding]]
+) -> None:
     line = marked_line(row)
     codes = {
         finding.code
-        for finding in found_in(row.project)
+        for finding in findings[row.project]
         if finding.path.endswith(f"{row.project}/{row.file}") and finding.span.line <= line <= finding.span.end_line
     }
     if row.caught_by == SILENT:
