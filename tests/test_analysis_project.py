@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from nanlint.analysis.op_graph import made_from
+from nanlint.api import check_source
+from nanlint.settings import Settings
 from tests.analysed import graph_of, ranges, revealed, shown_in
 
 
@@ -294,3 +298,20 @@ def test_one_of_two_functions_returns_what_either_does() -> None:
             reveal(act(x))
     """
     assert ranges(source) == ["[-1, 1]"]
+
+
+HEATMAPS = """
+import torch
+def _bounded(x):
+    return {bounded}
+def _focal(maps, target):
+    return sum(-torch.log(each[target == 1]).sum() for each in maps)
+def detection_loss(outputs, target):
+    return _focal([_bounded(each) for each in outputs], target)
+"""
+
+
+@pytest.mark.parametrize(("bounded", "found"), [("x.sigmoid().clamp(1e-4, 1 - 1e-4)", []), ("x.exp()", ["NAN102"])])
+def test_a_bound_on_each_element_of_a_list_reaches_what_the_list_is_passed_to(bounded: str, found: list[str]) -> None:
+    findings = check_source(HEATMAPS.format(bounded=bounded), settings=Settings(select=("NAN102",), severity="info"))
+    assert [each.code for each in findings] == found

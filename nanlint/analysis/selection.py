@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, ELEMENT, GUARDED, NUMBER, TENSOR, TUPLE, Op, Value
-from nanlint.ops.interval import COUNT, INF, TRUTH, Interval, point
+from nanlint.ops.interval import COUNT, FINITE, INF, TRUTH, Interval, point
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
@@ -123,6 +124,13 @@ def is_shape(value: Value) -> bool:
     op = value.op
     is_called = op is not None and op.function == METHODS["size"] and "dim" not in op.operands
     return (value.kind is TUPLE and value.name == "shape") or (value.kind is NUMBER and is_called)
+
+
+def range_of_each(listed: Value) -> Interval:
+    """The numbers of each element of `[f(x) for x in xs]`; anything for other lists."""
+    op = listed.op
+    is_list = op is not None and op.where == "comprehension" and not isinstance(op.node, ast.DictComp)
+    return op.operands["input"].range if op is not None and is_list else FINITE
 
 
 def range_of_parts(value: Value) -> Interval:

@@ -236,3 +236,16 @@ def arithmetic_of_numbers() -> None:
     reveal(1 - 1e-7)  # range: [1, 1]
     reveal(True)  # range: [1, 1]
     reveal(1e400)  # range: inf
+
+
+def elements_of_comprehensions(x: torch.Tensor) -> None:
+    kept = [each.sigmoid().clamp(0.1, 0.9) for each in (x, -x, 2 * x)]
+    reveal(kept[0])  # range: [0.1, 0.9]
+    reveal(kept[-1].log())  # range: [-2.30259, -0.10536]
+    for each in kept:
+        reveal(each)  # range: [0.1, 0.9]
+    kept.append(x)
+    reveal(kept[0])  # range: (-inf, inf)
+    named = {each: each * 0.1 for each in (1.0, 2.0)}
+    for each in named:
+        reveal(each)  # range: (-inf, inf)

@@ -24,7 +24,7 @@ from nanlint.analysis.op_graph import (
     Value,
 )
 from nanlint.analysis.project.index import dotted
-from nanlint.analysis.selection import SUBSCRIPT, is_shape
+from nanlint.analysis.selection import SUBSCRIPT, is_shape, range_of_each
 from nanlint.ops.interval import COUNT, FINITE, INF, Interval, point
 from nanlint.source.below import walk
 
@@ -88,7 +88,7 @@ class Containers(Operators):
         value = self.unknown(
             ELEMENT, str(index.constant) if index.constant is not NOTHING else "", node, {"input": base, "index": index}
         )
-        value.detached = base.detached
+        value.detached, value.range = base.detached, range_of_each(base)
         text = ast.unparse(node) if isinstance(node.slice, ast.Constant) and dotted(node.value) else ""
         if text:
             held = self.env.names.get(text)
@@ -185,7 +185,7 @@ class Containers(Operators):
         if source.kind in {TENSOR, ARRAY}:
             return self.emit(SUBSCRIPT, {"input": source}, node, {"input": node})
         value = self.unknown(ELEMENT, "", node, {"input": source})
-        value.detached = source.detached
+        value.detached, value.range = source.detached, range_of_each(source)
         return value
 
 

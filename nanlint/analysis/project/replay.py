@@ -21,6 +21,7 @@ from nanlint.analysis.op_graph import (
     Op,
     Value,
 )
+from nanlint.analysis.selection import range_of_each
 from nanlint.ops.interval import FINITE
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ class Replay:
         if op.function == ATTRIBUTE and "stored" in operands:
             return operands["stored"].but(op=op, key=op)
         if op.function in {CALL, ATTRIBUTE, ELEMENT} or op.function.startswith("<"):
-            return value
+            return _taken_from(operands, value) if op.function == ELEMENT else value
         made = maker.make(
             op.function, operands, op.node, op.scope, recorded=op.recorded, operator=value.kind is not TENSOR, module=op.module, rest=op.rest
         )  # fmt: skip
@@ -175,3 +176,9 @@ class Replay:
 def _is_overridden(known: Value, passed: Value | None) -> bool:
     """Whether a caller passes something else than the default."""
     return known.assumed and passed is not None and not passed.range.is_subset(known.range)
+
+
+def _taken_from(operands: Mapping[str, Value], value: Value) -> Value:
+    """An element of a list that a caller passes: each of `[f(x) for x in xs]` is what f returns."""
+    known = range_of_each(operands["input"]) if "input" in operands else FINITE
+    return value.but(range=known) if known != FINITE else value
