@@ -238,6 +238,7 @@ def unit_loss(x, rays, mask, index):
         ("F.linear(x, rays)", True),
         ("F.relu(F.linear(x, rays))", False),
         ("x * (mask > 0)", False),
+        ("rays * mask", False),
         ("x[index] - x[:, None]", False),
         ("x.masked_fill(mask, 0.0).reshape(4, -1)", False),
     ],

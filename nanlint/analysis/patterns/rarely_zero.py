@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, JOIN, PARAMETER, made_from
 from nanlint.analysis.relations import maker, root
 from nanlint.analysis.selection import VIEWS
+from nanlint.analysis.sources import suggests_mask
 from nanlint.ops.interval import TRUTH
 
 if TYPE_CHECKING:
@@ -27,28 +28,22 @@ _ZERO_KEEPING = VIEWS | {
 }
 
 
-def has_ordinary_zero_rows(op: Op) -> bool:
-    """Whether rows that a norm measures are all 0 in everyday data; for a ray, a feature or a quaternion it takes a coincidence.
-
-    Nothing is said against a norm of everything: it may be that of a silent clip.
-    """
-    return "dim" not in op.operands or op.subject is None or _may_be_zeros(op.subject)
-
-
-def _may_be_zeros(value: Value, depth: int = _DEEPEST) -> bool:
-    made = made_from(value)
-    if value.learned or value.range.constant == 0:
+def has_ordinary_zero_rows(value: Value | None, depth: int = _DEEPEST) -> bool:
+    """Whether whole rows of it are 0 in everyday data; for a ray, a feature or a quaternion it takes a coincidence."""
+    if value is None or value.learned or value.range.constant == 0:
         return True
+    made = made_from(value)
     if made is None or not depth:
         return False
-    is_masked = made.function == "torch.mul" and any(each.range.is_subset(TRUTH) for each in made.operands.values())
+    factors = made.operands.values() if made.function == "torch.mul" else ()
+    is_masked = any(each.range.is_subset(TRUTH) or suggests_mask(each) for each in factors)
     is_set = made.where == "element" or made.where.rpartition(".")[2] == "grad"
     if is_masked or is_set or made.function in _ZERO_MAKING or _is_of_what_was_passed(made):
         return True
     is_stored = made.function == ATTRIBUTE and "stored" in made.operands
     is_kept = is_stored or made.function in {JOIN, ELEMENT} or made.function in _ZERO_KEEPING
     parts = [part for each in made.operands.values() for part in (each, *each.parts)] if is_kept else []
-    return any(_may_be_zeros(each, depth - 1) for each in parts)
+    return any(has_ordinary_zero_rows(each, depth - 1) for each in parts)
 
 
 def _is_of_what_was_passed(made: Op) -> bool:

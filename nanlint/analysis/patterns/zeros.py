@@ -189,9 +189,10 @@ def _sized(op: Op, _: Value, depth: int) -> Zero | None:
     return Zero(COUNT, op, is_by_name=is_by_name) if not is_by_name or selected_by_name(subject) else None
 
 
-def _measured(op: Op, _: Value, depth: int) -> Zero | None:
+def _measured(op: Op, value: Value, depth: int) -> Zero | None:
     del depth
-    return Zero(NORM, op, is_ordinary=op.function not in NORMS or has_ordinary_zero_rows(op))
+    is_of_rows = op.function in NORMS and ("dim" in op.operands or value.kind is ARRAY)
+    return Zero(NORM, op, is_ordinary=not is_of_rows or has_ordinary_zero_rows(op.subject))
 
 
 def _spread(op: Op, _: Value, depth: int) -> Zero | None:
