@@ -262,3 +262,35 @@ def accuracy(labels, guesses, weights):
 def test_a_tally_of_all_that_a_loop_has_seen_is_rarely_zero(step: str, *, is_rare: bool) -> None:
     (found,) = check_source(TALLY.format(step=step), settings=EVERYTHING)
     assert (table.RARE.name in found.evidence) is is_rare
+
+
+GRID = """
+import torch
+class Grid(torch.nn.Module):
+    def __init__(self, low, high):
+        super().__init__()
+        self.register_buffer("low", torch.Tensor(low))
+        self.register_buffer("high", torch.Tensor(high))
+        self.weight = torch.nn.Parameter(torch.ones(3))
+    def fit(self, x):
+        self.least, self.most = x.min(), x.max()
+    def forward(self, x, box, a, b):
+        return self.weight * ((x - {low}) / ({high} - {low}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_rare"),
+    [
+        ("self.low", "self.high", True),
+        ("box[0]", "box[1]", True),
+        ("self.box[0]", "self.box[1]", True),
+        ("self.least", "self.most", False),
+        ("x.min()", "x.max()", False),
+        ("a", "b", False),
+    ],
+)
+def test_a_range_whose_ends_are_given_is_rarely_empty(low: str, high: str, *, is_rare: bool) -> None:
+    findings = check_source(GRID.format(low=low, high=high), settings=EVERYTHING)
+    (found,) = (each for each in findings if each.code == "NAN101")
+    assert (table.RARE.name in found.evidence) is is_rare

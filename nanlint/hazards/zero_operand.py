@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, NUMBER, TENSOR, UNKNOWN, Op, Value, made_from
 from nanlint.analysis.patterns.quotients import (
+    are_ends_given,
     is_by_its_peak,
     is_own_part,
     is_place_between,
@@ -67,7 +68,9 @@ class ZeroOperand:
             found = Zero(VALUE, made, is_ordinary=False, is_by_name=True)
         if found is None or not self._is_of_tensors or is_mended(self.op, self.operand.value, self.function):
             return None
-        if any(holds(above, self.operand.value) for holds in (is_weighted_mean, is_by_its_peak, is_place_between)):
+        if is_place_between(above, self.operand.value):
+            return found._replace(is_ordinary=not are_ends_given(self.operand.value))
+        if is_weighted_mean(above, self.operand.value) or is_by_its_peak(above, self.operand.value):
             return found._replace(is_ordinary=True)
         return found.rarely if is_share(above, self.operand.value) else found
 

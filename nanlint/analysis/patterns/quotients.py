@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import made_from
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, JOIN, PARAMETER, made_from
 from nanlint.analysis.patterns.tensors import sliced
 from nanlint.analysis.patterns.zeros import SUMS
 from nanlint.analysis.relations import aligned, maker, root, same
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
+
+
+_PARTS = frozenset({"subscript", ELEMENT})
+_TENSORS = frozenset({"torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.from_numpy", "torch.FloatTensor"})
 
 
 def is_weighted_mean(above: Value | None, below: Value) -> bool:
@@ -33,6 +37,32 @@ def is_place_between(part: Value | None, whole: Value) -> bool:
     minus = maker(taken, frozenset({"torch.neg"})) if above.function == "torch.add" else None
     low = minus.subject if minus is not None else taken if above.function == "torch.sub" else None
     return same(low, below.operands.get("other"))
+
+
+def are_ends_given(whole: Value) -> bool:
+    """Whether the ends of a range are stated and not measured: the corners of a box, or what a module was built with."""
+    below = maker(whole, frozenset({"torch.sub"}))
+    ends = list(below.operands.values()) if below is not None else []
+    corners = [made.subject for each in ends if (made := maker(each, _PARTS)) is not None and made.subject is not None]
+    is_box = len(corners) > 1 and (same(*corners) or len({_held_under(each) for each in corners} - {""}) == 1)
+    return bool(ends) and (is_box or all(map(_is_built_in, ends)))
+
+
+def _held_under(value: Value) -> str:
+    """The name of the attribute that it is; each time it is read it may be another value."""
+    op = made_from(value)
+    return op.where if op is not None and op.function == ATTRIBUTE else ""
+
+
+def _is_built_in(value: Value, depth: int = 6) -> bool:
+    """What the constructor was given, as it is or as a tensor."""
+    op = made_from(root(value))
+    if op is None or not depth:
+        return False
+    if op.function == PARAMETER:
+        return op.scope is not None and op.scope.name == "__init__"
+    inner = [*op.operands.values(), *op.rest] if op.function in {ATTRIBUTE, JOIN, *_TENSORS} else []
+    return bool(inner) and _is_built_in(inner[0], depth - 1)
 
 
 def is_by_its_peak(part: Value | None, peak: Value) -> bool:
