@@ -205,10 +205,11 @@ if __name__ == "__main__":
         ("evaluate_test.py", EVALUATION, "", True),
         ("evaluate.py", EVALUATION, "import evaluate\n", False),
         ("tune.py", EVALUATION + "    shown(net(1)).sum().backward()\n", "", False),
+        ("main.py", EVALUATION + "    net.train_one_epoch(shown)\n", "", False),
         ("features.py", EVALUATION + "    torch.save(shown(net(1)), path)\n", "", False),
         ("maps.py", EVALUATION.partition("if __name__")[0], "", False),
     ],
-    ids=["a script", "called like a test", "imported", "trains", "writes data", "loads nothing"],
+    ids=["a script", "called like a test", "imported", "trains", "has it trained", "writes data", "loads nothing"],
 )
 def test_what_breaks_in_a_script_that_only_runs_a_model_matters_less(
     tmp_path: Path, name: str, code: str, beside: str, *, only_runs: bool

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nanlint.analysis.project.definitions import Module
 
-_TRAINS = re.compile(r"backward|autograd\.grad|\.step\(|\.fit\(|\bTrainer\b|training_step")
+_TRAINS = re.compile(r"backward|autograd\.grad|\.step\(|\.fit\(|Trainer|optimizer|\btrain\w*\(|training_step")
 _LOADS = re.compile(r"load_state_dict|torch\.load|load_model|from_pretrained|load_from_checkpoint")
 # What it writes may be what others train on.
 _WRITES = re.compile(r"torch\.save|np\.save|savez|\bh5py\b|pickle\.dump|\.tofile\(|\.to_csv\(|to_parquet")
