@@ -11,7 +11,7 @@ from nanlint.source.below import all_below, nodes_below
 
 ROOT = Path(__file__).resolve().parents[1]
 OUR_OWN = sorted((ROOT / "nanlint").rglob("*.py"))
-LEFT_OUT = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.alias)
+LEFT_OUT = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 
 RARE = """
 match a:

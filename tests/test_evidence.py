@@ -226,6 +226,7 @@ UNIT = """
 import torch
 from torch.nn import functional as F
 def unit_loss(x, rays, mask, index):
+    lines = F.linear(x, rays)
     rows = {rows}
     return (rows / rows.norm(dim=-1, keepdim=True)).sum()
 """
@@ -234,9 +235,10 @@ def unit_loss(x, rays, mask, index):
 @pytest.mark.parametrize(
     ("rows", "is_rare"),
     [
-        ("rays", True),
-        ("torch.cat([rays, x], -1)", True),
-        ("F.linear(x, rays)", True),
+        ("lines", True),
+        ("torch.cat([lines, 2 * lines], -1)", True),
+        ("rays", False),
+        ("torch.cat([rays, lines], -1)", False),
         ("F.relu(F.linear(x, rays))", False),
         ("x * (mask > 0)", False),
         ("rays * mask", False),

@@ -35,7 +35,7 @@ LEARNED = Item("learned", -1, 0, -2, "it is a weight itself, which training woul
 # What kind of defect it is.
 LOST_AT_ONCE = Item("lost-at-once", +1, 0, 1, "one such value makes the loss or every gradient NaN")
 MILD = Item("mild", -1, 0, -1, "it costs accuracy or a warning before it costs the run")
-IN_THE_LOOP = Item("in-the-loop", +1, 5, 5, "it is about the training loop itself, its settings or its checkpoints")
+IN_THE_LOOP = Item("in-the-loop", +1, 7, 5, "it is about the training loop itself, its settings or its checkpoints")
 GRADIENT_ONLY = Item("gradient-only", +1, 0, 1, "the forward stays finite; the gradient breaks")
 HALF_ALONE = Item("half-alone", -1, -6, -3, "it breaks in float16 or bfloat16 alone")
 HALF_UNUSED = Item("half-unused", -1, -3, -2, "it breaks in float16 or bfloat16 alone, and nothing says that one of them is used here")

@@ -145,6 +145,9 @@ _SIGNS_OF: dict[str, set[str]] = {}
 # `x[mask] = value` is a statement that is an operation.
 for _operator, _operation in (*OPERATORS.items(), *UNARY_OPERATORS.items(), ("[]=", "torch.masked_fill")):
     _SIGNS_OF.setdefault(_operation, set()).add(_operator)
+# `0 < x` is `x > 0`.
+for _operator, _mirrored in ((">", "<"), (">=", "<="), ("<", ">"), ("<=", ">=")):
+    _SIGNS_OF[OPERATORS[_operator]].add(_mirrored)
 for (_, _attribute), _operation in HELD_FOR_LOGITS.items():
     _SIGNS_OF.setdefault(_operation, set()).add(_attribute)
 

@@ -30,9 +30,9 @@ _ZERO_KEEPING = VIEWS | {
 
 def has_ordinary_zero_rows(value: Value | None, depth: int = _DEEPEST) -> bool:
     """Whether whole rows of it are 0 in everyday data; for a ray, a feature or a quaternion it takes a coincidence."""
-    if value is None or value.learned or value.range.constant == 0:
-        return True
-    made = made_from(value)
+    made = made_from(value) if value is not None else None
+    if value is None or value.learned or value.range.constant == 0 or (made is not None and made.function == PARAMETER):
+        return True  # of what callers pass, whom nobody knows, as of a padded batch, nothing says that no row is empty
     if made is None or not depth:
         return False
     factors = made.operands.values() if made.function == "torch.mul" else ()
