@@ -65,9 +65,17 @@ def test_an_alias_that_leads_to_itself_ends() -> None:
     assert read("a: &a\n  b: 1\n  c: *a\n")["a.b"] == 1
 
 
-def test_aliases_within_aliases_do_not_explode() -> None:
-    lines = ["a0: &a0 {x: 1, y: 2}"]
-    lines += [f"a{n}: &a{n} {{{', '.join(f'k{i}: *a{n - 1}' for i in range(9))}}}" for n in range(1, 9)]
+@pytest.mark.parametrize(
+    ("first", "form", "part"),
+    [
+        pytest.param("{x: 1, y: 2}", "{%s}", "k%d: *%s", id="mappings"),
+        pytest.param("[[]]", "[%s]", "%.0s*%s", id="lists that hold no setting"),
+        pytest.param("{}", "{<<: [%s]}", "%.0s*%s", id="merged mappings that hold no setting"),
+    ],
+)
+def test_aliases_within_aliases_do_not_explode(first: str, form: str, part: str) -> None:
+    lines = [f"a0: &a0 {first}"]
+    lines += [f"a{n}: &a{n} " + form % ", ".join(part % (i, f"a{n - 1}") for i in range(9)) for n in range(1, 19)]
     assert len(read("\n".join(lines) + "\n")) <= 20_000
 
 

@@ -23,6 +23,8 @@ _STANDARD = "tag:yaml.org,2002:"
 _TOO_DEEP = "nested too deeply to be read; it was not checked"
 # The C code is at ease with 10,000 levels.
 _DEEPEST_BRACKETS = 1000
+# Aliases of lists of aliases, nested, would be visited for hours though each list has a few words.
+_MOST_NODES = 100_000
 _BRACKET = re.compile(r"[\[\]{}]")
 _DASHES = re.compile(r"(?:[-?:][ \t]+){1000}")
 
@@ -64,27 +66,27 @@ def _why(error: yaml.MarkedYAMLError) -> str:
 
 def _document(root: yaml.Node) -> Document:
     found: dict[tuple[str, ...], Entry] = {}
-    for entry in _below(root, ()):
+    for entry in _below(root, (), iter(range(_MOST_NODES))):
         found[entry.path] = entry  # of a key that is given twice the last one counts
         if len(found) >= MOST_ENTRIES:
             break
     return list(found.values())
 
 
-def _below(node: yaml.Node, path: tuple[str, ...]) -> Iterator[Entry]:
-    """The entries below `node`; an alias that leads back to itself ends where DEEPEST does."""
-    if len(path) > DEEPEST:
+def _below(node: yaml.Node, path: tuple[str, ...], visits: Iterator[int]) -> Iterator[Entry]:
+    """The entries below `node`, as far as `visits` last; an alias that leads back to itself ends where DEEPEST does."""
+    if len(path) > DEEPEST or next(visits, None) is None:
         return
     if isinstance(node, yaml.MappingNode):
-        for key, value in _pairs(node, depth=len(path)):
-            yield from _entries(key, value, (*path, key.value))
+        for key, value in _pairs(node, len(path), visits):
+            yield from _entries(key, value, (*path, key.value), visits)
     elif isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
             if not isinstance(item, yaml.ScalarNode):
-                yield from _below(item, (*path, str(index)))
+                yield from _below(item, (*path, str(index)), visits)
 
 
-def _entries(key: yaml.ScalarNode, value: yaml.Node, path: tuple[str, ...]) -> Iterator[Entry]:
+def _entries(key: yaml.ScalarNode, value: yaml.Node, path: tuple[str, ...], visits: Iterator[int]) -> Iterator[Entry]:
     if isinstance(value, yaml.ScalarNode):
         yield Entry(path, _scalar(value), _span(key, value))
         return
@@ -93,10 +95,10 @@ def _entries(key: yaml.ScalarNode, value: yaml.Node, path: tuple[str, ...]) -> I
     if isinstance(value, yaml.SequenceNode) and all(isinstance(item, yaml.ScalarNode) for item in value.value):
         yield Entry(path, tuple(_scalar(item) for item in value.value), _span(key, value))
         return
-    yield from _below(value, path)
+    yield from _below(value, path, visits)
 
 
-def _pairs(node: yaml.MappingNode, *, depth: int) -> Iterator[_Pair]:
+def _pairs(node: yaml.MappingNode, depth: int, visits: Iterator[int]) -> Iterator[_Pair]:
     """The keys of a mapping with their values: what is merged into it first, so that its own come last and win."""
     own: list[_Pair] = []
     for key, value in node.value:
@@ -107,8 +109,10 @@ def _pairs(node: yaml.MappingNode, *, depth: int) -> Iterator[_Pair]:
             continue
         merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
         for source in reversed(merged):
-            if isinstance(source, yaml.MappingNode) and source is not node and depth < DEEPEST:
-                yield from _pairs(source, depth=depth + 1)
+            if not isinstance(source, yaml.MappingNode) or source is node or depth >= DEEPEST:
+                continue
+            if next(visits, None) is not None:
+                yield from _pairs(source, depth + 1, visits)
     yield from own
 
 
