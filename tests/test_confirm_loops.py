@@ -11,10 +11,10 @@ pytest.importorskip("torch", reason="torch is not installed, so no loop can be d
 
 import torch
 
-from nanlint.confirm.worker.loop_proofs import proof_of
-from nanlint.confirm.worker.loops import ENOUGH, NAN_LOSS, drive
+from nanlint.confirm.worker.training.harms import harm_of
 from nanlint.model.verdict import VerdictKind
 from tests.confirm_projects import finding_at, verdicts_on, written
+from tests.loop_driver import ENOUGH, NAN_LOSS, drive
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,13 +73,13 @@ def verdict_on(folder: Path, text: str, code: str = "NAN411") -> Verdict:
 def test_a_loop_is_driven_by_the_names_that_people_use(tmp_path: Path, text: str) -> None:
     verdict = verdict_on(tmp_path, text)
     assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
-    assert "driven with a fault: a NaN loss in round 2 is in the weights: 1, " in (verdict.reason or "")
+    assert "driven with a fault: a NaN loss is in the weights after step 2" in (verdict.reason or "")
 
 
 def test_the_loop_of_a_script_is_driven_and_reachable(tmp_path: Path) -> None:
     verdict = verdict_on(tmp_path, SCRIPT)
     assert (verdict.kind, verdict.level) == (VerdictKind.REACHABLE, "slice")
-    assert (verdict.reason or "").startswith("the loop, driven with a fault: a NaN loss in round 2 is in the weights")
+    assert (verdict.reason or "").startswith("the loop, driven with a fault: a NaN loss is in the weights")
 
 
 def test_a_loop_that_calls_what_nobody_knows_is_reachable(tmp_path: Path) -> None:
@@ -127,4 +127,52 @@ def test_a_loop_is_ended_after_enough_rounds() -> None:
 def test_a_step_after_a_check_is_proved_by_what_the_check_asks_about(check: str, name: str) -> None:
     lines = ["def train(model):", "    loss.backward()", f"    if not {check}:", "        log()", "    step()"]
     target = {"function_lines": [1], "first": 3, "last": 3}
-    assert proof_of("NAN405", lines, target) == name
+    assert harm_of("NAN405", lines, target) == name
+
+
+TWO_RANKS = """
+def train(model, optimizer, batches):
+    for batch in batches:
+        optimizer.zero_grad()
+        loss = model(batch).mean()
+        bad = (~torch.isfinite(loss)).float()
+        torch.distributed.all_reduce(bad)
+        if bad > 0:  # here
+            continue
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        pytest.param(TWO_RANKS, VerdictKind.NOT_REPRODUCED, id="both skip"),
+        pytest.param(TWO_RANKS.replace("all_reduce", "is_available(); str"), VerdictKind.CONFIRMED, id="one skips"),
+    ],
+)
+def test_a_process_that_skips_alone_leaves_the_other_one_waiting(tmp_path: Path, text: str, kind: VerdictKind) -> None:
+    assert verdict_on(tmp_path, text, "NAN409").kind is kind
+
+
+def test_a_schedule_that_a_script_makes_is_no_step_of_it(tmp_path: Path) -> None:
+    made = "    sched = torch.optim.lr_scheduler.StepLR(optimizer, 1)\n    for batch in batches:"
+    text = TWO_RANKS.replace("    for batch in batches:", made).replace("step()", "step()\n        sched.step()")
+    assert verdict_on(tmp_path, text, "NAN410").kind is VerdictKind.NOT_REPRODUCED
+
+
+def test_the_step_of_another_optimizer_is_no_step_behind_the_fault(tmp_path: Path) -> None:
+    text = """
+    def train(model, optimizer, batches):
+        level = torch.nn.Parameter(torch.ones(1))
+        other = torch.optim.SGD([level], lr=0.1)
+        for batch in batches:
+            optimizer.zero_grad()
+            loss = model(batch).mean()
+            if torch.isfinite(loss):  # here
+                loss.backward()
+                optimizer.step()
+            level.square().sum().backward()
+            other.step()
+    """
+    assert verdict_on(tmp_path, text, "NAN405").kind is VerdictKind.NOT_REPRODUCED

@@ -86,7 +86,7 @@ def test_what_was_made_up_is_told() -> None:
 
 def test_a_trainer_class_without_a_script_is_made_and_its_loop_called(tmp_path: Path) -> None:
     verdict = verdicts_on([finding_at(written(tmp_path, TRAINER), code="NAN411")])[0]
-    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "script")
+    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
 
 
 HOOKED = """

@@ -13,10 +13,10 @@ from tests.fixing import fixed
 
 pytest.importorskip("torch", reason="torch is not installed, so no loop can be run")
 
-from nanlint.confirm.worker.loops import INF_LOSS, NAN_LOSS, drive
+from tests.loop_driver import INF_LOSS, NAN_LOSS, drive
 
 if TYPE_CHECKING:
-    from nanlint.confirm.worker.loops import Fault, Run
+    from tests.loop_driver import Fault, Run
 
 pytestmark = pytest.mark.slow
 

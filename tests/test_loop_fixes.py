@@ -210,8 +210,8 @@ def test_nan502_looks_at_the_model_and_not_at_the_optimizer() -> None:
 @pytest.mark.parametrize("code", ["NAN403", "NAN405", "NAN406", "NAN411", "NAN502"])
 def test_finite_rounds_train_as_they_did(code: str) -> None:
     pytest.importorskip("torch", reason="torch is not installed, so no loop can be run")
-    from nanlint.confirm.worker.loops import drive  # noqa: PLC0415 - it imports torch
     from tests.checkout import ROOT  # noqa: PLC0415 - beside it
+    from tests.loop_driver import drive  # noqa: PLC0415 - it imports torch
     from tests.truth_running import load, marked_in  # noqa: PLC0415 - it imports torch
 
     (folder,) = (ROOT / "fixtures").glob(f"{code}_*")

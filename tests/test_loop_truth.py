@@ -13,7 +13,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed, so no loop can be run")
 
-from nanlint.confirm.worker.loops import (  # noqa: E402 - it imports torch
+from tests.checkout import ROOT  # noqa: E402 - after torch, like the others
+from tests.loop_driver import (  # noqa: E402 - it imports torch
     AT,
     INF_GRADIENT,
     INF_LOSS,
@@ -27,15 +28,14 @@ from nanlint.confirm.worker.loops import (  # noqa: E402 - it imports torch
     STEEP_GRADIENT,
     drive,
 )
-from nanlint.confirm.worker.processes import wait_for_each_other  # noqa: E402 - it imports torch
-from tests.checkout import ROOT  # noqa: E402 - after torch, like the others
 from tests.truth_running import load, marked_in  # noqa: E402 - it needs torch
+from tests.two_processes import wait_for_each_other  # noqa: E402 - it imports torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from nanlint.confirm.worker import loops
+    from tests import loop_driver as loops
 
 torch.set_num_threads(1)
 

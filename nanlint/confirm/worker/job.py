@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import contextlib
 import itertools
 import runpy
 import time
@@ -22,17 +21,14 @@ from nanlint.confirm.worker.autocast import emulate
 from nanlint.confirm.worker.garbage import CODE, judge_garbage
 from nanlint.confirm.worker.levels import bench_for, on_shell, on_slice, on_subject
 from nanlint.confirm.worker.load import CannotLoad, Loaded, load, source_text
-from nanlint.confirm.worker.loop_proofs import PROOFS, proof_of, prove
-from nanlint.confirm.worker.loop_shapes import loop_at
-from nanlint.confirm.worker.loops import NOT_FINITE as _LOOP_FAULTS
 from nanlint.confirm.worker.search import judge
 from nanlint.confirm.worker.shell import shell_of
 from nanlint.confirm.worker.slices import slice_of
 from nanlint.confirm.worker.stages import corners
 from nanlint.confirm.worker.subject import CannotRun, Subject, subjects_of
 from nanlint.confirm.worker.training.driving import drive_script
-from nanlint.confirm.worker.training.entries import hooks_for
-from nanlint.confirm.worker.training.harms import HARMS
+from nanlint.confirm.worker.training.entries import SUPPLIED, loop_at
+from nanlint.confirm.worker.training.harms import HARMS, harm_of
 from nanlint.confirm.worker.values import EDGE
 
 if TYPE_CHECKING:
@@ -136,7 +132,7 @@ def _found(job: Json) -> Json:
     # The rest of the time is for the answer, and for a machine that does other things as well.
     job["until"] = time.monotonic() + 0.7 * job["timeout"]
     loaded = _loaded(job)
-    if job["code"] in PROOFS or job["code"] in HARMS:
+    if job["code"] in HARMS:
         return _on_loop(loaded, job)
     notes = [*loaded.notes, *([f"stand-ins for {', '.join(loaded.stubbed)}"] if loaded.stubbed else [])]
     begun = time.process_time()
@@ -156,15 +152,15 @@ def _on_loop(loaded: Loaded, job: Json) -> Json:
     owners = job["target"]["owners"]
     begun = time.monotonic()
     lines = source_text(job["target"]["path"]).splitlines()
-    name = job["case"]["proof"] if "case" in job else proof_of(job["code"], lines, job["target"])
+    name = job["case"]["proof"] if "case" in job else harm_of(job["code"], lines, job["target"])
     told = _driven(loaded, job, name)
-    harm, script = told["harm"], told.get("script", "")
-    level = "script" if script else "function" if owners else "slice"
+    harm, script = told["harm"], told["script"]
+    level = "script" if script.endswith((".py", SUPPLIED)) else "function" if owners else "slice"
     seconds = round(time.monotonic() - begun, 4)
     common = {"level": level, "dtype": "float32", "search_seconds": seconds}
     stubbed = [f"stand-ins for {', '.join(loaded.stubbed)}"] if loaded.stubbed else []
-    common |= {"notes": [*stubbed, *told.get("made_up", [])]}
-    common |= {"evaluations": told.get("evaluations", len(_LOOP_FAULTS)), "reached": True}
+    common |= {"notes": [*stubbed, *told["made_up"]]}
+    common |= {"evaluations": told["evaluations"], "reached": True}
     if harm is None:
         return {"kind": "not-reproduced", "reason": "", **common}
     hit = {"operation": "loop", "line": job["target"]["first"], "result": harm, "direction": "loop"}
@@ -176,34 +172,28 @@ def _on_loop(loaded: Loaded, job: Json) -> Json:
         "grade": "edge",
         "loop": True,
         "proof": name,
-        **({"script": script, "recipe": told["recipe"], "fault": told.get("fault", "")} if script else {}),
+        "script": script,
+        "recipe": told["recipe"],
+        "fault": told["fault"],
     }
-    is_guessed = any("argument `" in note for note in told.get("made_up", ()))
-    kind = "confirmed" if (owners or script) and not is_guessed else "reachable"
+    is_guessed = any("argument `" in note for note in told["made_up"])
+    kind = "reachable" if is_guessed or level == "slice" else "confirmed"
     return {"kind": kind, "case": case, "hit": hit, **common}
 
 
 def _driven(loaded: Loaded, job: Json, name: str) -> Json:
-    """The harm of a loop: called with things that its parameters name, else by a script that leads there."""
-    owners = job["target"]["owners"]
-    if job.get("case", {}).get("script"):
-        return drive_script(job, name)
-    if name in HARMS and hooks_for(job["target"]):
-        # What the user supplies comes before every guess.
-        with contextlib.suppress(CannotRun):
-            return drive_script(job, name)
-    if name not in PROOFS:
+    """The harm of a loop: run by a script, or called with things that suit its parameters."""
+    target = job["target"]
+    if target["owners"]:
         return drive_script(job, name)
     try:
-        loop = getattr(loaded.module, owners[0][1]) if owners else loop_at(loaded.module, job["target"])
-        return {"harm": prove(name, loop)}
-    except (CannotRun, AttributeError) as problem:
-        if name not in HARMS:
-            raise
+        target["loop"] = loop_at(loaded.module, target)
+    except CannotRun as no_loop:
         try:
             return drive_script(job, name)
-        except CannotRun as error:
-            raise CannotRun(f"{problem}; {error}") from None
+        except CannotRun:
+            raise no_loop from None
+    return drive_script(job, name)
 
 
 def _faithfulness(answer: Json) -> tuple[bool, bool]:

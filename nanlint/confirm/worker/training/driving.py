@@ -63,8 +63,14 @@ _MISSING = {
 """What a recipe calls the things that a complaint misses."""
 AT = 2
 """The run of the flagged line that is struck; they count from 0."""
-_NOT_RUN_WHEN_WELL = frozenset({"NAN406"})
+_NOT_RUN_WHEN_WELL = frozenset({"NAN406", "NAN407"})
 """Rules whose line is run only when something is wrong."""
+_ABOUT_THE_REST = frozenset({"NAN605"})
+"""Rules about the last batch of an epoch."""
+_RAISING = frozenset({"NAN408", "NAN605"})
+"""Rules whose harm may be that the loop raises."""
+_ABOUT_BOUNDS = frozenset({"NAN401"})
+"""Rules about a bound that the settings may lack."""
 
 
 def drive_script(job: Json, name: str) -> Json:
@@ -79,7 +85,11 @@ def drive_script(job: Json, name: str) -> Json:
         now = time.monotonic()
         recipe, log, problem = _fitted(job, path, now + (until - now) / (len(ways) - place))
         if recipe is not None and log is not None:
-            return _struck(job, name, {"script": path, "recipe": recipe}, log)
+            told = _struck(job, name, {"script": path, "recipe": recipe}, log)
+            if told["harm"] is None and name in _ABOUT_BOUNDS and case is None:
+                unset = {"script": path, "recipe": {**recipe, "unset": True}}
+                told = _struck(job, name, unset, _run(job, unset, Fault()))
+            return told
     raise CannotRun(f"the loop could not be driven: {problem}")
 
 
@@ -87,25 +97,26 @@ def _fitted(job: Json, path: str, until: float) -> tuple[Json | None, Log | None
     """A recipe with which the script comes to the flagged line, and what happened then; else why it does not."""
     if "case" in job:
         recipe = job["case"]["recipe"]
-        return recipe, _run(job, path, recipe, Fault()), ""
+        return recipe, _run(job, job["case"], Fault()), ""
     own = source_text(job["target"]["path"])
     texts = list(dict.fromkeys([source_text(path) if path.endswith(".py") else own, own]))
     asked = [] if path.endswith(".py") else asked_for(path, job["target"])
-    first = {**recipe_for(texts, asked), "resumes": job["code"] in RESUMES}
+    first = {**recipe_for(texts, asked), "resumes": job["code"] in RESUMES, "rest": job["code"] in _ABOUT_THE_REST}
     queue, seen, problem = [(0, 0, first)], {json.dumps(first, sort_keys=True)}, "it does not come to the flagged line"
     for number in range(_TRIES):
         if not queue or time.monotonic() > until:
             break
         recipe = heapq.heappop(queue)[-1]
-        log = _run(job, path, recipe, Fault(), until)
+        log = _run(job, {"script": path, "recipe": recipe}, Fault(), until)
         if _is_enough(log, job["code"]):
             return recipe, log, ""
         if log.error is None:
             broken = any(not entry.more["finite"] for entry in log.of("stepped"))
             problem = "its weights are not finite even without a fault" if broken else problem
-            continue
-        problem = f"{type(log.error).__name__}: {log.error}"
-        moved = [one for one in _moves(recipe, log.error) if json.dumps(one, sort_keys=True) not in seen]
+        else:
+            problem = f"{type(log.error).__name__}: {log.error}"
+        moves = _moves(recipe, log.error) if log.error is not None else [{**recipe, "unset": True}]
+        moved = [one for one in moves if json.dumps(one, sort_keys=True) not in seen]
         seen |= {json.dumps(one, sort_keys=True) for one in moved}
         for place, one in enumerate(moved[:_MOST_MOVES]):
             # From what came furthest, in the order of the answers.
@@ -120,8 +131,9 @@ def _is_enough(log: Log, code: str) -> bool:
     if code in _NOT_RUN_WHEN_WELL:
         return len(log.of("backward")) > AT and log.error is None
     # What fails once something was restored has shown what is restored.
-    went_on = log.error is None or code == "NAN408" or (code in RESUMES and bool(log.of("restored")))
-    return log.reached and went_on
+    if log.error is not None and code in _RAISING:
+        return HARMS[code][1](log, Fault()) is not None
+    return log.reached and (log.error is None or (code in RESUMES and bool(log.of("restored"))))
 
 
 def _moves(recipe: Json, error: BaseException) -> Iterator[Json]:
@@ -153,10 +165,10 @@ def _pictured(picture: list[int], _: str, shape: list[int]) -> list[int]:
     return [*shape[: 4 - len(picture)], *picture] if len(shape) == 4 else shape
 
 
-def _run(job: Json, path: str, recipe: Json, fault: Fault, until: float = math.inf) -> Log:
+def _run(job: Json, case: Json, fault: Fault, until: float = math.inf, partner: Log | None = None) -> Log:
     """One run of the script; whatever it raises is part of what happened, and a search for data ends it in time."""
-    target = job["target"]
-    log = Log(target["path"], path, target["first"], target["last"])
+    target, path, recipe = job["target"], case["script"], case["recipe"]
+    log = Log(target["path"], path, target["first"], target["last"], partner=partner)
     forget(target)
     served = frameworks.install(recipe)
     torch.manual_seed(job["seed"])
@@ -171,7 +183,7 @@ def _run(job: Json, path: str, recipe: Json, fault: Fault, until: float = math.i
         stack.enter_context(watched(log, fault))
         try:
             with log, alarm(1 + int(min(until - time.monotonic(), _LONGEST))):
-                _begin(path, target, recipe, replaced)
+                log.note("returned", thing=_begin(path, target, recipe, replaced))
         except Enough:
             pass
         except (Exception, SystemExit, KeyboardInterrupt, Interrupted) as error:  # noqa: BLE001 - whatever the script raises is what it does
@@ -181,17 +193,19 @@ def _run(job: Json, path: str, recipe: Json, fault: Fault, until: float = math.i
     return log
 
 
-def _begin(path: str, target: Json, recipe: Json, replaced: list[str]) -> None:
+def _begin(path: str, target: Json, recipe: Json, replaced: list[str]) -> object:
+    """Run the script, or call what is named; what the call returns."""
     if path.endswith(".py"):
         run_script(path)
-    elif path == SUPPLIED:
+        return None
+    if path == SUPPLIED:
         call_supplied(target)
-    else:
-        guessed: list[str] = []
-        try:
-            call(path, target, recipe, guessed)
-        finally:
-            replaced += [f"argument `{name}`" for name in guessed]
+        return None
+    guessed: list[str] = []
+    try:
+        return call(path, target, recipe, guessed)
+    finally:
+        replaced += [f"argument `{name}`" for name in guessed]
 
 
 def _forward_to_strike(log: Log) -> int:
@@ -214,7 +228,9 @@ def _struck(job: Json, name: str, case: Json, clean: Log) -> Json:
     for fault in faults:
         times = fault.times / max(usual, 1e-6) if "norm" in fault.words else fault.times
         chosen = Fault(at if fault.words else -1, fault.added, times, fault.words)
-        log = _run(job, case["script"], case["recipe"], chosen) if fault.words else clean
+        log = _run(job, case, chosen, partner=clean) if fault.words else clean
+        log.clean = clean
+        log.other = _run(job, case, Fault(), partner=log) if log.of("all_reduce") else clean
         harm = harm_of(log, chosen)
         if harm is not None:
             return {"harm": harm, "fault": fault.words, **common}

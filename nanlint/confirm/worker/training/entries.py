@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
+import importlib.util
 import os
 import re
 import sys
@@ -12,18 +14,24 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.evidence import Uses
 from nanlint.confirm.worker.examples import HOOK, HOOKS_FILE, supplied
+from nanlint.confirm.worker.guards import demands_on
 from nanlint.confirm.worker.load import source_text
+from nanlint.confirm.worker.slices import compiled, loaded_names, stored_names
 from nanlint.confirm.worker.subject import CannotRun, subjects_of
 from nanlint.confirm.worker.training.log import ROUNDS
-from nanlint.confirm.worker.training.things import Things
+from nanlint.confirm.worker.training.things import Things, is_known
 from nanlint.confirm.worker.training.unbuilt import built, completed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Json = dict[str, Any]
 SUPPLIED = "nanlint_inputs()"
+LOOP = "the loop"
+"""A loop of a script or notebook that is in no function."""
 _MOST_FILES = 60
+# What a script has at hand when its loop begins, and what nobody has to stand in for.
+_AT_HAND = (int, float, str, bool, type(None), type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)
 _LOOPS = re.compile(r"^(fit|train|run|learn|main|train_loop|training_loop|start|__call__)$")
 
 
@@ -112,18 +120,26 @@ def call_supplied(target: Json) -> None:
 
 def calls_for(target: Json) -> list[str]:
     """What can be called where no script leads there: the function, or a class and the method that runs the loop."""
+    if "loop" in target:
+        return [LOOP]
     kinds = [kind for kind, _ in target["owners"][:2]]
     names = [name for _, name in target["owners"][:2]]
     return [".".join(names)] if kinds == ["class", "def"] else names[:1] if kinds[:1] == ["def"] else []
 
 
-def call(name: str, target: Json, recipe: Json, guessed: list[str]) -> None:
-    """Import the file and call what is named, with things that suit the names of its parameters; `guessed` takes the rest."""
+def call(name: str, target: Json, recipe: Json, guessed: list[str]) -> object:
+    """Import the file and call what is named, with things that suit the names of its parameters; `guessed` takes the rest.
+
+    Returns what the call gives.
+    """
     _first_on_path(target["root"])
-    module = importlib.import_module(target["module"])
+    if name == LOOP:
+        loop = target["loop"]
+        return loop(**Things(recipe, sys.modules["torch"], guessed).for_function(loop))
+    module = _module_of(target)
     first, _, method = name.partition(".")
-    thing, things = getattr(module, first), Things(recipe, module)
-    things.guessed = guessed
+    thing, things = getattr(module, first), Things(recipe, module, guessed)
+    wanted = {demand.path: demand.value for demand in demands_on(target) if demand.what == "is"}
     for missing in recipe.get("globals", ()):
         # A script defines it where it is run as one.
         guessed.append(missing)
@@ -131,18 +147,35 @@ def call(name: str, target: Json, recipe: Json, guessed: list[str]) -> None:
     if not method:
         # A function may be the loop or one step of it.
         for _ in range(ROUNDS):
-            thing(**things.for_function(thing))
-        return
+            result = thing(**things.for_function(thing, wanted))
+        return result
     made = completed(built(thing, things), things, target)
     # What restores a run, or belongs to an object that was not constructed, is called by itself.
     is_alone = recipe.get("resumes") or recipe.get("unbuilt")
     function = getattr(made, method if is_alone and method != "__init__" else _method_around(thing, method))
     for _ in range(ROUNDS):
-        function(**things.for_function(function))
+        result = function(**things.for_function(function, wanted))
+    return result
+
+
+def _module_of(target: Json) -> types.ModuleType:
+    """The module of the file, also of one whose name is none of a module."""
+    try:
+        return importlib.import_module(target["module"])
+    except ModuleNotFoundError as error:
+        spec = importlib.util.spec_from_file_location(target["module"], target["path"])
+        if not str(target["module"]).startswith(str(error.name)) or spec is None or spec.loader is None:
+            raise
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
 
 
 def asked_for(name: str, target: Json) -> list[str]:
     """The parameters of what is called, and of the methods of its class."""
+    if name == LOOP:
+        code = target["loop"].__code__
+        return list(code.co_varnames[: code.co_argcount])
     wanted = set(name.split("."))
     tree = ast.parse(source_text(target["path"]))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in wanted]
@@ -150,12 +183,34 @@ def asked_for(name: str, target: Json) -> list[str]:
 
 
 def _method_around(owner: type, flagged: str) -> str:
-    """The method that runs the loop around the flagged one: one that asks for nothing, else the flagged one itself."""
+    """The method that runs the loop around the flagged one: one whose arguments are known, else the flagged one itself."""
     own = {name: value for name, value in vars(owner).items() if isinstance(value, types.FunctionType)}
-    free = [name for name, value in own.items() if not name.startswith("_") and _asks_for_nothing(value)]
-    return next((name for name in free if _LOOPS.match(name)), flagged)
+    return next((name for name in own if _LOOPS.match(name) and all(map(is_known, _required(own[name])))), flagged)
 
 
-def _asks_for_nothing(function: Any) -> bool:
+def _required(function: Any) -> list[str]:
+    """The parameters of a method that have no default."""
     code, defaults = function.__code__, len(function.__defaults__ or ())
-    return bool(code.co_argcount - defaults <= 1)
+    return list(code.co_varnames[1 : code.co_argcount - defaults])
+
+
+def loop_at(module: types.ModuleType, target: Json) -> Any:
+    """The outermost loop around the flagged line of a script or notebook, as a function of what it does not define itself."""
+    loop = _outermost(ast.parse(source_text(target["path"])).body, target["first"])
+    if loop is None:
+        raise CannotRun("the flagged line is in no function and in no loop, so there is nothing to drive")
+    at_hand = {name for name, value in vars(module).items() if isinstance(value, _AT_HAND)} | set(dir(builtins))
+    free = sorted(loaded_names(loop) - stored_names(loop) - at_hand)
+    return compiled([loop], free, target["path"], module)
+
+
+def _outermost(body: Iterable[ast.stmt], line: int) -> ast.stmt | None:
+    for statement in body:
+        if not statement.lineno <= line <= (statement.end_lineno or statement.lineno):
+            continue
+        if isinstance(statement, (ast.For, ast.While)):
+            return statement
+        if isinstance(statement, (ast.If, ast.With, ast.Try)):
+            inner = [child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.stmt)]
+            return _outermost(inner, line)
+    return None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from nanlint.confirm.worker.training.loaded import OLD_SCALE, rates
+from nanlint.confirm.worker.training.log import FLAGGED
 from nanlint.confirm.worker.training.patches import Fault
 from nanlint.confirm.worker.training.world import saved_tensors
 
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 INF, NAN = math.inf, math.nan
 STEEP = 1e5
 """The norm that a steep gradient has."""
+HUGE = 1e30
+"""A gradient that is finite while its square is not."""
+EXPLODED = 1e6
 _LOSS = (Fault(added=NAN, times=NAN, words="a NaN loss"), Fault(added=INF, times=NAN, words="an inf loss"))
 _GRADIENT = (Fault(times=NAN, words="a NaN gradient"), Fault(times=INF, words="an inf gradient"))
 _STEEP = Fault(times=STEEP, words=f"a gradient of norm {STEEP:g}")
@@ -35,25 +41,35 @@ def _stepped(log: Log, fault: Fault) -> str | None:
     broken = weights_broken(log, fault)
     if broken is not None:
         return broken
+    struck = {weight for entry in log.of("fault") for weight in entry.more["weights"]}
     for entry in log.after("fault"):
-        if entry.kind == "stepped" and entry.more["moved"]:
+        if entry.kind == "stepped" and entry.more["moved"] and struck & entry.more["weights"]:
             return f"the step behind {fault.words} is made: the weights move by {entry.more['moved']:.3g}"
         if entry.kind == "forward":
             return None
     return None
 
 
+def _misses_the_norm(log: Log, fault: Fault) -> str | None:
+    """A gradient whose norm overflows is clipped to nothing."""
+    empty = any(entry.kind == "step" and not entry.more["norm"] for entry in log.after("fault"))
+    told = f"{fault.words} has an infinite norm and is clipped to 0: the step is empty"
+    return told if empty and fault.times == HUGE and not log.of("scaler.scale") else weights_broken(log, fault)
+
+
 def _unclipped(log: Log, fault: Fault) -> str | None:
-    """A steep gradient leaves the clip as it came, or meets none before the step."""
+    """A steep gradient leaves the last clip before the step as it came, or meets none."""
+    told = None
     for entry in log.after("fault"):
         if entry.kind == "clip" and entry.more["before"] > 0.1 * STEEP:
-            if entry.more["after"] > 0.5 * entry.more["before"]:
-                return f"a gradient of norm {entry.more['before']:.3g} leaves the clip with {entry.more['after']:.3g}"
-            return None
-        if entry.kind == "step":
-            norm = entry.more["norm"]
-            return f"{fault.words} is stepped with: no clip came before" if norm > 0.1 * STEEP else None
-    return None
+            before, after = entry.more["before"], entry.more["after"]
+            passes = after > 0.5 * before
+            told = f"a gradient of norm {before:.3g} leaves the clip with {after:.3g}" if passes else None
+        elif entry.kind == "step" and entry.more["norm"] > 0.1 * STEEP:
+            return told or f"{fault.words} is stepped with: no clip came before"
+        elif entry.kind in {"step", "forward"}:
+            break
+    return told
 
 
 def _clips_scaled(log: Log, _: Fault) -> str | None:
@@ -87,11 +103,16 @@ def _never_steps_again(log: Log, fault: Fault) -> str | None:
 
 
 def _hidden(log: Log, fault: Fault) -> str | None:
+    """The loop goes on as if nothing had been: what was not finite is a number, a large loss has no gradient."""
     behind = log.after("fault")
-    losses = [entry.more["loss"] for entry in behind if entry.kind == "backward"]
-    if log.error is None and losses and math.isfinite(losses[0]) and any(one.kind == "stepped" for one in behind):
-        return f"{fault.words} becomes {losses[0]:g}, and the loop neither raises nor leaves the batch out"
-    return None
+    steps, losses = ([one for one in behind if one.kind == kind] for kind in ("step", "backward"))
+    if log.error is not None or log.tells_more or not steps or not any(one.kind == FLAGGED for one in behind):
+        return None
+    if fault.added == EXPLODED:
+        return f"{fault.words} has no gradient, and the loop goes on" if not steps[0].more["norm"] else None
+    seen = losses[0].more["loss"] if fault.added and losses else steps[0].more["norm"]
+    told = f"{fault.words} becomes {seen:.3g}, and the loop neither raises nor tells of it"
+    return told if math.isfinite(seen) else None
 
 
 def _scaler_misused(log: Log, _: Fault) -> str | None:
@@ -99,8 +120,12 @@ def _scaler_misused(log: Log, _: Fault) -> str | None:
     if error is not None and "grad_scaler" in _where(error):
         return f"it raises {type(error).__name__}: {error}"
     scaled = False
+    dtypes: set[torch.dtype] = set()
     for entry in log.entries:
         scaled = scaled or entry.kind == "scaler.scale"
+        dtypes = entry.more["dtypes"] if entry.kind == "forward" else dtypes
+        if entry.kind == "scaler.scale" and entry.more["scale"] > 1 and dtypes == {torch.bfloat16}:
+            return "bfloat16 gradients are scaled, which they need not be"
         if entry.kind == "backward" and entry.more["autocast"]:
             return "the backward runs under autocast"
         if entry.kind == "step" and scaled and entry.more["norm"] > 1e3:
@@ -116,13 +141,14 @@ def _where(error: BaseException) -> str:
 
 
 def _out_of_order(log: Log, fault: Fault) -> str | None:
-    harm = _unclipped(log, fault)
+    harm = _unclipped(log, fault) if log.of("clip") else None
     steps = log.of("step")
+    before = itertools.takewhile(lambda entry: entry.kind != "step", log.entries)
+    made = [entry for entry in before if entry.kind == "scheduled"]
     if harm is None and steps and all(step.more["norm"] == 0 for step in steps):
         return "every step is made with gradients of 0"
-    schedules = [entry for entry in log.entries if entry.kind in {"schedule", "step"}]
-    if harm is None and schedules and schedules[0].kind == "schedule" and steps:
-        return "the schedule steps before the optimizer does"
+    if harm is None and steps and made and not math.isclose(steps[0].more["rate"], made[-1].more["rate"]):
+        return f"the first step has the rate {steps[0].more['rate']:g} instead of {made[-1].more['rate']:g}"
     return harm
 
 
@@ -161,7 +187,9 @@ def _average(log: Log, fault: Fault) -> str | None:
 
 
 def _rate_overridden(log: Log, _: Fault) -> str | None:
-    """A schedule that was restored goes by the rates of the older run, and nobody has set them right since."""
+    """A schedule that was restored goes by the rates of the older run, and nobody has set them right since, or refused."""
+    if isinstance(log.error, (ValueError, AssertionError)) and _where(log.error) == log.path:
+        return None
     for entry in log.of("restored"):
         what, asked, got = entry.more["what"], entry.more["before"], rates(entry.more["thing"])
         if what in {"scheduler", "optimizer"} and asked and got and got[0] > 5 * asked[0]:
@@ -171,23 +199,39 @@ def _rate_overridden(log: Log, _: Fault) -> str | None:
 
 def _scale_lost(log: Log, _: Fault) -> str | None:
     restored = {entry.more["what"] for entry in log.of("restored")}
+    returned = [entry.more["thing"] for entry in log.of("returned")]
     scales = [entry.more["scale"] for entry in log.of("scaler.scale")]
+    scales += [thing.get_scale() for thing in returned if isinstance(thing, torch.amp.GradScaler)]
     if restored >= {"optimizer"} and "scaler" not in restored and scales:
         return f"the resumed run begins with a scale of {scales[0]:g}, where the old one had {OLD_SCALE:g}"
     return None
 
 
+def _waits(log: Log, fault: Fault) -> str | None:
+    """The process that meets the fault does not come to where it meets the others."""
+    other = log.other
+    missed = other is not None and log.meetings != other.meetings
+    return f"one of two processes has {fault.words} and skips, and the other waits for good" if missed else None
+
+
+def _stops_at_one(log: Log, _: Fault) -> str | None:
+    error = log.error
+    is_it = isinstance(error, ValueError) and "more than 1 value" in str(error)
+    return f"the epoch ends with ValueError: {error}" if is_it else None
+
+
 HARMS: dict[str, tuple[tuple[Fault, ...], Callable[[Any, Fault], str | None]]] = {
     "NAN401": ((_STEEP,), _unclipped),
     "NAN402": ((Fault(),), _clips_scaled),
-    "NAN403": (_GRADIENT, weights_broken),
+    "NAN403": ((*_GRADIENT, Fault(times=HUGE, words="a gradient of 1e30")), _misses_the_norm),
     "NAN404": (_LOSS[::-1], weights_broken),
     "NAN404 gradients": (_GRADIENT[::-1], weights_broken),
     "NAN405": (_LOSS, _stepped),
     "NAN405 gradients": ((*_GRADIENT, *_LOSS), _stepped),
     "NAN406": ((*_LOSS, *_GRADIENT), _never_steps_again),
-    "NAN407": ((_LOSS[0],), _hidden),
+    "NAN407": ((*_LOSS, _GRADIENT[0], Fault(added=EXPLODED, words="a loss of 1e6")), _hidden),
     "NAN408": ((Fault(), _GRADIENT[1]), _scaler_misused),
+    "NAN409": (_LOSS[:1], _waits),
     "NAN410": ((_STEEP,), _out_of_order),
     "NAN411": ((*_LOSS, *_GRADIENT), weights_broken),
     "NAN412": ((*_LOSS, *_GRADIENT), weights_broken),
@@ -196,6 +240,22 @@ HARMS: dict[str, tuple[tuple[Fault, ...], Callable[[Any, Fault], str | None]]] =
     "NAN502": ((*_LOSS, *_GRADIENT), _saved),
     "NAN503": ((Fault(),), _scale_lost),
     "NAN504": ((*_LOSS, *_GRADIENT), _average),
+    "NAN605": ((Fault(),), _stops_at_one),
 }
 """The faults that are tried for a rule, and what shows its harm."""
+_OF_LOSS, _OF_GRADIENTS = re.compile(r"\bloss"), re.compile(r"norm|grad")
+_CHECK = re.compile(r"isnan|isinf|isfinite|finite|\bif\b|assert")
 RESUMES = frozenset({"NAN501", "NAN503"})
+
+
+def harm_of(code: str, lines: list[str], target: dict[str, Any]) -> str:
+    """The name of the harm: a check behind the backward looks at gradients, one before it at the loss."""
+    behind = f"{code} gradients"
+    if behind not in HARMS:
+        return code
+    begin = max((line for line in target["function_lines"] if line <= target["first"]), default=1)
+    checks = [number for number in range(begin, target["last"] + 1) if _CHECK.search(lines[number - 1])]
+    check = next(iter(checks), target["last"]) if target.get("anywhere") else target["first"]
+    named = lines[check - 1]
+    of_loss = code in {"NAN404", "NAN405"} and _OF_LOSS.search(named) and not _OF_GRADIENTS.search(named)
+    return behind if not of_loss and any(".backward(" in line for line in lines[begin - 1 : check - 1]) else code

@@ -42,6 +42,12 @@ class Log:
     """What the flagged line has at hand, by identity: averages are looked for among it."""
     error: BaseException | None = None
     printed: str = ""
+    clean: Log | None = None
+    """The same run without the fault."""
+    other: Log | None = None
+    """What a second process does that has no fault and meets the one of this run."""
+    partner: Log | None = None
+    """The run of the process that it adds its tensors up with."""
     forwards: int = 0
     lines: set[tuple[str, int]] = field(default_factory=set)
     """The lines of the two files that were run: how far a script came before it failed."""
@@ -58,6 +64,16 @@ class Log:
         """What happened after the first event of a kind."""
         place = next((place for place, entry in enumerate(self.entries) if entry.kind == kind), len(self.entries))
         return self.entries[place + 1 :]
+
+    @property
+    def tells_more(self) -> bool:
+        """Whether it printed more than the run without the fault."""
+        return self.clean is not None and self.printed.count("\n") > self.clean.printed.count("\n")
+
+    @property
+    def meetings(self) -> list[str]:
+        """Where several processes wait for each other: what the gradients of all are for, and what is added up."""
+        return [entry.kind for entry in self.of("backward", "all_reduce")]
 
     @property
     def reached(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -15,6 +16,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from nanlint.confirm.worker.autocast import Emulation
+from nanlint.confirm.worker.outcome import tensors_in
 from nanlint.confirm.worker.training.log import MOST_FORWARDS, Enough
 
 if TYPE_CHECKING:
@@ -34,18 +36,24 @@ class Fault:
 
 
 class Strike(torch.autograd.Function):
-    """The identity, but for a fault."""
+    """The identity, but for a fault; one that is not finite strikes the first sample of a batch."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, fault: Fault) -> torch.Tensor:
         """Add what the fault adds."""
-        ctx.times = fault.times
-        return x + fault.added
+        ctx.times = _at_the_first(torch.ones_like(x), fault.times)
+        return x + _at_the_first(torch.zeros_like(x), fault.added)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
         """Multiply by what the fault multiplies."""
         return gradient * ctx.times, None
+
+
+def _at_the_first(values: torch.Tensor, number: float) -> torch.Tensor:
+    """The values with a number in their first row, or everywhere if it is finite."""
+    (values[:1] if values.dim() and not math.isfinite(number) else values).fill_(number)
+    return values
 
 
 def struck(result: Any, fault: Fault) -> Any:
@@ -93,11 +101,14 @@ def gradients_of(parameters: Any) -> list[torch.Tensor]:
 def watched(log: Log, fault: Fault) -> Iterator[None]:
     """Note forwards, backwards, clips, steps and saves; strike one forward."""
     with contextlib.ExitStack() as stack:
-        for one in (_forwards(log, fault), _backwards(log), *_clips(log), *_scalers(log), _schedules(log)):
+        for one in (_forwards(log, fault), _backwards(log), *_clips(log), *_scalers(log), _schedules(log), _sums(log)):
             stack.enter_context(one)
         pre, post = _steps(log)
         for hook in (register_optimizer_step_pre_hook(pre), register_optimizer_step_post_hook(post)):
             stack.callback(hook.remove)
+        # A run that is ended on the line of a `with` does not leave it.
+        for kind in ("cpu", "cuda"):
+            stack.callback(torch.set_autocast_enabled, kind, torch.is_autocast_enabled(kind))
         yield
 
 
@@ -117,10 +128,10 @@ def _forwards(log: Log, fault: Fault) -> Any:
         number, log.forwards = log.forwards, log.forwards + 1
         if number >= MOST_FORWARDS:
             raise Enough
-        log.note("forward", number=number)
+        log.note("forward", number=number, dtypes={one.dtype for one in tensors_in(result)})
         if number != fault.at:
             return result
-        log.note("fault")
+        log.note("fault", weights=set(map(id, self.parameters())))
         return struck(result, fault)
 
     return mock.patch.object(torch.nn.Module, "__call__", call)
@@ -128,12 +139,33 @@ def _forwards(log: Log, fault: Fault) -> Any:
 
 def _backwards(log: Log) -> Any:
     plain = torch.Tensor.backward
+    is_inside = False
 
     def backward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal is_inside
+        # Under a mode torch calls it a second time.
+        if is_inside:
+            return plain(self, *args, **kwargs)  # type: ignore[no-untyped-call] # untyped in torch
         log.note("backward", loss=float(self.detach().sum()), autocast=_is_autocast())
-        return plain(self, *args, **kwargs)  # type: ignore[no-untyped-call] # untyped in torch
+        is_inside = True
+        try:
+            return plain(self, *args, **kwargs)  # type: ignore[no-untyped-call] # same
+        finally:
+            is_inside = False
 
     return mock.patch.object(torch.Tensor, "backward", backward)
+
+
+def _sums(log: Log) -> Any:
+    """Tensors that processes add up: the other one's are those of its own run."""
+    theirs = iter([entry.more["own"] for entry in log.partner.of("all_reduce")] if log.partner is not None else [])
+
+    def all_reduce(tensor: torch.Tensor, *_: object, **__: object) -> None:
+        log.note("all_reduce", own=tensor.detach().clone())
+        with torch.no_grad():
+            tensor.add_(next(theirs, torch.zeros_like(tensor)))
+
+    return mock.patch.object(torch.distributed, "all_reduce", all_reduce)
 
 
 def _is_autocast() -> bool:
@@ -173,8 +205,11 @@ def _schedules(log: Log) -> Any:
     plain = torch.optim.lr_scheduler.LRScheduler.step
 
     def step(self: Any, *args: Any, **kwargs: Any) -> Any:
-        log.note("schedule")
-        return plain(self, *args, **kwargs)
+        result = plain(self, *args, **kwargs)
+        # Making a schedule takes its first step.
+        kind = "scheduled" if getattr(self, "_is_initial", False) else "schedule"
+        log.note(kind, rate=float(self.optimizer.param_groups[0]["lr"]))
+        return result
 
     return mock.patch.object(torch.optim.lr_scheduler.LRScheduler, "step", step)
 
@@ -192,6 +227,7 @@ def _steps(log: Log) -> tuple[Any, Any]:
         weights = [weight for group in optimizer.param_groups for weight in group["params"]]
         old = before.pop(id(optimizer), [])
         moved = norm_of(new.detach() - one for new, one in zip(weights, old, strict=False))
-        log.note("stepped", moved=moved, finite=all(bool(torch.isfinite(weight).all()) for weight in weights))
+        finite = all(bool(torch.isfinite(weight).all()) for weight in weights)
+        log.note("stepped", moved=moved, finite=finite, weights=set(map(id, weights)))
 
     return pre, post

@@ -124,6 +124,12 @@ def _taken_apart(node: ast.AST) -> Iterator[tuple[list[str], bool]]:
     ]
     if keys:
         yield list(dict.fromkeys(keys)), True
+    whole = {
+        loop.target.id for loop in ast.walk(node) if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name)
+    }
+    calls = (inner for inner in ast.walk(node) if isinstance(inner, ast.Call) and len(inner.args) == 1)
+    if any(isinstance(call.args[0], ast.Name) and call.args[0].id in whole for call in calls):
+        yield ["x"], False
 
 
 def part(recipe: Json, name: str, rows: int) -> torch.Tensor:

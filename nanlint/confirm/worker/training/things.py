@@ -32,10 +32,9 @@ RATE = 0.01
 class Things:
     """The parts of one training run; each is made when it is asked for."""
 
-    def __init__(self, recipe: Json, module: ModuleType) -> None:
-        self.recipe, self.module = recipe, module
-        self.guessed: list[str] = []
-        """Parameters that nothing was known of."""
+    def __init__(self, recipe: Json, module: ModuleType, guessed: list[str]) -> None:
+        """`guessed` takes the parameters that nothing is known of."""
+        self.recipe, self.module, self.guessed = recipe, module, guessed
 
     @cached_property
     def model(self) -> Any:
@@ -67,17 +66,23 @@ class Things:
         return torch.amp.GradScaler("cuda")
 
     @cached_property
+    def average(self) -> Any:
+        """An average of the weights."""
+        return torch.optim.swa_utils.AveragedModel(self.model, avg_fn=lambda old, new, _: 0.9 * old + 0.1 * new)
+
+    @cached_property
     def loader(self) -> Any:
         """Batches of the recipe."""
         return Loader(Samples(self.recipe), batch_size=2)
 
-    def for_function(self, function: Any) -> Json:
-        """Arguments for what has no default."""
+    def for_function(self, function: Any, wanted_values: Json | None = None) -> Json:
+        """Arguments for what has no default, and those that are demanded."""
         signature = inspect.signature(function)
         starred = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
         wanted = [p for p in signature.parameters.values() if p.default is p.empty and p.kind not in starred]
         uses = signature_of(function).uses
-        return {one.name: self._named(one, uses.get(one.name, Uses())) for one in wanted}
+        demanded = {name: value for name, value in (wanted_values or {}).items() if name in signature.parameters}
+        return {one.name: self._named(one, uses.get(one.name, Uses())) for one in wanted} | demanded
 
     def attribute(self, name: str, uses: Uses) -> Any:
         """What suits the name of an attribute and what is done with it."""
@@ -96,8 +101,9 @@ class Things:
         text = "" if note is parameter.empty else note if isinstance(note, str) else getattr(note, "__name__", "")
         if name in _SETTINGS or (name == "opt" and uses.attributes and not uses.attributes & _OF_OPTIMIZERS):
             return Settings(self)
+        annotated = next((word for word in _ANNOTATED if word in text), name)
         for pattern, make in _KINDS:
-            if re.search(pattern, name):
+            if re.search(pattern, _ANNOTATED.get(annotated, name)):
                 return make(self)
         for is_it, make in _BY_USE:
             if is_it(text, uses):
@@ -160,7 +166,7 @@ class Settings(float):
         return getattr(self, name)
 
     def __contains__(self, name: object) -> bool:
-        return True
+        return not self.__dict__["_things"].recipe.get("unset")
 
     def get(self, name: str, default: object = None) -> Any:
         """As of a dictionary."""
@@ -169,6 +175,8 @@ class Settings(float):
 
 def _setting(name: str, things: Things) -> Any:
     lowered = name.lower()
+    if things.recipe.get("unset") and re.search(r"clip|norm", lowered):
+        return None
     if re.search(r"resume|checkpoint|ckpt|path|file|dir$|folder|root|output|save", lowered):
         return Place(CHECKPOINT)
     for pattern, make in _NUMBERS:
@@ -204,10 +212,19 @@ _NUMBERS: tuple[tuple[str, Any], ...] = (
     (r"clip|max_norm|grad_norm", lambda _: 1.0),
     (r"batch", lambda _: BATCH),
 )
+_ANNOTATED = {
+    "Optimizer": "optimizer",
+    "GradScaler": "scaler",
+    "LRScheduler": "scheduler",
+    "DataLoader": "loader",
+    "AveragedModel": "ema",
+}
+"""Words of annotations, and the names that say the same."""
 _KINDS: tuple[tuple[str, Any], ...] = (
     (r"^(checkpoint|ckpt|state|states|saved|snapshot)$|state_?dict$", lambda things: OldFile(things.recipe)),
     (r"path|file|dir$|folder|root|resume|name", lambda _: Place(CHECKPOINT)),
     (r"^accelerator$", lambda _: Accelerator()),
+    (r"^ema|average", lambda things: things.average),
     (r"sched", lambda things: things.scheduler),
     (r"optim|^opt$", lambda things: things.optimizer),
     (r"scaler", lambda things: things.scaler),
@@ -222,6 +239,11 @@ _KINDS: tuple[tuple[str, Any], ...] = (
     (r"^lr$|rate", lambda _: RATE),
 )
 """Patterns of names, the special ones first."""
+
+
+def is_known(name: str) -> bool:
+    """Whether a name says what is meant."""
+    return name in _SETTINGS or any(re.search(pattern, name) for pattern, _ in _KINDS)
 
 
 def _first(result: Any) -> torch.Tensor:

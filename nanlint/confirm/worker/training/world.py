@@ -144,6 +144,9 @@ def _loaders(recipe: Json, replaced: list[str]) -> Any:
             replaced.append("data")
         size = min(len(dataset), SAMPLES)
         batch = min(batch_size, BATCH) if isinstance(batch_size, int) else BATCH
+        if recipe.get("rest"):
+            # One sample is left when the others have been taken.
+            size, batch = (size - 1) // BATCH * BATCH + 1, BATCH
         plain(self, dataset, batch_size=batch, sampler=_First(size), **kept)
 
     return mock.patch.object(DataLoader, "__init__", init)

@@ -8,6 +8,7 @@ by their names what it wants to be given.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import io
 import warnings
@@ -19,8 +20,8 @@ from unittest import mock
 
 import torch
 
-from nanlint.confirm.worker import placement
-from nanlint.confirm.worker.loop_shapes import parts_of_a_batch
+from nanlint.confirm.worker.slices import loaded_names
+from nanlint.confirm.worker.subject import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -175,7 +176,7 @@ def drive(
 ) -> Run:
     """Run `loop` with a model that has `fault`; what it raises ends it, as it would end a run."""
     torch.manual_seed(0)
-    model = FaultyLine(fault).to(placement.chosen())
+    model = FaultyLine(fault)
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=0.9, weight_decay=decay)
     things = {**parts(model, optimizer), **_batches_for(loop), **(more or {})}
     asked = {"scheduler", *OTHER_NAMES["scheduler"]} & names_wanted(loop)
@@ -220,23 +221,22 @@ def _batches_for(loop: Callable[..., Any]) -> dict[str, Any]:
     size = parts_of_a_batch(loop, names)
     if size == 1:
         return {}
-    device = placement.chosen()
-    batch = (torch.full((1, 2), 0.1, device=device), *(torch.ones(1, 1, device=device) for _ in range(size - 1)))
+    batch = (torch.full((1, 2), 0.1), *(torch.ones(1, 1) for _ in range(size - 1)))
     return dict.fromkeys(names, [batch] * ROUNDS)
 
 
 def parts(model: FaultyLine, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
     """What a loop may ask for, by name."""
-    batches = [torch.full((1, 2), 0.1, device=placement.chosen()) for _ in range(ROUNDS)]
+    batches = [torch.full((1, 2), 0.1) for _ in range(ROUNDS)]
     things = {
         "model": model,
         "optimizer": optimizer,
         "batches": batches,
-        "scaler": torch.amp.GradScaler(placement.chosen().type),
+        "scaler": torch.amp.GradScaler("cpu"),
         "ema": torch.optim.swa_utils.AveragedModel(model, avg_fn=lambda old, new, _: 0.9 * old + 0.1 * new),
         "config": SimpleNamespace(clip=1.0, lr=RATE, steps=ROUNDS, accumulate=2),
         "criterion": lambda result, *_: result.mean(),
-        "device": str(placement.chosen()),
+        "device": "cpu",
         "epoch": 0,
         "epochs": 1,
     }
@@ -292,3 +292,36 @@ def _tensors(state: object) -> Iterator[torch.Tensor]:
             yield from _tensors(value)
     elif isinstance(state, torch.nn.Module):
         yield from state.state_dict().values()
+
+
+def parts_of_a_batch(loop: Any, batches: frozenset[str]) -> int:
+    """How many things a loop over one of `batches` takes each batch apart into; 1 for a batch as it is."""
+    try:
+        tree = ast.parse(source_of(loop))
+    except SyntaxError:
+        return 1
+    return max((len(found.elts) for found in _taken_apart(tree, batches)), default=1)
+
+
+def _taken_apart(tree: ast.AST, batches: frozenset[str]) -> Iterator[ast.Tuple]:
+    for loop in ast.walk(tree):
+        if not isinstance(loop, ast.For) or not batches & {*loaded_names(loop.iter)}:
+            continue
+        target = loop.target
+        if (
+            isinstance(loop.iter, ast.Call)
+            and ast.unparse(loop.iter.func) == "enumerate"
+            and isinstance(target, ast.Tuple)
+        ):
+            target = target.elts[-1]
+        if isinstance(target, ast.Tuple):
+            yield target
+        elif isinstance(target, ast.Name):
+            yield from _assigned_from(loop, target.id)
+
+
+def _assigned_from(loop: ast.For, name: str) -> Iterator[ast.Tuple]:
+    """`x, y = batch`."""
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id == name:
+            yield from (target for target in node.targets if isinstance(target, ast.Tuple))

@@ -12,7 +12,7 @@ from unittest import mock
 
 import torch
 
-from nanlint.confirm.worker.loops import NO_FAULT, RATE, Fault, FaultyLine, call_with, parts
+from tests.loop_driver import NO_FAULT, RATE, Fault, FaultyLine, call_with, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
