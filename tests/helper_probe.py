@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.moved.material import DRAWN
+from tests.moved.material import DRAWN, SEEDS
 from tests.moved.scoring import guards_lost, hazards_lost
 
 LISTED = Path(__file__).parent / "helper_probe_not_yet.txt"
 
 
+def lost() -> list[str]:
+    """The items of every draw that a move loses."""
+    tables = [table(seed) for seed in SEEDS for table in (hazards_lost, guards_lost)]
+    return [line for table in tables for lines in table.values() for line in lines]
+
+
 def main() -> None:
-    """Print the items that a move loses, and the table; keep the items as the list of what is open."""
-    tables = {"hazards found at the same level": hazards_lost(), "guards that hold": guards_lost()}
-    lines = [line for lost in tables.values() for lines in lost.values() for line in lines]
-    LISTED.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    print(*lines, sep="\n")
-    for title, lost in tables.items():
-        for name, lines in lost.items():
-            print(f"{title}, {name}: {DRAWN - len(lines)} of {DRAWN}")
+    """Print the items that a move loses, and the tables; keep the items as the list of what is open."""
+    LISTED.write_text("".join(f"{line}\n" for line in lost()), encoding="utf-8")
+    print(*lost(), sep="\n")
+    for seed in SEEDS:
+        for title, table in (("hazards at the same level", hazards_lost(seed)), ("guards that hold", guards_lost(seed))):
+            for name, lines in table.items():
+                print(f'draw "{seed}", {title}, {name}: {DRAWN - len(lines)} of {DRAWN}')
 
 
 if __name__ == "__main__":

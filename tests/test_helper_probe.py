@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import pytest
 
-from tests.helper_probe import LISTED
-from tests.moved.material import DRAWN, hazards
-from tests.moved.scoring import drawn_guards, guards_lost, hazards_lost
+from tests.helper_probe import LISTED, lost
+from tests.moved.material import DRAWN, SEEDS, hazards
+from tests.moved.scoring import drawn_guards
 
 pytestmark = pytest.mark.slow
 
 
-def test_enough_is_drawn() -> None:
-    assert (len(hazards()), len(drawn_guards())) == (DRAWN, DRAWN)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_enough_is_drawn(seed: str) -> None:
+    assert (len(hazards(seed)), len(drawn_guards(seed))) == (DRAWN, DRAWN)
 
 
 def test_what_is_moved_is_known_but_for_what_is_listed() -> None:
-    lost = [line for lines in [*hazards_lost().values(), *guards_lost().values()] for line in lines]
-    assert lost == LISTED.read_text("utf-8").splitlines()
+    assert lost() == LISTED.read_text("utf-8").splitlines()

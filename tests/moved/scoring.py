@@ -42,9 +42,9 @@ def found_in(items: Sequence[Files]) -> list[Found]:
 
 
 @cache
-def hazards_lost() -> Mapping[str, list[str]]:
+def hazards_lost(seed: str) -> Mapping[str, list[str]]:
     """By move, the hazards that are not found at the level they have inline."""
-    drawn = hazards()
+    drawn = hazards(seed)
     before = found_in([inline(cut) for cut in drawn])
     lost = {}
     for name, move in HAZARD_MOVES.items():
@@ -62,9 +62,9 @@ def _levels(found: Found, code: str) -> str:
 
 
 @cache
-def guards_lost() -> Mapping[str, list[str]]:
+def guards_lost(seed: str) -> Mapping[str, list[str]]:
     """By move, the guards that no longer silence their rule; beside a public function `info` is allowed."""
-    drawn = drawn_guards()
+    drawn = drawn_guards(seed)
     lost = {}
     for name, move in GUARD_MOVES.items():
         after = found_in([move(guard) for guard in drawn])
@@ -78,8 +78,8 @@ def guards_lost() -> Mapping[str, list[str]]:
 
 
 @cache
-def drawn_guards() -> list[Guard]:
-    return guards(_matters)
+def drawn_guards(seed: str) -> list[Guard]:
+    return guards(seed, _matters)
 
 
 def _matters(guard: Guard) -> bool:
