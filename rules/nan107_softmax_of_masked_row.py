@@ -79,7 +79,7 @@ class SoftmaxOfMaskedRow(Rule):
         elif (function == LOGSUMEXP or is_replaced) and (not found.is_added or hazard.is_without_gradient):
             return
         # The softmax breaks, but the mistake is the -inf.
-        is_here = found.op.scope is hazard.function and found.op.copy_of is None
+        is_here = hazard.is_here(found.op)
         place = hazard.span_of(found.op) if is_here else hazard.span
         mask = hazard.operand_of(found.op, found.mask_name).quoted(QUOTED) if is_here else "a mask"
         yield self.told(

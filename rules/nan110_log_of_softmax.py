@@ -99,7 +99,7 @@ def _text(log: Op, found: probabilities.Probability, hazard: OpHazard) -> str | 
         or (is_softmax and rest is not None)
     ):
         return None
-    if made.scope is not hazard.function:
+    if not hazard.is_here(made):
         return None
     text, spelled = replacing.text_as(hazard, made, better), replacing.spelling_of(hazard, better)
     if not is_softmax:

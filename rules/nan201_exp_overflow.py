@@ -79,13 +79,11 @@ class ExpOverflow(Rule):
     def _check_kernel(self, hazard: OpHazard) -> Iterator[Finding]:
         """`K = exp(-cost / eps)`, then `a / (K @ v)`: a row that is 0 as a whole is divided by."""
         kernel = exponents.kernel_divided_by(hazard.operand.value)
-        if kernel is None or kernel.scope is not hazard.function or uses.is_mended(hazard):
+        if kernel is None or uses.is_mended(hazard):
             return
         exponent = hazard.operand_of(kernel, "input").quoted(QUOTED)
-        message, place = (
-            f"exp of `{exponent}` is 0 below -104, and a row of it is divided by",
-            hazard.source.span_of(kernel.node),
-        )
+        message = f"exp of `{exponent}` is 0 below -104, and a row of it is divided by"
+        place = hazard.span_of(kernel) if hazard.is_here(kernel) else None
         yield self.told(
             hazard, message, at=place, direction=Direction.BOTH, fix=show(LOG_SPACE), evidence=(items.MADE_SO,)
         )

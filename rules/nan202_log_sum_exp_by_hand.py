@@ -62,11 +62,11 @@ class LogSumExpByHand(Rule):
         """Word what is made of one exponential that is too large, or one sum of exponentials that are all 0."""
         is_large = hazard.op.function in EXPONENTIALS
         for outer in hazard.function.ops if is_large else [hazard.op]:
-            found = exponentials.by_hand(outer) if outer.copy_of is None else None
+            found = exponentials.by_hand(outer)
             if found is None or found.exps[0].subject is None or (is_large and found.exps[0] is not hazard.op):
                 continue
             exp = found.exps[0]
-            if exp.scope is not hazard.function or any(exponentials.is_shifted(each.subject) for each in found.exps):
+            if any(exponentials.is_shifted(each.subject) for each in found.exps):
                 continue
             reason = _reason(exp, found, outer, is_large=is_large)
             has_gradient = outer.recorded and not hazard.operand.value.detached
@@ -75,7 +75,7 @@ class LogSumExpByHand(Rule):
             yield self.told(
                 hazard,
                 f"exp of `{hazard.operand_of(exp, 'input').quoted(QUOTED)}` {reason}",
-                at=hazard.source.span_of(outer.node),
+                at=hazard.span_of(outer) if hazard.is_here(outer) else None,
                 fix=_fix(hazard, outer),
                 direction=Direction.BACKWARD if found.only_backward else Direction.BOTH,
                 evidence=(items.RARE,) if found.is_mild else (items.MADE_SO,),

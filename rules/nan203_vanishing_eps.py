@@ -91,7 +91,7 @@ def _fix(hazard: OpHazard, lost: lost_bounds.LostBound) -> Fix | None:
         hazard.operand_of(lost.op, lost.value_name),
     )
     name = value.text.replace(".", "").replace("_", "a")
-    if torch is None or eps.span is None or not name.isalnum() or lost.op.scope is not hazard.function:
+    if torch is None or eps.span is None or not name.isalnum() or not hazard.is_here(lost.op):
         return None
     dtype = f"{torch}.finfo({value.text}.dtype)"
     return unsafe(

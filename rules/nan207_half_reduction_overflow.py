@@ -58,7 +58,8 @@ class HalfReductionOverflow(Rule):
         if hazard.is_of_arrays or hazard.is_decided_by_dtype or not (is_half or half_overflows.is_open(op)):
             return
         if half_overflows.is_area(op):
-            if next(each for each in hazard.function.ops if half_overflows.is_area(each)) is op:
+            here = (each for each in hazard.function.ops if each.scope is op.scope and half_overflows.is_area(each))
+            if next(here) is op:
                 yield self.told(hazard, f"`{text}` is an area: inf in float16 from 256 by 256 pixels on")
         elif half_overflows.is_scaled_late(op, hazard.function):
             message = f"`{hazard.operand.quoted(QUOTED)}` is scaled too late: in float16 the product itself can be inf"

@@ -53,7 +53,7 @@ class VarianceBySubtraction(Rule):
         """Word one operation that a variance of 0 or below breaks."""
         # A division by noise and an eps is wrong, but finite.
         found = variances.variance_in(hazard.operand.value, plus_eps=hazard.op.function not in DIVISIONS)
-        if found is None or found.difference.scope is not hazard.function or hazard.is_of_arrays:
+        if found is None or hazard.is_of_arrays:
             return
         if hazard.op.function == "torch.pow" and (hazard.op.operands["exponent"].number or 1.0) >= 1:
             return

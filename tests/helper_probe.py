@@ -21,7 +21,10 @@ def main() -> None:
     LISTED.write_text("".join(f"{line}\n" for line in lost()), encoding="utf-8")
     print(*lost(), sep="\n")
     for seed in SEEDS:
-        for title, table in (("hazards at the same level", hazards_lost(seed)), ("guards that hold", guards_lost(seed))):
+        for title, table in (
+            ("hazards at the same level", hazards_lost(seed)),
+            ("guards that hold", guards_lost(seed)),
+        ):
             for name, lines in table.items():
                 print(f'draw "{seed}", {title}, {name}: {DRAWN - len(lines)} of {DRAWN}')
 

@@ -21,8 +21,9 @@ PREAMBLE = "import math\nimport torch\n\n\n"
 def denial(text: str) -> Edit | None:
     file = file_in_project("<string>", text)
     assert file is not None
-    ((_, hazard),) = hazards_in(file, {"torch.isnan": [every("torch.isnan", "input")]})
-    return denied(hazard, "isfinite")
+    ((_, seen),) = hazards_in(file, {"torch.isnan": [every("torch.isnan", "input")]})
+    assert seen.own is not None
+    return denied(seen.own, "isfinite")
 
 
 @pytest.mark.parametrize(

@@ -214,3 +214,10 @@ def made_from(value: Value) -> Op | None:
 def name_of(op: Op) -> str:
     """The name of an operation; of a call that the op table does not know, that of what is called: `transformers.Trainer`, `.step`."""
     return op.where if op.function == CALL else op.function
+
+
+def original(op: Op) -> Op:
+    """The operation that is written: that which a call repeats, or itself."""
+    while op.copy_of is not None:
+        op = op.copy_of
+    return op

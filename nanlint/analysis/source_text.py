@@ -23,10 +23,12 @@ class SourceText:
         self._lines: Sequence[str] = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     def span_of(self, node: ast.AST | None) -> Span:
-        """Where a node is written; lines and columns count from 1."""
+        """Where a node is written; lines and columns count from 1. One of a longer file has no place in this one."""
         if not isinstance(node, ast.expr | ast.stmt) or node.end_lineno is None or node.end_col_offset is None:
             line = getattr(node, "lineno", 1)
             return Span(line, 1, line, 1)
+        if node.end_lineno > len(self._lines):
+            return Span(1, 1, 1, 1)
         return Span(
             node.lineno,
             self._column(node.lineno, node.col_offset),

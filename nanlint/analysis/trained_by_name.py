@@ -44,6 +44,15 @@ def measures(path: str) -> bool:
     return _METRICS.search(path.replace("\\", "/").lower()) is not None
 
 
+def tells(chunk: Chunk, outline: Outline) -> bool:
+    """Whether its own name, its class or what it calls says whether the chunk is trained; else those who call it decide."""
+    if _calls_backward(chunk) or (chunk.owner and _has_forward(chunk.owner, outline)):
+        return True
+    said = _words(chunk.name, chunk.owner.rpartition(".")[2], *_bases(chunk.owner, outline))
+    known = (named.NOT_TRAINED, named.TRAINED, named.TRAINED_FUNCTIONS, named.LOSSES, named.INFERENCE, named.DISTANCES)
+    return not all(said.isdisjoint(words) for words in known)
+
+
 def may_train(chunk: Chunk, outline: Outline) -> bool:
     """Whether a backward may pass through the chunk."""
     if chunk.name == MODULE or _calls_backward(chunk):

@@ -11,9 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.whole import WholeProject
+from nanlint.engine.one_defect import with_evidence_of
 from nanlint.engine.rule_border import findings_of
 from nanlint.evidence.levels import graded
 from nanlint.evidence.of_hazard import of_hazard
+from nanlint.evidence.table import NOTHING_KNOWN
 from nanlint.hazards.find import hazards_in
 from nanlint.model import Edit, Span
 from nanlint.settings.project import project_root
@@ -21,10 +23,14 @@ from nanlint.source.file_imports import TORCH, line_for_torch
 from nanlint.source.outline import MODULE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nanlint.analysis.project.whole import FileInProject
     from nanlint.engine.ruleset import Ruleset
+    from nanlint.hazards.find import Seen
     from nanlint.hazards.hazard import Hazard
     from nanlint.model import FileError, Finding, Fix
+    from nanlint.rule import Rule
     from nanlint.source.outline import Outline
 
 _TORCH = re.compile(rf"\b{TORCH}\.")
@@ -55,15 +61,42 @@ def run_hazard_rules(
     file: FileInProject, plan: Outline, path: str, ruleset: Ruleset, errors: list[FileError]
 ) -> list[Finding]:
     """What the rules that watch for hazards find in a file."""
-    watched = ruleset.watched
     found: list[Finding] = []
-    for each, hazard in hazards_in(file, watched):
+    for each, seen in hazards_in(file, ruleset.watched):
         for rule in ruleset.watching[each]:
-            for finding in findings_of(rule, partial(rule.check, hazard), path, partial(_line_of, hazard), errors):
-                function = hazard.outer_function.replace(MODULE, "")
-                placed = replace(finding, function=function, fix=with_import(finding.fix, plan))
-                found.append(graded(placed, *of_hazard(placed, hazard, plan)) if rule.severity is None else placed)
+            told = partial(_told, rule, plan=plan, path=path, errors=errors)
+            found += _through_calls(seen, told, is_graded=rule.severity is None)
     return list({(finding.code, finding.span): finding for finding in found}.values())
+
+
+def _told(rule: Rule, hazard: Hazard, *, plan: Outline, path: str, errors: list[FileError]) -> list[Finding]:
+    """What one rule says of one hazard, with the level that its evidence adds up to."""
+    function = hazard.outer_function.replace(MODULE, "")
+    findings = findings_of(rule, partial(rule.check, hazard), path, partial(_line_of, hazard), errors)
+    placed = [replace(each, function=function, fix=with_import(each.fix, plan)) for each in findings]
+    return [graded(each, *of_hazard(each, hazard, plan)) if rule.severity is None else each for each in placed]
+
+
+def _through_calls(seen: Seen, told: Callable[[Hazard], list[Finding]], *, is_graded: bool) -> list[Finding]:
+    """One finding for each place: as it is written there, with the evidence of the call that is hit hardest.
+
+    What no call in the project breaks is safe if nobody else can call it, and information if somebody may.
+    """
+    own = told(seen.own) if seen.own is not None and not (seen.is_decided and not seen.called) else []
+    # A fix rests on what is written in the function, and not on what one call passes.
+    called = [replace(each, fix=None) for hazard in seen.called for each in told(hazard)]
+    worst = {each.span: each for each in sorted(called, key=lambda each: each.severity.rank)}
+    if not is_graded:
+        return list({**worst, **{each.span: each for each in own}}.values())
+    if seen.is_decided:
+        own = [each for each in own if each.span in worst]
+    elif seen.is_complete:
+        own = [graded(each, NOTHING_KNOWN) if each.span not in worst else each for each in own]
+    for each in own:
+        hit = worst.get(each.span)
+        is_worse = hit is not None and hit.severity.rank > each.severity.rank
+        worst[each.span] = with_evidence_of(each, hit) if hit is not None and (seen.is_complete or is_worse) else each
+    return list(worst.values())
 
 
 def with_import(fix: Fix | None, plan: Outline) -> Fix | None:

@@ -45,9 +45,12 @@ def without_yielding(found: Sequence[Finding], rules: Mapping[str, Rule], names:
 def _with_the_evidence_of(finding: Finding, others: Sequence[Finding]) -> Finding:
     """The finding with the strongest evidence that some rule has of the same defect."""
     strongest = max((finding, *others), key=lambda each: each.severity.rank)
-    if strongest is finding:
-        return finding
-    told = strongest.severity, strongest.evidence, strongest.can_happen, strongest.matters
+    return with_evidence_of(finding, strongest) if strongest is not finding else finding
+
+
+def with_evidence_of(finding: Finding, other: Finding) -> Finding:
+    """The finding with the evidence and the level of another one."""
+    told = other.severity, other.evidence, other.can_happen, other.matters
     return replace(finding, **dict(zip(("severity", "evidence", "can_happen", "matters"), told, strict=True)))  # type: ignore[arg-type]
 
 

@@ -56,7 +56,7 @@ def matters(evidence: Iterable[str]) -> float:
 
 
 def level(code: str, evidence: frozenset[str]) -> Severity:
-    """The level of a finding of rule `code` with this evidence; info at most of what nothing is known of, and in a format that nothing uses."""
+    """The level of a finding of rule `code` with this evidence; info at most of what nothing is known of, what no caller breaks, and in a format that nothing uses."""
     if not evidence.isdisjoint(_INFO_AT_MOST):
         return Severity.INFO
     sureness = matters(evidence) if can_happen(evidence) >= CAN_HAPPEN_FROM else 0.0

@@ -15,6 +15,7 @@ from nanlint.analysis.trained_by_name import (
     may_train,
     serves_a_forward,
     serves_a_loss,
+    tells,
 )
 from nanlint.evidence import table
 from nanlint.hazards.uses import is_read_off
@@ -24,12 +25,15 @@ from nanlint.source.outline import MODULE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nanlint.analysis.project.index import Function
+    from nanlint.analysis.project.whole import FileInProject
     from nanlint.evidence.table import Item
     from nanlint.hazards.hazard import Hazard
     from nanlint.model import Finding
     from nanlint.source.outline import Chunk, Outline
 
 _HALVES = frozenset({"float16", "bfloat16"})
+_FURTHEST_CALLER, _MOST_CALLERS = 4, 8
 
 
 def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]:
@@ -43,17 +47,40 @@ def of_hazard(finding: Finding, hazard: Hazard, plan: Outline) -> Iterator[Item]
         yield table.HALF_ALONE
         if table.MADE_SO.name not in finding.evidence:
             yield table.HALF_UNUSED
-    chunk = plan.chunks.get(hazard.outer_function)
+    chunk, outline = _deciding(hazard.function.outermost, plan, hazard.file)
     if chunk is not None:
-        yield from _of_function(chunk, plan, hazard)
+        yield from _of_function(chunk, outline, hazard)
+        if any("backward" in each.words for each in plan.chunks.values()):
+            yield table.BACKWARD_IN_FILE
     if hazard.zones:
-        yield from _of_operand(finding, hazard, chunk, plan)
+        yield from _of_operand(finding, hazard, chunk, outline)
     elif not hazard.op.recorded:
         yield table.NO_GRADIENT
     if hazard.file.only_runs_a_model:
         yield table.NOBODY_CALLS
     else:
         yield from of_ends(hazard.ends)
+
+
+def _deciding(
+    function: Function, plan: Outline, file: FileInProject, depth: int = _FURTHEST_CALLER
+) -> tuple[Chunk | None, Outline]:
+    """The function whose name says whether it is trained, with the file that it stands in: itself, or else one that calls it.
+
+    Of several callers one that is trained.
+    """
+    chunk = plan.chunks.get(function.qualname)
+    callers = [each for each in function.callers if each.name != MODULE] if depth else []
+    if chunk is None or not callers or tells(chunk, plan):
+        return chunk, plan
+    found = []
+    for caller in callers[:_MOST_CALLERS]:
+        there = plan if caller.module is function.module else file.outline_of(caller.module)
+        if there is not None:
+            found.append(_deciding(caller.outermost, there, file, depth - 1))
+    known = [(each, there) for each, there in found if each is not None]
+    trained = [pair for pair in known if is_trained(*pair)] or [pair for pair in known if may_train(*pair)] or known
+    return trained[0] if trained else (chunk, plan)
 
 
 def _breaks_in_half_alone(finding: Finding, hazard: Hazard) -> bool:
@@ -63,12 +90,11 @@ def _breaks_in_half_alone(finding: Finding, hazard: Hazard) -> bool:
 
 def _of_operand(finding: Finding, hazard: Hazard, chunk: Chunk | None, plan: Outline) -> Iterator[Item]:
     """What is known of the operand, and of the gradient that passes through it."""
-    if not hazard.is_operand_known and table.MADE_SO.name not in finding.evidence:
+    is_unknown = not hazard.is_operand_known and table.MADE_SO.name not in finding.evidence
+    if is_unknown or hazard.is_ruled_out_by_callers:
         yield table.NOTHING_KNOWN
     if hazard.is_presumed_safe and not _breaks_in_half_alone(finding, hazard):  # there the eps may be 0 itself
         yield table.RARE
-    if hazard.is_ruled_out_by_callers:
-        yield table.DECIDED_ELSEWHERE
     if not hazard.is_forward and not _is_seen_to_train(hazard, chunk, plan):
         yield table.GRADIENT_UNSEEN
     yield from _of_sources(hazard)
@@ -121,7 +147,5 @@ def _of_function(chunk: Chunk, plan: Outline, hazard: Hazard) -> Iterator[Item]:
         yield table.NOT_TRAINED_BY_NAME
     if is_loss(chunk) or is_part_of_loss:
         yield table.IN_A_LOSS
-    if any("backward" in each.words for each in plan.chunks.values()):
-        yield table.BACKWARD_IN_FILE
     if not is_layer and (is_building(chunk.name) or (chunk.name == MODULE and not hazard.is_in_a_loop)):
         yield table.BUILT_ONCE

@@ -26,7 +26,7 @@ class Item(NamedTuple):
 RANGE_REACHES = Item("range-reaches", +1, 1, 0, "the values computed for the operand reach the point where it breaks")
 MADE_SO = Item("made-so", +1, 2, 0, "it is made in a way that ordinary data brings there: a count, a mask, a norm, a saturated output")
 SATURATES = Item("saturates", +1, 4, 3, "a softmax or a sigmoid made it, which round to exactly 0 and 1 as a model grows sure")
-NOTHING_KNOWN = Item("nothing-known", -1, 0, 0, "nothing is known of the operand")
+NOTHING_KNOWN = Item("nothing-known", -1, 0, 0, "nothing in the project brings it there: nothing is known of the operand, or no call passes what would break it")
 NAME_ALONE = Item("name-alone", -1, -1, -1, "its name alone says so")
 RARE = Item("rare", -1, -1, -2, "it takes an input that is rare: a length of 0, a row or a layer of nothing but zeros, less than what an eps was added to")
 DECIDED_ELSEWHERE = Item("decided-elsewhere", -1, 0, -1, "a caller or a setting decides whether it happens")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.in_format import in_format
 from nanlint.analysis.op_graph import CALL, JOIN, NUMBER, made_from, name_of
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.analysis.patterns.kept import thrown_away, zones_thrown_away
+from nanlint.hazards.calls import Calls
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.never_run import is_never_run
 from nanlint.hazards.no_elements import NoElements
@@ -33,27 +34,80 @@ _PLACED = "torch.index_put"
 _TENSORS = frozenset({"torch.tensor", "torch.as_tensor"})
 
 
-def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) -> Iterator[tuple[Watched, Hazard]]:
+class Seen(NamedTuple):
+    """One operation that meets a zone: as it is written, and as the calls of its function make it."""
+
+    own: Hazard | None
+    called: list[Hazard]
+    is_complete: bool
+    """Every call in the project is among those looked at."""
+    is_decided: bool
+    """And nobody else can call it: what no call breaks is safe."""
+
+    @property
+    def hazards(self) -> list[Hazard]:
+        """All of them."""
+        return [*([self.own] if self.own is not None else []), *self.called]
+
+
+def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) -> Iterator[tuple[Watched, Seen]]:
     """Each hazard of the file with what watches for it, in the order of the code."""
-    is_any_thrown = any(each.thrown for several in watched.values() for each in several)
+    calls, look = Calls(file), _Look(file, any(each.thrown for several in watched.values() for each in several))
     for function in file.functions:
         if _is_run_by_pytest(function):
             continue  # what breaks there breaks no run
-        thrown = thrown_away(function.ops) if is_any_thrown else {}
         found = [
-            (each, hazard)
+            (each, seen)
             for op in function.ops
-            if op.copy_of is None
-            for each in watched.get(_name_of(op), ())
-            if (hazard := _hazard(op, each, function, file, thrown.get(op, ()))) is not None
-            and not is_never_run(op, function, file)
+            if op.copy_of is None and (watching := watched.get(_name_of(op), ()))
+            for each, seen in look.at(op, watching, function, calls)
         ]
-        found += _of_restored(watched.get(RESTORED, ()), function, file)
-        together: dict[object, list[Hazard]] = {}
-        for each, hazard in (pair for pair in found if not pair[0].always):
-            hazard.siblings = together.setdefault((*each[2:], hazard.defect), [])
-            hazard.siblings.append(hazard)
+        found += (
+            (each, Seen(hazard, [], is_complete=False, is_decided=False))
+            for each, hazard in _of_restored(watched.get(RESTORED, ()), function, file)
+        )
+        _put_together(found)
         yield from found
+
+
+def _put_together(found: Iterable[tuple[Watched, Seen]]) -> None:
+    """Tell hazards by the same operand, seen from the same function, of each other."""
+    together: dict[object, list[Hazard]] = {}
+    for each, hazard in ((each, hazard) for each, seen in found for hazard in seen.hazards if not each.always):
+        hazard.siblings = together.setdefault((*each[2:], hazard.function, hazard.defect), [])
+        hazard.siblings.append(hazard)
+
+
+class _Look:
+    """Looks at the operations of one file."""
+
+    def __init__(self, file: FileInProject, is_any_thrown: bool) -> None:  # noqa: FBT001 - what to look for
+        self._file = file
+        self._is_any_thrown = is_any_thrown
+        self._thrown: dict[int, dict[Op, list[Kept]]] = {}
+
+    def at(
+        self, op: Op, watching: Iterable[Watched], function: Function, calls: Calls
+    ) -> Iterator[tuple[Watched, Seen]]:
+        """What is met at one operation, as it stands and as it is called."""
+        called = calls.of(op, function)
+        is_decided = called.is_complete and self._file.knows_callers(function)
+        for each in watching:
+            own = self._hazard(op, each, function)
+            seen = [self._hazard(copy, each, within) for copy, within in called.found]
+            hazards = [hazard for hazard in seen if hazard is not None]
+            if (own is not None or hazards) and not is_never_run(op, function, self._file):
+                yield each, Seen(own, hazards, called.is_complete, is_decided)
+
+    def _hazard(self, op: Op, each: Watched, function: Function) -> Hazard | None:
+        return _hazard(op, each, function, self._file, self._thrown_away(function).get(op, ()))
+
+    def _thrown_away(self, function: Function) -> dict[Op, list[Kept]]:
+        """By operation what throws its results away in this function."""
+        key = id(function.ops)
+        if key not in self._thrown:
+            self._thrown[key] = thrown_away(function.ops) if self._is_any_thrown else {}
+        return self._thrown[key]
 
 
 def _of_restored(

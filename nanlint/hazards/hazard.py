@@ -21,6 +21,7 @@ from nanlint.analysis.op_graph import (
     Value,
     made_from,
     name_of,
+    original,
 )
 from nanlint.analysis.patterns.dtype_tests import is_decided_by_dtype
 from nanlint.analysis.project.syntax_names import last_word, names_below, written_argument
@@ -71,7 +72,7 @@ class Hazard(ZeroOperand, Placed):
         self.file = file
         self.source = file.source
         self.graph = file.graph
-        self.ends = file.ends_of(op)
+        self.ends = file.ends_of(original(op))
         """Where the result goes: bits of `analysis.project.consequence`."""
         self.is_cut_off = is_cut_off
         """No gradient comes back to it: it is not recorded, or all its uses are plain numbers, indices, detached copies."""
@@ -330,7 +331,7 @@ class Hazard(ZeroOperand, Placed):
 
     def quoted(self, op: Op, longest: int) -> str:
         """Another operation as it is written, in one line, cut if it is long."""
-        return self.quote(op.node, longest)
+        return Operand(Value(), op.node, self.file.source_of(op)).quoted(longest)
 
     @property
     def is_method(self) -> bool:
@@ -361,7 +362,7 @@ class Hazard(ZeroOperand, Placed):
 
     def operand_of(self, op: Op, name: str) -> Operand:
         """An operand of another operation, as it is written there."""
-        return Operand(op.operands[name], op.nodes.get(name), self.source)
+        return Operand(op.operands[name], op.nodes.get(name), self.file.source_of(op))
 
     def inside(self, *functions: str) -> Operand:
         """The operand without the call of one of `functions` around it: `x` of `x.clamp(-1, 1)`."""

@@ -82,13 +82,14 @@ class Placed:
         first = statement.lineno if statement is not None else getattr(self.op.node, "lineno", 1)
         return self.source.comments_in(first, getattr(self.op.node, "end_lineno", first))
 
+    def is_here(self, op: Op) -> bool:
+        """Whether an operation is written in the same function."""
+        return op.scope is not None and op.scope.node is self.function.node
+
     @property
     def outer_function(self) -> str:
         """The qualified name of the function of the file that it stands in; of an inner function, that around it."""
-        function = self.function
-        while function.parent is not None:
-            function = function.parent
-        return function.qualname
+        return self.function.outermost.qualname
 
     @property
     def beside(self) -> list[Op]:

@@ -91,7 +91,7 @@ def rate_put_in_again(part: Part, hazard: Hazard) -> Edit | None:
 
 
 def _is_here(maker: Op, hazard: Hazard) -> bool:
-    return maker.scope is hazard.function
+    return hazard.is_here(maker)
 
 
 def _scheduler(part: Part, hazard: Hazard) -> _Resume | None:

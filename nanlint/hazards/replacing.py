@@ -114,7 +114,7 @@ def base_of(value: Value, node: ast.AST) -> tuple[Value, ast.AST]:
 
 def can_be_repeated(hazard: Hazard, made: Op, place: ast.AST) -> bool:
     """Whether `made`, computed in this function, would be the same if it were written at `place`."""
-    if made.scope is not hazard.function or made.copy_of is not None or made.node is None:
+    if not hazard.is_here(made) or made.node is None:
         return False
     word = getattr(getattr(made.node, "func", None), "attr", "")
     if word.endswith("_") or "out" in made.operands:
@@ -215,9 +215,7 @@ def of_exponents(hazard: Hazard, outer: Op, found: ByHand) -> str | None:
     exponents = [exp.nodes.get("input") for exp in found.exps]
     if not found.function or spelled is None or settings is None or outer.node is None or None in exponents:
         return None
-    if "#" in hazard.source.text_of(outer.node) or any(
-        exp.scope is not hazard.function or exp.copy_of is not None for exp in found.exps
-    ):
+    if "#" in hazard.source.text_of(outer.node) or any(not hazard.is_here(exp) for exp in found.exps):
         return None
     moved = [
         node

@@ -76,10 +76,15 @@ def outline(text: str, path: str = "<string>") -> Outline:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return _Reading(tree_of(text, path)).result
+        return outline_of(tree_of(text, path))
     finally:
         if collecting:
             gc.enable()
+
+
+def outline_of(tree: ast.Module) -> Outline:
+    """The outline of a file that was parsed."""
+    return _Reading(tree).result
 
 
 class _Reading:

@@ -92,9 +92,7 @@ def is_area(op: Op) -> bool:
     if op.function == "torch.prod":
         return op.subject is not None and "dim" in op.operands and _is_edge(op.subject, is_whole=True)
     sides = list(op.operands.values()) if op.function == "torch.mul" else []
-    if len(sides) != 2 or same(sides[0], sides[1]) or not all(map(_is_edge, sides)):
-        return False
-    return op.copy_of is None
+    return len(sides) == 2 and not same(sides[0], sides[1]) and all(map(_is_edge, sides))
 
 
 def is_scaled_late(op: Op, function: Function) -> bool:

@@ -138,7 +138,7 @@ def thrown_away(ops: Sequence[Op]) -> dict[Op, list[Kept]]:
     """The operations of a function whose results are thrown away in some places, with what does that, in the order of the code."""
     found: dict[Op, list[Kept]] = {}
     for op in ops:
-        if op.function not in SELECTING or op.copy_of is not None:
+        if op.function not in SELECTING:
             continue
         for each in filter(None, (kept(op, name) for name in ("input", "other"))):
             for made in behind(each):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -32,20 +33,22 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 class CallSite:
     """One call of a function of the project: what is passed for each parameter."""
 
-    __slots__ = ("arguments", "is_whole", "op")
+    __slots__ = ("arguments", "is_whole", "made", "op")
 
     def __init__(self, op: Op, arguments: dict[str, Value], *, is_whole: bool) -> None:
         self.op = op
         self.arguments = arguments
         self.is_whole = is_whole
         """No `*args` or `**kwargs`: what is not passed has its default."""
+        self.made: list[Op] = []
+        """The operations of the function that led to its result, repeated with what is passed."""
 
 
 class Function:
     """A function, method or module body, and what the interpreter has found in it."""
 
     __slots__ = (
-        "attributes", "autocasts", "callees", "calls", "changes", "decorators", "is_done", "is_running", "is_too_deep", "module", "name", "node", "ops", "owner", "parameters", "parent",
+        "attributes", "autocasts", "callees", "caller", "calls", "changes", "decorators", "is_done", "is_running", "is_too_deep", "module", "name", "node", "ops", "owner", "parameters", "parent",
         "qualname", "rebinds", "result", "sinks", "stores", "uses",
     )  # fmt: skip
 
@@ -64,6 +67,8 @@ class Function:
         self.name = qualname.rpartition(".")[2]
         self.decorators = [last_word(each) for each in getattr(node, "decorator_list", ())]
         self.is_running = self.is_done = self.is_too_deep = False
+        self.caller: Function | None = None
+        """Among whose operations it is looked at, if not among its own."""
         self.forget()
 
     def forget(self) -> None:
@@ -90,6 +95,25 @@ class Function:
         """Names of the function or file around it that it assigns."""
         self.sinks: list[tuple[str, Value, ast.AST]] = []
         """Where values go for good: a backward, a log line, something returned; with the place."""
+
+    def as_called_by(self, caller: Function) -> Function:
+        """The function as it runs in a caller: among its operations, where what becomes of the result is seen as well."""
+        seen = copy(self)
+        seen.caller = caller
+        seen.ops, seen.sinks, seen.stores, seen.uses = caller.ops, caller.sinks, caller.stores, caller.uses
+        return seen
+
+    @property
+    def callers(self) -> list[Function]:
+        """The functions that call it, as far as they are known; the one caller as which it is looked at."""
+        if self.caller is not None:
+            return [self.caller]
+        return list(dict.fromkeys(site.op.scope for site in self.calls if site.op.scope is not None))
+
+    @property
+    def outermost(self) -> Function:
+        """The function of the file or class that it stands in; mostly itself."""
+        return self if self.parent is None else self.parent.outermost
 
     @property
     def is_method(self) -> bool:

@@ -198,9 +198,10 @@ class Graph(Objects):
         if result is None or unsure or isinstance(function.node, ast.AsyncFunctionDef):
             awaited = (result,) if result is not None and not unsure else ()
             return Value(UNKNOWN, op, detached=not caller.recorded, parts=awaited)
-        replay = Replay(self, arguments, function, op, is_whole=is_whole)
+        replay = Replay(self, arguments, function, op, is_whole=is_whole, caller=caller)
         value = replay.of(result)
         caller.function.ops += replay.made
+        site.made = replay.made
         op.operands = {**op.operands, "result": result}
         if not caller.recorded and not value.detached:
             value = value.but(detached=True)

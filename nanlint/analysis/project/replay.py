@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.interpreter.conditions import AND, OR
 from nanlint.analysis.make import INDICES
 from nanlint.analysis.op_graph import (
+    ARRAY,
     ATTRIBUTE,
     CALL,
     DICT,
@@ -14,19 +15,22 @@ from nanlint.analysis.op_graph import (
     GUARDED,
     JOIN,
     LITERAL,
+    NOTHING,
     PARAMETER,
     TENSOR,
+    TEXT,
     TUPLE,
     UNKNOWN,
     Op,
     Value,
 )
-from nanlint.analysis.selection import range_of_each
+from nanlint.analysis.selection import SUBSCRIPT, range_of_each
 from nanlint.ops.interval import FINITE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from nanlint.analysis.interpreter.expressions import Expressions
     from nanlint.analysis.project.graph import Graph
     from nanlint.analysis.project.index import Function
 
@@ -39,7 +43,7 @@ _MOST_LOOKED_AT = 600
 class Replay:
     """Repeats the operations behind a value with other values for the parameters of a function, or with what all callers pass."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a call is all of this
         self,
         graph: Graph,
         arguments: Mapping[str, Value],
@@ -47,8 +51,10 @@ class Replay:
         call: Op | None,
         *,
         is_whole: bool,
+        caller: Expressions | None = None,
     ) -> None:
         self._graph = graph
+        self._caller = caller
         self._arguments = arguments
         self._function = function
         self._call = call
@@ -91,7 +97,7 @@ class Replay:
                 if any(one is not other for one, other in zip(parts, value.parts, strict=True))
                 else value
             )
-        if op.function in {CALL, ELEMENT} and self._call is not None:
+        if op.function == CALL and self._call is not None:
             return self._left_alone(value)
         operands = {name: self.of(each) for name, each in op.operands.items()}
         if all(operands[name] is each for name, each in op.operands.items()):
@@ -126,15 +132,23 @@ class Replay:
             )
         if op.function == ATTRIBUTE and "stored" in operands:
             return operands["stored"].but(op=op, key=op)
-        if op.function in {CALL, ATTRIBUTE, ELEMENT} or op.function.startswith("<"):
-            return _taken_from(operands, value) if op.function == ELEMENT else value
+        function, taken = (op.function, None) if op.function != ELEMENT else _taken_from(operands, value)
+        if taken is not None or function == CALL or function.startswith("<"):
+            return taken or value
+        caller = self._caller
+        # Autocast and no_grad of the caller hold in here, unless the function says otherwise.
+        is_stated = caller is None or (op.scope is not None and bool(op.scope.autocasts))
+        autocast, device = ("", "") if is_stated or caller is None else (caller.autocast, caller.autocast_device)
+        recorded = op.recorded and (caller is None or caller.recorded)
         made = maker.make(
-            op.function, operands, op.node, op.scope, recorded=op.recorded, operator=value.kind is not TENSOR, module=op.module, rest=op.rest
+            function, operands, op.node, op.scope, recorded=recorded, operator=value.kind is not TENSOR, module=op.module, rest=op.rest,
+            autocast=autocast,
         )  # fmt: skip
         if made.kind is TUPLE and value.kind is not TUPLE and made.parts:
             made = made.parts[value.name == INDICES]
         if made.op is not None:
             made.op.copy_of, made.op.nodes, made.op.in_place = op, op.nodes, op.in_place
+            made.op.autocast = op.autocast or device
             self.made.append(made.op)
         if made.kind is UNKNOWN and value.kind is not UNKNOWN:
             made.kind = value.kind
@@ -144,7 +158,8 @@ class Replay:
             made.range = both if not both.is_empty else made.range
         made.dtype = made.dtype or value.dtype
         made.some = made.some or value.some
-        return made
+        # What the caller has asked of an equal computation holds for this one.
+        return caller.env.seen(made, maker) if caller is not None and caller.env.guards else made
 
     def _parameter(self, value: Value, op: Op) -> Value:  # noqa: PLR0911 - with one caller, with all, or with none
         if self._function is not None:
@@ -178,7 +193,14 @@ def _is_overridden(known: Value, passed: Value | None) -> bool:
     return known.assumed and passed is not None and not passed.range.is_subset(known.range)
 
 
-def _taken_from(operands: Mapping[str, Value], value: Value) -> Value:
-    """An element of a list that a caller passes: each of `[f(x) for x in xs]` is what f returns."""
-    known = range_of_each(operands["input"]) if "input" in operands else FINITE
-    return value.but(range=known) if known != FINITE else value
+def _taken_from(operands: Mapping[str, Value], value: Value) -> tuple[str, Value | None]:
+    """What is taken out of something that a caller passes: numbers of a tensor, by the operation that does that, or a part of a tuple."""
+    base, index = operands.get("input"), operands.get("index")
+    if base is None:
+        return ELEMENT, value
+    part = base.part(index.constant) if index is not None and index.constant is not NOTHING else None
+    if base.kind in {TENSOR, ARRAY} and (index is None or index.kind is not TEXT):
+        return SUBSCRIPT, None
+    # Each of `[f(x) for x in xs]` is what f returns.
+    known = range_of_each(base)
+    return ELEMENT, part if part is not None else value.but(range=known) if known != FINITE else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import os
 import re
@@ -19,6 +20,7 @@ from nanlint.analysis.project.scripts import only_runs_a_model
 from nanlint.analysis.project.without_gradient import comes_without_gradient
 from nanlint.analysis.source_text import SourceText
 from nanlint.analysis.training_loop.code import Code
+from nanlint.source.outline import outline_of
 from nanlint.source.project_stamp import LARGEST_PROJECT, project_stamp, python_files
 from nanlint.source.read import UnreadableSource, read_bytes
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from nanlint.analysis.op_graph import Op, Value
     from nanlint.analysis.project.index import Function, Module
+    from nanlint.source.outline import Outline
 
 # Tests and examples call what nobody else calls, with what nobody else passes.
 _NO_CALLERS = re.compile(r"(^|/)(tests?|testing|docs?|examples?)/|(^|/)(test_[^/]*|[^/]*_test|conftest|setup)\.py$")
@@ -111,6 +114,7 @@ class FileInProject:
         self._mentions = Mentions(graph.project) if mentions is None else mentions
         self._by_line: dict[int, list[Op]] = {}
         self._codes: dict[Function, Code] = {}
+        self._outlines: dict[str, Outline] = {}
 
     def let_go(self) -> None:
         """Forget a file that was looked at alone, and all that was read for it: nobody asks about it again."""
@@ -121,6 +125,18 @@ class FileInProject:
     def ends_of(self, op: Op) -> int:
         """Where the result of an operation goes: bits of `consequence`; 0 where nobody knows."""
         return self._consequence.of(op)
+
+    def source_of(self, op: Op) -> SourceText:
+        """The text of the file that an operation is written in."""
+        module = op.scope.module if op.scope is not None else self.module
+        return self.source if module is self.module else SourceText(module.text)
+
+    def outline_of(self, module: Module) -> Outline | None:
+        """What a file of the project holds; None for what is no whole file."""
+        tree = module.body.node
+        if module.path not in self._outlines and isinstance(tree, ast.Module):
+            self._outlines[module.path] = outline_of(tree)
+        return self._outlines.get(module.path)
 
     def code_of(self, function: Function) -> Code:
         """A function as it is written, with the values of its expressions."""
