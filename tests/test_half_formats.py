@@ -93,9 +93,8 @@ LOSS = "import torch\ndef share_loss(x):\n    size = x.abs()\n    return (size /
         ("model.half()\n", "", "warning"),
         ("x = 1\n", "", "info"),
         ("x = 1\n", "float16", "warning"),
-        ("model.half()\n", "float32", "info"),
     ],
-    ids=["the code says so", "nothing says so", "the settings say so", "the settings say otherwise"],
+    ids=["the code says so", "nothing says so", "the settings say so"],
 )
 def test_what_breaks_in_half_alone_is_shown_where_the_project_uses_it(
     tmp_path: Path, beside: str, formats: str, level: str
@@ -111,16 +110,25 @@ def test_what_breaks_in_half_alone_is_shown_where_the_project_uses_it(
 @pytest.mark.parametrize(
     ("beside", "count"),
     [
-        ("loss.backward()\n", 1),
+        ("loss.backward()\n", 0),
+        ("loss.backward()\n# model.half() saves memory\n", 0),
         ("loss.backward()\nmodel.half()\n", 3),
         ("loss.backward()\nfrom transformers import Trainer\n", 3),
         ("loss.backward()\nmodel.to(getattr(torch, args.dtype))\n", 3),
         ("loss.backward()\nUSE_FP16 = False\n", 3),
         ("x = 1\n", 3),
     ],
-    ids=["none", "it runs in half", "a framework decides", "any dtype", "a switch that is off", "nothing trains"],
+    ids=[
+        "none",
+        "a comment",
+        "it runs in half",
+        "a framework decides",
+        "any dtype",
+        "a switch that is off",
+        "nothing trains",
+    ],
 )
-def test_what_breaks_in_half_alone_is_told_once_where_nothing_can_switch_it_on(
+def test_what_breaks_in_half_alone_is_silent_where_nothing_can_switch_it_on(
     tmp_path: Path, beside: str, count: int
 ) -> None:
     (tmp_path / "nanlint.toml").write_text('severity = "info"\n', encoding="utf-8")
@@ -130,13 +138,10 @@ def test_what_breaks_in_half_alone_is_told_once_where_nothing_can_switch_it_on(
     assert len(check_paths([tmp_path]).findings) == count
 
 
-def test_the_one_that_is_told_names_the_others_and_how_to_see_them(tmp_path: Path) -> None:
-    (tmp_path / "nanlint.toml").write_text('severity = "info"\n', encoding="utf-8")
-    (tmp_path / "a.py").write_text(LOSS, encoding="utf-8")
-    (tmp_path / "b.py").write_text(f"{LOSS}loss.backward()\n", encoding="utf-8")
-    (found,) = check_paths([tmp_path]).findings
-    assert found.path.endswith("a.py")
-    assert "stands for 2 such places: also b.py:4; formats = [" in found.why
+def test_what_breaks_in_half_alone_is_silent_where_the_settings_name_other_formats(tmp_path: Path) -> None:
+    (tmp_path / "nanlint.toml").write_text('severity = "info"\nformats = ["float32"]\n', encoding="utf-8")
+    (tmp_path / "loss.py").write_text(f"{LOSS}model.half()\n", encoding="utf-8")
+    assert check_paths([tmp_path]).findings == ()
 
 
 def test_an_installed_package_is_run_in_formats_of_others(tmp_path: Path) -> None:
@@ -152,17 +157,16 @@ CAST = "import torch\nwith torch.autocast('cuda'):\n    loss.backward()\n"
 
 
 @pytest.mark.parametrize(
-    ("size", "level"),
-    [("x.pow(2).sum()", "info"), ("x.softmax(-1)", "info"), ("(x @ x).abs()", "warning"), ("(x * 2).abs()", "warning")],
+    ("size", "levels"),
+    [("x.pow(2).sum()", []), ("x.softmax(-1)", []), ("(x @ x).abs()", ["warning"]), ("(x * 2).abs()", ["warning"])],
 )
 def test_what_autocast_runs_in_float32_breaks_only_where_the_tensors_are_half(
-    tmp_path: Path, size: str, level: str
+    tmp_path: Path, size: str, levels: list[str]
 ) -> None:
     (tmp_path / "nanlint.toml").write_text('severity = "info"\nselect = ["NAN203"]\n', encoding="utf-8")
     (tmp_path / "train.py").write_text(CAST, encoding="utf-8")
     (tmp_path / "loss.py").write_text(LOSS.replace("x.abs()", size), encoding="utf-8")
-    (found,) = check_paths([tmp_path]).findings
-    assert (found.severity.value, found.why.startswith("autocast runs this in float32")) == (level, level == "info")
+    assert [found.severity.value for found in check_paths([tmp_path]).findings] == levels
 
 
 def test_tensors_that_are_half_in_another_script_are_not_those_of_a_run_under_autocast(tmp_path: Path) -> None:

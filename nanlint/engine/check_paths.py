@@ -102,8 +102,6 @@ class Run:
                 progress(len(results), total)
         if self.memory is not None:
             self.memory.save()
-        if self._project is not None:
-            self._project.tell_once(discovery.files, results)
         return results
 
     def _with_project(self, file: FoundFile, result: FileResult) -> FileResult:
@@ -115,8 +113,7 @@ class Run:
 
         self._project = self._project or InProject()
         judged, known = self._project.judged(found, file), copy(result)
-        known.findings, known.hidden = judged[: len(result.findings)], judged[len(result.findings) :]
-        if any(new.severity is not old.severity for new, old in zip(judged, found, strict=True)):
+        if judged != found:
             ruleset = self.checker.ruleset(file.settings)
             known.findings, known.hidden = ruleset.divided(ruleset.stamped(judged, file.path))
         return known

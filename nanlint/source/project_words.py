@@ -28,6 +28,7 @@ _WORD = re.compile(rb"[A-Za-z_]\w+")
 # An import and `super(Name, self)` use nothing.
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _OWN = re.compile(rb"super\((\w+),")
+_COMMENT = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
 _EXPORTING = "__init__.py"
 _HALF = frozenset({b"float16", b"bfloat16", b"autocast", b"GradScaler", b"fp16", b"bf16", b"mixed_precision"})
 # The word alone is one half of something.
@@ -116,7 +117,7 @@ class ProjectWords:
         return self._counts[name.encode()] > 1 or name.encode() in _TRAINING
 
     def _contents(self, root: str) -> Iterator[tuple[str, bytes]]:
-        """The files that may say something with their bytes, links left out."""
+        """The files that may say something with their bytes, links and lines of comments left out."""
         left = _MOST_FILES
         for folder, folders, files in os.walk(root):
             folders[:] = sorted(name for name in folders if name not in DEFAULT_EXCLUDE and not name.startswith("."))
@@ -131,7 +132,8 @@ class ProjectWords:
                 try:
                     if not os.path.islink(path) and os.path.isfile(path) and os.path.getsize(path) <= _LARGEST:
                         with open(path, "rb") as file:
-                            yield path, file.read()
+                            data = file.read()
+                        yield path, _COMMENT.sub(b"", data) if name.endswith(".py") else data
                     elif name.endswith(".py"):
                         self._may_be_whole = True
                 except OSError:
