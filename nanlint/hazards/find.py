@@ -10,6 +10,7 @@ from nanlint.analysis.in_format import in_format
 from nanlint.analysis.op_graph import CALL, JOIN, NUMBER, made_from, name_of
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.analysis.patterns.kept import thrown_away, zones_thrown_away
+from nanlint.analysis.project.consequence import WRITTEN
 from nanlint.hazards.calls import Calls
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.never_run import is_never_run
@@ -164,10 +165,11 @@ def _hazard(  # noqa: PLR0911 - one way out for each reason
         zones = zones if _met(op, watched, operands) else []
     else:
         operands = dict(op.operands)
+    is_forward_alone = is_cut_off or _is_far_from_training(op, function, file)
     zones = [
         zone
         for zone in zones
-        if zone.direction is not BACKWARD or not (is_cut_off or _is_detached(zone, operands, file))
+        if zone.direction is not BACKWARD or not (is_forward_alone or _is_detached(zone, operands, file))
     ]
     if not zones:
         return None
@@ -191,6 +193,12 @@ def _made(  # noqa: PLR0913 - what is known of one place
         file,
         is_cut_off=is_cut_off,
     )
+
+
+def _is_far_from_training(op: Op, function: Function, file: FileInProject) -> bool:
+    """Whether no backward starts behind it: it stands in a data set, or its result is only printed, logged or plotted."""
+    owner = function.owner
+    return file.ends_of(op) == WRITTEN or (owner is not None and function.module.project.is_data_set(owner))
 
 
 def _is_detached(zone: Zone, operands: Mapping[str, Value], file: FileInProject) -> bool:
@@ -255,6 +263,8 @@ def _of_thrown(
 ) -> Hazard | None:
     """An operation whose broken results somebody throws away, as far as a gradient passes through it."""
     if not op.recorded or _library(op, function) == "numpy" or all(map(_has_no_gradient, op.operands.values())):
+        return None
+    if _is_far_from_training(op, function, file):
         return None
     if all(map(file.comes_without_gradient, op.operands.values())):
         return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.gradients import CHOOSING, WITHOUT_GRADIENT
 from nanlint.analysis.interpreter.conditions import AND, IS_NONE, NOT, OR
 from nanlint.analysis.make import COMPARISONS
-from nanlint.analysis.op_graph import DICT, TUPLE, Op, Value
+from nanlint.analysis.op_graph import CALL, DICT, TUPLE, Op, Value, name_of
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
@@ -21,9 +21,15 @@ _CUTTING = (
     frozenset(METHODS[word] for word in ("detach", "item", "tolist", "numpy", "numel", "size", "dim", "argsort", "sign", "round", "floor", "ceil"))
     | WITHOUT_GRADIENT
     | COMPARISONS
-    | {"float", "int", "bool", "len", AND, OR, NOT, IS_NONE}
+    | {"float", "int", "bool", "len", "torch.nn.Parameter", AND, OR, NOT, IS_NONE}
 )  # fmt: skip
 _MOST_USES, _MOST_PARTS = 60, 200
+
+
+def _is_draw(op: Op) -> bool:
+    """`Categorical(probs).sample()`: what is drawn has no gradient, unlike that of `rsample`."""
+    held = op.subject.op if op.function == CALL and op.where == ".sample" and op.subject is not None else None
+    return held is not None and name_of(held).startswith("torch.distributions.")
 
 
 class Gradients:
@@ -73,7 +79,7 @@ class Gradients:
         return True
 
     def _passes(self, user: Op, name: str) -> bool:
-        is_cut = not user.recorded or user.function in _CUTTING or name in CHOOSING
+        is_cut = not user.recorded or user.function in _CUTTING or name in CHOOSING or _is_draw(user)
         return not is_cut and user.node not in self._written
 
     def _makers(self, value: Value) -> Iterator[Op]:

@@ -219,6 +219,10 @@ class Project:
         """Whether it is an operation with a backward of its own."""
         return "torch.autograd.Function" in self.bases_of(owner)
 
+    def is_data_set(self, owner: Class) -> bool:
+        """Whether it reads data for a loader: nothing there has a gradient."""
+        return any(full.startswith(("torch.utils.data.", "torchvision.datasets.")) for full in self.bases_of(owner))
+
     def is_never_recorded(self, function: Function) -> bool:
         """Whether torch runs it without gradients: an optimizer's step, what an autograd.Function computes."""
         methods = {"Optimizer": {"step"}, "Function": {"forward", "backward"}}

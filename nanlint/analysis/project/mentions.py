@@ -67,5 +67,6 @@ class Mentions:
     def _names(self, module: Module) -> Counter[str]:
         if module not in self._read:
             nodes = walk(module.body.node)
-            self._read[module] = Counter(node.id for node in nodes if isinstance(node, ast.Name))
+            read = (node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+            self._read[module] = Counter(node.id for node in read)
         return self._read[module]
