@@ -101,3 +101,34 @@ def test_whether_a_flag_is_left_at_its_default(
     root = file.op_at(5, 5, "torch.sqrt")
     assert root is not None
     assert is_never_run(root, file.module.functions["expected"], file) is answer
+
+
+OF_AN_OBJECT = [
+    ("self.average", "Loss()", "", True),
+    ("not self.average", "Loss()", "", False),
+    ("self.kind == 'KL'", "Loss(kind='JSD')", "", True),
+    ("self.kind == 'KL'", "Loss(kind=args.kind)", "", False),
+    ("self.average", "Loss(True)", "", False),
+    ("self.average", "Loss()", "loss.average = True", False),
+]
+
+
+@pytest.mark.parametrize(("test", "built", "changed", "answer"), OF_AN_OBJECT)
+def test_so_it_is_by_what_all_objects_are_built_with(
+    test: str,
+    built: str,
+    changed: str,
+    answer: bool,  # noqa: FBT001 - a column
+    tmp_path: Path,
+) -> None:
+    text = (
+        "import torch\nclass Loss:\n    def __init__(self, average=False, kind='KL'):\n        self.average = average\n        self.kind = kind\n"
+        f"    def shares(self, x):\n        if {test}:\n            return torch.sqrt(x)\n        return x\n"
+        f"def run(x, args):\n    loss = {built}\n    {changed or 'pass'}\n    return loss.shares(x)\n"
+    )
+    (tmp_path / "loss.py").write_text(text)
+    file = WholeProject(str(tmp_path)).file(str(tmp_path / "loss.py"), text)
+    assert file is not None
+    root, function = file.op_at(8, 8, "torch.sqrt"), file.module.classes["Loss"].methods["shares"]
+    assert root is not None
+    assert is_never_run(root, function, file) is answer

@@ -1,17 +1,19 @@
-"""Branches that no caller takes: `if measure == "DV"`, where every call in the project passes "JSD", or leaves that default."""
+"""Branches that no caller takes: `if measure == "DV"`, where every call in the project passes "JSD", leaves that default, or built the object so."""
 
 from __future__ import annotations
 
 import ast
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.listed_nodes import assigned_in
-from nanlint.analysis.op_graph import NOTHING, PARAMETER
+from nanlint.analysis.op_graph import INSTANCE, JOIN, NOTHING, PARAMETER, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from nanlint.analysis.op_graph import Op, Value
+    from nanlint.analysis.op_graph import Op
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.project.whole import FileInProject
 
@@ -24,12 +26,28 @@ def is_never_run(op: Op, function: Function, file: FileInProject) -> bool:
     line = getattr(op.node, "lineno", 0)
     for test, holds in _conditions(function.node, line):
         asked = _asked(test)
-        if asked is None or asked.name not in function.parameters or asked.name in assigned_in(function.node):
-            continue
-        passed = _passed(function, asked.name, file)
-        if passed and all(asked.holds_for(constant) is not holds for constant in passed):
+        passed = _answers(asked.name, function, file) if asked is not None else None
+        if asked is not None and passed and all(asked.holds_for(constant) is not holds for constant in passed):
             return True
     return False
+
+
+def _answers(name: str, function: Function, file: FileInProject) -> list[object] | None:
+    """The constants that a parameter, or an attribute of the object, can be; None if one is not known."""
+    owner, attribute = function.owner, name.removeprefix("self.")
+    if attribute != name and owner is not None:
+        if any(_set_from_outside(attribute).search(module.text) for module in file.graph.project.modules):
+            return None
+        held = file.graph.attribute(owner, attribute, Value(INSTANCE, target=owner), function.node)
+        return _constants(held, file, _DEEPEST)
+    is_passed = name in function.parameters and name not in assigned_in(function.node)
+    return _passed(function, name, file) if is_passed else None
+
+
+@lru_cache
+def _set_from_outside(attribute: str) -> re.Pattern[str]:
+    """`model.attribute = ...`, by others than its own methods."""
+    return re.compile(rf"(?<!\bself)\.{attribute}\s*=(?!=)")
 
 
 def _conditions(node: ast.AST, line: int) -> Iterator[tuple[ast.expr, bool]]:
@@ -55,8 +73,8 @@ class _Asked(NamedTuple):
 
 def _asked(test: ast.expr) -> _Asked | None:
     """What `name == constant`, `name in (one, other)`, `name > 0`, `name is None`, `name` and `not name` ask for."""
-    if isinstance(test, ast.Name):
-        return _Asked(test.id, bool)
+    if _name(test):
+        return _Asked(_name(test), bool)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = _asked(test.operand)
         return _Asked(inner.name, lambda constant: not inner.holds_for(constant)) if inner is not None else None
@@ -66,9 +84,16 @@ def _asked(test: ast.expr) -> _Asked | None:
     if sign in {ast.Eq, ast.NotEq} and isinstance(left, ast.Constant):
         left, right = right, left
     answers: list[object] = [each.value for each in _elements(right) if isinstance(each, ast.Constant)]
-    if not isinstance(left, ast.Name) or sign not in _TESTS or len(answers) != len(_elements(right)):
+    if not _name(left) or sign not in _TESTS or len(answers) != len(_elements(right)):
         return None
-    return _Asked(left.id, lambda constant: _TESTS[sign](constant, answers))
+    return _Asked(_name(left), lambda constant: _TESTS[sign](constant, answers))
+
+
+def _name(node: ast.expr) -> str:
+    """`name` or `self.name`; empty for all else."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+        return f"self.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _elements(node: ast.expr) -> Sequence[ast.expr]:
@@ -127,6 +152,9 @@ def _constants(value: Value, file: FileInProject, depth: int) -> list[object] | 
     op = value.op
     if value.constant is not NOTHING and not value.assumed:
         return [value.constant]
+    if op is not None and (op.function == JOIN or "stored" in op.operands):
+        several = [_constants(each, file, depth) for each in op.operands.values()]
+        return None if None in several else [each for found in several for each in found or ()]
     if op is None or op.function != PARAMETER or op.scope is None or op.where in assigned_in(op.scope.node):
         return None
     return [] if file.is_named_by_nobody(op.scope) else _passed(op.scope, op.where, file, depth - 1)
