@@ -153,10 +153,10 @@ class Maker:
             return Value(TUPLE, op, parts=(value, indices))
         return value
 
-    def guarded(self, value: Value, left: Interval, node: ast.AST | None = None, *, some: bool = False) -> Value:
+    def guarded(self, value: Value, left: Interval, node: ast.AST | None = None, **told: bool) -> Value:
         """The value where a condition has told something of it; its key stays."""
         op = Op(GUARDED, {"input": value}, node, value.op.scope if value.op is not None else None)
-        return value.but(op=op, range=left, some=value.some or some)
+        return value.but(op=op, range=left, **{name: True for name, holds in told.items() if holds})
 
     def fitting(self, reach: Interval, holder: Value) -> Interval:
         """What is left of numbers that are written into a tensor: they are rounded to its format."""

@@ -8,6 +8,8 @@ from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, NUMBER, PARAMETE
 from nanlint.analysis.relations import maker
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nanlint.analysis.op_graph import Op, Value
 
 NETWORK, LEARNED, NOISE, SETTING, CONSTANT, TESTED, LENGTHS, RECTIFIED, OTHER = (
@@ -44,6 +46,7 @@ _MAKING = {
 }
 _SOURCES = {f"torch.{word}": kind for kind, words in _MAKING.items() for word in words} | dict.fromkeys(LAYERS, NETWORK)
 _TESTS = frozenset(f"torch.{word}" for word in ("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite"))
+_PARTS = frozenset({"subscript", "torch.gather", "torch.index_select", "torch.take_along_dim"})
 _MOST_LOOKED_AT = 200
 
 
@@ -57,13 +60,18 @@ def sources_of(value: Value) -> frozenset[str]:
         if kind is not None:
             found.add(kind)
         elif current.op is not None:
-            for each in current.op.operands.values():
+            for each in _held(current.op):
                 if id(each) not in seen:
                     seen.add(id(each))
                     waiting.append(each)
         if len(seen) > _MOST_LOOKED_AT:
             return frozenset({OTHER})
     return frozenset(found)
+
+
+def _held(op: Op) -> Iterable[Value]:
+    """What the numbers of a result are numbers of: an index only says which."""
+    return (op.subject,) if op.function in _PARTS and op.subject is not None else op.operands.values()
 
 
 def _source(value: Value) -> str | None:  # noqa: PLR0911 - one for each source

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.dtypes import rounded_to
 from nanlint.analysis.op_graph import NOTHING, Op, Value, made_from
+from nanlint.analysis.selection import kept_by_test
 from nanlint.ops.interval import INF, NONNEGATIVE, UNIT, Interval, point
 from nanlint.ops.names import METHODS
 
@@ -244,8 +245,8 @@ def _product(op: Op) -> Interval | None:
     minus = maker(left, frozenset({"torch.neg"}))
     if minus is not None and aligned(minus.subject, right):
         return _NOT_POSITIVE
-    if left is None or not aligned(left, right):
-        return None
+    if left is None or right is None or not aligned(left, right):
+        return kept_by_test(left, right)
     # Each value meets itself: 0 * inf does not occur.
     return replace(NONNEGATIVE, plus_inf=True, nan=left.range.nan, nonzero=left.range.nonzero)
 

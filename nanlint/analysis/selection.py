@@ -109,6 +109,15 @@ def selected_range(whole: Value, index: Value | None) -> Interval:
     return range_where(whole, index, holds=True) if index is not None and is_mask(index) else whole.range
 
 
+def kept_by_test(*factors: Value | None) -> Interval | None:
+    """`x * (x > 0)`, in either order: x where that holds, and else 0."""
+    for value, test in (factors, factors[::-1]):
+        kept = selected_range(value, test) if value is not None else None
+        if kept is not None and value is not None and kept != value.range and value.range.is_finite:
+            return kept.join(point(0.0))
+    return None
+
+
 def size_of(operands: Mapping[str, Value]) -> Interval:
     """How many there are: at least one, unless a mask chose them or nobody knows what they are."""
     subject = next(iter(operands.values()), None)

@@ -270,3 +270,25 @@ def above_a_range(x: torch.Tensor, y: torch.Tensor) -> None:
         reveal(size)  # range: (0, inf)
     if size > y.sum():
         reveal(size)  # range: [0, inf)
+
+
+def between_two_ends(x: torch.Tensor) -> None:
+    if torch.min(x) <= -1 or torch.max(x) >= 1:
+        return
+    reveal(1 - x)  # range: [5.96046e-08, 2]
+    reveal(torch.log((1 + x) / (1 - x)))  # range: [-17.3287, 17.3287]
+
+
+def by_the_share_that_a_mask_selects(x: torch.Tensor) -> None:
+    chosen = x > 1
+    share = chosen.float().mean()
+    if share.item() > 0:
+        reveal(x[chosen].mean())  # range: [0.999999, inf)
+    if share > 0:
+        reveal(x[chosen].mean())  # range: [0.999999, inf)
+
+
+def multiplied_with_a_test_of_itself(x: torch.Tensor) -> None:
+    reveal(x * (x > -100))  # range: [-100, inf)
+    reveal((x < 5) * x)  # range: (-inf, 5]
+    reveal(-100 * (x <= -100) + x * (x > -100))  # range: [-200, inf)

@@ -11,20 +11,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.dtypes import format_of
-from nanlint.analysis.op_graph import JOIN, TENSOR, Op, Value, made_from
+from nanlint.analysis.op_graph import ATTRIBUTE, JOIN, NUMBER, PARAMETER, TENSOR, UNKNOWN, Op, Value, made_from
 from nanlint.analysis.relations import SAME_PLACES, aligned, root
 from nanlint.ops.interval import EVERYTHING, INF, Interval
 from nanlint.ops.names import METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 AND, OR, NOT = "<and>", "<or>", "<not>"
 IS_NONE = "<is none>"
 _ZERO, NOT_ZERO = Interval(0.0, 0.0), replace(EVERYTHING, nonzero=True)
 _ANY, _ALL, _ITEM = METHODS["any"], METHODS["all"], METHODS["item"]
 _NUMBERS = frozenset({_ITEM, "float", "bool", METHODS["is_nonzero"]})
-_COUNTED = frozenset({METHODS["numel"], METHODS["size"], "len", METHODS["sum"], METHODS["count_nonzero"]})
+_ADDED = frozenset({METHODS["sum"], METHODS["mean"]})
+_COUNTED = _ADDED | {METHODS["numel"], METHODS["size"], "len", METHODS["count_nonzero"]}
 _DEEPEST = 12
 _NEGATED = {"gt": "le", "ge": "lt", "lt": "ge", "le": "gt", "eq": "ne", "ne": "eq"}
 _MIRRORED = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq", "ne": "ne"}
@@ -39,6 +40,8 @@ class Told(NamedTuple):
     """Whether the end is excluded: of an integer, `n > 1` leaves 2 and more."""
     some: bool = False
     """There is at least one; nothing is said of its numbers."""
+    presumed: bool = False
+    """It is no more than presumed to be above 0."""
 
 
 def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:  # noqa: C901 - one case for each kind of test
@@ -123,6 +126,9 @@ def _side(value: Value, word: str, other: Value, *, holds: bool, depth: int) -> 
     said = word if holds else _NEGATED[word]
     limit = _least_told(said, other.range)
     if limit is None:
+        # Whoever asks for some size of what is never negative means more than 0.
+        if said in {"gt", "ge"} and value.range.low >= 0 and _is_setting(other):
+            yield Told(value, EVERYTHING, presumed=True)
         return
     allowed, strict = _stretch(said, limit), said in {"gt", "lt"}
     if allowed is None:
@@ -135,7 +141,7 @@ def _side(value: Value, word: str, other: Value, *, holds: bool, depth: int) -> 
         if not allowed.has_zero and not allowed.nan:
             yield from told(value, holds=True, depth=depth + 1)  # `mask.float() * (x < 1).float() > 0.5`
         if op.function in _NUMBERS:
-            yield Told(op.subject, allowed, strict)
+            yield from _side(op.subject, word, other, holds=holds, depth=depth + 1)
         if op.function == "int" and said in {"gt", "ge"} and (limit > 0 or (limit == 0 and strict)):
             # Cut to an integer it is above 0: so it was.
             yield Told(op.subject, allowed)
@@ -163,8 +169,9 @@ def _counted(op: Op, allowed: Interval) -> Iterator[Told]:
         subject = op.operands.get("input")
     if subject is None or op.function not in _COUNTED | {"torch.Tensor.shape"}:
         return
-    is_of_parts = op.function == METHODS["sum"] and len(op.operands) > 1
-    if allowed.has_zero or allowed.high <= 0 or is_of_parts:
+    is_of_parts = op.function in _ADDED and len(op.operands) > 1
+    is_of_none = op.function == METHODS["mean"] and allowed.nan
+    if allowed.has_zero or allowed.high <= 0 or is_of_parts or is_of_none:
         return  # a sum that is not 0 has a part that is not 0, whatever the signs
     yield Told(subject, EVERYTHING, some=True)
     inner = made_from(subject)
@@ -180,6 +187,12 @@ def _counted(op: Op, allowed: Interval) -> Iterator[Told]:
         else:
             return
         inner = made_from(inner.subject)
+
+
+def _is_setting(value: Value) -> bool:
+    """A plain limit from outside, no number that was computed here."""
+    op = made_from(value)
+    return value.kind in {NUMBER, UNKNOWN} and op is not None and op.function in {PARAMETER, ATTRIBUTE}
 
 
 def _least_told(said: str, other: Interval) -> float | None:
@@ -211,15 +224,20 @@ def _stretch(word: str, limit: float) -> Interval | None:
 
 def tightened(known: Interval, bound: Told, dtype: str, kind: str) -> Interval:
     """What is left of `known` under the bound, as it is for a tensor of that format."""
-    allowed = bound.range
-    if kind == TENSOR:
-        form = format_of(dtype)
-        allowed = replace(allowed, low=form.round(allowed.low), high=form.round(allowed.high))
+    allowed, form, is_between = bound.range, format_of(dtype), bound.strict and not known.integer
+    low, high = (form.above, form.below) if is_between else (form.round, form.round)
+    if kind == TENSOR or (is_between and kind != NUMBER):
+        ends = allowed.low, allowed.high
+        allowed = replace(allowed, low=_moved(ends[0], low), high=_moved(ends[1], high))
     if bound.strict and known.integer:
         step = 1.0 if allowed.low != -INF else 0.0
         allowed = replace(allowed, low=allowed.low + step, high=allowed.high - (1.0 - step))
     left = known.meet(allowed)
     return known if left.is_empty else left
+
+
+def _moved(end: float, step: Callable[[float], float]) -> float:
+    return step(end) if end and math.isfinite(end) else end
 
 
 def range_where(value: Value, mask: Value, *, holds: bool) -> Interval:

@@ -22,6 +22,7 @@ class Guard(NamedTuple):
     range: Interval
     strict: bool
     some: bool
+    presumed: bool = False
 
 
 class Env:
@@ -70,9 +71,9 @@ class Env:
             from nanlint.analysis.interpreter.conditions import tightened  # noqa: PLC0415 - rarely needed
 
             left = tightened(left, Told(value, guard.range, guard.strict), value.dtype, value.kind)
-        if left == value.range and (value.some or not guard.some):
+        if left == value.range and (value.some or not guard.some) and (value.presumed or not guard.presumed):
             return value
-        return maker.guarded(value, left, some=guard.some)
+        return maker.guarded(value, left, some=guard.some, presumed=guard.presumed)
 
     def _of_its_root(self, value: Value) -> Guard | None:
         """What was told about a tensor holds for its views; in half a small number may have become 0."""
@@ -99,9 +100,10 @@ class Env:
 
 def _both(before: Guard | None, bound: Told) -> Guard:
     if before is None:
-        return Guard(bound.range, bound.strict, bound.some)
+        return Guard(*bound[1:])
     left = before.range.meet(bound.range)
-    return Guard(left if not left.is_empty else bound.range, before.strict or bound.strict, before.some or bound.some)
+    either = (one or other for one, other in zip(before[1:], bound[2:], strict=True))
+    return Guard(left if not left.is_empty else bound.range, *either)
 
 
 def meet(paths: Iterable[Env], maker: Maker, node: object, scope: object) -> Env:

@@ -39,7 +39,8 @@ _NUMPY_SAME = frozenset(
         "abs", "add", "acos", "asin", "atan", "cos", "cosh", "cumsum", "div", "exp", "exp2", "expm1", "floor", "log", "log10", "log1p",
         "log2", "max", "mean", "median", "min", "maximum", "minimum", "mul", "pow", "prod", "reciprocal", "sign", "sin", "sinh", "sqrt",
         "square", "std", "sub", "sum", "tan", "tanh", "var", "where", "zeros", "ones", "zeros_like", "ones_like", "stack", "isnan", "isinf",
-        "isfinite", "nan_to_num", "nanmean", "nansum",
+        "isfinite", "nan_to_num", "nanmean", "nansum", "logical_and", "logical_or", "logical_not", "any", "all", "amax", "amin", "arange",
+        "linspace", "cumprod", "full", "full_like",
         *_NUMPY_WORDS.values(),
     }
 )  # fmt: skip

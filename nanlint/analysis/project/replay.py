@@ -124,7 +124,8 @@ class Replay:
             if is_freed:
                 return inner
             left = inner.range.meet(value.range)
-            return maker.guarded(inner, left if not left.is_empty else value.range, op.node, some=value.some)
+            left = left if not left.is_empty else value.range
+            return maker.guarded(inner, left, op.node, some=value.some, presumed=value.presumed)
         if op.function == JOIN:
             made = maker.join(list(operands.values()), op.node, op.scope)
             return (
