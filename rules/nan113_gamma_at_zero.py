@@ -29,7 +29,7 @@ class GammaAtZero(Rule):
     is replaced where it breaks.
 
     ## Fix
-    A sketch: a concentration is `relu(x) + 1` or `softplus(x)` plus something. A tiny eps is no cure: digamma is -1/x there.
+    Sketch: a concentration is `relu(x) + 1` or `softplus(x)` plus something. A tiny eps is no cure: digamma is -1/x there.
     """
 
     code, name = "NAN113", "gamma-at-zero"

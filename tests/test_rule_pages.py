@@ -45,6 +45,8 @@ def test_the_table_names_the_kind_of_fix() -> None:
     lines = table([book.info("NAN110"), book.info("NAN401")]).splitlines()
     assert lines[2].endswith("| safe |")
     assert lines[3].endswith("| unsafe |")
+    kinds = {line.rsplit("|", 2)[1].strip() for line in table(map(book.info, book.rules)).splitlines()[2:]}
+    assert kinds <= {"safe", "unsafe", "sketch", "none"}
 
 
 def test_writing_replaces_what_is_stale_and_removes_what_is_gone(tmp_path: Path) -> None:
