@@ -71,7 +71,7 @@ class FractionalPower(Rule):
             direction=Direction.BACKWARD if exponent.learned else hazard.direction,
             fix=show("clamp_min(0) on the base, or its sign times the power of its size"),
             labels=hazard.label(hazard.operand.made_by, "it is computed here"),
-            evidence=(items.NOTHING_KNOWN if is_unknown else items.RANGE_REACHES,),
+            evidence=() if is_unknown else (items.RANGE_REACHES,),
         )
 
     def _check_rest(self, hazard: OpHazard) -> Iterator[Finding]:

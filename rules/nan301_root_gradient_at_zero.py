@@ -38,7 +38,7 @@ class RootGradientAtZero(Rule):
         zone("torch.pow", "input", contains=0),
         zone(HYPOT, "input", contains=0, backward=True),
     )
-    yields_to = frozenset({"NAN103", "NAN204", "NAN210", "NAN211", "NAN302"})
+    yields_to = frozenset({"NAN103", "NAN105", "NAN204", "NAN210", "NAN211", "NAN302"})
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one root."""

@@ -31,7 +31,7 @@ from nanlint.hazards.operand import ATOMS, Operand
 from nanlint.hazards.placed import Placed
 from nanlint.hazards.under_autocast import is_saved, runs_in_float32
 from nanlint.hazards.zero_operand import ZeroOperand
-from nanlint.hazards.zones_met import is_inverse
+from nanlint.hazards.zones_met import is_fraction, is_inverse
 from nanlint.model import Direction, Edit, Label, Span
 from nanlint.ops.formats import AUTOCAST, FLOAT32, FORMATS, REFUSED, SINGLE
 from nanlint.ops.interval import INF, number
@@ -167,9 +167,9 @@ class Hazard(ZeroOperand, Placed):
 
     @property
     def is_exponent_open(self) -> bool:
-        """Whether somebody else says what the exponent is: a setting, a weight."""
+        """Whether somebody else says what the exponent is, and it may be a whole number: a setting, a weight."""
         held = self.exponent
-        return held is not None and held.number is None and not is_inverse(held)
+        return held is not None and held.number is None and not is_inverse(held) and not is_fraction(held)
 
     @property
     def text(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import LAYER, NOTHING, Op, Value, made_from
@@ -46,9 +47,18 @@ def _constants(op: Op, operands: Mapping[str, Value]) -> dict[str, object]:
         stated = {**{str(key): value for key, value in zip(op.module.keys, op.module.parts, strict=True)}, **stated}
     constants = {name: value.constant for name, value in stated.items() if value.constant is not NOTHING}
     exponent = stated.get("exponent")
-    if exponent is not None and "exponent" not in constants and (is_inverse(exponent) or is_setting(exponent)):
-        constants["exponent"] = _SOME_ROOT
+    if exponent is not None and "exponent" not in constants:
+        if is_fraction(exponent):
+            constants["exponent"] = exponent.range.low
+        elif is_inverse(exponent) or is_setting(exponent):
+            constants["exponent"] = _SOME_ROOT
     return constants
+
+
+def is_fraction(value: Value) -> bool:
+    """Whether no integer is among its values: the weights of the scales of MS-SSIM."""
+    low, high = value.range.low, value.range.high
+    return math.isfinite(low) and math.ceil(low) > high
 
 
 def is_inverse(value: Value) -> bool:

@@ -201,10 +201,11 @@ def _spread(op: Op, _: Value, depth: int) -> Zero | None:
 
 
 def _averaged(op: Op, _: Value, depth: int) -> Zero | None:
-    """A mean of what is not negative is 0 when all of it is."""
+    """A mean of what is not negative is 0 when all of it is; of anything else, such as weights from outside, that is rare."""
     subject = op.subject
     if subject is None or subject.range.least < 0:
-        return None
+        is_plain = subject is not None and not subject.some and _is_plain_sum(subject)
+        return Zero(SUM, op, is_ordinary=False) if is_plain else None
     if _counts(subject):
         return Zero(COUNT, op, is_exact=False)
     found = why_zero(subject, depth - 1)

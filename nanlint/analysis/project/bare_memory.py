@@ -121,7 +121,11 @@ def _kept_as(made: ast.AST | None, function: ast.AST) -> str:
         if last_word(call) == "register_parameter" and call.args and isinstance(call.args[0], ast.Constant):
             return str(call.args[0].value)
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    return last_word(targets[0]) if isinstance(targets[0], ast.Name | ast.Attribute) else ""
+    target, value = targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        pairs = zip(target.elts, value.elts, strict=True)
+        target = next(name for name, given in pairs if _around(made, given) is not None)
+    return last_word(target) if isinstance(target, ast.Name | ast.Attribute) else ""
 
 
 @lru_cache(maxsize=16)
