@@ -40,6 +40,7 @@ from nanlint.hazards import replacing, selection_fixes, uses
 from nanlint.hazards.denied import denied
 from nanlint.hazards.watched import Watched, every, in_half, restored, thrown_away, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     import ast
@@ -115,9 +116,11 @@ __all__ = [
     "temperatures",
     "thrown_away",
     "too_few",
+    "torch_names",
     "unsafe",
     "uses",
     "variances",
+    "word_set",
     "zone",
 ]
 
@@ -146,14 +149,20 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def safe(title: str, *edits: Edit) -> Fix:
-    """A fix that keeps every finite result and its gradient, up to rounding."""
-    return Fix(title, Applicability.SAFE, edits)
+def safe(title: str, *edits: Edit | tuple[Edit, ...] | None) -> Fix | None:
+    """A fix that keeps every finite result and its gradient, up to rounding; None if one of its edits is, or there are none."""
+    return _fix(title, Applicability.SAFE, edits)
 
 
-def unsafe(title: str, *edits: Edit) -> Fix:
-    """A fix that moves some results; it is applied to those who ask for it."""
-    return Fix(title, Applicability.UNSAFE, edits)
+def unsafe(title: str, *edits: Edit | tuple[Edit, ...] | None) -> Fix | None:
+    """A fix that moves some results, and is applied to those who ask for it; None as above."""
+    return _fix(title, Applicability.UNSAFE, edits)
+
+
+def _fix(title: str, kind: Applicability, edits: tuple[Edit | tuple[Edit, ...] | None, ...]) -> Fix | None:
+    found = [each for edit in edits for each in (edit if isinstance(edit, tuple) else (edit,))]
+    known = tuple(each for each in found if each is not None)
+    return Fix(title, kind, known) if known and len(known) == len(found) else None
 
 
 def show(title: str, *edits: Edit) -> Fix:
@@ -161,7 +170,7 @@ def show(title: str, *edits: Edit) -> Fix:
     return Fix(title, Applicability.SHOW, edits)
 
 
-_HALVES = frozenset({"float16", "bfloat16"})
+_HALVES = word_set("float16 bfloat16")
 
 
 class Parts(TypedDict, total=False):

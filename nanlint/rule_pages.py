@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanlint.engine.rulebook import rulebook, rules_folder
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _TABLE = re.compile(r"(?<=<!-- rules:begin -->\n).*?(?=<!-- rules:end -->)", re.DOTALL)
-_CODE = frozenset({"Flagged", "Instead"})
+_CODE = word_set("Flagged Instead")
 
 
 def page(info: RuleInfo) -> str:

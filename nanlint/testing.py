@@ -29,6 +29,7 @@ from nanlint.api import check_source
 from nanlint.engine.apply_fixes import fix_text, unified_diff
 from nanlint.model import Applicability
 from nanlint.settings import Settings
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     import os
@@ -43,7 +44,7 @@ _ENTRY = re.compile(r"\s*(?P<code>[A-Z]+\d+)(?:\((?P<severity>error|warning|info
 _FIXED = ".fixed.py"
 _TRUTH = "truth.py"
 # Formats with comments, which announce what must be found.
-_SUFFIXES = frozenset({".py", ".yaml", ".yml", ".toml"})
+_SUFFIXES = word_set(".py .yaml .yml .toml")
 
 
 @dataclass(frozen=True, slots=True)

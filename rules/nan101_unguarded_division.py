@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Edit, Finding, Fix, Iterator, OpHazard, Rule, items, unsafe, zone
+from nanlint.rule import Finding, Fix, Iterator, OpHazard, Rule, items, torch_names, unsafe, word_set, zone
 
 COUNT, VALUE, QUOTED = "count", "value", 31
-NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
+NORMS = torch_names("norm linalg.norm linalg.vector_norm")
 
 
 class UnguardedDivision(Rule):
@@ -37,9 +37,7 @@ class UnguardedDivision(Rule):
         zone("torch.pow", "input", contains=0, backward=False),
         zone("torch.addcdiv", "tensor2", contains=0, backward=False),
     )
-    yields_to = frozenset(
-        {"NAN103", "NAN106", "NAN201", "NAN202", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301", "NAN302"}
-    )
+    yields_to = word_set("NAN103 NAN106 NAN201 NAN202 NAN203 NAN204 NAN210 NAN211 NAN301 NAN302")
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one division; of several by the same thing, the first that a gradient passes."""
@@ -59,36 +57,26 @@ class UnguardedDivision(Rule):
 def _fix(divisions: list[OpHazard], kind: str) -> Fix | None:
     """A lower bound at every division: right for what is not negative, and for what is no value among others."""
     first = divisions[0]
-    normalized = _normalized(first) if len(divisions) == 1 else None
-    if normalized is not None:
-        return unsafe("Use F.normalize", Edit(first.span, normalized))
+    by_norm = unsafe("Use F.normalize", first.rewritten(_normalized(first))) if len(divisions) == 1 else None
+    if by_norm is not None:
+        return by_norm
     if kind == VALUE or (kind != COUNT and not all(each.is_of_one_sign for each in divisions)):
         return None
     floor = first.operand.divisor_floor
-    bounds = [
-        each.at_least(*((".clamp(min=1)", "1") if kind == COUNT else (f".clamp_min({floor})", floor)))
-        for each in divisions
-    ]
-    edits = [edit for edit in bounds if edit is not None]
-    return unsafe("Keep the denominator above 0", *edits) if len(edits) == len(divisions) else None
+    bound = (".clamp(min=1)", "1") if kind == COUNT else (f".clamp_min({floor})", floor)
+    return unsafe("Keep the denominator above 0", *(each.at_least(*bound) for each in divisions))
 
 
 def _normalized(hazard: OpHazard) -> str | None:
     """`F.normalize(x, dim=1)` for `x / x.norm(dim=1, keepdim=True)` as it is written; its own eps of 1e-12 is 0 in float16."""
-    norm, function, above = (
-        hazard.operand.call_of(NORMS),
-        hazard.name_of("torch.nn.functional"),
-        hazard.op.operands.get("input"),
-    )
-    if (
-        norm is None
-        or function is None
-        or hazard.op.function != "torch.div"
-        or hazard.is_in_place
-        or norm.subject is not above
-    ):
+    norm, function = hazard.operand.call_of(NORMS), hazard.name_of("torch.nn.functional")
+    if norm is None or function is None or hazard.op.function != "torch.div" or hazard.is_in_place:
         return None
-    if norm.operands.keys() != {"input", "dim", "keepdim"} or norm.operands["keepdim"].constant is not True:
+    if (
+        norm.subject is not hazard.op.subject
+        or norm.operands.keys() != {"input", "dim", "keepdim"}
+        or norm.operands["keepdim"].constant is not True
+    ):
         return None
     x, dim = (hazard.source.text_of(norm.nodes[name]) for name in ("input", "dim"))
     return f"{function}.normalize({x}, dim={dim}, eps={hazard.operand.divisor_floor})"

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Finding, Fix, Iterator, OpHazard, Rule, items, log_arguments, unsafe, uses, zone
+from nanlint.rule import (
+    Direction,
+    Finding,
+    Fix,
+    Iterator,
+    OpHazard,
+    Rule,
+    items,
+    log_arguments,
+    unsafe,
+    uses,
+    word_set,
+    zone,
+)
 
 LOGS = ("torch.log", "torch.log2", "torch.log10", "torch.log1p")
 LOG1P = LOGS[-1]
@@ -21,7 +34,7 @@ REASONS = {
     LOG1P: ("log1p(-1) is -inf: {argument} can reach -1 (range {reach})", items.RANGE_REACHES),
 }
 # Of these a message tells of what is below 0 as well, where the slope is a number.
-BELOW = frozenset({"reaches", "difference"})
+BELOW = word_set("reaches difference")
 QUOTED = 50
 
 
@@ -52,7 +65,7 @@ class LogOfZero(Rule):
     code, name = "NAN102", "log-of-zero"
     evidence = (items.LOST_AT_ONCE,)
     hazards = tuple(zone(log, "input") for log in LOGS)
-    yields_to = frozenset({"NAN110", "NAN111", "NAN112", "NAN202", "NAN203", "NAN210", "NAN211", "NAN302"})
+    yields_to = word_set("NAN110 NAN111 NAN112 NAN202 NAN203 NAN210 NAN211 NAN302")
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one logarithm."""
@@ -91,4 +104,4 @@ def _fix(hazard: OpHazard) -> Fix | None:
     if is_odd or hazard.op.function == LOG1P or log_arguments.is_raised(value) or not hazard.takes_methods:
         return None
     edit = hazard.with_call(f".clamp_min({hazard.floor})")
-    return unsafe("Keep the argument of the logarithm above 0", edit) if edit is not None else None
+    return unsafe("Keep the argument of the logarithm above 0", edit)

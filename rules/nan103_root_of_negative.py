@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Finding, Item, Iterator, Op, OpHazard, Rule, differences, items, unsafe, zone
+from nanlint.rule import Finding, Item, Iterator, Op, OpHazard, Rule, differences, items, unsafe, word_set, zone
 
 INF, QUOTED = float("inf"), 50
 # A bound so close below 0 is our own caution about the last digits.
@@ -36,7 +36,7 @@ class RootOfNegative(Rule):
     code, name = "NAN103", "root-of-negative"
     evidence = (items.LOST_AT_ONCE,)
     hazards = tuple(zone(f"torch.{word}", "input", contains=-1, backward=False) for word in ("sqrt", "rsqrt", "pow"))
-    yields_to = frozenset({"NAN210", "NAN302"})
+    yields_to = word_set("NAN210 NAN302")
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one root."""
@@ -48,11 +48,11 @@ class RootOfNegative(Rule):
         if not reason:
             return
         edit = hazard.with_call(f".clamp_min({hazard.floor})")
-        has_fix = edit is not None and item is not items.NOTHING_KNOWN and not hazard.is_in_place
+        has_fix = item is not items.NOTHING_KNOWN and not hazard.is_in_place
         yield self.told(
             hazard,
             f"`{hazard.operand.quoted(QUOTED)}` {reason}: {hazard.word} is NaN there",
-            fix=unsafe("Keep the value under the root above 0", edit) if has_fix and edit is not None else None,
+            fix=unsafe("Keep the value under the root above 0", edit) if has_fix else None,
             labels=hazard.label(hazard.operand.made_by, "it is computed here"),
             evidence=(item,),
         )

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Edit, Finding, Fix, Iterator, OpHazard, Rule, items, patterns, unsafe, zone
+from nanlint.rule import (
+    Direction,
+    Edit,
+    Finding,
+    Fix,
+    Iterator,
+    OpHazard,
+    Rule,
+    items,
+    patterns,
+    torch_names,
+    unsafe,
+    word_set,
+    zone,
+)
 
 INF = float("inf")
 # The operation -> the ends of its domain; at them its gradient is infinite, past them it is NaN.
@@ -11,8 +25,8 @@ DOMAINS = {
     "torch.acosh": (1.0, INF),
     "torch.logit": (0.0, 1.0),
 }
-SINES = frozenset({"torch.acos", "torch.asin"})
-INFINITE_AT_THE_ENDS = frozenset({"torch.atanh", "torch.erfinv", "torch.logit"})
+SINES = torch_names("acos asin")
+INFINITE_AT_THE_ENDS = torch_names("atanh erfinv logit")
 QUOTED = 45
 ROUNDING = 1e-2
 
@@ -44,7 +58,7 @@ class InverseFunctionDomain(Rule):
     code, name = "NAN104", "inverse-function-domain"
     evidence = (items.LOST_AT_ONCE,)
     hazards = tuple(zone(operation, "input") for operation in DOMAINS)
-    yields_to = frozenset({"NAN203", "NAN302"})
+    yields_to = word_set("NAN203 NAN302")
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one inverse function."""

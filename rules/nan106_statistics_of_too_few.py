@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Edit, Finding, Fix, Item, Iterator, OpHazard, Rule, items, too_few, unsafe
+from nanlint.rule import Edit, Finding, Fix, Item, Iterator, OpHazard, Rule, items, too_few, unsafe, word_set
 
 SPREADS, AVERAGES = ("torch.std", "torch.var"), ("torch.mean", "torch.median")
-WIDE, QUOTED = frozenset({"bfloat16", "float32", "float64"}), 40
+WIDE, QUOTED = word_set("bfloat16 float32 float64"), 40
 # The eps of float16: what is divided by it stays below its end.
 BOUND = 1e-3
 
@@ -72,17 +72,16 @@ def _item(hazard: OpHazard) -> Item:
 def _fix(hazard: OpHazard) -> Fix | None:
     stated, value = ("unbiased", "False") if "unbiased" in hazard.op.operands else ("correction", "0")
     set_to = hazard.with_keyword(stated, value)
-    edits = [edit for edit in (set_to, _bound(hazard)) if edit is not None]
-    return unsafe(f"Set {stated}={value}", *edits) if set_to is not None else None
+    return unsafe(f"Set {stated}={value}", set_to, *_bound(hazard))
 
 
-def _bound(hazard: OpHazard) -> Edit | None:
+def _bound(hazard: OpHazard) -> Iterator[Edit]:
     """A lower bound for a deviation that is divided by, where the eps beside it may be too small for the dtype."""
     eps = hazard.eps_when_divided_by
     if eps is None or (eps and hazard.operand.value.dtype in WIDE) or eps >= BOUND:
-        return None
+        return
     torch, named = hazard.name_of("torch"), hazard.operand.text
     is_plain = torch is not None and named.replace(".", "").isidentifier()
-    return Edit(
+    yield Edit(
         hazard.span.behind, f".clamp_min({torch}.finfo({named}.dtype).eps)" if is_plain else f".clamp_min({BOUND:g})"
     )

@@ -107,5 +107,5 @@ class SoftmaxOfMaskedRow(Rule):
 
 def _fix(hazard: OpHazard, found: masked_rows.Filling, *, is_log: bool) -> Fix | None:
     """Added to a score, the least number is -inf again in float16: there is none for that."""
-    edit = selection_fixes.least_instead(hazard, found, is_halved=is_log) if not found.is_added else None
-    return unsafe("Fill with a finite number", edit) if edit is not None else None
+    edit = selection_fixes.least_instead(hazard, found, is_halved=is_log)
+    return unsafe("Fill with a finite number", edit) if not found.is_added else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import Edit, Finding, Fix, Iterator, OpHazard, Rule, Span, items, too_few, unsafe
+from nanlint.rule import Edit, Finding, Fix, Iterator, OpHazard, Rule, Span, items, too_few, unsafe, word_set
 
 F = "torch.nn.functional."
 AVERAGING = (
@@ -19,7 +19,7 @@ AVERAGING = (
 IGNORING = ("cross_entropy", "nll_loss")
 CLASSES = {"torch.nn.CrossEntropyLoss": f"{F}cross_entropy", "torch.nn.NLLLoss": f"{F}nll_loss"}
 # With these the mean is no mere sum over a count.
-WEIGHTS = frozenset({"weight", "label_smoothing"})
+WEIGHTS = word_set("weight label_smoothing")
 QUOTED = 34
 
 

@@ -49,6 +49,6 @@ class CtcInfiniteLoss(Rule):
         yield self.told(
             hazard,
             f"`{'CTCLoss' if is_made else 'ctc_loss'}` is inf for a target longer than its input, and its gradient is NaN",
-            fix=unsafe("Set zero_infinity=True", edit) if edit is not None else None,
+            fix=unsafe("Set zero_infinity=True", edit),
             evidence=(items.MADE_SO,),
         )

@@ -67,9 +67,7 @@ class LogOfSoftmax(Rule):
             message,
             labels=hazard.label(found.made_by, f"the {kind} is made here"),
             help=f"compute it from the logits with {better}{hazard.elsewhere(found.made_by, f'; the {kind} is made in')}",
-            fix=safe(f"Use {better}", *replacing.with_leftovers(hazard, *edits))
-            if edits and None not in texts.values()
-            else None,
+            fix=safe(f"Use {better}", *(() if None in texts.values() else replacing.with_leftovers(hazard, *edits))),
             evidence=(items.SATURATES,),
         )
 
@@ -82,7 +80,7 @@ class LogOfSoftmax(Rule):
             text = replacing.text_as(hazard, hazard.op, f"{ENTROPY}_with_logits", input=hazard.source.text_of(logits))
         edits = replacing.with_leftovers(hazard, Edit(hazard.span, text)) if text else ()
         message = f"`{hazard.operand.quoted(QUOTED)}` is a sigmoid, and its cross entropy raises under autocast"
-        fix = safe("Use binary_cross_entropy_with_logits", *edits) if edits else None
+        fix = safe("Use binary_cross_entropy_with_logits", edits)
         yield self.told(hazard, message, fix=fix, dtypes=HALVES, evidence=(items.RANGE_REACHES,))
 
 

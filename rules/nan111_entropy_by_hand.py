@@ -18,6 +18,7 @@ from nanlint.rule import (
     show,
     unsafe,
     uses,
+    word_set,
     zone,
 )
 
@@ -53,7 +54,7 @@ class EntropyByHand(Rule):
     code, name = "NAN111", "entropy-by-hand"
     evidence = (items.LOST_AT_ONCE,)
     hazards = (zone(PRODUCT, "input"), zone(PRODUCT, "other"), zone(entropies.DIVERGENCE, "target", backward=True))
-    yields_to = frozenset({"NAN110", "NAN303"})
+    yields_to = word_set("NAN110 NAN303")
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one product, or one divergence."""

@@ -93,9 +93,7 @@ def _fix(hazard: OpHazard, made: Op) -> Fix | None:
     factors = hazard.operand_of(made, "input")
     if made.function == DETERMINANT:
         spelled = replacing.spelling_of(hazard, "torch.slogdet")
-        return (
-            unsafe("Use slogdet", Edit(hazard.span, f"{spelled}({factors.text})[1]")) if spelled is not None else None
-        )
+        return unsafe("Use slogdet", hazard.rewritten(f"{spelled}({factors.text})[1]" if spelled else None))
     given = [f"{name}={hazard.operand_of(made, name).text}" for name in made.operands if name != "input"]
     text = f"{factors.as_receiver}.log().{'sum' if made.function == PRODUCT else 'cumsum'}({', '.join(given)})"
     return unsafe("Add the logarithms", Edit(hazard.span, text)) if factors.value.kind == "tensor" else None

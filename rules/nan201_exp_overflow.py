@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Finding, Fix, Iterator, OpHazard, Rule, exponents, items, show, unsafe, uses, zone
+from nanlint.rule import (
+    Direction,
+    Finding,
+    Fix,
+    Iterator,
+    OpHazard,
+    Rule,
+    exponents,
+    items,
+    show,
+    unsafe,
+    uses,
+    word_set,
+    zone,
+)
 
 # From here on the result is inf in float32; in float16 all of them overflow at 11 to 16.
 OVERFLOW_FLOAT16 = 11.09
@@ -24,7 +38,7 @@ REASONS = {
     "variance": ("is a log-variance that nothing bounds", items.MADE_SO),
     "unknown": ("has no known bound", items.NOTHING_KNOWN),
 }
-WIDE = frozenset({"bfloat16", "float32", "float64"})
+WIDE = word_set("bfloat16 float32 float64")
 LOG_COSH = "log(cosh(x)) is x.abs() + F.softplus(-2 * x.abs()) - math.log(2), without the detour"
 LOG_SPACE = "stay in log space: logsumexp for the sum of products, and a difference for the quotient"
 LARGE, QUOTED = 1e6, 26
@@ -94,4 +108,4 @@ def _fix(hazard: OpHazard, kind: str) -> Fix | None:
         return show(LOG_COSH if kind == "cosh" else LOG_SPACE)
     bound = "20.0" if hazard.operand.value.dtype in WIDE else "10.0"
     edit = hazard.with_call(f".clamp(max={bound})") if hazard.takes_methods else None
-    return unsafe("Bound the exponent", edit) if edit is not None else None
+    return unsafe("Bound the exponent", edit)

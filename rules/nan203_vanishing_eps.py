@@ -78,7 +78,7 @@ class VanishingEps(Rule):
         eps, edit = lost_bounds.own_eps(hazard.op), hazard.with_keyword("eps", FLOOR)
         if eps and lost_bounds.may_be_a_row_of_zeros(hazard.operand.value):
             message = f"the eps of `{hazard.word}`, {eps:g}, is 0 in float16, so a row of zeros becomes NaN"
-            fix = unsafe(f"Set eps={FLOOR}", edit) if edit is not None else None
+            fix = unsafe(f"Set eps={FLOOR}", edit)
             evidence = (items.RANGE_REACHES,) if hazard.is_format_stated else ()
             yield self.told(hazard, message, fix=fix, dtypes=("float16",), evidence=evidence)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 
-from nanlint.rule import Finding, Iterator, OpHazard, Rule, every, show
+from nanlint.rule import Finding, Iterator, OpHazard, Rule, every, show, torch_names, word_set
 
 BOUNDS = {"torch.clamp": ("min", "max"), "torch.clamp_min": ("min",), "torch.clamp_max": ("max",)}
 # float16 rounds to an infinity from here on.
 FLOAT16_OVERFLOW = 65520.0
-BREAKING = frozenset(f"torch.{name}" for name in ("div", "log", "sqrt", "rsqrt", "pow", "acos", "asin", "atanh"))
+BREAKING = torch_names("div log sqrt rsqrt pow acos asin atanh")
 NAN = re.compile(r"\bnans?\b", re.IGNORECASE)
 QUOTED = 30
 
@@ -41,7 +41,7 @@ class BoundOutsideFormat(Rule):
     code, name = "NAN206", "bound-outside-format"
     preview = True
     hazards = tuple(every(clamp, "input") for clamp in BOUNDS)
-    yields_to = frozenset({"NAN101", "NAN102", "NAN103", "NAN105"})
+    yields_to = word_set("NAN101 NAN102 NAN103 NAN105")
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Judge one clamp."""

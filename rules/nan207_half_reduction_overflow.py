@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Finding, Iterator, OpHazard, Rule, every, half_overflows, items, unsafe
+from nanlint.rule import Finding, Iterator, OpHazard, Rule, every, half_overflows, items, unsafe, word_set
 
 WATCHED = (
     half_overflows.SUMS
@@ -46,7 +46,7 @@ class HalfReductionOverflow(Rule):
     dtypes = ("float16",)
     hazards = tuple(every(operation, "input") for operation in sorted(WATCHED))
     zone = "large values in float16"
-    yields_to = frozenset({"NAN103", "NAN203", "NAN204", "NAN210", "NAN211", "NAN301"})
+    yields_to = word_set("NAN103 NAN203 NAN204 NAN210 NAN211 NAN301")
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Judge one reduction, in float16 or where nobody knows."""
@@ -73,6 +73,6 @@ class HalfReductionOverflow(Rule):
         return self.told(
             hazard,
             f"`{hazard.operand.quoted(QUOTED)}` is float16, which ends at 65504: its {word} can be inf",
-            fix=unsafe("Compute in float32", edit) if edit is not None else None,
+            fix=unsafe("Compute in float32", edit),
             evidence=(items.RANGE_REACHES,),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Edit, Finding, Hazard, Iterator, OpHazard, Rule, every, items, temperatures, unsafe, uses
+from nanlint.rule import Finding, Hazard, Iterator, OpHazard, Rule, every, items, temperatures, unsafe, uses
 
 # A logit of 3,300 over this is past the end of float16.
 SMALLEST, LARGEST = 0.05, 65504.0
@@ -55,9 +55,7 @@ class TinyTemperature(Rule):
         harm, item = _harm(hazard)
         fix = None
         if below.learned:
-            edit = hazard.operand.span
-            text = f"{hazard.operand.as_receiver}.clamp(min={FLOOR})"
-            fix = unsafe("Keep the temperature above 0", Edit(edit, text)) if edit is not None else None
+            fix = unsafe("Keep the temperature above 0", hazard.with_call(f".clamp(min={FLOOR})"))
         if harm:
             message = f"`{hazard.operand.quoted(QUOTED)}` {harm}"
             yield self.told(hazard, message, at=hazard.operand.span, fix=fix, evidence=(item,))

@@ -55,7 +55,7 @@ class OptimizerEpsInHalf(Rule):
         yield self.told(
             hazard,
             f"eps {eps:g} is 0 in float16, so a step with a gradient of 0 makes the weights NaN",
-            fix=unsafe(f"Set eps={FLOOR}", edit) if edit is not None else None,
+            fix=unsafe(f"Set eps={FLOOR}", edit),
             direction=Direction.LOOP,
             dtypes=("float16",),
         )

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Edit, Finding, Iterator, OpHazard, Rule, eps, items, roots, unsafe, zone
+from nanlint.rule import (
+    Direction,
+    Edit,
+    Finding,
+    Iterator,
+    OpHazard,
+    Rule,
+    eps,
+    items,
+    roots,
+    torch_names,
+    unsafe,
+    zone,
+)
 
-ROOTS, LOGARITHMS = frozenset({"torch.sqrt", "torch.pow"}), frozenset({"torch.log", "torch.log2", "torch.log10"})
+ROOTS, LOGARITHMS = torch_names("sqrt pow"), torch_names("log log2 log10")
 DIVISIONS = {"torch.div": "other", "torch.reciprocal": "input"}
 QUOTED, LEAST_IN_HALF = 26, 1e-7
 
@@ -73,7 +86,7 @@ class MisplacedEps(Rule):
         yield self.told(
             hazard,
             f"`{shown}` is added after the {hazard.word}, {what} where `{hazard.operand.quoted(QUOTED)}` is 0",
-            fix=unsafe("Add the eps inside", edit) if edit is not None else None,
+            fix=unsafe("Add the eps inside", edit),
             direction=Direction.BACKWARD if is_root else Direction.BOTH,
             evidence=(items.RANGE_REACHES,),
         )

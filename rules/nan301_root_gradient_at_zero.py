@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Edit, Finding, Fix, Iterator, OpHazard, Rule, items, roots, safe, unsafe, zone
+from nanlint.rule import (
+    Direction,
+    Finding,
+    Fix,
+    Iterator,
+    OpHazard,
+    Rule,
+    items,
+    roots,
+    safe,
+    unsafe,
+    word_set,
+    zone,
+)
 
 HYPOT, INF, QUOTED = "torch.hypot", float("inf"), 36
 
@@ -38,7 +51,7 @@ class RootGradientAtZero(Rule):
         zone("torch.pow", "input", contains=0),
         zone(HYPOT, "input", contains=0, backward=True),
     )
-    yields_to = frozenset({"NAN103", "NAN105", "NAN204", "NAN210", "NAN211", "NAN302"})
+    yields_to = word_set("NAN103 NAN105 NAN204 NAN210 NAN211 NAN302")
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one root."""
@@ -78,11 +91,9 @@ def _is_root(hazard: OpHazard) -> bool:
 def _fix(hazard: OpHazard) -> Fix | None:
     if hazard.is_in_place or hazard.op.function == HYPOT:
         return None
-    norm = _norm(hazard)
-    if norm is not None:
-        return safe("Use vector_norm", Edit(hazard.span, norm))
     edit = hazard.with_call(f".clamp_min({hazard.floor})")
-    return unsafe("Keep the value under the root above 0", edit) if edit is not None else None
+    by_norm = safe("Use vector_norm", hazard.rewritten(_norm(hazard)))
+    return by_norm or unsafe("Keep the value under the root above 0", edit)
 
 
 def _norm(hazard: OpHazard) -> str | None:

@@ -14,6 +14,8 @@ from nanlint.rule import (
     safe,
     selection_fixes,
     thrown_away,
+    torch_names,
+    word_set,
 )
 
 # The operation -> the operand that breaks it, and a value of that operand with which it is harmless.
@@ -28,7 +30,7 @@ HARMLESS = {
     "torch.mul": ("other", "0.0"),
 }
 LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits")
-EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
+EXPONENTIALS = torch_names("exp expm1")
 QUOTED = 25
 
 
@@ -66,7 +68,7 @@ class WhereGradientTrap(Rule):
         thrown_away("torch.div", "input"),
         *(thrown_away(f"torch.nn.functional.{loss}", name) for loss in LOSSES for name in ("input", "target")),
     )
-    yields_to = frozenset({"NAN110", "NAN303"})
+    yields_to = word_set("NAN110 NAN303")
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one result that is thrown away; of several that are thrown away together, the first."""
@@ -79,7 +81,7 @@ class WhereGradientTrap(Rule):
             f"{found.word} hides where `{hazard.quoted(hazard.op, QUOTED)}` breaks, but its gradient there is 0 * inf: NaN",
             at=place,
             direction=Direction.BOTH if kept.spreads(found, hazard.op) else Direction.BACKWARD,
-            fix=safe("Make the operand harmless first", edit) if edit is not None else None,
+            fix=safe("Make the operand harmless first", edit),
             evidence=(items.RARE if _is_mild(hazard, found) else items.MADE_SO,),
             labels=hazard.label(hazard.op, "this breaks there", finding=place),
         )

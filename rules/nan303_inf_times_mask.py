@@ -66,7 +66,7 @@ class InfTimesMask(Rule):
         yield self.told(
             hazard,
             f"{where}: the product is NaN",
-            fix=safe("Pick instead of multiplying", fix) if fix is not None else None,
+            fix=safe("Pick instead of multiplying", fix),
             evidence=(items.MADE_SO,),
         )
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Finding, Iterator, OpHazard, Rule, items, show, uses, zone
+from nanlint.rule import Direction, Finding, Iterator, OpHazard, Rule, items, show, uses, word_set, zone
 
 # The decompositions, with the places of the vectors in what they return.
-SVD, EIG = frozenset({"0", "2"}), frozenset({"1"})
+SVD, EIG = word_set("0 2"), frozenset({"1"})
 VECTORS = {"torch.linalg.svd": SVD, "torch.svd": SVD, "torch.linalg.eigh": EIG, "torch.linalg.eig": EIG}
 QUOTED = 50
 

@@ -14,9 +14,11 @@ from nanlint.rule import (
     TrainingLoop,
     items,
     safe,
+    torch_names,
+    word_set,
 )
 
-CLIPS = frozenset({"torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_"})
+CLIPS = torch_names("nn.utils.clip_grad_norm_ nn.utils.clip_grad_value_")
 
 
 class ClipBeforeUnscale(Rule):
@@ -55,7 +57,7 @@ class ClipBeforeUnscale(Rule):
     name = "clip-before-unscale"
     evidence = (items.LOST_AT_ONCE,)
     direction = Direction.LOOP
-    loops = frozenset({"backward", "clip_grad_norm_", "clip_grad_value_"})
+    loops = word_set("backward clip_grad_norm_ clip_grad_value_")
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every clip of one loop."""
@@ -101,4 +103,4 @@ def _fix(clip: Event, step: Event) -> Fix | None:
     if step.code is not clip.code or not step.first_argument():
         return None
     edit = clip.line_before(f"{step.receiver}.unscale_({step.first_argument()})")
-    return safe("Unscale the gradients first", edit) if edit is not None else None
+    return safe("Unscale the gradients first", edit)

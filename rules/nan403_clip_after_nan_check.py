@@ -15,12 +15,14 @@ from nanlint.rule import (
     Rule,
     TrainingLoop,
     items,
+    torch_names,
     unsafe,
+    word_set,
 )
 
 # What they return says whether the gradients were finite; the others return nothing.
-RETURNS_A_NORM = frozenset({"clip_grad_norm_", "clip_grad_norm"})
-TORCHS_NORMS = frozenset(f"torch.nn.utils.{name}" for name in RETURNS_A_NORM)
+RETURNS_A_NORM = word_set("clip_grad_norm_ clip_grad_norm")
+TORCHS_NORMS = torch_names("nn.utils.clip_grad_norm_ nn.utils.clip_grad_norm")
 CLIPS = RETURNS_A_NORM | {"clip_grad_value_", "clip_gradients"}
 
 
@@ -76,7 +78,7 @@ class ClipAfterNanCheck(Rule):
             yield self._judged([clip for clip, _ in pairs], pairs[0][1], is_open=is_open)
 
     def _judged(self, clips: list[Event], check: Decision, *, is_open: bool) -> Finding:
-        clip, is_of_loss = clips[0], not _is_of_gradients(check)
+        clip, is_of_loss = clips[0], check.subject == "loss"
         passed = (
             "a finite loss can still have NaN gradients" if is_of_loss else "finite gradients can have a norm of inf"
         )
@@ -110,7 +112,7 @@ def _unchecked(path: Path, clip: Event) -> Decision | None:
     if any(_asks(decision, clip) for decision in path.decisions(place, step[0])):
         return None
     before = [decision for at, decision in path.checks() if at < place and not decision.is_bad]
-    if _function(clip) not in RETURNS_A_NORM and any(_is_of_gradients(decision) for decision in before):
+    if _function(clip) not in RETURNS_A_NORM and any(decision.subject != "loss" for decision in before):
         return None
     # The last check before the clip is the closest to it.
     return before[-1] if before else None
@@ -129,22 +131,17 @@ def _asks(decision: Decision, clip: Event) -> bool:
     return decision.check is not None or bool(clip.stored_as and clip.stored_as in decision.text)
 
 
-def _is_of_gradients(decision: Decision) -> bool:
-    return decision.check is not None and decision.check.subject != "loss"
-
-
 def _function(clip: Event) -> str:
     return clip.function.rpartition(".")[2]
 
 
 def _raises(clip: Event) -> bool:
     """Whether it may look at the gradients itself, as Fabric's clip does."""
-    if _function(clip) not in CLIPS or "fabric" in clip.by.lower():
-        return True
-    return clip.argument("error_if_nonfinite") is not None
+    is_others = _function(clip) not in CLIPS or "fabric" in clip.by.lower()
+    return is_others or clip.argument("error_if_nonfinite") is not None
 
 
 def _fix(clips: list[Event]) -> Fix | None:
-    edits = (clip.keyword("error_if_nonfinite", "True") for clip in clips if clip.function in TORCHS_NORMS)
-    found = [edit for edit in edits if edit is not None]
-    return unsafe("Raise when the norm is not finite", *found) if len(found) == len(clips) else None
+    if not all(clip.function in TORCHS_NORMS for clip in clips):
+        return None
+    return unsafe("Raise when the norm is not finite", *(clip.keyword("error_if_nonfinite", "True") for clip in clips))

@@ -8,7 +8,6 @@ from nanlint.rule import (
     Direction,
     Edit,
     Finding,
-    Fix,
     Iterator,
     OpHazard,
     Rule,
@@ -17,6 +16,7 @@ from nanlint.rule import (
     half_checks,
     items,
     safe,
+    word_set,
 )
 
 TESTS = ("torch.isnan", "torch.isinf", "torch.isfinite")
@@ -63,20 +63,7 @@ class NanCheckMissesInf(Rule):
         *(every(name, "input") for name in (*TESTS, *EXTREMES, "torch.gt", "torch.ge", "torch.eq", "torch.ne")),
         *(every(name, "0") for name in EXTREMES_OF_MANY),
     )
-    beside = frozenset(
-        {
-            "nan",
-            "float",
-            "backward",
-            "manual_backward",
-            "zero_grad",
-            "clip_grad_norm_",
-            "grad",
-            "isnan",
-            "isinf",
-            "isfinite",
-        }
-    )
+    beside = word_set("nan float backward manual_backward zero_grad clip_grad_norm_ grad isnan isinf isfinite")
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Judge one test for what is not finite, one comparison, or one of Python's own max and min."""
@@ -129,6 +116,6 @@ class NanCheckMissesInf(Rule):
         text = hazard.quote(hazard.op.node, 40)
         message = f"`{text}` is False for {found.missed}, so a `{thing}` of {found.missed} passes this check"
         informs = found.condition.only_informs
-        fix: Fix | None = safe("Ask whether it is finite", edit) if edit is not None and not informs else None
+        fix = safe("Ask whether it is finite", edit) if not informs else None
         evidence = (items.ONLY_LOGGED,) if informs else (items.RARE,) if found.is_aside else ()
         return self.finding(hazard.span, message, fix=fix, evidence=evidence)

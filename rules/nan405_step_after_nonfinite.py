@@ -75,12 +75,11 @@ class StepAfterNonfinite(Rule):
                 if step is None or decision.test in told or _is_of_another(step, path, place, decision, starts):
                     continue
                 told.add(decision.test)
-                found, thing = (decision.check.subject, decision.check.thing) if decision.check else ("", "")
                 yield self.finding(
                     decision.span,
-                    f"{SUBJECTS[found]} detected here, but `{step.quote(40)}` still runs",
+                    f"{SUBJECTS[decision.subject]} detected here, but `{step.quote(40)}` still runs",
                     fix=_fix(path, decision, step),
-                    hazard=Hazard("step", thing, "inf or NaN"),
+                    hazard=Hazard("step", decision.thing, "inf or NaN"),
                     labels=(Label(step.span, "the step is made all the same"),),
                 )
 
@@ -107,10 +106,9 @@ def _step_behind(path: Path, place: int, decision: Decision) -> Event | None:
 
 def _is_of_another(step: Event, path: Path, place: int, decision: Decision, starts: set[str]) -> bool:
     """Whether what was found makes no backward on this path, and the step has gradients of another loss."""
-    thing = decision.check.thing if decision.check is not None else ""
     backwards = path.places("backward")
-    is_used = thing in {event.target for event in path.events("backward")}
-    return thing in starts and not is_used and place < backwards[0] < path.steps.index(step)
+    is_used = decision.thing in {event.target for event in path.events("backward")}
+    return decision.thing in starts and not is_used and place < backwards[0] < path.steps.index(step)
 
 
 def _fix(path: Path, decision: Decision, step: Event) -> Fix | None:
@@ -122,4 +120,4 @@ def _fix(path: Path, decision: Decision, step: Event) -> Fix | None:
         return None
     condition = decision.opposite_at(step)
     edits = step.under_condition(condition) if condition is not None else None
-    return unsafe("Make no step for a batch that was found bad", *edits) if edits is not None else None
+    return unsafe("Make no step for a batch that was found bad", edits)

@@ -62,7 +62,7 @@ class SkipKeepsBadGradients(Rule):
             if check is None:
                 continue
             message = f"`{leave.how}` after `{check.quote(35)}` keeps the bad gradients for the next backward"
-            hazard = Hazard("backward", check.check.thing if check.check else "", "inf or NaN")
+            hazard = Hazard("backward", check.thing, "inf or NaN")
             yield self.finding(leave.span, message, fix=_fix(loop, path), hazard=hazard)
 
 
@@ -88,4 +88,4 @@ def _fix(loop: TrainingLoop, path: Path) -> Fix | None:
     if leave is None or not zeroing or len({event.target for event in zeroing}) != 1:
         return None
     edit = leave.line_before(f"{zeroing[0].receiver}.zero_grad(set_to_none=True)")
-    return safe("Zero the gradients before the next batch", edit) if edit is not None else None
+    return safe("Zero the gradients before the next batch", edit)

@@ -15,6 +15,7 @@ from nanlint.rule import (
     items,
     safe,
     unsafe,
+    word_set,
 )
 
 Misuse = tuple[Event, str, Fix | None]
@@ -57,7 +58,7 @@ class ScalerMisuse(Rule):
     evidence = (items.LOST_AT_ONCE,)
     direction = Direction.LOOP
     loops = frozenset({"backward"})
-    beside = frozenset({"scale", "GradScaler", "autocast", "unscale_"})
+    beside = word_set("scale GradScaler autocast unscale_")
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge how one loop uses its scaler."""
@@ -76,8 +77,7 @@ class ScalerMisuse(Rule):
 
 def _moved_out(event: Event) -> Fix | None:
     """The backward behind the `with`, if autocast is the innermost one around it."""
-    edits = event.moved_out() if event.is_right_under_autocast else None
-    return unsafe("Leave autocast before the backward", *edits) if edits is not None else None
+    return unsafe("Leave autocast before the backward", event.moved_out()) if event.is_right_under_autocast else None
 
 
 def _misuses(loop: TrainingLoop) -> Iterator[Misuse]:
@@ -115,7 +115,7 @@ def _by_the_scaler(step: Event, scaler: str, ways: list[Path], loop: TrainingLoo
         make = safe if len(loop.of("step")) == 1 else unsafe
         return make("Let the scaler make the step", step_by_scaler)
     update = step.line_after(f"{own}.update()") if not {"update", "opaque"} & _kinds(loop) else None
-    return unsafe("Let the scaler make the step, and update it", step_by_scaler, update) if update is not None else None
+    return unsafe("Let the scaler make the step, and update it", step_by_scaler, update)
 
 
 def _kinds(loop: TrainingLoop) -> set[str]:
@@ -131,7 +131,7 @@ def _missing_updates(loop: TrainingLoop) -> Iterator[Misuse]:
     ways = [path.events("step") for path in loop.paths]
     is_last = all(last is way[-1] for way in ways if way) and len({step.by for step in steps}) == 1
     update = last.line_after(f"{last.receiver}.update()") if is_last else None
-    yield last, message, safe("Update the scaler after the step", update) if update is not None else None
+    yield last, message, safe("Update the scaler after the step", update)
 
 
 def _unscalings(loop: TrainingLoop) -> Iterator[Misuse]:
@@ -139,10 +139,10 @@ def _unscalings(loop: TrainingLoop) -> Iterator[Misuse]:
     again = loop.unscaled_again()
     for event, is_always in again:
         edit = event.taken_out() if is_always else None
-        fix = safe("Unscale once", edit) if edit is not None else None
+        fix = safe("Unscale once", edit)
         yield event, f"`{event.quote(40)}` is the second one since the last update: it raises", fix
     for cut in loop.cut_short():
         if cut.event not in {event for event, _ in again}:
             message = f"`{cut.event.quote(40)}`, then `continue` without an update: the next one raises"
             edits = cut.updated()
-            yield cut.event, message, safe("Update the scaler before the next batch", *edits) if edits else None
+            yield cut.event, message, safe("Update the scaler before the next batch", *edits)

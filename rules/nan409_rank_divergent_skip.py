@@ -62,7 +62,7 @@ class RankDivergentSkip(Rule):
             told.add(decision.test)
             does = {"continue": "skips the batch", "exit": "ends"}.get(path.end, "leaves the loop")
             waiting = next((each for each in loop.of("backward") if each.span > decision.span), None)
-            hazard = Hazard("backward", decision.check.thing if decision.check else "", "not finite on one process")
+            hazard = Hazard("backward", decision.thing, "not finite on one process")
             fix = show("torch.distributed.all_reduce on the flag, and every process asks what came of it")
             yield self.finding(
                 decision.span,

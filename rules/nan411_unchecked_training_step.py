@@ -16,11 +16,12 @@ from nanlint.rule import (
     TrainingLoop,
     items,
     unsafe,
+    word_set,
 )
 
 CLIP = "torch.nn.utils.clip_grad_norm_"
 # They look at every operation, or at what the caller hands them.
-WATCHED = frozenset({"set_detect_anomaly", "detect_anomaly", "isnan", "isfinite", "isinf", "error_if_nonfinite"})
+WATCHED = word_set("set_detect_anomaly detect_anomaly isnan isfinite isinf error_if_nonfinite")
 
 
 class UncheckedTrainingStep(Rule):
@@ -103,7 +104,7 @@ def _fix(step: Event, loop: TrainingLoop) -> Fix | None:
         return None
     clip = _clip_before(step, loop)
     edit = clip.keyword("error_if_nonfinite", "True") if clip is not None else _measured(step, loop)
-    return unsafe("Raise when the gradients are not finite", edit) if edit is not None else None
+    return unsafe("Raise when the gradients are not finite", edit)
 
 
 def _clip_before(step: Event, loop: TrainingLoop) -> Event | None:

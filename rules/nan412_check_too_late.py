@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Decision, Direction, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
+from nanlint.rule import Decision, Direction, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show, word_set
 
-STOPPING = frozenset({"raise", "exit", "break", "return"})
+STOPPING = word_set("raise exit break return")
 
 
 class CheckTooLate(Rule):
@@ -54,7 +54,7 @@ class CheckTooLate(Rule):
                 told.add(decision.test)
                 step = path.events("step")[0]
                 message = f"`{decision.quote(45)}` is asked after `{step.quote(30)}` has used it"
-                hazard = Hazard("step", decision.check.thing if decision.check else "", "inf or NaN")
+                hazard = Hazard("step", decision.thing, "inf or NaN")
                 fix = show(f"ask it before `{step.quote(30)}`, and make no step if it is bad")
                 yield self.finding(decision.span, message, fix=fix, hazard=hazard)
 

@@ -61,8 +61,6 @@ class SchedulerStateOverridesConfig(Rule):
         yield self.told(
             hazard,
             f"resuming restores the saved {restores}; changing `{resume.text_of(rate)}` has no effect",
-            fix=unsafe("Put the rate of the config in again", edit) if edit is not None else None,
+            fix=unsafe("Put the rate of the config in again", edit),
             labels=resume.label_at(rate, "the saved state overrides this setting"),
-            direction=self.direction,
-            dtypes=self.dtypes,
         )

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import Direction, Event, Finding, Fix, Hazard, Iterator, Path, Rule, TrainingLoop, items, unsafe
+from nanlint.rule import (
+    Direction,
+    Event,
+    Finding,
+    Fix,
+    Hazard,
+    Iterator,
+    Path,
+    Rule,
+    TrainingLoop,
+    items,
+    unsafe,
+    word_set,
+)
 
 # A name that changes from one save to the next leaves the last good checkpoint alone.
 CHANGING = re.compile(
@@ -15,7 +28,7 @@ WEIGHTS = re.compile(r"model|net|state|dict|ckpt|check|weight|param|ema", re.IGN
 # The state of these is no weight.
 BESIDE = re.compile(r"optim|sched|scaler", re.IGNORECASE)
 MODELS = re.compile(r"model|net|ckpt|check|weight|param|ema", re.IGNORECASE)
-ELSEWHERE = frozenset({"isnan", "isfinite", "isinf", "GradScaler", "detect_anomaly", "set_detect_anomaly"})
+ELSEWHERE = word_set("isnan isfinite isinf GradScaler detect_anomaly set_detect_anomaly")
 
 
 class UncheckedSave(Rule):
@@ -97,4 +110,4 @@ def _fix(save: Event, loop: TrainingLoop) -> Fix | None:
     if len(models) != 1 or spelled is None or not save.is_statement:
         return None
     edits = save.under_condition(f"all({spelled}(p).all() for p in {models[0]}.parameters())")
-    return unsafe("Save finite parameters only", *edits) if edits is not None else None
+    return unsafe("Save finite parameters only", edits)

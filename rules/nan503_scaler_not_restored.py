@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Finding, Iterator, OpHazard, Rule, restored, show
+from nanlint.rule import Direction, Finding, Iterator, OpHazard, Rule, restored, show, word_set
 
 # They restore it by themselves.
-FRAMEWORKS = frozenset({"accelerate", "Accelerator", "lightning", "Fabric", "deepspeed"})
+FRAMEWORKS = word_set("accelerate Accelerator lightning Fabric deepspeed")
 
 
 class ScalerNotRestored(Rule):
@@ -50,4 +50,4 @@ class ScalerNotRestored(Rule):
         if hazard.resume is not None and hazard.resume.loses_scaler:
             message = "GradScaler state is not restored: the scale restarts at 65536 and the first steps may be skipped"
             fix = show("save scaler.state_dict() with the others, and load it here")
-            yield self.told(hazard, message, fix=fix, direction=self.direction, dtypes=self.dtypes)
+            yield self.told(hazard, message, fix=fix)

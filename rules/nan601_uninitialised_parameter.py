@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Finding, Iterator, OpHazard, Rule, bare_memory, every, items, show
+from nanlint.rule import Finding, Iterator, OpHazard, Rule, bare_memory, every, items, show, torch_names
 
 PARAMETERS = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
-JOINS = frozenset({"torch.cat", "torch.stack", "torch.concat", "torch.hstack", "torch.vstack"})
-ARITHMETIC = frozenset({"torch.add", "torch.sub", "torch.mul", "torch.div"})
+JOINS = torch_names("cat stack concat hstack vstack")
+ARITHMETIC = torch_names("add sub mul div")
 QUOTED = 30
 
 
@@ -70,9 +70,7 @@ class UninitialisedParameter(Rule):
                 message = f"`{hazard.quoted(user, 45)}` computes with memory as it is: nothing writes it"
                 fix, place = show("torch.full, or torch.zeros, in its place"), hazard.span_of(user)
             evidence = (items.RARE,) if user.function in JOINS else ()
-            yield self.told(
-                hazard, message, at=place, fix=fix, evidence=evidence, direction=self.direction, dtypes=self.dtypes
-            )
+            yield self.told(hazard, message, at=place, fix=fix, evidence=evidence)
 
     def _parameter(self, hazard: OpHazard) -> Iterator[Finding]:
         found = bare_memory.unwritten(hazard.op, hazard.function)
@@ -82,8 +80,6 @@ class UninitialisedParameter(Rule):
                 hazard,
                 f"`{found.name}` is whatever `{quoted}` finds in memory: nothing here writes it",
                 fix=show(f"nn.init.xavier_uniform_(self.{found.name}), or nn.init.zeros_ for a bias"),
-                direction=self.direction,
-                dtypes=self.dtypes,
                 # Who writes `empty` knows what it is, and initialises somewhere.
                 evidence=(items.DECIDED_ELSEWHERE,) if found.may_be_written_elsewhere else (),
             )

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Config, Direction, Finding, Iterator, Label, Rule, Setting, show
+from nanlint.rule import Config, Direction, Finding, Iterator, Label, Rule, Setting, show, word_set
 
 FORMATS = {
-    **dict.fromkeys(("fp16", "float16", "half", "16", "16-mixed", "16-true", "fp16-mixed", "f16"), "float16"),
-    **dict.fromkeys(("bf16", "bfloat16", "bf16-mixed", "bf16-true", "bfloat16-mixed"), "bfloat16"),
-    **dict.fromkeys(("fp32", "float32", "32", "32-true", "no"), "float32"),
+    **dict.fromkeys(word_set("fp16 float16 half 16 16-mixed 16-true fp16-mixed f16"), "float16"),
+    **dict.fromkeys(word_set("bf16 bfloat16 bf16-mixed bf16-true bfloat16-mixed"), "bfloat16"),
+    **dict.fromkeys(word_set("fp32 float32 32 32-true no"), "float32"),
 }
-FP16 = frozenset({"fp16", "use_fp16", "enable_fp16"})
-BF16 = frozenset({"bf16", "use_bf16", "enable_bf16"})
-AMP = frozenset({"amp", "use_amp", "enable_amp"})
-MIXED = frozenset({"mixed_precision", "precision", "amp_dtype", "autocast_dtype", "mixed_precision_dtype"})
+FP16 = word_set("fp16 use_fp16 enable_fp16")
+BF16 = word_set("bf16 use_bf16 enable_bf16")
+AMP = word_set("amp use_amp enable_amp")
+MIXED = word_set("mixed_precision precision amp_dtype autocast_dtype mixed_precision_dtype")
 # Of the weights: float32 weights go with either half format.
-WEIGHTS = frozenset({"dtype", "torch_dtype", "model_dtype", "param_dtype"})
+WEIGHTS = word_set("dtype torch_dtype model_dtype param_dtype")
 # Beside these it is a list of what a device can do, or `fp16` is short for mixed precision.
-CAPABILITIES = frozenset({"fp32", "fp64", "fp8", "fp4", "int8", "int4", "fp16_bfloat16"})
+CAPABILITIES = word_set("fp32 fp64 fp8 fp4 int8 int4 fp16_bfloat16")
 HALVES = "float16 overflows above 65504 and needs a gradient scaler, bfloat16 does neither"
-SCALERS = frozenset({"grad_scaler", "use_grad_scaler", "enable_grad_scaler", "use_scaler", "grad_scaling"})
+SCALERS = word_set("grad_scaler use_grad_scaler enable_grad_scaler use_scaler grad_scaling")
 
 
 class PrecisionConfigConflict(Rule):

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Config, Direction, Finding, Hazard, Item, Iterator, Rule, Setting, items, show
+from nanlint.rule import Config, Direction, Finding, Hazard, Item, Iterator, Rule, Setting, items, show, word_set
 
-CLIPS = frozenset({
-    "clip_grad", "clip_grad_norm", "clip_grad_value", "clip_gradient", "clip_gradients", "clip_norm", "grad_clip", "grad_clip_norm",
-    "grad_clip_val", "grad_norm_clip", "gradient_clip", "gradient_clip_norm", "gradient_clip_val", "gradient_clipping", "max_grad_norm",
-    "max_gradient_norm", "grad_max_norm",
-})  # fmt: skip
-RATES = frozenset({"lr", "learning_rate", "base_lr", "max_lr", "peak_lr", "adam_lr", "initial_lr", "init_lr"})
-OPTIMIZER_EPS = frozenset({"adam_eps", "adam_epsilon", "optimizer_eps", "optim_eps", "eps"})
-NORM_EPS = frozenset({
-    "rms_norm_eps", "norm_eps", "layer_norm_eps", "layernorm_eps", "layer_norm_epsilon", "batch_norm_eps", "rmsnorm_eps",
-})  # fmt: skip
+CLIPS = word_set("""
+    clip_grad clip_grad_norm clip_grad_value clip_gradient clip_gradients clip_norm grad_clip grad_clip_norm
+    grad_clip_val grad_norm_clip gradient_clip gradient_clip_norm gradient_clip_val gradient_clipping max_grad_norm
+    max_gradient_norm grad_max_norm
+""")
+RATES = word_set("lr learning_rate base_lr max_lr peak_lr adam_lr initial_lr init_lr")
+OPTIMIZER_EPS = word_set("adam_eps adam_epsilon optimizer_eps optim_eps eps")
+NORM_EPS = word_set("rms_norm_eps norm_eps layer_norm_eps layernorm_eps layer_norm_epsilon batch_norm_eps rmsnorm_eps")
 # The lowest that are published; 0.04 is that of DINO's teacher.
 COLDEST = {"temperature": 0.05, "temp": 0.05, "student_temp": 0.05, "teacher_temp": 0.04, "contrastive_temperature": 0.05, "logit_temp": 0.05}  # fmt: skip
-BETAS = frozenset({"adam_beta1", "adam_beta2", "betas", "adam_betas"})
-WARMUPS = frozenset({
-    "warmup", "warmup_steps", "warmup_updates", "num_warmup_steps", "warmup_ratio", "warmup_epochs", "lr_warmup_steps", "warmup_iters",
-})  # fmt: skip
-ADAM = ("adam", "adamw", "nadam", "radam", "lamb", "lion", "rmsprop")
+BETAS = word_set("adam_beta1 adam_beta2 betas adam_betas")
+WARMUPS = word_set("""
+    warmup warmup_steps warmup_updates num_warmup_steps warmup_ratio warmup_epochs lr_warmup_steps warmup_iters
+""")
+ADAM = word_set("adam adamw nadam radam lamb lion rmsprop")
 # Noam and inverse square root multiply the rate by a small factor.
-NOT_ADAM = ("sgd", "adadelta", "adafactor", "prodigy", "dadapt", "dadaptation", "lbfgs", "rprop", "noam", "noamlr", "shampoo")  # fmt: skip
-SAMPLING = ("top_p", "top_k", "max_tokens", "max_new_tokens", "do_sample", "num_beams", "max_length", "n_samples", "repetition_penalty")  # fmt: skip
-SAMPLING_SECTION = ("sampl", "gener", "decod", "infer", "rollout", "val", "eval", "test", "llm", "chat", "vllm", "prompt", "judge")  # fmt: skip
-TRANSFORMER = ("transformer", "heads", "bert", "gpt", "vit", "conformer", "llama")
+NOT_ADAM = word_set("""
+    sgd adadelta adafactor prodigy dadapt dadaptation lbfgs rprop noam noamlr shampoo
+""")
+SAMPLING = word_set("""
+    top_p top_k max_tokens max_new_tokens do_sample num_beams max_length n_samples repetition_penalty
+""")
+SAMPLING_SECTION = word_set("sampl gener decod infer rollout val eval test llm chat vllm prompt judge")
+TRANSFORMER = word_set("transformer heads bert gpt vit conformer llama")
 # TrainingArguments(max_grad_norm=...) and Trainer(gradient_clip_val=...) are judged by NAN401.
-JUDGED_AT_THE_CALL = frozenset({"Trainer", "TrainingArguments"})
+JUDGED_AT_THE_CALL = word_set("Trainer TrainingArguments")
 
 
 class RiskyConfigValue(Rule):

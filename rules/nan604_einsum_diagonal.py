@@ -50,8 +50,6 @@ class EinsumDiagonal(Rule):
             f"repeated index `{letter}` in `{operand}` takes the diagonal, not a matrix product",
             at=hazard.operand.span,
             fix=show(f'torch.einsum("{_mixing(operands, operand, letter, output)}", ...)'),
-            direction=self.direction,
-            dtypes=self.dtypes,
         )
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Finding, Iterator, OpHazard, Rule, every, unsafe
+from nanlint.rule import Direction, Finding, Iterator, OpHazard, Rule, every, unsafe, word_set
 
 TINY = 2
 LOADERS = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
-TRAINING = frozenset({"backward", "Trainer", "LightningModule"})
-BATCH_NORMS = frozenset(
-    {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d"}
-)
+TRAINING = word_set("backward Trainer LightningModule")
+BATCH_NORMS = word_set("BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d")
 # These see one number of a channel for each sample: nothing else makes up for a batch of one.
-PER_SAMPLE = frozenset({"BatchNorm1d", "LazyBatchNorm1d"})
-NOT_TRAINING = frozenset(
-    {"val", "valid", "validation", "test", "eval", "dev", "infer", "inference", "predict", "query", "gallery"}
-)
+PER_SAMPLE = word_set("BatchNorm1d LazyBatchNorm1d")
+NOT_TRAINING = word_set("val valid validation test eval dev infer inference predict query gallery")
 
 
 class BatchNormOfOne(Rule):
@@ -62,10 +58,10 @@ class BatchNormOfOne(Rule):
         elif "drop_last" not in hazard.op.operands and not PER_SAMPLE.isdisjoint(hazard.file_names):
             message, place = "the last batch can hold one sample, which BatchNorm1d refuses in training", hazard.span
             edit = hazard.with_keyword("drop_last", "True")
-            fix = unsafe("Leave out the last batch", edit) if edit is not None else None
+            fix = unsafe("Leave out the last batch", edit)
         else:
             return
-        yield self.told(hazard, message, at=place, fix=fix, direction=self.direction, dtypes=self.dtypes)
+        yield self.told(hazard, message, at=place, fix=fix)
 
 
 def _feeds_training(hazard: OpHazard) -> bool:

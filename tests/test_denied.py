@@ -50,9 +50,9 @@ def denial(text: str) -> Edit | None:
 )
 def test_a_test_is_written_as_the_denial_of_its_opposite(before: str, after: str) -> None:
     text = f"{PREAMBLE}def f(x, y):\n    {before}\n"
-    edit = denial(text)
-    assert edit is not None
-    written, *_ = apply_edits(text, [safe("t", edit)])
+    fix = safe("t", denial(text))
+    assert fix is not None
+    written, *_ = apply_edits(text, [fix])
     assert written == f"{PREAMBLE}def f(x, y):\n    {after}\n"
 
 

@@ -25,7 +25,7 @@ from nanlint.ops.arithmetic import (
     square,
     sub,
 )
-from nanlint.ops.curves import Curve, apply, power
+from nanlint.ops.curves import Curve, power
 from nanlint.ops.formats import FLOAT16, FLOAT32, FORMATS, Format
 from nanlint.ops.interval import (
     ANYTHING,
@@ -137,7 +137,7 @@ def test_join_is_a_least_upper_bound(a: Interval, b: Interval, c: Interval) -> N
     assert joined == b.join(a)
     assert joined.join(c) == a.join(b.join(c))
     assert a.is_subset(joined)
-    assert joined.includes(b)
+    assert b.is_subset(joined)
     assert joined.is_subset(c) == (a.is_subset(c) and b.is_subset(c))
 
 
@@ -163,23 +163,6 @@ def test_a_value_is_in_the_join_and_in_the_meet_of_what_holds_it(pair: tuple[For
     _, a, b = pair
     assert a.interval.join(b.interval).contains(a.value)
     assert a.interval.meet(b.interval).contains(a.value) == b.interval.contains(a.value)
-
-
-@given(steps=st.lists(intervals(), min_size=1, max_size=60))
-def test_widening_holds_what_it_is_given_and_soon_stands_still(steps: list[Interval]) -> None:
-    current, changes = steps[0], 0
-    for step in steps:
-        wider = current.widen(step)
-        assert current.join(step).is_subset(wider)
-        changes += wider != current
-        current = wider
-    # Two ends that jump over three landmarks, and five bits; then nothing is left to change.
-    assert changes <= 1 + 2 * 4 + 5
-
-
-def test_a_counter_in_a_loop_widens_to_no_bound() -> None:
-    once = point(0.0).join(point(1.0))
-    assert str(once.widen(Interval(0.0, 2.0, integer=True))) == "[0, inf)"
 
 
 @pytest.mark.parametrize(
@@ -281,11 +264,11 @@ UNARY: dict[str, tuple[Callable[[Format, Interval], Interval], Callable[[float],
     "absolute": (lambda _, a: absolute(a), abs),
     "rounded": (rounded, lambda x: x),
     "square": (square, lambda x: x * x),
-    "exp": (lambda form, a: apply(form, EXP, a), EXP.value),
-    "log": (lambda form, a: apply(form, LOG, a), lambda x: math.nan if x < 0 else LOG.value(x)),
-    "sqrt": (lambda form, a: apply(form, SQRT, a), lambda x: math.nan if x < 0 else math.sqrt(x)),
-    "rsqrt": (lambda form, a: apply(form, RSQRT, a), lambda x: math.nan if x < 0 else RSQRT.value(x)),
-    "tanh": (lambda form, a: apply(form, TANH, a), math.tanh),
+    "exp": (EXP.apply, EXP.value),
+    "log": (LOG.apply, lambda x: math.nan if x < 0 else LOG.value(x)),
+    "sqrt": (SQRT.apply, lambda x: math.nan if x < 0 else math.sqrt(x)),
+    "rsqrt": (RSQRT.apply, lambda x: math.nan if x < 0 else RSQRT.value(x)),
+    "tanh": (TANH.apply, math.tanh),
 }
 
 
@@ -332,11 +315,11 @@ def test_of_nothing_the_sum_is_0_the_product_1_and_the_mean_nan() -> None:
 @pytest.mark.parametrize(
     ("result", "text"),
     [
-        pytest.param(apply(FLOAT32, EXP, FINITE), "[0, inf]", id="exp reaches 0 and inf"),
-        pytest.param(apply(FLOAT32, EXP, Interval(-INF, 0.0)), "[0, 1]", id="exp of x - max stays under 1"),
-        pytest.param(apply(FLOAT16, EXP, Interval(0.0, 12.0)), "[1, inf]", id="exp overflows half at 12"),
-        pytest.param(apply(FLOAT32, LOG, UNIT), "[-inf, 0]", id="log of a probability reaches -inf"),
-        pytest.param(apply(FLOAT32, LOG, FINITE), "[-inf, inf) or nan", id="log of anything finite"),
+        pytest.param(EXP.apply(FLOAT32, FINITE), "[0, inf]", id="exp reaches 0 and inf"),
+        pytest.param(EXP.apply(FLOAT32, Interval(-INF, 0.0)), "[0, 1]", id="exp of x - max stays under 1"),
+        pytest.param(EXP.apply(FLOAT16, Interval(0.0, 12.0)), "[1, inf]", id="exp overflows half at 12"),
+        pytest.param(LOG.apply(FLOAT32, UNIT), "[-inf, 0]", id="log of a probability reaches -inf"),
+        pytest.param(LOG.apply(FLOAT32, FINITE), "[-inf, inf) or nan", id="log of anything finite"),
         pytest.param(sub(FLOAT32, point(1.0), point(1e-8)), "[1, 1]", id="1 - 1e-8 is 1 in float32"),
         pytest.param(sub(FLOAT32, point(1.0), UNIT), "[0, 1]", id="1 - p"),
         pytest.param(add(FLOAT32, NONNEGATIVE, point(1e-8)), "[1e-08, inf)", id="an eps on a nonnegative value"),

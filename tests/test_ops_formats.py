@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from nanlint.ops.formats import (
     AUTOCAST,
     BFLOAT16,
-    DTYPES,
     FLOAT16,
     FLOAT32,
     FORMATS,
@@ -22,7 +21,6 @@ from nanlint.ops.formats import (
     PROMOTE,
     SINGLE,
     Format,
-    round_to,
     runs_in,
 )
 from nanlint.ops.names import CANONICAL, SIGNATURES
@@ -91,11 +89,6 @@ def test_a_constant_survives_a_format_or_not(form: Format, value: float, survive
 @pytest.mark.parametrize(("form", "eps"), [(FLOAT32, 1e-8), (FLOAT16, 2.44e-4), (BFLOAT16, 1.95e-3)])
 def test_one_minus_a_small_eps_is_one(form: Format, eps: float) -> None:
     assert form.round(1 - eps) == 1.0
-
-
-@pytest.mark.parametrize("word", DTYPES)
-def test_every_word_for_a_dtype_rounds_like_it(word: str) -> None:
-    assert round_to(word, 0.1) == FORMATS[DTYPES[word]].round(0.1)
 
 
 def header_list(macro: str) -> set[str]:

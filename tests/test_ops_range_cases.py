@@ -11,9 +11,8 @@ import pytest
 from nanlint.ops.formats import FLOAT32, FORMATS
 from nanlint.ops.interval import EMPTY, EVERYTHING, FINITE, INF, NAN, UNIT, Interval, point
 from nanlint.ops.names import SIGNATURES
-from nanlint.ops.ranges import TRANSFER, results, transfer
+from nanlint.ops.ranges import TRANSFER, transfer
 from nanlint.ops.signatures import PARAMETERS, bind
-from nanlint.ops.transfers_reductions import RESULTS
 from tests.ops_expressions import EXPRESSIONS
 
 if TYPE_CHECKING:
@@ -174,47 +173,7 @@ def test_every_transfer_is_sampled() -> None:
 
 
 def test_every_transfer_is_of_an_operation_of_the_table() -> None:
-    assert (TRANSFER.keys() | RESULTS.keys()) - SIGNATURES.keys() == set()
-
-
-TUPLES = {
-    "torch.aminmax": "f(input)",
-    "torch.linalg.eigh": "f(input[:, :6] + input[:, :6].mT)",
-    "torch.linalg.qr": "f(input)",
-    "torch.linalg.svd": "f(input, full_matrices=False)",
-    "torch.qr": "torch.linalg.qr(input)",
-    "torch.slogdet": "f(input[:, :6])",
-    "torch.std_mean": "f(input, dim=-1)",
-    "torch.svd": "f(input)",
-    "torch.var_mean": "f(input, dim=-1)",
-    "torch.kthvalue": "f(input, 2)",
-    "torch.mode": "f(input)",
-    "torch.topk": "f(input, 3)",
-    "torch.sort": "f(input)",
-    "torch.cummax": "f(input, dim=0)",
-    "torch.cummin": "f(input, dim=0)",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", FORMATS)
-@pytest.mark.parametrize("operation", sorted(RESULTS))
-def test_every_part_of_a_tuple_stays_in_its_range(operation: str, dtype: str) -> None:
-    form, code = FORMATS[dtype], compile(TUPLES[operation], operation, "eval")
-    odd = {}
-    for reach in ORDINARY + ENDLESS:
-        scope = {"torch": torch, "f": function(operation), "input": values_in(reach, form, 0, gentle=True)}
-        result = compute(code, scope, {"input": reach})
-        parts = results(operation, {"input": reach}, {}, form)
-        assert parts is not None
-        for expected, part in zip(parts, result or (), strict=result is not None):
-            if found := outside(expected, part):
-                odd[f"{reach} -> {expected}"] = found
-    assert odd == {}
-
-
-def test_an_operation_without_parts_has_no_results() -> None:
-    assert results("torch.log", {}, {}, FLOAT32) is None
+    assert TRANSFER.keys() - SIGNATURES.keys() == set()
 
 
 ODD_RANGES = [
@@ -243,8 +202,3 @@ def test_no_range_and_no_constant_makes_a_transfer_fail(operation: str) -> None:
         for constant in ODD_CONSTANTS
     ]
     assert {type(interval) for interval in found} == {Interval}
-
-
-@pytest.mark.parametrize("operation", sorted(RESULTS))
-def test_no_range_makes_the_parts_of_a_tuple_fail(operation: str) -> None:
-    assert all(results(operation, {"input": reach}, {}, form) for reach in ODD_RANGES for form in FORMATS.values())

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanlint.ops.defaults import DEFAULT_EPS, DEGENERATE, LEAST_COUNT
 from nanlint.ops.interval import ANYTHING, FINITE, INF, NONNEGATIVE, UNIT, Interval
 from nanlint.ops.signatures import PARAMETERS
 from nanlint.ops.zones import OPERATIONS, measured, zones
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 torch: Any = pytest.importorskip("torch", reason="danger zones are measured in torch")
 F: Any = torch.nn.functional
 
-from tests.ops_measuring import BACKWARD, DTYPES, FORWARD, function  # noqa: E402 - it imports torch
+from tests.ops_measuring import BACKWARD, DTYPES, FORWARD  # noqa: E402 - it imports torch
 
 # Zones of rows, infinities and pairs: one sentence each.
 
@@ -176,47 +174,3 @@ def test_every_zone_is_of_an_operation_and_an_operand_of_the_table() -> None:
         known = {parameter.name for parameter in PARAMETERS[operation]}
         wrong += [z for z in zones(operation, "float32") if not {z.operand, z.partner or z.operand} <= known]
     assert wrong == []
-
-
-def test_default_eps_are_those_of_torch() -> None:
-    found = {}
-    for name in DEFAULT_EPS:
-        if name.startswith("torch.optim."):
-            found[name] = inspect.signature(getattr(torch.optim, name.rpartition(".")[2])).parameters["eps"].default
-        else:
-            found[name] = next(p.default for p in PARAMETERS[name] if p.name == "eps")
-    assert found == DEFAULT_EPS
-
-
-@pytest.mark.parametrize("operation", LEAST_COUNT)
-@pytest.mark.filterwarnings("ignore:.*degrees of freedom")
-def test_a_reduction_of_too_few_values_is_nan(operation: str) -> None:
-    def is_nan(count: int) -> bool:
-        result = function(operation)(torch.arange(float(count)))
-        return bool((result[0] if isinstance(result, tuple) else result).isnan())
-
-    least = LEAST_COUNT[operation]
-    assert (is_nan(least - 1), is_nan(least)) == (True, False)
-
-
-def symmetric(matrix: Any) -> Any:
-    return (matrix + matrix.mT) / 2
-
-
-@pytest.mark.parametrize(
-    ("operation", "matrix"),
-    [
-        ("torch.linalg.svd", [[1.0, 0.0], [0.0, 1.0]]),
-        ("torch.svd", [[1.0, 0.0], [0.0, 1.0]]),
-        ("torch.linalg.eigh", [[1.0, 0.0], [0.0, 1.0]]),
-        ("torch.logdet", [[1.0, 0.0], [0.0, -1.0]]),
-    ],
-)
-def test_a_degenerate_matrix_breaks_the_decomposition(operation: str, matrix: list[list[float]]) -> None:
-    assert operation in DEGENERATE
-    x = torch.tensor(matrix, requires_grad=True)
-    result = function(operation)(x)
-    parts = result if isinstance(result, tuple) else (result,)
-    loss = sum((part * torch.arange(1.0, 1 + part.numel()).view_as(part)).sum() for part in parts)
-    (gradient,) = torch.autograd.grad(loss, x)
-    assert not (loss.isfinite() and gradient.isfinite().all())

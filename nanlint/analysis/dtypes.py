@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, DTYPE, NOTHING, NUMBER, TENSOR, UNKNOWN, Value
 from nanlint.ops.formats import DTYPES, FLOAT32, FORMATS, Format, runs_in
-from nanlint.ops.names import METHODS
+from nanlint.ops.names import METHODS, tensor_methods
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,62 +25,22 @@ _CASTS = {
     METHODS["int"]: "int",
     METHODS["bool"]: "bool",
 }
-_BOOLEANS = [
-    METHODS[word]
-    for word in [
-        "eq",
-        "ne",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "logical_and",
-        "logical_or",
-        "logical_not",
-    ]
-]
-_INTEGERS = [METHODS[word] for word in ["argmax", "argmin", "argsort", "bincount", "count_nonzero"]]
+_BOOLEANS = tensor_methods("eq ne lt le gt ge isnan isinf isfinite logical_and logical_or logical_not")
+_INTEGERS = tensor_methods("argmax argmin argsort bincount count_nonzero")
 FIXED: Mapping[str, str] = {**_CASTS, **dict.fromkeys(_BOOLEANS, "bool"), **dict.fromkeys(_INTEGERS, "int")}
 """The dtype that an operation always returns."""
-_LIKE_ANOTHER = frozenset(METHODS[word] for word in ("to", "type", "type_as"))
-_SHAPED_LIKE = frozenset(METHODS[word] for word in ("expand_as", "view_as", "reshape_as"))
-_DRAWING = frozenset({"torch.rand", "torch.randn"})
-_FRACTIONS = frozenset(
-    f"torch.{word}"
-    for word in [
-        "div",
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "sqrt",
-        "rsqrt",
-        "reciprocal",
-        "sigmoid",
-        "tanh",
-        "sin",
-        "cos",
-        "tan",
-        "atan",
-        "erf",
-        "logit",
-    ]
-)
-_TOTALS = frozenset(f"torch.{word}" for word in ("sum", "nansum", "cumsum", "prod", "cumprod"))
-_ARITHMETIC = frozenset(
-    f"torch.{word}"
-    for word in ["add", "sub", "mul", "pow", "remainder", "floor_divide", "where", "clamp", "clamp_min", "clamp_max"]
-)
+_LIKE_ANOTHER = tensor_methods("to type type_as")
+_SHAPED_LIKE = tensor_methods("expand_as view_as reshape_as")
+_DRAWING = torch_names("rand randn")
+_FRACTIONS = torch_names("""
+    div exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sigmoid tanh sin cos tan atan erf logit
+""")
+_TOTALS = torch_names("sum nansum cumsum prod cumprod")
+_ARITHMETIC = torch_names("add sub mul pow remainder floor_divide where clamp clamp_min clamp_max")
 _WIDTH = {"bool": 0, "int": 1, "float16": 2, "bfloat16": 2, "float32": 3, "float64": 4}
 _WORDS = {
     **DTYPES,
-    **dict.fromkeys(["long", "int", "int8", "int16", "int32", "int64", "short", "uint8"], "int"),
+    **dict.fromkeys(word_set("long int int8 int16 int32 int64 short uint8"), "int"),
     "bool": "bool",
 }
 

@@ -7,47 +7,18 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.op_graph import NOTHING, TENSOR, TUPLE, UNKNOWN
 from nanlint.analysis.selection import VIEWS
 from nanlint.ops.names import METHODS
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op
 
-WITHOUT_GRADIENT = frozenset(
-    f"torch.{word}"
-    for word in [
-        "zeros",
-        "ones",
-        "full",
-        "rand",
-        "randn",
-        "arange",
-        "linspace",
-        "eye",
-        "empty",
-        "zeros_like",
-        "ones_like",
-        "full_like",
-        "rand_like",
-        "randn_like",
-        "randint",
-        "randperm",
-        "normal",
-        "logspace",
-        "hann_window",
-        "hamming_window",
-        "kaiser_window",
-        "bincount",
-        "tensor",
-        "as_tensor",
-        "from_numpy",
-        "argmax",
-        "argmin",
-        "isnan",
-        "isinf",
-        "isfinite",
-    ]
-)
+WITHOUT_GRADIENT = torch_names("""
+    zeros ones full rand randn arange linspace eye empty zeros_like ones_like full_like rand_like randn_like randint
+    randperm normal logspace hann_window hamming_window kaiser_window bincount tensor as_tensor from_numpy argmax argmin
+    isnan isinf isfinite
+""")
 """Fresh tensors, tests and indices."""
-CHOOSING = frozenset({"index", "condition", "mask", "indices"})
+CHOOSING = word_set("index condition mask indices")
 """Operands that only say which elements are meant: no gradient passes through them."""
 
 

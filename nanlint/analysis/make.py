@@ -39,8 +39,9 @@ from nanlint.analysis.selection import (
 )
 from nanlint.analysis.spelling import in_one_spelling
 from nanlint.ops.interval import COUNT, FINITE, TRUTH, Interval
-from nanlint.ops.names import METHODS, SIGNATURES
+from nanlint.ops.names import METHODS, SIGNATURES, tensor_methods
 from nanlint.ops.ranges import transfer
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     import ast
@@ -50,40 +51,23 @@ if TYPE_CHECKING:
 
 INDICES = "indices"
 """The name of the second part of what `x.max(dim)` and `x.sort()` return."""
-COMPARISONS = frozenset(f"torch.{word}" for word in ("eq", "ne", "lt", "le", "gt", "ge"))
+COMPARISONS = torch_names("eq ne lt le gt ge")
 _DRAWN = (
-    frozenset(
-        f"torch.{word}"
-        for word in [
-            "rand",
-            "randn",
-            "rand_like",
-            "randn_like",
-            "randint",
-            "randperm",
-            "normal",
-            "bernoulli",
-            "multinomial",
-            "poisson",
-            "empty",
-            "empty_like",
-        ]
-    )
+    torch_names("""
+        rand randn rand_like randn_like randint randperm normal bernoulli multinomial poisson empty empty_like
+    """)
     | {f"torch.nn.functional.{word}dropout" for word in ("", "alpha_", "feature_alpha_")}
     | {"torch.nn.functional.gumbel_softmax"}
 )
-_COUNTING = frozenset({METHODS["numel"], METHODS["size"], METHODS["dim"], "len"})
+_COUNTING = tensor_methods("numel size dim") | word_set("len")
 _DIMENSIONS = METHODS["dim"]
-_NUMBERS = frozenset({METHODS["item"], "float", "int"})
-_ELSEWHERE = frozenset({METHODS["tolist"], METHODS["numpy"]})
-_DIVISIONS = frozenset({"torch.div", "torch.floor_divide", "torch.remainder"})
-_BITWISE = frozenset(
-    {"torch.bitwise_and", "torch.bitwise_or", "torch.bitwise_not", "torch.logical_and", "torch.logical_or"}
-)
-_PAIRS = frozenset(f"torch.{word}" for word in ("max", "min", "median", "mode", "cummax", "cummin", "sort"))
-_ALWAYS_PAIRS = frozenset(f"torch.{word}" for word in ("cummax", "cummin", "sort", "topk", "kthvalue", "mode"))
+_NUMBERS = tensor_methods("item") | word_set("float int")
+_ELSEWHERE = tensor_methods("tolist numpy")
+_DIVISIONS = torch_names("div floor_divide remainder")
+_BITWISE = torch_names("bitwise_and bitwise_or bitwise_not logical_and logical_or")
+_PAIRS = torch_names("max min median mode cummax cummin sort")
+_ALWAYS_PAIRS = torch_names("cummax cummin sort topk kthvalue mode")
 _CONSTANTS = (bool, int, float, str, NoneType)
-_BY_SIZE = "torch.Tensor"
 
 
 class Maker:

@@ -203,9 +203,9 @@ class Value:
         return f"<{self.kind} {self.range} {self.dtype} by {self.op}>"
 
 
-def made_from(value: Value) -> Op | None:
-    """The operation that computed it, seen through guards."""
-    op = value.op
+def made_from(value: Value | None) -> Op | None:
+    """The operation that computed it, seen through guards; None for no value."""
+    op = value.op if value is not None else None
     while op is not None and op.function == GUARDED and op.subject is not None:
         op = op.subject.op
     return op

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import made_from
 from nanlint.analysis.relations import aligned, copied_from
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op, Value
 
-_RISING = frozenset(f"torch.{word}" for word in ("sigmoid", "tanh", "exp", "erf", "relu", "floor", "ceil"))
-_SCALES = frozenset({"torch.mul", "torch.div"})
-_SUMS = frozenset({"torch.add", "torch.sub"})
+_RISING = torch_names("sigmoid tanh exp erf relu floor ceil")
+_SCALES = torch_names("mul div")
+_SUMS = torch_names("add sub")
 _DEEPEST = 6
 
 

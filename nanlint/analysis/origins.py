@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, NUMBER, PARAMETER
 from nanlint.analysis.relations import maker
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,8 +18,8 @@ NETWORK, LEARNED, NOISE, SETTING, CONSTANT, TESTED, LENGTHS, RECTIFIED, OTHER = 
 )  # fmt: skip
 """The output of a layer; a weight itself; random numbers; a number that somebody sets; one that is written here; truth values; those
 that come from lengths; what a relu leaves; all else."""
-_ARANGES = frozenset({"torch.arange", "torch.range", "torch.linspace"})
-LAYERS = frozenset(f"torch.{word}" for word in ("nn.functional.linear", "conv1d", "conv2d", "conv3d"))
+_ARANGES = torch_names("arange range linspace")
+LAYERS = torch_names("nn.functional.linear conv1d conv2d conv3d")
 _MAKING = {
     RECTIFIED: ("relu", "nn.functional.relu", "nn.functional.relu6"),
     NOISE: (
@@ -45,8 +46,8 @@ _MAKING = {
     ),
 }
 _SOURCES = {f"torch.{word}": kind for kind, words in _MAKING.items() for word in words} | dict.fromkeys(LAYERS, NETWORK)
-_TESTS = frozenset(f"torch.{word}" for word in ("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite"))
-_PARTS = frozenset({"subscript", "torch.gather", "torch.index_select", "torch.take_along_dim"})
+_TESTS = torch_names("eq ne lt le gt ge isnan isinf isfinite")
+_PARTS = word_set("subscript torch.gather torch.index_select torch.take_along_dim")
 _MOST_LOOKED_AT = 200
 
 

@@ -10,26 +10,25 @@ from nanlint.analysis.op_graph import TENSOR, Op, Value, made_from
 from nanlint.analysis.relations import maker, root, same
 from nanlint.analysis.selection import SUBSCRIPT
 from nanlint.ops.interval import INF, Interval, point
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ONE_HOT, _SCATTERED = frozenset({"torch.nn.functional.one_hot"}), frozenset({"torch.scatter"})
-_MATRICES = frozenset(f"torch.{word}" for word in ("mm", "outer", "eye", "cov", "corrcoef"))
-_ELEMENTWISE = frozenset(
-    f"torch.{word}" for word in ("exp", "div", "mul", "add", "sub", "neg", "pow", "clamp", "sigmoid")
-)
+_MATRICES = torch_names("mm outer eye cov corrcoef")
+_ELEMENTWISE = torch_names("exp div mul add sub neg pow clamp sigmoid")
 _DEEPEST = 6
 _AT_LEAST_ONE = Interval(1.0, INF, plus_inf=True, nan=True)
 
 
 def sum_of_picks(op: Op) -> Interval | None:
     """What a sum is of which one term is known: that of the true label, of what is equal to itself, of the best share."""
-    test, along = maker(op.subject, frozenset({"torch.eq"})), op.operands.get("dim")
+    test, along = maker(op.subject, "torch.eq"), op.operands.get("dim")
     if test is not None and same(test.operands.get("input"), test.operands.get("other")):
         return _AT_LEAST_ONE
-    best = maker(op.subject, frozenset({"torch.topk"}))
-    if best is not None and maker(best.subject, frozenset({"torch.softmax"})) is not None:
+    best = maker(op.subject, "torch.topk")
+    if best is not None and maker(best.subject, "torch.softmax") is not None:
         return Interval(0.0, INF, nan=True, nonzero=True)  # the largest of shares that add up to 1 is not 0
     if along is None or along.constant != -1:
         return None
@@ -66,7 +65,7 @@ def is_matrix(value: Value, depth: int = _DEEPEST) -> bool:
 
 def _picked(op: Op) -> Iterator[tuple[Op, Value]]:
     """The one-hot of `(one_hot * x).sum(dim)`, and x."""
-    product = made_from(op.subject) if op.subject is not None else None
+    product = made_from(op.subject)
     if product is None or product.function != "torch.mul":
         return
     first, second = list(product.operands.values())[:2]

@@ -6,53 +6,17 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, NUMBER, PARAMETER, TENSOR, TEXT, UNKNOWN
 from nanlint.analysis.picks import is_positive_pick
-from nanlint.ops.names import METHODS
+from nanlint.ops.names import tensor_methods
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op, Value
 
 # Of positive values they make positive ones.
-_KEEPING_SIGN = frozenset(
-    METHODS[word]
-    for word in [
-        "sum",
-        "mean",
-        "amax",
-        "amin",
-        "max",
-        "min",
-        "sqrt",
-        "pow",
-        "square",
-        "cumsum",
-        "prod",
-        "norm",
-        "median",
-        "abs",
-        "reciprocal",
-        "view",
-        "reshape",
-        "flatten",
-        "squeeze",
-        "unsqueeze",
-        "permute",
-        "transpose",
-        "contiguous",
-        "clone",
-        "expand",
-        "select",
-        "narrow",
-        "gather",
-        "index_select",
-        "float",
-        "double",
-        "half",
-        "to",
-        "detach",
-        "t",
-        "repeat",
-    ]
-) | {"torch.linalg.norm", "torch.linalg.vector_norm"}
+_KEEPING_SIGN = tensor_methods("""
+    sum mean amax amin max min sqrt pow square cumsum prod norm median abs reciprocal view reshape flatten squeeze
+    unsqueeze permute transpose contiguous clone expand select narrow gather index_select float double half to detach t
+    repeat
+""") | {"torch.linalg.norm", "torch.linalg.vector_norm"}
 _LARGEST_EPS = 0.1
 
 

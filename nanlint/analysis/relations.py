@@ -13,52 +13,34 @@ from nanlint.analysis.dtypes import rounded_to
 from nanlint.analysis.op_graph import NOTHING, Op, Value, made_from
 from nanlint.analysis.selection import kept_by_test
 from nanlint.ops.interval import INF, NONNEGATIVE, UNIT, Interval, point
-from nanlint.ops.names import METHODS
+from nanlint.ops.names import tensor_methods
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_LARGEST = frozenset(f"torch.{word}" for word in ("max", "amax", "logsumexp", "cummax", "logcumsumexp"))
-_SMALLEST = frozenset(f"torch.{word}" for word in ("min", "amin", "cummin"))
-_PEAKS = frozenset({"torch.max", "torch.amax"})
-NORMS = frozenset({"torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
+_LARGEST = torch_names("max amax logsumexp cummax logcumsumexp")
+_SMALLEST = torch_names("min amin cummin")
+_PEAKS = torch_names("max amax")
+NORMS = torch_names("norm linalg.norm linalg.vector_norm")
 _ORDERS = (NOTHING, None, "fro", 1, 2, INF)
-_ROOTS = frozenset({"torch.sqrt", "torch.pow"})
-_SUMS = frozenset({"torch.sum", "torch.nansum"})
-_JOINS = frozenset({"torch.cat", "torch.stack"})
-_RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.maximum"})
-_DIAGONALS = frozenset({"torch.eye", "torch.diag", "torch.diag_embed"})
+_ROOTS = torch_names("sqrt pow")
+_SUMS = torch_names("sum nansum")
+_JOINS = torch_names("cat stack")
+_RAISING = torch_names("clamp clamp_min maximum")
+_DIAGONALS = torch_names("eye diag diag_embed")
 _SHARE, _SIGNED_SHARE = replace(UNIT, nan=True), Interval(-1.0000002, 1.0000002, nan=True)
 _NOTHING_LEFT = Interval(0.0, 0.0, nan=True)
-_COPIES = frozenset(METHODS[word] for word in ("detach", "clone", "contiguous", "cpu"))
+_COPIES = tensor_methods("detach clone contiguous cpu")
 _NOT_POSITIVE = Interval(-INF, 0.0, minus_inf=True, nan=True)
 _NOT_NEGATIVE = Interval(0.0, INF, plus_inf=True, nan=True)
 _AT_LEAST_ONE = Interval(1.0, INF, plus_inf=True, nan=True)
 # These keep each value where it is; other views hold the same values elsewhere.
-_IN_PLACE = frozenset(
-    METHODS[word] for word in ["float", "double", "half", "bfloat16", "to", "detach", "cpu", "clone", "contiguous"]
-)
-_MOVING = frozenset(
-    METHODS[word]
-    for word in [
-        "view",
-        "reshape",
-        "flatten",
-        "squeeze",
-        "unsqueeze",
-        "permute",
-        "transpose",
-        "expand",
-        "t",
-        "repeat",
-        "flip",
-        "roll",
-        "movedim",
-        "unflatten",
-        "view_as",
-        "expand_as",
-    ]
-)
+_IN_PLACE = tensor_methods("float double half bfloat16 to detach cpu clone contiguous")
+_MOVING = tensor_methods("""
+    view reshape flatten squeeze unsqueeze permute transpose expand t repeat flip roll movedim unflatten view_as
+    expand_as
+""")
 SAME_PLACES = _IN_PLACE
 """Operations whose result holds the numbers of their input, each where it was."""
 SAME_NUMBERS = _IN_PLACE | _MOVING
@@ -110,15 +92,20 @@ def aligned(first: Value | None, second: Value | None) -> bool:
     return first.key == second.key or root(first, moved=False).key == root(second, moved=False).key
 
 
-def maker(value: Value | None, functions: frozenset[str]) -> Op | None:
-    """The operation behind a value, views aside, if it is one of `functions`."""
-    op = made_from(root(value)) if value is not None else None
-    return op if op is not None and op.function in functions else None
+def op_behind(value: Value | None) -> Op | None:
+    """The operation that computed a value, seen through views and guards; None for no value."""
+    return made_from(root(value)) if value is not None else None
+
+
+def maker(value: Value | None, functions: str | frozenset[str]) -> Op | None:
+    """The operation behind a value, if it is one of `functions`."""
+    op, known = op_behind(value), {functions} if isinstance(functions, str) else functions
+    return op if op is not None and op.function in known else None
 
 
 def has_a_diagonal(value: Value) -> bool:
     """Whether it is a matrix with something on its diagonal alone: `torch.eye(n)`, `eps * torch.eye(n)`."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is not None and op.function == "torch.mul":
         return any(has_a_diagonal(each) for each in op.operands.values())
     return op is not None and op.function in _DIAGONALS
@@ -162,16 +149,16 @@ def copied_from(value: Value) -> Value:
 
 def _is_above(upper: Value | None, lower: Value | None) -> Interval | None:
     """`max(a, b + eps) - b` is at least eps, and `a + b - min(a, b)` is the larger of the two."""
-    larger = maker(upper, frozenset({"torch.maximum", "torch.max"}))
+    larger = maker(upper, torch_names("maximum max"))
     for each in larger.operands.values() if larger is not None and lower is not None else ():
-        raised = maker(each, frozenset({"torch.add"}))
+        raised = maker(each, "torch.add")
         if raised is not None and aligned(raised.operands.get("input"), lower):
             return (
                 Interval(max(raised.operands["other"].range.low, 0.0), INF)
                 if raised.operands["other"].range.low > 0
                 else None
             )
-    total, smaller = maker(upper, frozenset({"torch.add"})), maker(lower, frozenset({"torch.minimum", "torch.min"}))
+    total, smaller = maker(upper, "torch.add"), maker(lower, torch_names("minimum min"))
     if total is None or smaller is None or "other" not in smaller.operands:
         return None
     one, two = total.operands["input"], total.operands["other"]
@@ -184,7 +171,7 @@ def _is_above(upper: Value | None, lower: Value | None) -> Interval | None:
 
 def _is_test_with_itself(test: Value | None, less: Value | None) -> bool:
     """`labels == labels.t()` less `torch.eye(n)`: everything is equal to itself."""
-    made = maker(test, frozenset({"torch.eq"}))
+    made = maker(test, "torch.eq")
     if made is None or less is None or maker(less, _DIAGONALS) is None or less.range.high > 1:
         return False
     return same(made.operands.get("input"), made.operands.get("other"))
@@ -204,9 +191,9 @@ def _is_of(extreme: Op, values: Value | None) -> bool:
 
 def _largest_by_its_place(value: Value | None) -> Op | None:
     """`x.gather(1, x.argmax(1))`: a maximum, by the place where it is."""
-    picked = maker(value, frozenset({"torch.gather", "torch.take_along_dim"}))
+    picked = maker(value, torch_names("gather take_along_dim"))
     place = root(picked.operands.get("index", Value())) if picked is not None else None
-    found = made_from(place) if place is not None else None
+    found = made_from(place)
     is_place = found is not None and (found.function == "torch.argmax" or (found.function in _PEAKS and place is not None and place.name == "indices"))  # fmt: skip
     return (
         found if is_place and found is not None and picked is not None and same(found.subject, picked.subject) else None
@@ -215,7 +202,7 @@ def _largest_by_its_place(value: Value | None) -> Op | None:
 
 def _is_picked(extreme: Op, value: Value | None) -> bool:
     """`x[..., 0]`, where the extreme was taken along the last dimension of x, or over all of it."""
-    picked = made_from(value) if value is not None else None
+    picked = made_from(value)
     along = extreme.operands.get("dim")
     if picked is None or picked.function != "subscript" or not aligned(picked.subject, extreme.subject):
         return False
@@ -228,13 +215,13 @@ def _total(op: Op) -> Interval | None:
     """`x + (x == 0) * eps`, of an x that is not negative: something is added where there is nothing."""
     terms = list(op.operands.values())
     for value, added in (terms[:2], terms[1::-1]):
-        product = maker(added, frozenset({"torch.mul"}))
+        product = maker(added, "torch.mul")
         for test, step in (
             ((one, two) for one, two in (tuple(product.operands.values()), tuple(product.operands.values())[::-1]))
             if product is not None and value.range.least >= 0
             else ()
         ):
-            zero = maker(test, frozenset({"torch.eq"}))
+            zero = maker(test, "torch.eq")
             if step.range.low > 0 and zero is not None and zero.operands["other"].range.constant == 0 and aligned(zero.subject, value):  # fmt: skip
                 return Interval(0.0, INF, plus_inf=value.range.plus_inf, nan=value.range.nan, nonzero=True)
     return None
@@ -242,7 +229,7 @@ def _total(op: Op) -> Interval | None:
 
 def _product(op: Op) -> Interval | None:
     left, right = op.operands.get("input"), op.operands.get("other")
-    minus = maker(left, frozenset({"torch.neg"}))
+    minus = maker(left, "torch.neg")
     if minus is not None and aligned(minus.subject, right):
         return _NOT_POSITIVE
     if left is None or right is None or not aligned(left, right):
@@ -262,7 +249,7 @@ def _quotient(op: Op) -> Interval | None:
 
 def holds(whole: Value | None, part: Value, depth: int = 0) -> bool:
     """Whether `whole` is no less than `part`, which is not negative: its sum or maximum, and what was added to that."""
-    made = made_from(root(whole)) if whole is not None else None
+    made = op_behind(whole)
     if made is None or depth == _DEEPEST:
         return False
     if made.function in _SUMS or made.function in _PEAKS:
@@ -284,7 +271,7 @@ def holds_size(  # noqa: PLR0911 - one way out for each way to write a length
 
     With `is_of_rows` it is no less than the length of the row that the part is in.
     """
-    made = made_from(root(whole)) if whole is not None else None
+    made = op_behind(whole)
     if made is None or depth == _DEEPEST:
         return False
     if made.function in NORMS:
@@ -292,7 +279,7 @@ def holds_size(  # noqa: PLR0911 - one way out for each way to write a length
         orders = _ORDERS[:-1] if is_of_rows else _ORDERS
         return (order is None or order.constant in orders) and _is_of(made, part)
     if made.function in _PEAKS and not is_of_rows:
-        sizes = maker(made.subject, frozenset({"torch.abs"}))
+        sizes = maker(made.subject, "torch.abs")
         return sizes is not None and aligned(sizes.subject, part)
     if made.function in _RAISING and "max" not in made.operands:
         return holds_size(made.subject, part, depth + 1, is_of_rows=is_of_rows)
@@ -309,19 +296,17 @@ def holds_size(  # noqa: PLR0911 - one way out for each way to write a length
 def _is_root_of_squares(made: Op, part: Value) -> bool:
     """`x.pow(2).sum(1, keepdim=True).sqrt()`: a length, written out; `torch.sqrt(x @ x)` as well."""
     exponent = made.operands.get("exponent")
-    total = made_from(root(made.subject)) if made.subject is not None else None
+    total = op_behind(made.subject)
     while total is not None and total.function in {"torch.add", *_RAISING} and "max" not in total.operands:
         others = list(total.operands.values())[1:]
         if any(each.range.least < 0 for each in others):
             return False
-        total = made_from(root(total.subject)) if total.subject is not None else None
+        total = op_behind(total.subject)
     if total is None or (exponent is not None and exponent.number != 1 / 2):
         return False
     if total.function in {"torch.dot", "torch.vdot"}:
         return all(aligned(each, part) for each in total.operands.values())
-    squares = (
-        maker(total.subject, frozenset({"torch.pow", "torch.square", "torch.mul"})) if total.function in _SUMS else None
-    )
+    squares = maker(total.subject, torch_names("pow square mul")) if total.function in _SUMS else None
     if squares is None:
         return False
     power = squares.operands.get("exponent")
@@ -334,7 +319,7 @@ def _sum(op: Op) -> Interval | None:
     from nanlint.analysis.picks import sum_of_picks  # noqa: PLC0415 - they know each other
     from nanlint.analysis.unit_rows import holds_its_diagonal  # noqa: PLC0415 - they know each other
 
-    product = maker(op.subject, frozenset({"torch.mul"}))
+    product = maker(op.subject, "torch.mul")
     cosine = _dot_product(product) if product is not None else None
     if cosine is None and holds_its_diagonal(op):
         return Interval(0.0, INF, nan=True, nonzero=True)
@@ -349,8 +334,8 @@ def _diagonal(op: Op) -> Interval | None:
 
 def _sum_of_powers(op: Op) -> Interval | None:
     """The sum of exp(x - max(x)) holds the 1 of the largest x, if it is taken where the maximum is."""
-    grown = maker(op.subject, frozenset({"torch.exp"}))
-    shifted = maker(grown.subject, frozenset({"torch.sub"})) if grown else None
+    grown = maker(op.subject, "torch.exp")
+    shifted = maker(grown.subject, "torch.sub") if grown else None
     below = shifted.operands.get("other") if shifted else None
     peak = maker(below, _PEAKS) or _largest_by_its_place(below)
     if shifted is None or peak is None or _difference(shifted) != _NOT_POSITIVE:
@@ -374,7 +359,7 @@ def _norm_of_joined(op: Op) -> Interval | None:
 
 def _largest_share(op: Op) -> Interval | None:
     """The largest of shares that add up to 1 is not 0."""
-    shares = maker(op.subject, frozenset({"torch.softmax"}))
+    shares = maker(op.subject, "torch.softmax")
     return Interval(0.0, 1.0, nan=True, nonzero=True) if shares is not None and "other" not in op.operands else None
 
 
@@ -387,7 +372,7 @@ def _counted_where_it_is(op: Op) -> Interval | None:
 
 def counted_by(tally: Value | None) -> Value | None:
     """The indices of which a tensor holds how often each occurs."""
-    made = maker(tally, frozenset({"torch.bincount", "torch.scatter_add", "torch.index_add"}))
+    made = maker(tally, torch_names("bincount scatter_add index_add"))
     if made is None or made.function == "torch.bincount":
         return made.subject if made is not None and "weights" not in made.operands else None
     each = made.operands.get("src") or made.operands.get("source")
@@ -397,9 +382,7 @@ def counted_by(tally: Value | None) -> Value | None:
 def holds_somewhere(op: Op) -> bool:
     """A test that some value passes: `x == x.min()`, `x >= x.median()` from either side, and `labels == label` for each label of `labels.unique()`."""
     values, other = op.operands.get("input"), op.operands.get("other")
-    broken = (
-        maker(values, frozenset({"torch.isnan"})) if op.function in {"torch.bitwise_not", "torch.logical_not"} else None
-    )
+    broken = maker(values, "torch.isnan") if op.function in {"torch.bitwise_not", "torch.logical_not"} else None
     if broken is not None and broken.subject is not None:
         return broken.subject.is_known and not broken.subject.range.nan
     reached = _REACHED.get(op.function)
@@ -409,9 +392,9 @@ def holds_somewhere(op: Op) -> bool:
         own = maker(two, reached)
         if own is not None and "other" not in own.operands and same(own.subject, one):
             return True
-        part = made_from(root(two))
+        part = op_behind(two)
         source = (
-            maker(part.subject, frozenset({"torch.unique"}))
+            maker(part.subject, "torch.unique")
             if part is not None and part.function in {"subscript", "<element>"}
             else None
         )
@@ -434,13 +417,13 @@ def _is_one_of_the_places(places: Value, part: Op | None) -> bool:
     classes = made_from(count.subject) if count is not None and count.subject is not None else None
     if inverse is None or classes is None or not inverse.function == classes.function == "<element>":
         return False
-    source = maker(inverse.subject, frozenset({"torch.unique"}))
+    source = maker(inverse.subject, "torch.unique")
     return source is not None and same(inverse.subject, classes.subject)
 
 
-_MIDDLES = frozenset({"torch.mean", "torch.median", "torch.quantile"})
+_MIDDLES = torch_names("mean median quantile")
 _REACHED = {
-    "torch.eq": frozenset({"torch.min", "torch.amin", "torch.max", "torch.amax", "torch.median"}),
+    "torch.eq": torch_names("min amin max amax median"),
     "torch.ge": _SMALLEST | _PEAKS | _MIDDLES,
     "torch.le": _SMALLEST | _PEAKS | _MIDDLES,
 }
@@ -479,21 +462,13 @@ _RELATIONS: Mapping[str, Callable[[Op], Interval | None]] = {
     "torch.div": _quotient,
     "torch.sum": _sum,
     "torch.diag": _diagonal,
-    **dict.fromkeys(("torch.max", "torch.amax"), _largest_share),
+    **dict.fromkeys(torch_names("max amax"), _largest_share),
     "subscript": _counted_where_it_is,
     **dict.fromkeys(NORMS, _norm_of_joined),
     "torch.where": _where,
     "torch.masked_fill": _filled,
     **dict.fromkeys(
-        (
-            "torch.matmul",
-            "torch.mm",
-            "torch.bmm",
-            "torch.einsum",
-            "torch.dot",
-            "torch.vdot",
-            "torch.nn.functional.linear",
-        ),
+        torch_names("matmul mm bmm einsum dot vdot nn.functional.linear"),
         _dot_product,
     ),
 }

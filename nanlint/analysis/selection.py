@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, ELEMENT, GUARDED, NUMBER, TENSOR, TUPLE, Op, Value
 from nanlint.ops.interval import COUNT, FINITE, INF, TRUTH, Interval, point
-from nanlint.ops.names import METHODS
+from nanlint.ops.names import METHODS, tensor_methods
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,37 +16,16 @@ if TYPE_CHECKING:
 SIZE = Interval(1.0, INF, integer=True)
 """The size of a dimension: of ordinary tensors none is 0."""
 SUBSCRIPT = "subscript"
-VIEWS = frozenset(
-    METHODS[word]
-    for word in (
-        "view", "reshape", "flatten", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "clone", "expand", "select",
-        "narrow", "gather", "index_select", "float", "double", "half", "bfloat16", "to", "detach", "cpu", "t", "expand_as", "view_as",
-        "reshape_as", "type_as", "repeat", "broadcast_to", "cuda", "flip", "roll", "movedim", "unflatten",
-    )
-)  # fmt: skip
+VIEWS = tensor_methods("""
+    view reshape flatten squeeze unsqueeze permute transpose contiguous clone expand select narrow gather index_select
+    float double half bfloat16 to detach cpu t expand_as view_as reshape_as type_as repeat broadcast_to cuda flip roll
+    movedim unflatten
+""")
 """Operations whose result holds the values of their input and nothing else, whatever its shape or dtype."""
-_SELECTING = frozenset({"torch.masked_select", "torch.nonzero", "torch.argwhere"})
-_ELEMENTWISE = frozenset(
-    f"torch.{word}"
-    for word in (
-        "add",
-        "sub",
-        "mul",
-        "div",
-        "pow",
-        "abs",
-        "neg",
-        "square",
-        "sqrt",
-        "exp",
-        "log",
-        "relu",
-        "sigmoid",
-        "clamp",
-        "nn.functional.softplus",
-        "nn.functional.relu",
-    )
-)
+_SELECTING = torch_names("masked_select nonzero argwhere")
+_ELEMENTWISE = torch_names("""
+    add sub mul div pow abs neg square sqrt exp log relu sigmoid clamp nn.functional.softplus nn.functional.relu
+""")
 
 
 def may_be_empty(value: Value) -> bool:

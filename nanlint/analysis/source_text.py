@@ -49,11 +49,6 @@ class SourceText:
         between = self._lines[span.line : span.end_line - 1]
         return "\n".join([first, *between, self._lines[span.end_line - 1][: span.end_column - 1]])
 
-    @property
-    def line_count(self) -> int:
-        """How many lines there are; behind a last line end there is one more, which is empty."""
-        return len(self._lines)
-
     def line(self, number: int) -> str:
         """The text of one line."""
         return self._lines[number - 1]

@@ -21,8 +21,8 @@ from nanlint.analysis.name_hints import (
     TEMPERATURES,
     VALUES,
 )
-from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, NUMBER, PARAMETER, TUPLE, made_from
-from nanlint.analysis.relations import root
+from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, NUMBER, PARAMETER, TUPLE
+from nanlint.analysis.relations import op_behind
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def suggests_count(value: Value) -> bool:
     """`num_boxes`, `n_pos`: how many there are of something that a batch may lack, counted elsewhere."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or op.function not in {PARAMETER, ATTRIBUTE}:
         return False
     words = set(re.findall(r"[a-z]+", op.where.rpartition(".")[2].lower()))
@@ -39,7 +39,7 @@ def suggests_count(value: Value) -> bool:
 
 def suggests_mask(value: Value) -> bool:
     """`valid_mask`: truth values from elsewhere, which may all be false."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or value.kind is NUMBER or value.dtype or op.function not in {PARAMETER, ATTRIBUTE, ELEMENT}:
         return False
     return not MASKS.isdisjoint(re.findall(r"[a-z]+", op.where.rpartition(".")[2].lower()))
@@ -47,7 +47,7 @@ def suggests_mask(value: Value) -> bool:
 
 def suggests_one_for_each_sample(value: Value, depth: int = 4) -> bool:
     """`advantages`, `rewards`: a number for each sample, so that of a minibatch of one there is one."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or not depth:
         return False
     words = set(re.findall(r"[a-z]+", op.where.lower())) if op.function in {PARAMETER, ATTRIBUTE, ELEMENT} else set()
@@ -89,7 +89,7 @@ def suggests_scores(value: Value) -> bool:
 
 def _given_words(value: Value | None, depth: int = 4) -> set[str]:
     """The words of the names of what came in from outside, on its own or in a list that is joined; none for what was computed here."""
-    op = made_from(root(value)) if value is not None else None
+    op = op_behind(value)
     if op is None or value is None or not depth:
         return set()
     if op.function in {PARAMETER, ATTRIBUTE, ELEMENT}:
@@ -107,7 +107,7 @@ def suggests_causal(value: Value) -> bool:
 
 def _words(value: Value) -> set[str]:
     """The words of the name of something from outside: a parameter, an attribute, an unknown function that was called."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or op.function not in {PARAMETER, ATTRIBUTE, ELEMENT, CALL}:
         return set()
     return set(re.findall(r"[a-z]+", op.where.lower()))

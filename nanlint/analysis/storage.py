@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.op_graph import ELEMENT, GUARDED, JOIN, Op, Value
 from nanlint.analysis.selection import SUBSCRIPT
 from nanlint.ops.names import METHODS
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _NOTHING: frozenset[Op] = frozenset()
-_VIEWS = (
-    "view", "reshape", "flatten", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "expand", "select", "narrow", "float",
-    "double", "half", "bfloat16", "to", "detach", "cpu", "t", "expand_as", "view_as", "reshape_as", "type_as", "broadcast_to", "cuda",
-    "movedim", "unflatten", "numpy", "chunk", "split", "unbind", "diagonal", "adjoint", "requires_grad_", "detach_", "ravel", "unfold",
-    "swapaxes", "swapdims", "moveaxis", "tensor_split", "view_as_real", "view_as_complex", "as_strided", "type",
-)  # fmt: skip
+_VIEWS = word_set("""
+    view reshape flatten squeeze unsqueeze permute transpose contiguous expand select narrow float double half bfloat16
+    to detach cpu t expand_as view_as reshape_as type_as broadcast_to cuda movedim unflatten numpy chunk split unbind
+    diagonal adjoint requires_grad_ detach_ ravel unfold swapaxes swapdims moveaxis tensor_split view_as_real
+    view_as_complex as_strided type
+""")
 SHARING = frozenset(METHODS[word] for word in _VIEWS if word in METHODS) | {
     "torch.real", "torch.imag", "torch.adjoint", "torch.as_tensor", "torch.from_numpy", "torch.asarray", ELEMENT,
 }  # fmt: skip

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from nanlint.source.outline import Chunk, Outline
 
 _TEST_FILE = re.compile(r"^(test_.*|.*_tests?|conftest|bench_.*|.*_bench|tensorboard.*|.*_tensorboard)\.(py|ipynb)$")
-_METRICS = re.compile(r"metrics?(?![-_]?learning)|evaluat|(^|/)(eval|transforms|datasets?|data)(/[^/]*)?\.py$")
 _NETWORKS = ("torch.nn", "torch.autograd")
 
 
@@ -29,19 +28,9 @@ def is_building(function: str) -> bool:
     return any(word in function for word in named.BUILDING)
 
 
-def is_test(chunk: Chunk) -> bool:
-    """Whether the chunk is a test, a method of a test class, or draws something: what breaks there breaks no run."""
-    return chunk.name.startswith(named.SHOWN_OR_TESTED) or chunk.owner.rpartition(".")[2].startswith("Test")
-
-
 def is_test_file(path: str) -> bool:
     """Whether a file holds tests by its name, measures speed on random numbers, or shows pictures: what breaks there breaks no run."""
     return _TEST_FILE.search(path.replace("\\", "/").rpartition("/")[2]) is not None
-
-
-def measures(path: str) -> bool:
-    """Whether a file holds metrics or data by its name or that of its folders: those are computed in float32."""
-    return _METRICS.search(path.replace("\\", "/").lower()) is not None
 
 
 def tells(chunk: Chunk, outline: Outline) -> bool:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, GUARDED, JOIN, TEXT, TUPLE, Op, Value, made_from
-from nanlint.analysis.relations import SAME_NUMBERS, aligned, holds_size, root
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, GUARDED, JOIN, TEXT, TUPLE, Op, Value
+from nanlint.analysis.relations import SAME_NUMBERS, aligned, holds_size, op_behind, root
 from nanlint.ops.interval import INF, Interval
+from nanlint.word_sets import torch_names, word_set
 
 _NORMALIZE = "torch.nn.functional.normalize"
 # The dot product of two unit vectors is this far past 1 by rounding, at most.
 _COSINE, _COSINE_IN_HALF = Interval(-1.0000005, 1.0000005, nan=True), Interval(-1.01, 1.01, nan=True)
-_HALVES = frozenset({"float16", "bfloat16"})
+_HALVES = word_set("float16 bfloat16")
 _NOT_NEGATIVE = Interval(0.0, INF, plus_inf=True, nan=True)
 # A part of a row is no longer than the row.
-_PARTS = SAME_NUMBERS | {"subscript", "torch.index_select", "torch.select", "torch.narrow", "torch.chunk", "torch.split", "torch.unbind"}  # fmt: skip
-_STACKS = frozenset({"torch.cat", "torch.stack"})
-_SHIFTS, _PRODUCTS = frozenset({"torch.add", "torch.div", "torch.mul"}), frozenset({"torch.matmul", "torch.mm"})
+_PARTS = SAME_NUMBERS | word_set("""
+    subscript torch.index_select torch.select torch.narrow torch.chunk torch.split torch.unbind
+""")
+_STACKS = torch_names("cat stack")
+_SHIFTS, _PRODUCTS = torch_names("add div mul"), torch_names("matmul mm")
 _DEEPEST = 16
 
 
@@ -36,7 +39,7 @@ def dot_product(op: Op) -> Interval | None:
 
 def holds_its_diagonal(op: Op) -> bool:
     """Whether it sums up rows of `(x @ x.t() + 1) / 2` of unit rows: nothing in them is negative, and each row with itself is 1."""
-    made = made_from(root(op.subject)) if op.subject is not None else None
+    made = op_behind(op.subject)
     raised = 0.0
     for _ in range(_DEEPEST):
         if made is None or made.subject is None:
@@ -46,7 +49,7 @@ def holds_its_diagonal(op: Op) -> bool:
         if step is None or step <= 0 or made.function not in _SHIFTS:
             break
         raised += step if made.function == "torch.add" else 0.0
-        made = made_from(root(made.subject))
+        made = op_behind(made.subject)
     factors = [*made.operands.values()][:2] if made is not None and made.function in _PRODUCTS else []
     return (
         raised >= 1 and len(factors) > 1 and has_unit_rows(factors[0]) and root(factors[0]).key == root(factors[1]).key

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, TextIO
 
 from nanlint.errors import ExitCode, NanlintError
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,7 @@ examples:
   tcsh:  nanlint completion tcsh >> ~/.cshrc
 """
 
-_FILES = frozenset({"PATH", "FILE"})
+_FILES = word_set("PATH FILE")
 _FOLDERS = frozenset({"DIR"})
 
 

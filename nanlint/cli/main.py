@@ -20,6 +20,7 @@ import nanlint
 from nanlint.engine.collector import without_collector
 from nanlint.errors import ExitCode, NanlintError, UsageError
 from nanlint.nearest import did_you_mean
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,7 +52,7 @@ exit codes: 0 nothing found, 1 findings, 2 the run itself failed
 """
 
 # They run or load what others made. For all else the collector would only look at what was imported, again and again.
-_WITH_COLLECTOR = frozenset({"trace", "checkpoint", "confirm", "diagnose"})
+_WITH_COLLECTOR = word_set("trace checkpoint confirm diagnose")
 
 # A full disk, a full quota, a device that fails, a descriptor that is closed.
 _OUTPUT_REFUSED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.EBADF})

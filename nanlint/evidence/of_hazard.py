@@ -21,6 +21,7 @@ from nanlint.evidence import table
 from nanlint.hazards.uses import is_read_off
 from nanlint.model import Direction
 from nanlint.source.outline import MODULE
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from nanlint.model import Finding
     from nanlint.source.outline import Chunk, Outline
 
-_HALVES = frozenset({"float16", "bfloat16"})
+_HALVES = word_set("float16 bfloat16")
 _FURTHEST_CALLER, _MOST_CALLERS = 4, 8
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.evidence import table
 from nanlint.evidence.levels import graded
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from nanlint.model import Finding
     from nanlint.source.project_words import ProjectWords
 
-_HALVES = frozenset({"float16", "bfloat16"})
+_HALVES = word_set("float16 bfloat16")
 _NONE = "none"
 _TRAINED = frozenset(item.name for item in (table.REACHES_BACKWARD, table.IN_A_LOSS, table.BACKWARD_IN_FILE))
 

@@ -20,6 +20,7 @@ from nanlint.hazards.watched import RESTORED, Watched
 from nanlint.hazards.zones_met import zones_met
 from nanlint.ops.formats import BFLOAT16, FLOAT16, FLOAT32, FORMATS, runs_in
 from nanlint.ops.zone import BACKWARD
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 _HALVES = (FLOAT16.name, BFLOAT16.name)
 _PLACED = "torch.index_put"
-_TENSORS = frozenset({"torch.tensor", "torch.as_tensor"})
+_TENSORS = torch_names("tensor as_tensor")
 
 
 class Seen(NamedTuple):
@@ -118,7 +119,7 @@ def _of_restored(
     for op in (op for op in function.ops if watched and op.function == CALL and op.copy_of is None):
         parts = file.graph.restoring.of(op)
         for each in watched if parts else ():
-            hazard = _made(op, each, [], function, file)
+            hazard = Hazard(op, each.operand, [], function, file)
             hazard.resume = Resume(parts, hazard, file)
             yield each, hazard
 
@@ -144,7 +145,7 @@ def _hazard(  # noqa: PLR0911 - one way out for each reason
 ) -> Hazard | None:
     value, library = op.operands.get(watched.operand), _library(op, function)
     if watched.always:
-        return _made(op, watched, [], function, file) if value is not None or not watched.operand else None
+        return Hazard(op, watched.operand, [], function, file) if value is not None or not watched.operand else None
     if value is None or library == "math" or (watched.thrown and not thrown):
         return None
     if watched.few or watched.narrow:
@@ -173,26 +174,7 @@ def _hazard(  # noqa: PLR0911 - one way out for each reason
     ]
     if not zones:
         return None
-    return _made(op, watched, zones, function, file, is_cut_off=is_cut_off)
-
-
-def _made(  # noqa: PLR0913 - what is known of one place
-    op: Op,
-    watched: Watched,
-    zones: Sequence[Zone | NoElements],
-    function: Function,
-    file: FileInProject,
-    *,
-    is_cut_off: bool = False,
-) -> Hazard:
-    return Hazard(
-        op,
-        watched.operand,
-        zones,
-        function,
-        file,
-        is_cut_off=is_cut_off,
-    )
+    return Hazard(op, watched.operand, zones, function, file, is_cut_off=is_cut_off)
 
 
 def _is_far_from_training(op: Op, function: Function, file: FileInProject) -> bool:
@@ -232,14 +214,14 @@ def _of_too_few(op: Op, watched: Watched, function: Function, file: FileInProjec
     if found is None:
         return None
     zones = [NoElements(name, is_spread=is_spread and found.mask is None) for name in FORMATS]
-    hazard = _made(op, watched, zones, function, file)
+    hazard = Hazard(op, watched.operand, zones, function, file)
     hazard.few = found
     return hazard
 
 
 def _of_half(op: Op, watched: Watched, function: Function, file: FileInProject) -> Hazard | None:
     zones = _met_in_half(op, watched, file) if not all(map(_is_number, op.operands.values())) else []
-    return _made(op, watched, zones, function, file) if zones else None
+    return Hazard(op, watched.operand, zones, function, file) if zones else None
 
 
 def _met_in_half(op: Op, watched: Watched, file: FileInProject) -> list[Zone]:
@@ -273,7 +255,7 @@ def _of_thrown(
     for each in thrown:
         zones = zones_thrown_away(op, watched.operand, each, _met(op, Watched(op.function, watched.operand), operands))
         if zones and not file.is_cut_off(op):
-            hazard = _made(op, watched, zones, function, file)
+            hazard = Hazard(op, watched.operand, zones, function, file)
             hazard.kept = each
             return hazard
     return None

@@ -25,7 +25,7 @@ from nanlint.analysis.op_graph import (
 )
 from nanlint.analysis.patterns.dtype_tests import is_decided_by_dtype
 from nanlint.analysis.project.syntax_names import last_word, names_below, written_argument
-from nanlint.analysis.relations import root
+from nanlint.analysis.relations import op_behind
 from nanlint.hazards.op_uses import may_use
 from nanlint.hazards.operand import ATOMS, Operand
 from nanlint.hazards.placed import Placed
@@ -37,6 +37,7 @@ from nanlint.ops.formats import AUTOCAST, FLOAT32, FORMATS, REFUSED, SINGLE
 from nanlint.ops.interval import INF, number
 from nanlint.ops.names import SIGNATURES
 from nanlint.ops.zone import BACKWARD, FORWARD, Zone
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from nanlint.hazards.resume import Resume
 
 _LARGEST_EPS = 1e-3
-_HALVES = frozenset({"float16", "bfloat16"})
+_HALVES = word_set("float16 bfloat16")
 _SETTINGS = frozenset({NUMBER, TEXT, NONE})
 
 
@@ -188,7 +189,7 @@ class Hazard(ZeroOperand, Placed):
             (op, name)
             for op in may_use(self.op, self.function)
             for name, value in op.operands.items()
-            if made_from(root(value)) is self.op and op.copy_of is None
+            if op_behind(value) is self.op and op.copy_of is None
         ]
 
     def is_foremost(self, defect: Sequence[Hazard]) -> bool:
@@ -219,7 +220,7 @@ class Hazard(ZeroOperand, Placed):
         """Whether something in this function is divided by the result of `op`."""
         users = may_use(op, self.function)
         divisors = (each.operands.get("other") for each in users if each.function == "torch.div")
-        return any(value is not None and made_from(root(value)) is op for value in divisors)
+        return any(value is not None and op_behind(value) is op for value in divisors)
 
     @property
     def span(self) -> Span:
@@ -352,6 +353,10 @@ class Hazard(ZeroOperand, Placed):
             return None
         return self.span_of(outer)
 
+    def rewritten(self, text: str | None) -> Edit | None:
+        """Another text in the place of the operation; None for none."""
+        return Edit(self.span, text) if text is not None else None
+
     def text_with(self, operand: str) -> str | None:
         """The operation with another text for its operand; None if it stands on several lines."""
         whole, inner = self.span, self.operand.span
@@ -423,7 +428,7 @@ class Hazard(ZeroOperand, Placed):
 
 def _is_computed(value: Value, depth: int = 4) -> bool:
     """Whether some operation made it, on one of several paths at least, or what it is an element of, or what an attribute holds."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or not depth:
         return False
     is_passed_on = op.function in {JOIN, ELEMENT} or (op.function == ATTRIBUTE and "stored" in op.operands)

@@ -9,31 +9,22 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.conditions import AND, OR, range_where
-from nanlint.analysis.op_graph import GUARDED, JOIN, Op, Value, made_from
-from nanlint.analysis.relations import counted_by, root, same
+from nanlint.analysis.op_graph import GUARDED, JOIN, Op, Value
+from nanlint.analysis.relations import counted_by, op_behind, root, same
 from nanlint.hazards.op_uses import may_use
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanlint.analysis.project.index import Function
 
-_COMPARISONS = frozenset(f"torch.{word}" for word in ("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite"))
-_BROKEN = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
-_CAPS = frozenset({"torch.minimum", "torch.min", "torch.clamp", "torch.clamp_max"})
+_COMPARISONS = torch_names("eq ne lt le gt ge isnan isinf isfinite")
+_BROKEN = torch_names("isnan isinf isfinite")
+_CAPS = torch_names("minimum min clamp clamp_max")
 # What is made of a shape alone.
-_SHAPES = frozenset(
-    {
-        "torch.zeros_like",
-        "torch.ones_like",
-        "torch.full_like",
-        "torch.empty_like",
-        "torch.Tensor.size",
-        "torch.Tensor.numel",
-        "torch.Tensor.dim",
-    }
-)
-_THROUGH = frozenset(f"torch.{word}" for word in ("mul", "neg", "sqrt", "abs"))
+_SHAPES = torch_names("zeros_like ones_like full_like empty_like Tensor.size Tensor.numel Tensor.dim")
+_THROUGH = torch_names("mul neg sqrt abs")
 _DEEPEST = 4
 
 
@@ -111,7 +102,7 @@ def _tells(mask: Value | None, operand: Value, *, holds: bool) -> bool:
 
 
 def _asks_whether_broken(mask: Value | None, depth: int = 3) -> bool:
-    made = made_from(root(mask)) if mask is not None else None
+    made = op_behind(mask)
     if made is None or not depth:
         return False
     return made.function in _BROKEN or any(

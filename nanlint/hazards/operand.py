@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, Op, Value, made_from
-from nanlint.analysis.relations import root
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, Op, Value
+from nanlint.analysis.relations import op_behind
 from nanlint.source.below import walk
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from nanlint.analysis.source_text import SourceText
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 # Above 0 in float16, too, which ends at 6e-8, and far below what matters in a wider format.
 _FLOOR, _FLOOR_IF_WIDE = "1e-7", "1e-12"
-_WIDE = frozenset({"bfloat16", "float32", "float64"})
+_WIDE = word_set("bfloat16 float32 float64")
 _MOST_SOURCES = 100
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
@@ -41,7 +42,7 @@ class Operand:
     @property
     def made_by(self) -> Op | None:
         """The operation that computed it, seen through views and guards."""
-        return made_from(root(self.value))
+        return op_behind(self.value)
 
     @property
     def sources(self) -> frozenset[str]:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.listed_nodes import ids_in, nodes_of, used_once
 from nanlint.analysis.op_graph import Op, Value, made_from, name_of
 from nanlint.analysis.project.consequence import RETURNED
-from nanlint.analysis.relations import root
+from nanlint.analysis.relations import op_behind
 from nanlint.analysis.trained_by_name import is_test_file
 from nanlint.hazards.op_uses import may_use
 from nanlint.hazards.operand import Operand
 from nanlint.model import Label
 from nanlint.source.below import walk
 from nanlint.source.file_imports import TORCH, global_imports, line_for_torch
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from nanlint.analysis.project.index import Function
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from nanlint.analysis.source_text import SourceText
     from nanlint.analysis.training_loop.code import Code
 
-_TESTS = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
+_TESTS = torch_names("isnan isinf isfinite")
 
 
 class Placed:
@@ -49,7 +50,7 @@ class Placed:
     def ends_with_gradient(self) -> int:
         """Where the result goes, but for a caller that gets a plain number; of a test, where what it asks about goes."""
         value = self.operand.value
-        made = self.op if self.op.function not in _TESTS else made_from(root(value))
+        made = self.op if self.op.function not in _TESTS else op_behind(value)
         ends = self.file.ends_of(made) if made is not None else self.ends
         return ends & ~RETURNED if made is None or self.file.is_cut_off(made) else ends
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.project.syntax_names import dotted, last_word, names_below
 from nanlint.analysis.training_loop.configured_rate import is_setting
-from nanlint.analysis.training_loop.edits import block_of, line_after, statement_of, unit_of
 from nanlint.analysis.training_loop.run_parts import OPTIMIZER, TORCHS_SCHEDULERS, makers
+from nanlint.analysis.training_loop.written import Written
 from nanlint.source.below import walk
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,14 +26,13 @@ if TYPE_CHECKING:
     from nanlint.model import Edit
 
 # The rate is the base times a factor that does not know the base.
-_FROM_THE_BASE = frozenset(
-    {"StepLR", "MultiStepLR", "ExponentialLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "PolynomialLR",
-     "MultiplicativeLR"}
-)  # fmt: skip
+_FROM_THE_BASE = word_set("""
+    StepLR MultiStepLR ExponentialLR CosineAnnealingLR CosineAnnealingWarmRestarts PolynomialLR MultiplicativeLR
+""")
 _TIMES_THE_BASE = _FROM_THE_BASE | {"LambdaLR", "LinearLR", "ConstantLR"}
 _OF_TRANSFORMERS = re.compile(r"(^|\.)get_\w+_schedule\w*$")
 # An end of the schedule that does not move with the base.
-_FLOORS = frozenset({"eta_min", "min_lr", "lr_end"})
+_FLOORS = word_set("eta_min min_lr lr_end")
 _LOAD = ".load_state_dict"
 
 
@@ -87,7 +87,8 @@ def rate_put_in_again(part: Part, hazard: Hazard) -> Edit | None:
     last = _last_load(resume, hazard)
     if last is None or last.node is None or _is_set_anew(resume, last, hazard):
         return None
-    return line_after(last.node, hazard.code, *resume.lines(unit_of(last.node, hazard.code)))
+    written = Written(last.node, hazard.code)
+    return written.line_after(*resume.lines(written.unit))
 
 
 def _is_here(maker: Op, hazard: Hazard) -> bool:
@@ -177,7 +178,7 @@ def _last_load(resume: _Resume, hazard: Hazard) -> Op | None:
         return last
     if last.node is None or load.node is None:
         return None
-    is_beside = statement_of(load.node, hazard.code) in block_of(last.node, hazard.code)
+    is_beside = Written(load.node, hazard.code).statement in Written(last.node, hazard.code).block
     return last if is_beside else None
 
 

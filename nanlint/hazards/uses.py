@@ -8,7 +8,8 @@ from nanlint.analysis.gradients import WITHOUT_GRADIENT
 from nanlint.analysis.op_graph import ELEMENT, GUARDED, JOIN, NUMBER
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
 from nanlint.hazards.op_uses import may_use
-from nanlint.ops.names import METHODS
+from nanlint.ops.names import METHODS, tensor_methods
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,27 +18,11 @@ if TYPE_CHECKING:
     from nanlint.hazards.hazard import Hazard
 
 LIKELIHOOD = "torch.nn.functional.nll_loss"
-_REPLACING = frozenset(
-    {
-        "torch.nan_to_num",
-        "torch.masked_fill",
-        "torch.isfinite",
-        "torch.isnan",
-        "torch.isinf",
-        "torch.nanmean",
-        "torch.nansum",
-    }
-)
-_ROUNDING = frozenset(
-    {METHODS["item"], METHODS["tolist"], METHODS["numpy"], "float", "int", "torch.ceil", "torch.floor", "torch.round"}
-)
+_REPLACING = torch_names("nan_to_num masked_fill isfinite isnan isinf nanmean nansum")
+_ROUNDING = tensor_methods("item tolist numpy") | torch_names("ceil floor round") | word_set("float int")
 _CUTTING = _ROUNDING | {METHODS["detach"], "torch.multinomial"} | WITHOUT_GRADIENT
-_ARITHMETIC = (
-    frozenset(f"torch.{word}" for word in ("add", "sub", "mul", "div", "neg", "pow", "square", "abs"))
-    | VIEWS
-    | {JOIN, GUARDED}
-)
-_TOTALS = frozenset({"torch.sum", "torch.mean"})
+_ARITHMETIC = torch_names("add sub mul div neg pow square abs") | VIEWS | {JOIN, GUARDED}
+_TOTALS = torch_names("sum mean")
 _FURTHEST = 40
 
 

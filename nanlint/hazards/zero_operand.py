@@ -6,7 +6,7 @@ import ast
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ARRAY, NUMBER, TENSOR, UNKNOWN, Op, Value, made_from
+from nanlint.analysis.op_graph import ARRAY, NUMBER, TENSOR, UNKNOWN, Op, Value
 from nanlint.analysis.patterns.quotients import (
     are_ends_given,
     is_by_its_peak,
@@ -20,7 +20,7 @@ from nanlint.analysis.patterns.tensors import is_data, is_of_tensors
 from nanlint.analysis.patterns.zeros import SUMS, VALUE, Zero, why_zero
 from nanlint.analysis.project.consequence import BACKWARD as TRAINED
 from nanlint.analysis.project.consequence import DATA, LEARNED, OUTPUT, WRITTEN
-from nanlint.analysis.relations import root, same
+from nanlint.analysis.relations import op_behind, root, same
 from nanlint.analysis.sources import suggests_count
 from nanlint.hazards.mended import is_mended, uses_of
 from nanlint.model import Edit
@@ -108,15 +108,13 @@ class ZeroOperand:
     def eps_when_divided_by(self) -> float | None:
         """The number that is added to the result before something is divided by it, 0 for none; None if nothing is."""
         for op in self.function.ops:
-            below = (
-                made_from(root(op.operands["other"])) if op.function == "torch.div" and "other" in op.operands else None
-            )
+            below = op_behind(op.operands["other"]) if op.function == "torch.div" and "other" in op.operands else None
             if below is self.op:
                 return 0.0
             if (
                 below is not None
                 and below.function == "torch.add"
-                and any(made_from(root(each)) is self.op for each in below.operands.values())
+                and any(op_behind(each) is self.op for each in below.operands.values())
             ):
                 return max(
                     (each.range.low for each in below.operands.values() if each.range.constant is not None), default=0.0

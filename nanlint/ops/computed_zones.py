@@ -13,6 +13,7 @@ from nanlint.ops.formats import FLOAT32, Format
 from nanlint.ops.interval import EVERYTHING, INF, Interval, point
 from nanlint.ops.signatures import PARAMETERS
 from nanlint.ops.zone import BACKWARD, FORWARD, Zone
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -178,7 +179,7 @@ def default_of(operation: str, name: str) -> Constant:
 
 
 # Their eps is rounded to the input's own format; the kernels of the other norms compute in float32 at least.
-_EPS_IN_FORMAT = frozenset({"torch.nn.functional.normalize", "torch.cosine_similarity"})
+_EPS_IN_FORMAT = torch_names("nn.functional.normalize cosine_similarity")
 COMPUTED: dict[str, Callable[[str, Format, Mapping[str, object]], tuple[Zone, ...] | None]] = {
     "torch.pow": _power,
     "torch.logit": _logit,
@@ -195,7 +196,7 @@ COMPUTED: dict[str, Callable[[str, Format, Mapping[str, object]], tuple[Zone, ..
     "torch.add": _infinite_sum,
     "torch.sub": _infinite_sum,
     "torch.logdet": _singular,
-    **dict.fromkeys(("torch.svd", "torch.linalg.svd", "torch.linalg.eigh", "torch.linalg.eig"), _equal_values),
+    **dict.fromkeys(torch_names("svd linalg.svd linalg.eigh linalg.eig"), _equal_values),
 }
 """The operations whose zones are computed; None from one of them leaves the measured zones."""
 DECIDING = ("exponent", "eps", "log_input")

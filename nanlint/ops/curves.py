@@ -36,22 +36,20 @@ class Curve:
     overflows: bool = False
     exact: bool = False
 
-
-def apply(form: Format, curve: Curve, a: Interval) -> Interval:
-    """What the curve makes of `a`; NaN where `a` leaves the domain."""
-    domain, image = curve.domain, curve.image
-    low, high, minus, plus = NOWHERE
-    inside = a if domain is FINITE else a.meet(domain)
-    if inside.has_finite:
-        low, high, minus, plus = between(form, [_end(form, curve, inside, outward) for outward in (-1.0, 1.0)])
-        low, high = (max(low, image.low), min(high, image.high)) if low <= high else (low, high)
-    leaves = a.has_finite and (a.low < domain.low or a.high > domain.high)
-    result = Interval(low, high, minus, plus, nan=a.nan or leaves)
-    if a.minus_inf:
-        result = result.join(about(form, curve.value(-INF) if domain.low == -INF else math.nan))
-    if a.plus_inf:
-        result = result.join(about(form, curve.value(INF) if domain.high == INF else math.nan))
-    return result
+    def apply(self, form: Format, a: Interval) -> Interval:
+        """What the curve makes of `a`; NaN where `a` leaves the domain."""
+        domain, image = self.domain, self.image
+        low, high, minus, plus = NOWHERE
+        inside = a if domain is FINITE else a.meet(domain)
+        if inside.has_finite:
+            low, high, minus, plus = between(form, [_end(form, self, inside, outward) for outward in (-1.0, 1.0)])
+            low, high = (max(low, image.low), min(high, image.high)) if low <= high else (low, high)
+        leaves = a.has_finite and (a.low < domain.low or a.high > domain.high)
+        result = Interval(low, high, minus, plus, nan=a.nan or leaves)
+        for infinity, is_met, end in ((-INF, a.minus_inf, domain.low), (INF, a.plus_inf, domain.high)):
+            if is_met:
+                result = result.join(about(form, self.value(infinity) if end == infinity else math.nan))
+        return result
 
 
 def _end(form: Format, curve: Curve, inside: Interval, outward: float) -> End:
@@ -85,9 +83,9 @@ def power(form: Format, a: Interval, exponent: float) -> Interval:
     """The power `a ** exponent` for a number `exponent`."""
     if not math.isfinite(exponent):
         return EVERYTHING
-    if math.isfinite(exponent) and exponent == math.floor(exponent):
+    if exponent == math.floor(exponent):
         return _whole_power(form, a, int(exponent))
-    return apply(form, Curve(lambda x: _pow(x, exponent), NONNEGATIVE, NONNEGATIVE, falling=exponent < 0), a)
+    return Curve(lambda x: _pow(x, exponent), NONNEGATIVE, NONNEGATIVE, falling=exponent < 0).apply(form, a)
 
 
 def _whole_power(form: Format, a: Interval, exponent: int) -> Interval:
@@ -102,15 +100,15 @@ def _whole_power(form: Format, a: Interval, exponent: int) -> Interval:
     if exponent == 2:
         return square(form, a)
     size = absolute(a) if exponent % 2 == 0 else a
-    return apply(form, Curve(lambda x: _pow(x, exponent), image=NONNEGATIVE if size.low >= 0 else FINITE), size)
+    return Curve(lambda x: _pow(x, exponent), image=NONNEGATIVE if size.low >= 0 else FINITE).apply(form, size)
 
 
 def _inverse_power(form: Format, a: Interval, exponent: int) -> Interval:
     curve = Curve(lambda x: _pow(x, exponent), NONNEGATIVE, NONNEGATIVE, falling=True)
     if exponent % 2 == 0 or not a.has_negative:
-        return apply(form, curve, absolute(a))
+        return curve.apply(form, absolute(a))
     half = Interval(0.0, INF, plus_inf=True, nan=True)
-    return apply(form, curve, a.meet(half)).join(neg(apply(form, curve, neg(a).meet(half))))
+    return curve.apply(form, a.meet(half)).join(neg(curve.apply(form, neg(a).meet(half))))
 
 
 def _pow(x: float, exponent: float) -> float:

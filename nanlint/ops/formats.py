@@ -102,11 +102,6 @@ DTYPES: dict[str, str] = {
 """Every word for a float dtype to its torch name."""
 
 
-def round_to(dtype: str, value: float) -> float:
-    """The value torch stores for the Python number `value` in `dtype` (any word of DTYPES)."""
-    return FORMATS[DTYPES[dtype]].round(value)
-
-
 _HALF = """
 torch.addbmm torch.addmm torch.addmv torch.addr torch.baddbmm torch.bmm torch.chain_matmul torch.conv1d torch.conv2d
 torch.conv3d torch.conv_transpose1d torch.conv_transpose2d torch.conv_transpose3d torch.einsum einops.einsum

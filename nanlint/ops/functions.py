@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nanlint.ops.curves import Curve, about, apply
+from nanlint.ops.curves import Curve, about
 from nanlint.ops.interval import FINITE, INF, NONNEGATIVE, SIGNED_UNIT, UNIT, Interval, point
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Valley:
         rising = Curve(self.value, self.domain.meet(above), overflows=self.overflows)
         finite = replace(a.finite(), nonzero=False)
         sides = [
-            apply(form, side, part).without_nan()
+            side.apply(form, part).without_nan()
             for side, part in ((falling, finite.meet(below)), (rising, finite.meet(above)))
         ]
         result = replace(sides[0].join(sides[1]), nan=a.nan or not a.finite().is_subset(self.domain))

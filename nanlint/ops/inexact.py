@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from nanlint.ops.curves import loosen
 from nanlint.ops.interval import INF, Interval, point
+from nanlint.ops.names import full_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from nanlint.ops.formats import Format
     from nanlint.ops.operands import Operands, Transfer
 
@@ -45,9 +48,30 @@ def signed_like(a: Interval) -> Interval:
     return Interval(-INF if a.has_negative else 0.0, INF if a.has_positive else 0.0)
 
 
-def bounded(low: float, high: float) -> Transfer:
-    """A function with these bounds that is NaN at infinities and NaN."""
-    return lambda given: spoiled(widened(given.form, Interval(low, high)), given["input"])
+def bounded(low: float, high: float, times: int = 1) -> Transfer:
+    """A function with these bounds, give or take a few roundings, that is NaN at infinities and NaN."""
+    return lambda given: spoiled(widened(given.form, Interval(low, high), times), given["input"])
+
+
+def if_finite(known: Interval) -> Transfer:
+    """`known` of a finite input, and more of any other."""
+    return lambda given: spoiled(known, given["input"])
+
+
+def lifted(function: Callable[..., Interval], *names: str) -> Transfer:
+    """A function of the format and of these operands."""
+    return lambda given: function(given.form, *(given[name] for name in names))
+
+
+def of_values(function: Callable[..., Interval], *names: str) -> Transfer:
+    """A function of these operands, which rounds nothing."""
+    return lambda given: function(*(given[name] for name in names))
+
+
+def by_name(rows: Mapping[str, Transfer]) -> dict[str, Transfer]:
+    """Transfers by the names of their operations, several of which have one; "F.mish" is `torch.nn.functional.mish`."""
+    named = ((word, transfer) for words, transfer in rows.items() for word in words.split())
+    return {word if "einops." in word else full_name(f"torch.{word}"): transfer for word, transfer in named}
 
 
 def toward_zero(given: Operands) -> Interval:

@@ -21,8 +21,6 @@ import math
 from dataclasses import dataclass, replace
 
 INF = math.inf
-# A bound that grows from pass to pass of a loop jumps to the next of these, so that a loop ends after a few passes.
-LANDMARKS = (-1.0, 0.0, 1.0)
 
 
 # Not frozen: nobody changes one, and freezing it takes longer than all else that makes it.
@@ -151,22 +149,6 @@ class Interval:
     def is_subset(self, other: Interval) -> bool:
         """Whether every value of this one is in `other`."""
         return self.join(other) == other
-
-    def includes(self, other: Interval) -> bool:
-        """Whether every value of `other` is in this one."""
-        return other.is_subset(self)
-
-    def widen(self, newer: Interval) -> Interval:
-        """At least the join, with growing bounds pushed out so that repeating this soon changes nothing."""
-        joined = self.join(newer)
-        if not self.has_finite:
-            return joined
-        low, high = joined.low, joined.high
-        if low < self.low:
-            low = max((mark for mark in LANDMARKS if mark <= low), default=-INF)
-        if high > self.high:
-            high = min((mark for mark in LANDMARKS if mark >= high), default=INF)
-        return replace(joined, low=low, high=high)
 
     # Parts of it
 

@@ -152,6 +152,11 @@ for (_, _attribute), _operation in HELD_FOR_LOGITS.items():
     _SIGNS_OF.setdefault(_operation, set()).add(_attribute)
 
 
+def tensor_methods(words: str) -> frozenset[str]:
+    """The canonical names of the methods that a text names."""
+    return frozenset(METHODS[word] for word in words.split())
+
+
 @cache
 def spellings(canonical: str) -> frozenset[str]:
     """Every bare word the operation is written with: `log`, `log_`, `LogSoftmax`, `/`."""

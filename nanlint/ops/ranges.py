@@ -13,7 +13,7 @@ from nanlint.ops.interval import FINITE, Interval
 from nanlint.ops.operands import Operands, Transfer
 from nanlint.ops.transfers_activations import ACTIVATIONS
 from nanlint.ops.transfers_elementwise import ELEMENTWISE
-from nanlint.ops.transfers_reductions import REDUCTIONS, RESULTS
+from nanlint.ops.transfers_reductions import REDUCTIONS
 from nanlint.ops.transfers_structure import STRUCTURE
 
 if TYPE_CHECKING:
@@ -36,11 +36,3 @@ def transfer(
     """Every number that the result of `operation` can hold; FINITE for an operation that is not in the table."""
     entry = TRANSFER.get(operation)
     return FINITE if entry is None else entry(Operands(operation, form, ranges, constants, empty))
-
-
-def results(
-    operation: str, ranges: Mapping[str, Interval], constants: Mapping[str, object], form: Format
-) -> tuple[Interval, ...] | None:
-    """The ranges of the parts of a tuple, for an operation that always returns one; else None."""
-    parts = RESULTS.get(operation)
-    return None if parts is None else tuple(part(Operands(operation, form, ranges, constants)) for part in parts)

@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING
 
 from nanlint.ops.aggregates import total
 from nanlint.ops.arithmetic import add, clamp, div, maximum, mul, rounded
-from nanlint.ops.curves import Curve, apply
-from nanlint.ops.inexact import hull, nan_if_infinite, signed_like, spoiled, toward_zero, widened
+from nanlint.ops.curves import Curve
+from nanlint.ops.inexact import (
+    by_name,
+    hull,
+    if_finite,
+    lifted,
+    nan_if_infinite,
+    of_values,
+    signed_like,
+    spoiled,
+    toward_zero,
+    widened,
+)
 from nanlint.ops.interval import FINITE, INF, NONNEGATIVE, UNIT, Interval, point
 
 if TYPE_CHECKING:
@@ -20,15 +31,6 @@ NONPOSITIVE = Interval(-INF, 0.0)
 COSINE_ROUNDINGS = 4
 
 
-def _relu(given: Operands) -> Interval:
-    return maximum(given["input"], point(0.0))
-
-
-def _hard_sigmoid(given: Operands) -> Interval:
-    curve = Curve(lambda x: min(max(x / 6 + 0.5, 0.0), 1.0), image=UNIT)
-    return apply(given.form, curve, given["input"])
-
-
 def _softplus(given: Operands) -> Interval:
     beta, threshold = given.number("beta"), given.number("threshold")
     if beta is None or threshold is None or beta <= 0:
@@ -37,7 +39,7 @@ def _softplus(given: Operands) -> Interval:
     def value(x: float) -> float:
         return x if x * beta > threshold else math.log1p(math.exp(x * beta)) / beta
 
-    return apply(given.form, Curve(value, image=NONNEGATIVE), given["input"])
+    return Curve(value, image=NONNEGATIVE).apply(given.form, given["input"])
 
 
 def _elu(given: Operands) -> Interval:
@@ -46,14 +48,14 @@ def _elu(given: Operands) -> Interval:
     if alpha is None or alpha <= 0:
         return spoiled(FINITE, given["input"])
     scale = alpha if given.operation == "torch.celu" else 1.0
-    return apply(given.form, Curve(lambda x: x if x > 0 else alpha * math.expm1(x / scale)), given["input"])
+    return Curve(lambda x: x if x > 0 else alpha * math.expm1(x / scale)).apply(given.form, given["input"])
 
 
 def _leaky(given: Operands) -> Interval:
     a, slope = given["input"], given.number("negative_slope")
     if slope is None or slope < 0:
         return spoiled(FINITE, a)
-    return apply(given.form, Curve(lambda x: x if x > 0 else x * slope), a)
+    return Curve(lambda x: x if x > 0 else x * slope).apply(given.form, a)
 
 
 def _sloped(given: Operands) -> Interval:
@@ -67,10 +69,6 @@ def _threshold(given: Operands) -> Interval:
     edge, value = given.number("threshold"), rounded(given.form, given["value"])
     kept = given["input"] if edge is None else given["input"].meet(Interval(edge, INF, plus_inf=True, nan=True))
     return kept.join(value)
-
-
-def _glu(given: Operands) -> Interval:
-    return widened(given.form, mul(given.form, given["input"], UNIT))
 
 
 def _shares(given: Operands) -> Interval:
@@ -90,11 +88,6 @@ def _cosine(given: Operands) -> Interval:
     vanishing = eps is not None and given.form.round(eps) == 0 and any(operand.has_zero for operand in operands)
     spoilt = spoiled(result, *operands)
     return replace(spoilt, nan=spoilt.nan or vanishing)
-
-
-def _normalised(given: Operands) -> Interval:
-    """Layer, group, batch, instance and RMS norm: any finite value, whatever the scale of the input."""
-    return spoiled(FINITE, given["input"])
 
 
 def _local_response(given: Operands) -> Interval:
@@ -150,68 +143,41 @@ def _affine(given: Operands) -> Interval:
     return add(given.form, summed, given["bias"]) if given.given("bias") else spoiled(FINITE, summed)
 
 
-def _embedding(given: Operands) -> Interval:
-    return given["weight"] if given.operation.endswith("embedding") else spoiled(FINITE, given["weight"])
-
-
-ACTIVATIONS: dict[str, Transfer] = {
-    "torch.addbmm": _product_of("batch1", "batch2", "input"),
-    "torch.addmm": _product_of("mat1", "mat2", "input"),
-    "torch.addmv": _product_of("mat", "vec", "input"),
-    "torch.addr": _product_of("vec1", "vec2", "input"),
-    "torch.baddbmm": _product_of("batch1", "batch2", "input"),
-    "torch.bmm": _product_of("input", "mat2"),
-    "torch.celu": _elu,
-    "torch.conv1d": _affine,
-    "torch.conv2d": _affine,
-    "torch.conv3d": _affine,
-    "torch.conv_transpose1d": _affine,
-    "torch.conv_transpose2d": _affine,
-    "torch.conv_transpose3d": _affine,
-    "torch.cosine_similarity": _cosine,
-    "torch.dot": _product_of("input", "tensor"),
-    "torch.hardshrink": toward_zero,
-    "torch.inner": _product_of("input", "other"),
-    "torch.kron": lambda given: mul(given.form, given["input"], given["other"]),
-    "torch.linalg.vecdot": _product_of("input", "other"),
-    "torch.log_softmax": _log_shares,
-    "torch.matmul": _product_of("input", "other"),
-    "torch.mm": _product_of("input", "mat2"),
-    "torch.mv": _product_of("input", "vec"),
-    "torch.nn.functional.alpha_dropout": lambda given: spoiled(FINITE, given["input"]),
-    "torch.nn.functional.batch_norm": _normalised,
-    "torch.nn.functional.dropout": _dropout,
-    "torch.nn.functional.dropout1d": _dropout,
-    "torch.nn.functional.dropout2d": _dropout,
-    "torch.nn.functional.dropout3d": _dropout,
-    "torch.nn.functional.elu": _elu,
-    "torch.nn.functional.embedding": _embedding,
-    "torch.nn.functional.embedding_bag": _embedding,
-    "torch.nn.functional.feature_alpha_dropout": lambda given: spoiled(FINITE, given["input"]),
-    "torch.nn.functional.glu": _glu,
-    "torch.nn.functional.group_norm": _normalised,
-    "torch.nn.functional.gumbel_softmax": _shares,
-    "torch.nn.functional.hardsigmoid": _hard_sigmoid,
-    "torch.nn.functional.hardtanh": lambda given: clamp(given.form, given["input"], given["min_val"], given["max_val"]),
-    "torch.nn.functional.instance_norm": _normalised,
-    "torch.nn.functional.layer_norm": _normalised,
-    "torch.nn.functional.leaky_relu": _leaky,
-    "torch.nn.functional.linear": _affine,
-    "torch.nn.functional.local_response_norm": _local_response,
-    "torch.nn.functional.normalize": _cosine,
-    "torch.nn.functional.relu6": lambda given: clamp(given.form, given["input"], point(0.0), point(6.0)),
-    "torch.nn.functional.rms_norm": _normalised,
-    "torch.nn.functional.scaled_dot_product_attention": _attention,
-    "torch.nn.functional.softmin": _shares,
-    "torch.nn.functional.softplus": _softplus,
-    "torch.nn.functional.softshrink": toward_zero,
-    "torch.outer": lambda given: mul(given.form, given["input"], given["vec2"]),
-    "torch.prelu": _sloped,
-    "torch.relu": _relu,
-    "torch.rrelu": _sloped,
-    "torch.softmax": _shares,
-    "torch.tensordot": _product_of("input", "other"),
-    "torch.threshold": _threshold,
-    "torch.vdot": _product_of("input", "other"),
-}
+ACTIVATIONS: dict[str, Transfer] = by_name(
+    {
+        "F.alpha_dropout F.feature_alpha_dropout": if_finite(FINITE),
+        # Any finite value, whatever the scale of the input.
+        "F.batch_norm F.group_norm F.instance_norm F.layer_norm F.rms_norm": if_finite(FINITE),
+        "F.dropout F.dropout1d F.dropout2d F.dropout3d": _dropout,
+        "F.embedding": of_values(lambda weight: weight, "weight"),
+        "F.embedding_bag": of_values(lambda weight: spoiled(FINITE, weight), "weight"),
+        "F.elu celu": _elu,
+        "F.glu": lambda given: widened(given.form, mul(given.form, given["input"], UNIT)),
+        "F.gumbel_softmax F.softmin softmax": _shares,
+        "F.hardsigmoid": lifted(Curve(lambda x: min(max(x / 6 + 0.5, 0.0), 1.0), image=UNIT).apply, "input"),
+        "F.hardtanh": lifted(clamp, "input", "min_val", "max_val"),
+        "F.leaky_relu": _leaky,
+        "F.linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d": _affine,
+        "F.local_response_norm": _local_response,
+        "F.normalize cosine_similarity": _cosine,
+        "F.relu6": lambda given: clamp(given.form, given["input"], point(0.0), point(6.0)),
+        "F.scaled_dot_product_attention": _attention,
+        "F.softplus": _softplus,
+        "F.softshrink hardshrink": toward_zero,
+        "addbmm baddbmm": _product_of("batch1", "batch2", "input"),
+        "addmm": _product_of("mat1", "mat2", "input"),
+        "addmv": _product_of("mat", "vec", "input"),
+        "addr": _product_of("vec1", "vec2", "input"),
+        "bmm mm": _product_of("input", "mat2"),
+        "dot": _product_of("input", "tensor"),
+        "inner linalg.vecdot matmul tensordot vdot": _product_of("input", "other"),
+        "kron": lifted(mul, "input", "other"),
+        "log_softmax": _log_shares,
+        "mv": _product_of("input", "vec"),
+        "outer": lifted(mul, "input", "vec2"),
+        "prelu rrelu": _sloped,
+        "relu": lambda given: maximum(given["input"], point(0.0)),
+        "threshold": _threshold,
+    }
+)
 """Activations, normalisation, attention and linear layers."""

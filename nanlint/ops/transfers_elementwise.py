@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from nanlint.ops.arithmetic import (
@@ -21,11 +22,21 @@ from nanlint.ops.arithmetic import (
     square,
     sub,
 )
-from nanlint.ops.curves import Curve, apply, power
+from nanlint.ops.curves import Curve, power
 from nanlint.ops.formats import FLOAT64
-from nanlint.ops.functions import CURVES, VALLEYS, Valley
-from nanlint.ops.inexact import bounded, signed_like, spoiled, toward_zero, widened
-from nanlint.ops.interval import EMPTY, FINITE, INF, NONNEGATIVE, SIGNED_UNIT, TRUTH, UNIT, Interval, point
+from nanlint.ops.functions import CURVES, VALLEYS
+from nanlint.ops.inexact import (
+    bounded,
+    by_name,
+    if_finite,
+    lifted,
+    of_values,
+    signed_like,
+    spoiled,
+    toward_zero,
+    widened,
+)
+from nanlint.ops.interval import EMPTY, EVERYTHING, FINITE, INF, NONNEGATIVE, SIGNED_UNIT, TRUTH, UNIT, Interval, point
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,21 +44,13 @@ if TYPE_CHECKING:
     from nanlint.ops.operands import Operands, Transfer
 
 
-# What a function with poles of either sign returns.
-POLES = Interval(-INF, INF, minus_inf=True, plus_inf=True, nan=True)
-
-
-def _curve(curve: Curve) -> Transfer:
-    return lambda given: apply(given.form, curve, given["input"])
-
-
-def _valley(valley: Valley) -> Transfer:
-    return lambda given: valley.apply(given.form, given["input"])
-
-
-def _factor(given: Operands, name: str, factor: str = "alpha") -> Interval:
-    """An operand times the factor that some operations take for it."""
-    return given[name] if given.number(factor) == 1 else mul(given.form, given[name], given[factor])
+def _added(given: Operands) -> Interval:
+    """Add, sub and rsub, with the factor that they take for the second of their terms."""
+    first, second = (
+        (given["other"], given["input"]) if given.operation == "torch.rsub" else (given["input"], given["other"])
+    )
+    factor = second if given.number("alpha") == 1 else mul(given.form, second, given["alpha"])
+    return (add if given.operation == "torch.add" else sub)(given.form, first, factor)
 
 
 def _add_scaled(given: Operands) -> Interval:
@@ -65,7 +68,7 @@ def _power(given: Operands) -> Interval:
         return power(form, base, form.round(number))
     if root is not None and root > 0:
         curve = Curve(lambda x: _exponential(root, x), image=NONNEGATIVE, falling=root < 1, overflows=root != 1)
-        return apply(form, curve, exponent)
+        return curve.apply(form, exponent)
     if base == FINITE:
         return spoiled(FINITE, exponent)  # nothing is known, and nothing is said
     result = NONNEGATIVE if base.least >= 0 else replace(FINITE, nan=True)
@@ -111,7 +114,7 @@ def _hypot(given: Operands) -> Interval:
 def _xlogy(given: Operands) -> Interval:
     curve = CURVES["torch.log1p" if given.operation == "torch.special.xlog1py" else "torch.log"]
     factor, other = given["input"], given["other"]
-    product = mul(given.form, factor.without_zero(), apply(given.form, curve, other))
+    product = mul(given.form, factor.without_zero(), curve.apply(given.form, other))
     product = product.join(point(0.0)) if factor.has_zero else product
     return replace(widened(given.form, product), nan=product.nan or other.nan)
 
@@ -161,11 +164,9 @@ def _clamp(given: Operands) -> Interval:
 
 def _sign(given: Operands) -> Interval:
     a = given["input"]
-    values = [point(v) for v, has in ((-1.0, a.has_negative), (0.0, a.has_zero or a.nan), (1.0, a.has_positive)) if has]
-    result = EMPTY
-    for value in values:
-        result = result.join(value)
-    return replace(result, nan=a.nan)
+    signs = ((-1.0, a.has_negative), (0.0, a.has_zero or a.nan), (1.0, a.has_positive))
+    met = [point(sign) for sign, has in signs if has]
+    return replace(reduce(Interval.join, met, EMPTY), nan=a.nan)
 
 
 def _fraction(given: Operands) -> Interval:
@@ -182,11 +183,7 @@ def _logit(given: Operands) -> Interval:
     a, eps, form = given["input"], given.number("eps"), given.form
     if eps is not None:
         a = clamp(form, a, point(eps), point(1 - eps))
-    return apply(form, CURVES["torch.logit"], a)
-
-
-def _sinc(given: Operands) -> Interval:
-    return spoiled(widened(given.form, Interval(-0.21723363, 1.0)), given["input"])
+    return CURVES["torch.logit"].apply(form, a)
 
 
 def _inverse_error(given: Operands) -> Interval:
@@ -205,7 +202,7 @@ def _inverse_error(given: Operands) -> Interval:
 
 
 def _ldexp(given: Operands) -> Interval:
-    return mul(given.form, given["input"], apply(given.form, CURVES["torch.exp2"], given["other"]))
+    return mul(given.form, given["input"], CURVES["torch.exp2"].apply(given.form, given["other"]))
 
 
 def _growing(given: Operands) -> Interval:
@@ -217,12 +214,9 @@ def _growing(given: Operands) -> Interval:
 def _normal_share(given: Operands) -> Interval:
     """Ndtr takes 1 + erf: off by a rounding of 1, however small it is."""
     slack = 4 * given.form.eps
-    exact = apply(given.form, Curve(lambda x: math.erfc(-x / math.sqrt(2)) / 2, image=UNIT), given["input"])
-    return (
-        replace(exact, low=max(exact.low - slack, 0.0), high=min(exact.high + slack, 1.0))
-        if exact.has_finite
-        else exact
-    )
+    exact = Curve(lambda x: math.erfc(-x / math.sqrt(2)) / 2, image=UNIT).apply(given.form, given["input"])
+    low, high = max(exact.low - slack, 0.0), min(exact.high + slack, 1.0)
+    return replace(exact, low=low, high=high) if exact.has_finite else exact
 
 
 def _wave(given: Operands, wave: Callable[[float], float], crest: float) -> Interval:
@@ -236,74 +230,61 @@ def _wave(given: Operands, wave: Callable[[float], float], crest: float) -> Inte
 
 
 ELEMENTWISE: dict[str, Transfer] = {
-    **{name: _curve(curve) for name, curve in CURVES.items()},
-    **{name: _valley(valley) for name, valley in VALLEYS.items()},
-    "torch.abs": lambda given: absolute(given["input"]),
-    "torch.add": lambda given: add(given.form, given["input"], _factor(given, "other")),
-    "torch.addcdiv": _add_scaled,
-    "torch.addcmul": _add_scaled,
-    "torch.angle": bounded(-math.pi, math.pi),
-    "torch.atan2": lambda given: spoiled(
-        widened(given.form, Interval(-math.pi, math.pi)), given["input"], given["other"]
+    **{name: lifted(curve.apply, "input") for name, curve in CURVES.items()},
+    **{name: lifted(valley.apply, "input") for name, valley in VALLEYS.items()},
+    **by_name(
+        {
+            "F.softsign": lambda given: spoiled(SIGNED_UNIT.meet(signed_like(given["input"])), given["input"]),
+            "F.tanhshrink": toward_zero,
+            "abs": of_values(absolute, "input"),
+            "add rsub sub": _added,
+            "addcdiv addcmul": _add_scaled,
+            "angle": bounded(-math.pi, math.pi),
+            "atan2": lambda given: spoiled(bounded(-math.pi, math.pi)(given), given["other"]),
+            "clamp clamp_max clamp_min": _clamp,
+            "copysign": _copysign,
+            "cos": lambda given: _wave(given, math.cos, 0.0),
+            "deg2rad": lambda given: widened(given.form, mul(given.form, given["input"], point(math.pi / 180))),
+            "digamma": if_finite(EVERYTHING),
+            "div floor_divide": _div,
+            "erfinv special.ndtri": _inverse_error,
+            "fill": lifted(rounded, "value"),
+            "float_power pow": _power,
+            "fmax": of_values(fmax, "input", "other"),
+            "fmin": of_values(fmin, "input", "other"),
+            "fmod remainder": _remainder,
+            "frac": _fraction,
+            "heaviside": lambda given: replace(
+                TRUTH.join(given["values"]), nan=given["input"].nan or given["values"].nan
+            ),
+            "hypot": _hypot,
+            "i0 special.erfcx": _growing,
+            "ldexp": _ldexp,
+            "lerp": _lerp,
+            "lgamma": _lgamma,
+            "logaddexp logaddexp2": _logaddexp,
+            "logit": _logit,
+            "maximum": of_values(maximum, "input", "other"),
+            "minimum": of_values(minimum, "input", "other"),
+            "mul": lifted(mul, "input", "other"),
+            "nan_to_num": _nan_to_num,
+            "neg": of_values(neg, "input"),
+            "rad2deg": lambda given: widened(given.form, mul(given.form, given["input"], point(180 / math.pi))),
+            "reciprocal": lambda given: div(given.form, point(1.0), given["input"]),
+            "sgn sign": _sign,
+            "sin": lambda given: _wave(given, math.sin, math.pi / 2),
+            "sinc": bounded(-0.21723363, 1.0),
+            "special.bessel_j0": bounded(-0.4028, 1.0),
+            "special.bessel_j1": bounded(-0.5819, 0.5819),
+            "special.entr": _entropy,
+            "special.i0e": lambda given: replace(UNIT, nan=not given["input"].is_finite),
+            "special.i1e": bounded(-0.2191, 0.2191),
+            "special.log_ndtr": if_finite(Interval(-INF, 0.0)),
+            "special.ndtr": _normal_share,
+            "special.xlog1py xlogy": _xlogy,
+            "square": lifted(square, "input"),
+            "tan": if_finite(FINITE),
+        }
     ),
-    "torch.clamp": _clamp,
-    "torch.clamp_max": _clamp,
-    "torch.clamp_min": _clamp,
-    "torch.copysign": _copysign,
-    "torch.cos": lambda given: _wave(given, math.cos, 0.0),
-    "torch.deg2rad": lambda given: widened(given.form, mul(given.form, given["input"], point(math.pi / 180))),
-    "torch.digamma": lambda given: spoiled(POLES, given["input"]),
-    "torch.div": _div,
-    "torch.erfinv": _inverse_error,
-    "torch.fill": lambda given: rounded(given.form, given["value"]),
-    "torch.float_power": _power,
-    "torch.floor_divide": _div,
-    "torch.fmax": lambda given: fmax(given["input"], given["other"]),
-    "torch.fmin": lambda given: fmin(given["input"], given["other"]),
-    "torch.fmod": _remainder,
-    "torch.frac": _fraction,
-    "torch.heaviside": lambda given: replace(
-        TRUTH.join(given["values"]), nan=given["input"].nan or given["values"].nan
-    ),
-    "torch.hypot": _hypot,
-    "torch.i0": _growing,
-    "torch.ldexp": _ldexp,
-    "torch.lerp": _lerp,
-    "torch.lgamma": _lgamma,
-    "torch.logaddexp": _logaddexp,
-    "torch.logaddexp2": _logaddexp,
-    "torch.logit": _logit,
-    "torch.maximum": lambda given: maximum(given["input"], given["other"]),
-    "torch.minimum": lambda given: minimum(given["input"], given["other"]),
-    "torch.mul": lambda given: mul(given.form, given["input"], given["other"]),
-    "torch.nan_to_num": _nan_to_num,
-    "torch.neg": lambda given: neg(given["input"]),
-    "torch.pow": _power,
-    "torch.rad2deg": lambda given: widened(given.form, mul(given.form, given["input"], point(180 / math.pi))),
-    "torch.reciprocal": lambda given: div(given.form, point(1.0), given["input"]),
-    "torch.remainder": _remainder,
-    "torch.rsub": lambda given: sub(given.form, given["other"], _factor(given, "input")),
-    "torch.sgn": _sign,
-    "torch.sign": _sign,
-    "torch.sin": lambda given: _wave(given, math.sin, math.pi / 2),
-    "torch.nn.functional.softsign": lambda given: spoiled(
-        SIGNED_UNIT.meet(signed_like(given["input"])), given["input"]
-    ),
-    "torch.nn.functional.tanhshrink": toward_zero,
-    "torch.sinc": _sinc,
-    "torch.special.bessel_j0": bounded(-0.4028, 1.0),
-    "torch.special.bessel_j1": bounded(-0.5819, 0.5819),
-    "torch.special.entr": _entropy,
-    "torch.special.erfcx": _growing,
-    "torch.special.i0e": lambda given: replace(UNIT, nan=not given["input"].is_finite),
-    "torch.special.i1e": bounded(-0.2191, 0.2191),
-    "torch.special.log_ndtr": lambda given: spoiled(Interval(-INF, 0.0), given["input"]),
-    "torch.special.ndtr": _normal_share,
-    "torch.special.ndtri": _inverse_error,
-    "torch.special.xlog1py": _xlogy,
-    "torch.square": lambda given: square(given.form, given["input"]),
-    "torch.sub": lambda given: sub(given.form, given["input"], _factor(given, "other")),
-    "torch.tan": lambda given: spoiled(FINITE, given["input"]),
-    "torch.xlogy": _xlogy,
 }
 """Arithmetic and functions of one or two arguments."""

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanlint.ops.aggregates import average, product, total
 from nanlint.ops.arithmetic import absolute, maximum, minimum, neg, square, sub
 from nanlint.ops.curves import loosen
-from nanlint.ops.inexact import always, hull, nan_if_infinite, same, spoiled, widened
+from nanlint.ops.inexact import (
+    always,
+    bounded,
+    by_name,
+    hull,
+    if_finite,
+    lifted,
+    nan_if_infinite,
+    of_values,
+    same,
+    spoiled,
+    widened,
+)
 from nanlint.ops.interval import COUNT, FINITE, INF, NONNEGATIVE, TRUTH, Interval, point
 
 if TYPE_CHECKING:
@@ -18,10 +31,6 @@ if TYPE_CHECKING:
 
 def _sum(given: Operands) -> Interval:
     return total(given["input"], empty=given.empty)
-
-
-def _running_sum(given: Operands) -> Interval:
-    return total(given["input"], empty=False)
 
 
 def _mean(given: Operands) -> Interval:
@@ -36,10 +45,6 @@ def _without_nan(given: Operands) -> Interval:
         return _sum(kept).join(point(0.0)) if a.nan else _sum(kept)
     mean = _mean(kept)
     return replace(mean, nan=mean.nan or a.nan)
-
-
-def _product(given: Operands) -> Interval:
-    return product(given["input"], empty=given.empty)
 
 
 def _variance(given: Operands) -> Interval:
@@ -60,10 +65,6 @@ def _extreme(given: Operands) -> Interval:
         return given["input"]
     of_two = maximum if given.operation == "torch.max" else minimum
     return of_two(given["input"], given["other"])
-
-
-def _quantile(given: Operands) -> Interval:
-    return widened(given.form, given["input"])
 
 
 def _norm(given: Operands) -> Interval:
@@ -157,127 +158,57 @@ def _overflowing_loss(given: Operands) -> Interval:
     return Interval(-INF, INF, plus_inf=True, nan=not a.is_finite or (takes_log and a.has_negative))
 
 
-def _ctc(given: Operands) -> Interval:
-    reachable = given.constant("zero_infinity") is not True
-    return replace(spoiled(FINITE, given["input"]), plus_inf=reachable)
-
-
-def _gradient_norm(_: Operands) -> Interval:
-    """The norm that clipping returns tells of every infinite and NaN gradient."""
-    return Interval(0.0, INF, plus_inf=True, nan=True)
-
-
 def _finite(given: Operands) -> Interval:
     return spoiled(FINITE, *given.ranges.values())
 
 
-def _within(known: Interval) -> Transfer:
-    return lambda given: spoiled(widened(given.form, known, 4), given["input"])
-
-
-def _sign_of_determinant(given: Operands) -> Interval:
-    return nan_if_infinite(Interval(-1.0, 1.0, integer=True), given["input"])
-
-
-def _log_of_determinant(given: Operands) -> Interval:
-    return spoiled(Interval(-INF, INF, minus_inf=True), given["input"])
-
-
-def _centre(given: Operands) -> Interval:
-    """The mean that std and var compute on the way, by differences."""
-    return nan_if_infinite(_mean(given), given["input"])
-
-
-def _difference(given: Operands) -> Interval:
-    return sub(given.form, given["input"], given["input"])
-
-
 LOG_DETERMINANT = Interval(-INF, INF, minus_inf=True, nan=True)
-_SAME = "kthvalue median mode topk sort msort cummax cummin amax amin nanmedian unique unique_consecutive"
-_COUNTS = "argmax argmin argsort count_nonzero histc numel nonzero argwhere searchsorted bucketize linalg.matrix_rank"
-_DISTANCES = "cdist pdist dist pairwise_distance"
-_LOSSES = "mse_loss l1_loss smooth_l1_loss huber_loss cross_entropy margin_ranking_loss multi_margin_loss"
-_MORE_LOSSES = "multilabel_margin_loss triplet_margin_loss triplet_margin_with_distance_loss"
-_FINITE = "trapezoid cumulative_trapezoid cov det inverse cholesky linalg.cholesky cholesky_inverse qr linalg.eigvalsh"
-_MORE_FINITE = "linalg.inv_ex linalg.pinv pinverse linalg.solve matrix_exp matrix_power trace cross linalg.cross"
+_VECTORS, _SIZES = bounded(-1.0, 1.0, 4), if_finite(NONNEGATIVE)
 
-REDUCTIONS: dict[str, Transfer] = {
-    **dict.fromkeys((f"torch.{name}" for name in _SAME.split()), same),
-    **dict.fromkeys((f"torch.{name}" for name in _COUNTS.split()), always(COUNT)),
-    **dict.fromkeys((f"torch.{name}" for name in _DISTANCES.split()), _distance),
-    **dict.fromkeys(
-        (f"torch.nn.functional.{name}" for name in f"{_LOSSES} {_MORE_LOSSES}".split()), _loss(NONNEGATIVE)
-    ),
-    **dict.fromkeys((f"torch.{name}" for name in f"{_FINITE} {_MORE_FINITE}".split()), _finite),
-    **dict.fromkeys((f"torch.nn.functional.{name}" for name in ("mse_loss", "l1_loss")), _distance_loss),
-    "torch.all": always(TRUTH),
-    "torch.any": always(TRUTH),
-    "torch.bincount": lambda given: total(given["weights"], empty=True) if given.given("weights") else COUNT,
-    "torch.corrcoef": lambda given: replace(_within(Interval(-1.0, 1.0))(given), nan=True),
-    "torch.cumprod": lambda given: product(given["input"], empty=False),
-    "torch.cumsum": _running_sum,
-    "torch.diff": _difference,
-    "torch.linalg.cond": always(Interval(0.0, INF, plus_inf=True, nan=True)),
-    "torch.linalg.eigh": _finite,
-    "torch.linalg.matrix_norm": lambda given: spoiled(NONNEGATIVE, given["input"]),
-    "torch.linalg.norm": _norm,
-    "torch.linalg.svd": _within(Interval(-1.0, 1.0)),
-    "torch.linalg.svdvals": lambda given: spoiled(NONNEGATIVE, given["input"]),
-    "torch.linalg.vector_norm": _norm,
-    "torch.logcumsumexp": _log_sum_exp,
-    "torch.logdet": always(LOG_DETERMINANT),
-    "torch.logsumexp": _log_sum_exp,
-    "torch.max": _extreme,
-    "torch.mean": _mean,
-    "torch.min": _extreme,
-    "torch.nanmean": _without_nan,
-    "torch.nanquantile": _quantile,
-    "torch.nansum": _without_nan,
-    "torch.nn.functional.binary_cross_entropy": _of_probabilities,
-    "torch.nn.functional.binary_cross_entropy_with_logits": _of_probabilities,
-    "torch.nn.functional.cosine_embedding_loss": _cosine_loss,
-    "torch.nn.functional.ctc_loss": _ctc,
-    "torch.nn.functional.gaussian_nll_loss": _loss(FINITE),
-    "torch.nn.functional.hinge_embedding_loss": _loss(FINITE),
-    "torch.nn.functional.kl_div": _divergence,
-    "torch.nn.functional.multilabel_soft_margin_loss": _of_probabilities,
-    "torch.nn.functional.nll_loss": _likelihood,
-    "torch.nn.functional.poisson_nll_loss": _overflowing_loss,
-    "torch.nn.functional.soft_margin_loss": _overflowing_loss,
-    "torch.nn.utils.clip_grad_norm_": _gradient_norm,
-    "torch.nn.utils.get_total_norm": _gradient_norm,
-    "torch.norm": _norm,
-    "torch.prod": _product,
-    "torch.quantile": _quantile,
-    "torch.renorm": lambda given: nan_if_infinite(
-        widened(given.form, hull(given["input"], point(0.0))), given["input"]
-    ),
-    "torch.slogdet": _sign_of_determinant,
-    "torch.std": _variance,
-    "torch.sum": _sum,
-    "torch.svd": _within(Interval(-1.0, 1.0)),
-    "torch.var": _variance,
-}
+REDUCTIONS: dict[str, Transfer] = by_name(
+    {
+        "F.binary_cross_entropy F.binary_cross_entropy_with_logits F.multilabel_soft_margin_loss": _of_probabilities,
+        "F.cosine_embedding_loss": _cosine_loss,
+        """F.cross_entropy F.huber_loss F.margin_ranking_loss F.multi_margin_loss F.multilabel_margin_loss
+        F.smooth_l1_loss F.triplet_margin_loss F.triplet_margin_with_distance_loss""": _loss(NONNEGATIVE),
+        "F.ctc_loss": lambda given: replace(
+            spoiled(FINITE, given["input"]), plus_inf=given.constant("zero_infinity") is not True
+        ),
+        "F.gaussian_nll_loss F.hinge_embedding_loss": _loss(FINITE),
+        "F.kl_div": _divergence,
+        "F.l1_loss F.mse_loss": _distance_loss,
+        "F.nll_loss": _likelihood,
+        "F.poisson_nll_loss F.soft_margin_loss": _overflowing_loss,
+        "all any": always(TRUTH),
+        """amax amin cummax cummin kthvalue median mode msort nanmedian sort topk unique unique_consecutive""": same,
+        """argmax argmin argsort argwhere bucketize count_nonzero histc linalg.matrix_rank nonzero numel
+        searchsorted""": always(COUNT),
+        "bincount": lambda given: total(given["weights"], empty=True) if given.given("weights") else COUNT,
+        "cdist dist pairwise_distance pdist": _distance,
+        """cholesky cholesky_inverse cov cross cumulative_trapezoid det inverse linalg.cholesky linalg.cross linalg.eigh
+        linalg.eigvalsh linalg.inv_ex linalg.pinv linalg.solve matrix_exp matrix_power pinverse qr trace
+        trapezoid""": _finite,
+        "corrcoef": lambda given: replace(_VECTORS(given), nan=True),
+        "cumprod": lambda given: product(given["input"], empty=False),
+        "cumsum": lambda given: total(given["input"], empty=False),
+        "diff": lifted(sub, "input", "input"),
+        "linalg.cond": always(Interval(0.0, INF, plus_inf=True, nan=True)),
+        "linalg.matrix_norm linalg.svdvals": _SIZES,
+        "linalg.norm linalg.vector_norm norm": _norm,
+        "linalg.svd svd": _VECTORS,
+        "logcumsumexp logsumexp": _log_sum_exp,
+        "logdet": always(LOG_DETERMINANT),
+        "max min": _extreme,
+        "mean": _mean,
+        "nanmean nansum": _without_nan,
+        "nanquantile quantile": lifted(widened, "input"),
+        # The norm that clipping returns tells of every infinite and NaN gradient.
+        "nn.utils.clip_grad_norm_ nn.utils.get_total_norm": always(Interval(0.0, INF, plus_inf=True, nan=True)),
+        "prod": lambda given: product(given["input"], empty=given.empty),
+        "renorm": lambda given: nan_if_infinite(widened(given.form, hull(given["input"], point(0.0))), given["input"]),
+        "slogdet": of_values(partial(nan_if_infinite, Interval(-1.0, 1.0, integer=True)), "input"),
+        "std var": _variance,
+        "sum": _sum,
+    }
+)
 """Reductions, norms, distances, losses and decompositions."""
-
-RESULTS: dict[str, tuple[Transfer, ...]] = {
-    "torch.aminmax": (same, same),
-    "torch.linalg.eigh": (_finite, _within(Interval(-1.0, 1.0))),
-    "torch.linalg.qr": (_within(Interval(-1.0, 1.0)), _finite),
-    "torch.linalg.svd": (
-        _within(Interval(-1.0, 1.0)),
-        lambda given: spoiled(NONNEGATIVE, given["input"]),
-        _within(Interval(-1.0, 1.0)),
-    ),
-    "torch.qr": (_within(Interval(-1.0, 1.0)), _finite),
-    "torch.slogdet": (_sign_of_determinant, _log_of_determinant),
-    "torch.std_mean": (_variance, _centre),
-    "torch.svd": (
-        _within(Interval(-1.0, 1.0)),
-        lambda given: spoiled(NONNEGATIVE, given["input"]),
-        _within(Interval(-1.0, 1.0)),
-    ),
-    "torch.var_mean": (_variance, _centre),
-    **{f"torch.{name}": (same, always(COUNT)) for name in ["kthvalue", "mode", "topk", "sort", "cummax", "cummin"]},
-}
-"""The operations that return a tuple whatever their arguments are, one transfer for each part."""

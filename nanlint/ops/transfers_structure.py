@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from nanlint.ops.aggregates import average, total
 from nanlint.ops.arithmetic import add, rounded
 from nanlint.ops.formats import DTYPES, FORMATS
-from nanlint.ops.inexact import always, hull, nan_if_infinite, same, spoiled, widened
+from nanlint.ops.inexact import always, by_name, hull, lifted, nan_if_infinite, same, spoiled, widened
 from nanlint.ops.interval import COUNT, EVERYTHING, FINITE, INF, POSITIVE, TRUTH, UNIT, Interval, point
 
 if TYPE_CHECKING:
@@ -26,13 +27,10 @@ def _either(*names: str) -> Transfer:
     """A value of one operand or of another; a number is rounded to the format first."""
 
     def transfer(given: Operands) -> Interval:
-        parts = [
-            rounded(given.form, given[name]) if name == "value" else given[name] for name in names if given.given(name)
+        given_ones = [
+            given[name] if name != "value" else rounded(given.form, given[name]) for name in names if given.given(name)
         ]
-        result = given["input"]
-        for part in parts:
-            result = result.join(part)
-        return result
+        return reduce(Interval.join, given_ones, given["input"])
 
     return transfer
 
@@ -81,10 +79,6 @@ def _truncated(given: Operands) -> Interval:
     return Interval(low, high, integer=True) if a.is_finite and a.has_finite else INTEGERS
 
 
-def _filled(name: str) -> Transfer:
-    return lambda given: rounded(given.form, given[name])
-
-
 def _arange(given: Operands) -> Interval:
     start, end, step = (given[name] if given.given(name) else None for name in ("start", "end", "step"))
     start, step = start or point(0.0), step or point(1.0)
@@ -95,15 +89,6 @@ def _arange(given: Operands) -> Interval:
         last = end.high - 1 if whole and end.constant is not None and end.constant.is_integer() else end.high
         return Interval(start.low, max(last, start.high), integer=whole)
     return Interval(-INF, INF, integer=whole)
-
-
-def _linspace(given: Operands) -> Interval:
-    return widened(given.form, given["start"].join(given["end"]))
-
-
-def _random_share(given: Operands) -> Interval:
-    """From 0, which is drawn, up to below 1."""
-    return Interval(0.0, given.form.below(1.0))
 
 
 def _uniform(given: Operands) -> Interval:
@@ -154,11 +139,6 @@ def _padded(given: Operands) -> Interval:
     return given["input"].join(rounded(given.form, given["value"]) if given.given("value") else point(0.0))
 
 
-def _variadic(given: Operands) -> Interval:
-    """Facts give the join of what is behind the star under the parameter's name."""
-    return given["tensors"]
-
-
 def _einops_reduce(given: Operands) -> Interval:
     how = given.constant("reduction")
     if how == "mean":
@@ -166,110 +146,71 @@ def _einops_reduce(given: Operands) -> Interval:
     return given["input"] if how in {"max", "min"} else spoiled(FINITE, given["input"])
 
 
-def _torch(words: str) -> tuple[str, ...]:
-    return tuple(f"torch.{word}" for word in words.split())
-
-
-_SAME = _torch("""
-    reshape permute unsqueeze squeeze transpose flatten unflatten ravel t adjoint movedim broadcast_to clone detach cat
-    stack hstack vstack dstack column_stack chunk split tensor_split hsplit vsplit dsplit unbind roll flip fliplr flipud
-    rot90 tile repeat_interleave diagonal linalg.diagonal combinations view_as_real as_strided gather index_select take
-    take_along_dim select narrow masked_select positive conj real tensor as_tensor from_numpy pixel_shuffle
-    pixel_unshuffle channel_shuffle nn.functional.max_pool1d nn.functional.max_pool2d nn.functional.max_pool3d
-    nn.functional.adaptive_max_pool1d nn.functional.adaptive_max_pool2d nn.functional.adaptive_max_pool3d
-    Tensor.contiguous Tensor.cpu Tensor.cuda Tensor.expand Tensor.expand_as Tensor.item Tensor.numpy Tensor.pin_memory
-    Tensor.repeat Tensor.requires_grad_ Tensor.reshape_as Tensor.to_dense Tensor.tolist Tensor.type_as Tensor.unfold
-    Tensor.view Tensor.view_as
-""")
-_OR_ZERO = _torch("tril triu diag diag_embed diagflat nn.functional.unfold")
-_TESTS = _torch("""
-    allclose eq equal ge gt is_nonzero isclose isfinite isin isinf isnan isneginf isposinf isreal le logical_and
-    logical_not logical_or logical_xor lt ne signbit nn.functional.one_hot bernoulli Tensor.bernoulli_ eye
-""")
-_BITWISE = _torch("bitwise_and bitwise_or bitwise_xor bitwise_not")
-_CASTS = _torch("Tensor.float Tensor.double Tensor.half Tensor.bfloat16 Tensor.to Tensor.type")
-_INTEGER_CASTS = _torch("Tensor.long Tensor.int Tensor.short Tensor.char")
-_VARIADIC = _torch("broadcast_tensors meshgrid atleast_1d atleast_2d atleast_3d cartesian_prod")
-_AVERAGES = _torch("""
-    avg_pool1d adaptive_avg_pool1d nn.functional.avg_pool2d nn.functional.avg_pool3d nn.functional.adaptive_avg_pool2d
-    nn.functional.adaptive_avg_pool3d
-""")
-
-STRUCTURE: dict[str, Transfer] = {
-    **dict.fromkeys(_SAME, same),
-    **dict.fromkeys(_OR_ZERO, _or_zero),
-    **dict.fromkeys(_TESTS, always(TRUTH)),
-    **dict.fromkeys(_BITWISE, _bits),
-    **dict.fromkeys(_CASTS, _cast),
-    **dict.fromkeys(_INTEGER_CASTS, _truncated),
-    **dict.fromkeys(_VARIADIC, _variadic),
-    **dict.fromkeys(_AVERAGES, _averaged),
-    "einops.rearrange": same,
-    "einops.reduce": _einops_reduce,
-    "einops.repeat": same,
-    "torch.Tensor": always(EVERYTHING),
-    "torch.Tensor.bool": always(TRUTH),
-    "torch.Tensor.cauchy_": always(FINITE),
-    "torch.Tensor.copy_": _filled("src"),
-    "torch.Tensor.dim": always(COUNT),
-    "torch.Tensor.exponential_": always(POSITIVE),
-    "torch.Tensor.fill_diagonal_": lambda given: given["input"].join(rounded(given.form, given["fill_value"])),
-    "torch.Tensor.geometric_": always(COUNT.without_zero()),
-    "torch.Tensor.log_normal_": always(Interval(0.0, INF, plus_inf=True)),
-    "torch.Tensor.new_empty": always(EVERYTHING),
-    "torch.Tensor.new_full": _filled("fill_value"),
-    "torch.Tensor.new_ones": always(point(1.0)),
-    "torch.Tensor.new_tensor": lambda given: given["data"],
-    "torch.Tensor.new_zeros": always(point(0.0)),
-    "torch.Tensor.normal_": always(FINITE),
-    "torch.Tensor.size": always(COUNT),
-    "torch.Tensor.uniform_": _uniform,
-    "torch.Tensor.zero_": always(point(0.0)),
-    "torch.arange": _arange,
-    "torch.bitwise_left_shift": always(INTEGERS),
-    "torch.bitwise_right_shift": always(INTEGERS),
-    "torch.block_diag": lambda given: given["tensors"].join(point(0.0)),
-    "torch.empty": always(EVERYTHING),
-    "torch.empty_like": always(EVERYTHING),
-    "torch.empty_strided": always(EVERYTHING),
-    "torch.full": _filled("fill_value"),
-    "torch.full_like": _filled("fill_value"),
-    "torch.hamming_window": always(UNIT),
-    "torch.hann_window": always(UNIT),
-    "torch.index_add": _added_in("source"),
-    "torch.index_copy": _either("source"),
-    "torch.index_fill": _either("value"),
-    "torch.index_put": lambda given: (
-        given["input"].join(given["values"]) if given.constant("accumulate") is False else _added_in("values")(given)
-    ),
-    "torch.index_reduce": _reduced_in("source"),
-    "torch.linspace": _linspace,
-    "torch.masked_fill": _either("value"),
-    "torch.masked_scatter": _either("source"),
-    "torch.multinomial": always(COUNT),
-    "torch.nn.functional.grid_sample": _sampled,
-    "torch.nn.functional.interpolate": _interpolated,
-    "torch.nn.functional.pad": _padded,
-    "torch.normal": always(FINITE),
-    "torch.ones": always(point(1.0)),
-    "torch.ones_like": always(point(1.0)),
-    "torch.poisson": always(COUNT),
-    "torch.rand": _random_share,
-    "torch.rand_like": _random_share,
-    "torch.randint": _random_integer,
-    "torch.randint_like": _random_integer,
-    "torch.randn": always(FINITE),
-    "torch.randn_like": always(FINITE),
-    "torch.randperm": always(COUNT),
-    "torch.scatter": _either("src", "value"),
-    "torch.scatter_add": _added_in("src"),
-    "torch.scatter_reduce": _reduced_in("src"),
-    "torch.select_scatter": _either("src"),
-    "torch.slice_scatter": _either("src"),
-    "torch.tril_indices": always(COUNT),
-    "torch.triu_indices": always(COUNT),
-    "torch.where": _where,
-    "torch.zeros": always(point(0.0)),
-    "torch.zeros_like": always(point(0.0)),
-}
+STRUCTURE: dict[str, Transfer] = by_name(
+    {
+        """
+        adjoint as_strided as_tensor broadcast_to cat channel_shuffle chunk clone column_stack combinations conj detach
+        diagonal dsplit dstack einops.rearrange einops.repeat flatten flip fliplr flipud from_numpy gather hsplit hstack
+        index_select linalg.diagonal masked_select movedim narrow permute pixel_shuffle pixel_unshuffle positive ravel
+        real repeat_interleave reshape roll rot90 select split squeeze stack t take take_along_dim tensor tensor_split
+        tile transpose unbind unflatten unsqueeze view_as_real vsplit vstack
+        F.adaptive_max_pool1d F.adaptive_max_pool2d F.adaptive_max_pool3d F.max_pool1d F.max_pool2d F.max_pool3d
+        Tensor.contiguous Tensor.cpu Tensor.cuda Tensor.expand Tensor.expand_as Tensor.item Tensor.numpy
+        Tensor.pin_memory Tensor.repeat Tensor.requires_grad_ Tensor.reshape_as Tensor.to_dense Tensor.tolist
+        Tensor.type_as Tensor.unfold Tensor.view Tensor.view_as
+        """: same,
+        "F.unfold diag diag_embed diagflat tril triu": _or_zero,
+        """
+        F.one_hot Tensor.bernoulli_ Tensor.bool allclose bernoulli eq equal eye ge gt is_nonzero isclose isfinite isin
+        isinf isnan isneginf isposinf isreal le logical_and logical_not logical_or logical_xor lt ne signbit
+        """: always(TRUTH),
+        "bitwise_and bitwise_not bitwise_or bitwise_xor": _bits,
+        "Tensor.bfloat16 Tensor.double Tensor.float Tensor.half Tensor.to Tensor.type": _cast,
+        "Tensor.char Tensor.int Tensor.long Tensor.short": _truncated,
+        # What is behind a star is joined under the name of the parameter.
+        "atleast_1d atleast_2d atleast_3d broadcast_tensors cartesian_prod meshgrid": lambda given: given["tensors"],
+        """
+        F.adaptive_avg_pool2d F.adaptive_avg_pool3d F.avg_pool2d F.avg_pool3d adaptive_avg_pool1d avg_pool1d
+        """: _averaged,
+        "einops.reduce": _einops_reduce,
+        "Tensor Tensor.new_empty empty empty_like empty_strided": always(EVERYTHING),
+        "Tensor.cauchy_ Tensor.normal_ normal randn randn_like": always(FINITE),
+        "Tensor.dim Tensor.size multinomial poisson randperm tril_indices triu_indices": always(COUNT),
+        "Tensor.exponential_": always(POSITIVE),
+        "Tensor.geometric_": always(COUNT.without_zero()),
+        "Tensor.log_normal_": always(Interval(0.0, INF, plus_inf=True)),
+        "Tensor.new_ones ones ones_like": always(point(1.0)),
+        "Tensor.new_zeros Tensor.zero_ zeros zeros_like": always(point(0.0)),
+        "bitwise_left_shift bitwise_right_shift": always(INTEGERS),
+        "hamming_window hann_window": always(UNIT),
+        "Tensor.copy_": lifted(rounded, "src"),
+        "Tensor.new_full full full_like": lifted(rounded, "fill_value"),
+        "Tensor.new_tensor": lambda given: given["data"],
+        "Tensor.fill_diagonal_": lambda given: given["input"].join(rounded(given.form, given["fill_value"])),
+        "Tensor.uniform_": _uniform,
+        "arange": _arange,
+        "block_diag": lambda given: given["tensors"].join(point(0.0)),
+        "index_add": _added_in("source"),
+        "index_copy masked_scatter": _either("source"),
+        "index_fill masked_fill": _either("value"),
+        "index_put": lambda given: (
+            given["input"].join(given["values"])
+            if given.constant("accumulate") is False
+            else _added_in("values")(given)
+        ),
+        "index_reduce": _reduced_in("source"),
+        "linspace": lambda given: widened(given.form, given["start"].join(given["end"])),
+        "F.grid_sample": _sampled,
+        "F.interpolate": _interpolated,
+        "F.pad": _padded,
+        # From 0, which is drawn, up to below 1.
+        "rand rand_like": lambda given: Interval(0.0, given.form.below(1.0)),
+        "randint randint_like": _random_integer,
+        "scatter": _either("src", "value"),
+        "scatter_add": _added_in("src"),
+        "scatter_reduce": _reduced_in("src"),
+        "select_scatter slice_scatter": _either("src"),
+        "where": _where,
+    }
+)
 """Selection, movement, casts, tests and creation."""

@@ -99,13 +99,3 @@ def zones(operation: str, dtype: str, constants: Mapping[str, object] | None = N
 def _computed(operation: str, dtype: str, **constants: object) -> tuple[Zone, ...]:
     computed = COMPUTED[operation](operation, FORMATS[dtype], constants)
     return computed if computed is not None else measured(operation, dtype)
-
-
-@cache
-def composites() -> dict[str, tuple[Zone, ...]]:
-    """The zones of shapes written by hand, by their expression in x (and in `row`, 16 times x)."""
-    found: dict[str, list[Zone]] = {}
-    for line in table_zones.COMPOSITES.strip().splitlines():
-        expression, _, rest = line.partition(" | ")
-        found.setdefault(expression, []).extend(_read(expression, "x", rest.split()))
-    return {expression: tuple(parts) for expression, parts in found.items()}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanlint.hazards.watched import RESTORED
 from nanlint.ops.names import SIGNATURES, spellings
 from nanlint.prefilter.triggers import Trigger
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,17 +16,9 @@ if TYPE_CHECKING:
 
 
 # A function that restores a run by a helper makes an optimizer of parameters, or passes one on that it has loaded.
-_RESTORING = frozenset(
-    {
-        "load_state_dict",
-        "load_state",
-        "load_objects",
-        "resume_checkpoint",
-        "ckpt_path",
-        "resume_from_checkpoint",
-        "parameters",
-    }
-)
+_RESTORING = word_set("""
+    load_state_dict load_state load_objects resume_checkpoint ckpt_path resume_from_checkpoint parameters
+""")
 
 
 def trigger_of(rule: type[Rule]) -> Trigger:

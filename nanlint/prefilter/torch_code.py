@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.word_sets import word_set
+
 if TYPE_CHECKING:
     from nanlint.source.outline import Outline
 
-_KIN = frozenset(
-    {"lightning", "accelerate", "deepspeed", "einops", "transformers", "diffusers", "timm", "fastai", "kornia"}
-)
+_KIN = word_set("lightning accelerate deepspeed einops transformers diffusers timm fastai kornia")
 _TORCH_AND_KIN = (b"torch", *(name.encode() for name in sorted(_KIN)))
 # What a line of an import is made of that lists names.
 _LISTING = bytes(byte for byte in range(128) if chr(byte).isalnum()) + b"_,()"
-_OTHERS = frozenset({"numpy", "jax", "tensorflow", "mlx", "cupy", "paddle"})
+_OTHERS = word_set("numpy jax tensorflow mlx cupy paddle")
 # What may stand between `import` and `*`.
 _GAP = b" \t\f\\\r\n"
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanlint.word_sets import word_set
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TextIO
@@ -25,7 +27,7 @@ _HOMES = {
     "junit": ("junit", "chunks"),
     "rdjson": ("rdjson", "chunks"),
 }
-FOR_PEOPLE = frozenset({"full", "concise"})
+FOR_PEOPLE = word_set("full concise")
 """The formats that end in a closing line; the others are read by programs."""
 
 FORMATS: tuple[str, ...] = tuple(_HOMES)

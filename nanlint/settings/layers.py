@@ -11,13 +11,14 @@ from typing import Any
 from nanlint.settings.globs import anchored
 from nanlint.settings.paths import stated_path
 from nanlint.settings.resolved import COMMAND_LINE, Settings
+from nanlint.word_sets import word_set
 
 Values = dict[str, Any]
 """Field name of `Settings` -> value, for the fields that some layer states; `sources` is always there."""
 
-_GROWING = frozenset({"extend_select", "extend_exclude"})
-_GLOBS = frozenset({"include", "exclude", "extend_exclude"})
-_PATHS = frozenset({"baseline", "cache_dir"})
+_GROWING = word_set("extend_select extend_exclude")
+_GLOBS = word_set("include exclude extend_exclude")
+_PATHS = word_set("baseline cache_dir")
 
 
 def no_values() -> Values:

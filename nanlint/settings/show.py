@@ -8,12 +8,13 @@ from json import dumps
 from typing import TYPE_CHECKING, TextIO
 
 from nanlint.settings.paths import shown_path
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from nanlint.settings.resolved import Settings
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_NO_OPTION = frozenset({"root", "config", "sources", "left_out_rules"})
+_NO_OPTION = word_set("root config sources left_out_rules")
 
 
 def toml_key(key: object) -> str:

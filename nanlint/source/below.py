@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanlint.word_sets import word_set
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_PLAIN = frozenset(
-    {
-        "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "lineno", "module",
-        "name", "op", "ops", "rest", "simple", "str", "tag", "type_comment",
-    }
-)  # fmt: skip
+_PLAIN = word_set("""
+    arg asname attr conversion ctx id is_async kind kwd_attrs level lineno module name op ops rest simple str tag
+    type_comment
+""")
 """The fields that hold no expression, no statement and no part of one."""
 
 _fields_by_type: dict[type[ast.AST], tuple[str, ...]] = dict.fromkeys(

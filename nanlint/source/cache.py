@@ -22,6 +22,7 @@ import nanlint
 from nanlint.digest import digest_of
 from nanlint.sealed import read_regular, read_sealed, write_new, write_sealed
 from nanlint.source.read import UnreadableSource, read_bytes
+from nanlint.word_sets import word_set
 
 FOLDER = ".nanlint_cache"
 
@@ -37,7 +38,7 @@ _TAG_TEXT = b"Signature: 8a477f597d28d172789f06886806bc55\n# Written by nanlint;
 _OUR_NAME = re.compile(r"(?:[0-9a-f]{32}-[0-9a-f]{32}(?:-ungated)?|settings-[0-9a-f]{32})\.json(?:\.\d+)?")
 
 # Folders of nanlint without a say in what is found.
-_NO_MATTER = frozenset({"__pycache__", "confirm", "trace", "checkpoint", "report", "cli"})
+_NO_MATTER = word_set("__pycache__ confirm trace checkpoint report cli")
 
 Entry = list[Any]
 """[time of last change, size, hash of the bytes, what was found]: the first three as of when it was checked."""

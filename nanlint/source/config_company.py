@@ -17,6 +17,7 @@ from nanlint.source.config_entries import read_documents
 from nanlint.source.config_words import LARGEST_CONFIG, is_training_config
 from nanlint.source.lines import split_lines
 from nanlint.source.read import UnreadableSource, decode, read_bytes
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,9 +29,7 @@ _CONFIG_FOLDER = re.compile(
     r"(accelerate|deepspeed|launch(er)?|training|trainer|experiments?|recipes?|hparams)?[_-]?(conf|configs?|cfgs?|configuration)?",
     re.IGNORECASE,
 )
-_LAUNCHER_KEYS = frozenset(
-    {"compute_environment", "distributed_type", "zero_optimization", "deepspeed_config", "fsdp_config"}
-)
+_LAUNCHER_KEYS = word_set("compute_environment distributed_type zero_optimization deepspeed_config fsdp_config")
 # A folder with more than this holds the configs of many runs, and nobody can tell which belong together.
 _MOST_FILES = 60
 

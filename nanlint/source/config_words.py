@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from nanlint.word_sets import word_set
+
 # The largest config known to us has 40 kB; a tokenizer has megabytes.
 LARGEST_CONFIG = 512_000
 
 # Files of other tools, in every second folder of some repositories.
-_SOMETHING_ELSE = frozenset(
-    {
-        ".pre-commit-config.yaml", "Cargo.toml", "composer.json", "mkdocs.yml", "nanlint.toml", "package-lock.json", "package.json",
-        "poetry.toml", "pyproject.toml", "ruff.toml", "settings.json", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json",
-        "tsconfig.json", "vocab.json",
-    }
-)  # fmt: skip
+_SOMETHING_ELSE = word_set("""
+    .pre-commit-config.yaml Cargo.toml composer.json mkdocs.yml nanlint.toml package-lock.json package.json poetry.toml
+    pyproject.toml ruff.toml settings.json special_tokens_map.json tokenizer.json tokenizer_config.json tsconfig.json
+    vocab.json
+""")
 
 # Python code without one of these states nothing that a rule about settings reads. Searched one by one: that is
 # faster than a regular expression, and each costs half a per cent of a run.

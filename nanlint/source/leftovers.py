@@ -16,21 +16,21 @@ from typing import TYPE_CHECKING
 from nanlint.model import Edit, Span
 from nanlint.source.below import walk
 from nanlint.source.lines import split_lines
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 # Calls of these compute and do nothing else: no random numbers, no modules, nothing in place.
-_PURE = frozenset(
-    {"abs", "add", "clamp", "clamp_max", "clamp_min", "contiguous", "div", "double", "exp", "expm1", "flatten", "float",
-     "log", "log1p", "log_softmax", "mean", "mul", "neg", "norm", "permute", "pow", "prod", "reshape", "sigmoid",
-     "softmax", "sqrt", "square", "squeeze", "std", "sub", "sum", "t", "to", "transpose", "unsqueeze", "var",
-     "vector_norm", "view"}
-)  # fmt: skip
+_PURE = word_set("""
+    abs add clamp clamp_max clamp_min contiguous div double exp expm1 flatten float log log1p log_softmax mean mul neg
+    norm permute pow prod reshape sigmoid softmax sqrt square squeeze std sub sum t to transpose unsqueeze var
+    vector_norm view
+""")
 _VALUES = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Slice, ast.Tuple, ast.Call,
            ast.keyword, ast.expr_context, ast.operator, ast.unaryop)  # fmt: skip
 # With these a name can be read that is not written.
-_READERS = frozenset({"locals", "vars", "eval", "exec"})
+_READERS = word_set("locals vars eval exec")
 
 
 def leftovers(function: ast.AST, edits: Sequence[Edit], line: Callable[[int], str]) -> list[Edit]:

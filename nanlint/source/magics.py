@@ -11,28 +11,15 @@ import re
 from typing import TYPE_CHECKING
 
 from nanlint.source.lines import line_end, split_lines, without_end
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 # Cell magics whose body is Python that runs in the notebook's terms; the body of any other is not for us.
-PYTHON_CELL_MAGICS = frozenset(
-    {
-        "capture",
-        "debug",
-        "ipytest",
-        "memit",
-        "prun",
-        "pyinstrument",
-        "python",
-        "python3",
-        "scalene",
-        "snakeviz",
-        "time",
-        "timeit",
-        "wandb",
-    }
-)
+PYTHON_CELL_MAGICS = word_set("""
+    capture debug ipytest memit prun pyinstrument python python3 scalene snakeviz time timeit wandb
+""")
 
 _NEWLINE = r"(?:\r\n|\r|\n)"
 _CELL_MAGIC = re.compile(rf"(?:[ \t]*{_NEWLINE})*%%([^\s?]*)(?!\S*\?)")

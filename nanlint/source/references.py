@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from nanlint.source.below import walk
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 Rename = tuple["str | Sequence[ast.AST]", ast.expr]
 """The targets of an assignment, or the name of a function that returns something, and what it is."""
 
-SELVES = frozenset({"self", "cls"})
-CALLED = frozenset({"forward", "__call__"})
+SELVES = word_set("self cls")
+CALLED = word_set("forward __call__")
 """The methods that calling an object calls."""
 
 NO_REFERENCES = frozenset({ast.BinOp, ast.Compare, ast.Constant, ast.JoinedStr, ast.UnaryOp})
@@ -94,9 +95,7 @@ def last_word(node: ast.AST) -> str:
 
 
 # What is made of these is never called.
-_DATA = frozenset(
-    {"Parameter", "UninitializedParameter", "Buffer", "Tensor", "FloatTensor", "LongTensor", "BoolTensor"}
-)
+_DATA = word_set("Parameter UninitializedParameter Buffer Tensor FloatTensor LongTensor BoolTensor")
 
 # What an expression chooses among, or holds.
 _HOLDERS: dict[type[ast.expr], Callable[[Any], Iterable[ast.expr]]] = {

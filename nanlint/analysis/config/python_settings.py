@@ -15,6 +15,7 @@ from nanlint.analysis.config.settings import Config, Setting, Source, folded_pat
 from nanlint.model import Span
 from nanlint.ops.formats import FORMATS
 from nanlint.source.below import nodes_below
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,19 +27,17 @@ if TYPE_CHECKING:
 _CONFIG_CLASS = re.compile(
     r"(Config|Configuration|Args|Arguments|Params|Parameters|Hparams|HParams|Settings|Options|Cfg|Opts)$", re.IGNORECASE
 )
-_CONFIG_BASES = frozenset({"dataclass", "BaseModel", "BaseSettings", "NamedTuple", "TypedDict"})
+_CONFIG_BASES = word_set("dataclass BaseModel BaseSettings NamedTuple TypedDict")
 _CONFIG_CALL = re.compile(r"(Config|Args|Arguments|Namespace|Params|Hparams|HParams|EasyDict|edict|ConfigDict)$")
-_TRAINING_CALLS = frozenset(
-    {"Trainer", "Accelerator", "dict", "Fabric", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "RMSprop", "Adam8bit", "AdamW8bit", "Lamb", "Lion"}
-)  # fmt: skip
+_TRAINING_CALLS = word_set("""
+    Trainer Accelerator dict Fabric Adam AdamW NAdam RAdam Adamax Adagrad RMSprop Adam8bit AdamW8bit Lamb Lion
+""")
 _CONFIG_NAME = re.compile(
     r"_?(c|cfg|conf|config|configs|hparams|hps|args|opt|opts|params|flags|hyp)|.*(config|cfg|hparams|params)",
     re.IGNORECASE,
 )
-_DEFINES = frozenset(
-    {"DEFINE_float", "DEFINE_integer", "DEFINE_bool", "DEFINE_boolean", "DEFINE_string", "DEFINE_enum"}
-)
-_INFINITE = frozenset({"math.inf", "np.inf", "numpy.inf", "torch.inf"})
+_DEFINES = word_set("DEFINE_float DEFINE_integer DEFINE_bool DEFINE_boolean DEFINE_string DEFINE_enum")
+_INFINITE = word_set("math.inf np.inf numpy.inf torch.inf")
 
 
 class _Home(NamedTuple):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from nanlint.source.config_entries import as_number
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,18 +24,15 @@ Source = Literal["file", "argument", "field", "constant", "call"]
 or an entry of a dict, or as a keyword argument."""
 
 # Two settings in different sections of these names are about the same run.
-_PARTS_OF_A_RUN = frozenset(
-    {
-        "accelerate", "accelerator", "amp", "args", "cfg", "common", "config", "deepspeed", "distributed", "engine", "fsdp", "hparams",
-        "hyperparameters", "launcher", "model", "optim", "optim_conf", "optimizer", "optimizer_config", "params", "precision", "run",
-        "sched", "scheduler", "strategy", "train", "trainer", "training", "training_args", "training_arguments", "checkpoint", "optimization",
-        "kwargs",
-    }
-)  # fmt: skip
-_ON = frozenset({"true", "yes", "on", "1"})
-_OFF = frozenset({"false", "no", "off", "0", "none", "null"})
-_ABOUT_ABOVE = frozenset({"enabled", "enable"})
-_BOUNDS = frozenset({"max_norm", "norm", "value", "clip_value", "clip_norm", "max_value"})
+_PARTS_OF_A_RUN = word_set("""
+    accelerate accelerator amp args cfg common config deepspeed distributed engine fsdp hparams hyperparameters launcher
+    model optim optim_conf optimizer optimizer_config params precision run sched scheduler strategy train trainer
+    training training_args training_arguments checkpoint optimization kwargs
+""")
+_ON = word_set("true yes on 1")
+_OFF = word_set("false no off 0 none null")
+_ABOUT_ABOVE = word_set("enabled enable")
+_BOUNDS = word_set("max_norm norm value clip_value clip_norm max_value")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 

@@ -29,6 +29,7 @@ from nanlint.analysis.selection import is_shape
 from nanlint.analysis.sources import suggests_mask
 from nanlint.analysis.storage import in_order, storages
 from nanlint.ops.names import METHODS
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 # A tuple in a tuple in a tuple: deeper ones are not searched for what was changed in place.
 _DEEPEST_PART = 4
 # Comparisons, and what is made of them: no other index is either, and nobody inverts the number of an element.
-_TESTS = COMPARISONS | {"torch.bitwise_not", "torch.logical_not", "torch.logical_and", "torch.logical_or"}
+_TESTS = COMPARISONS | torch_names("bitwise_not logical_not logical_and logical_or")
 # float16 ends here: what is below is written to hide something.
 _LOWEST = -65504.0
 _REQUIRES_GRADIENT = METHODS["requires_grad_"]

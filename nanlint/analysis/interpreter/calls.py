@@ -25,26 +25,19 @@ from nanlint.analysis.op_graph import (
 )
 from nanlint.analysis.project.index import Class, Function, dotted
 from nanlint.ops.names import METHODS, TENSOR_ONLY_METHODS
+from nanlint.word_sets import word_set
 
 # Methods by which lists, dicts and sets take something in.
-_TAKING = frozenset({"append", "extend", "add", "insert", "update", "appendleft", "setdefault", "put"})
+_TAKING = word_set("append extend add insert update appendleft setdefault put")
 # What only shows or writes down what it is given.
-_WRITING = frozenset(
-    {
-        "print", "add_scalar", "add_scalars", "add_histogram", "add_image", "add_figure", "info", "debug", "warning", "error", "write",
-        "set_postfix", "set_postfix_str", "set_description", "log_metrics", "log_dict", "log_scalar", "writerow", "display", "pprint",
-        "plot", "imshow", "scatter_plot", "hist", "savefig", "bar", "title", "format", "log_value", "logkv", "record",
-    }
-)  # fmt: skip
-_WRITERS = frozenset(
-    {
-        "wandb", "logging", "logger", "writer", "tensorboard", "plt", "matplotlib", "mlflow", "tqdm", "pbar", "tb", "neptune", "comet_ml",
-    }
-)  # fmt: skip
-_STILL_IT = frozenset(
-    {"to", "cuda", "cpu", "train", "eval", "half", "float", "double", "bfloat16", "requires_grad_", "xpu"}
-)
-_SPREADS = frozenset({"std", "var"})
+_WRITING = word_set("""
+    print add_scalar add_scalars add_histogram add_image add_figure info debug warning error write set_postfix
+    set_postfix_str set_description log_metrics log_dict log_scalar writerow display pprint plot imshow scatter_plot
+    hist savefig bar title format log_value logkv record
+""")
+_WRITERS = word_set("wandb logging logger writer tensorboard plt matplotlib mlflow tqdm pbar tb neptune comet_ml")
+_STILL_IT = word_set("to cuda cpu train eval half float double bfloat16 requires_grad_ xpu")
+_SPREADS = word_set("std var")
 _OBJECTS = frozenset({INSTANCE})
 _CALLED = frozenset({REFERENCE, FUNCTION, INSTANCE, LAYER})
 

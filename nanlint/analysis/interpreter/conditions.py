@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.dtypes import format_of
 from nanlint.analysis.op_graph import ATTRIBUTE, JOIN, NUMBER, PARAMETER, TENSOR, UNKNOWN, Op, Value, made_from
-from nanlint.analysis.relations import SAME_PLACES, aligned, root
+from nanlint.analysis.relations import SAME_PLACES, aligned, op_behind
 from nanlint.ops.interval import EVERYTHING, INF, Interval
-from nanlint.ops.names import METHODS
+from nanlint.ops.names import METHODS, tensor_methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ IS_NONE = "<is none>"
 _ZERO, NOT_ZERO = Interval(0.0, 0.0), replace(EVERYTHING, nonzero=True)
 _ANY, _ALL, _ITEM = METHODS["any"], METHODS["all"], METHODS["item"]
 _NUMBERS = frozenset({_ITEM, "float", "bool", METHODS["is_nonzero"]})
-_ADDED = frozenset({METHODS["sum"], METHODS["mean"]})
+_ADDED = tensor_methods("sum mean")
 _COUNTED = _ADDED | {METHODS["numel"], METHODS["size"], "len", METHODS["count_nonzero"]}
 _DEEPEST = 12
 _NEGATED = {"gt": "le", "ge": "lt", "lt": "ge", "le": "gt", "eq": "ne", "ne": "eq"}
@@ -81,7 +81,7 @@ def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:  # noqa
 
 def _differing(op: Op, *, holds: bool) -> Iterator[Told]:
     """`(labels != -100).any()`, or not `(labels == -100).all()`: some label is left."""
-    test = made_from(op.subject) if op.subject is not None else None
+    test = made_from(op.subject)
     word = "torch.ne" if op.function == _ANY and holds else "torch.eq" if op.function == _ALL and not holds else ""
     if test is not None and test.function == word and test.subject is not None:
         yield Told(test.subject, EVERYTHING, some=True)
@@ -203,9 +203,7 @@ def _least_told(said: str, other: Interval) -> float | None:
     return end if end is not None and math.isfinite(end) else None
 
 
-_VIEWED = frozenset(
-    METHODS[word] for word in ["float", "long", "int", "bool", "view", "reshape", "flatten", "squeeze", "to", "detach"]
-)
+_VIEWED = tensor_methods("float long int bool view reshape flatten squeeze to detach")
 
 
 def _stretch(word: str, limit: float) -> Interval | None:
@@ -249,7 +247,7 @@ def range_where(value: Value, mask: Value, *, holds: bool) -> Interval:
         if aligned(bound.value, value):
             known = tightened(known, bound, value.dtype, value.kind)
             continue
-        op = made_from(root(bound.value))
+        op = op_behind(bound.value)
         if op is not None and op.function == "torch.abs" and aligned(op.subject, value):
             known = _by_size(known, bound.range)
         elif op is not None and _is_square(op) and aligned(op.subject, value):

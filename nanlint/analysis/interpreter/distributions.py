@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import CALL, made_from
 from nanlint.ops.names import HELD_FOR_LOGITS
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
 
 _PACKAGE = "torch.distributions."
-_LOCATED = frozenset({"Normal", "Laplace", "Gumbel", "Cauchy"})
+_LOCATED = word_set("Normal Laplace Gumbel Cauchy")
 _PARAMETERS = {
     **dict.fromkeys((kind for kind, _ in HELD_FOR_LOGITS), ("probs", "logits")),
     **dict.fromkeys(_LOCATED, ("loc", "scale")),

@@ -52,7 +52,7 @@ class Env:
 
     def indexed(self, index: Value | None) -> Env:
         """The environment behind `x.gather(-1, n - 1)`, which raises unless n is at least 1."""
-        op = made_from(index) if index is not None else None
+        op = made_from(index)
         less = op.operands.get("other") if op is not None and op.function == "torch.sub" else None
         if op is None or op.subject is None or less is None or less.number is None:
             return self

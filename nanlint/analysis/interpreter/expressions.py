@@ -27,6 +27,7 @@ from nanlint.analysis.project.index import Class, Function, dotted
 from nanlint.ops.formats import FORMATS
 from nanlint.ops.interval import COUNT, point
 from nanlint.ops.names import ATTRIBUTES
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,7 +48,7 @@ DEEPEST = 200
 
 
 # They raise for an index below 0.
-_INDEXED = frozenset({"torch.gather", "torch.index_select", "torch.take_along_dim"})
+_INDEXED = torch_names("gather index_select take_along_dim")
 
 
 class Expressions:

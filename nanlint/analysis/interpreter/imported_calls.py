@@ -23,6 +23,7 @@ from nanlint.analysis.op_graph import (
 from nanlint.analysis.project.index import dotted
 from nanlint.ops.interval import COUNT, FINITE, TRUTH, UNIT, Interval, point
 from nanlint.ops.names import BUILTINS, CANONICAL
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from nanlint.analysis.interpreter.arguments import Arguments
@@ -44,16 +45,14 @@ _NUMPY_SAME = frozenset(
         *_NUMPY_WORDS.values(),
     }
 )  # fmt: skip
-_WRAPPERS = frozenset(
-    {
-        "torch.compile", "torch.jit.script", "torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel", "copy.deepcopy",
-        "torch.nn.utils.spectral_norm", "torch.nn.utils.weight_norm", "copy.copy",
-    }
-)  # fmt: skip
-_TRUTHS = frozenset({"hasattr", "isinstance", "callable", "issubclass"})
-_KEPT_AS_WRITTEN = frozenset({"range", "enumerate", "zip", "torch.finfo", "numpy.finfo"}) | AUTOCASTS
+_WRAPPERS = word_set("""
+    torch.compile torch.jit.script torch.nn.DataParallel torch.nn.parallel.DistributedDataParallel copy.deepcopy
+    torch.nn.utils.spectral_norm torch.nn.utils.weight_norm copy.copy
+""")
+_TRUTHS = word_set("hasattr isinstance callable issubclass")
+_KEPT_AS_WRITTEN = word_set("range enumerate zip torch.finfo numpy.finfo") | AUTOCASTS
 _TYPED = {"FloatTensor": "float32", "HalfTensor": "float16", "DoubleTensor": "float64", "BFloat16Tensor": "bfloat16"}
-_SPREADS = frozenset({"torch.std", "torch.var"})
+_SPREADS = torch_names("std var")
 
 
 class ImportedCalls(Layers):

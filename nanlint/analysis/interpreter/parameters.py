@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, CLASS, INSTANCE, NONE, NUMBER, PARAMETER, TENSOR, UNKNOWN, Value
 from nanlint.analysis.project.index import Class, dotted
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from nanlint.analysis.make import Maker
     from nanlint.analysis.project.index import Function
 
-_NUMBERS = frozenset({"float", "int", "bool"})
-_TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
+_NUMBERS = word_set("float int bool")
+_TENSORS = word_set("Tensor FloatTensor LongTensor BoolTensor")
 
 
 def parameters(

@@ -6,24 +6,18 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.conditions import OR
 from nanlint.analysis.op_graph import CALL, DTYPE, JOIN, NOTHING
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
 
-NO_GRADIENT = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
-WITH_GRADIENT = frozenset({"torch.enable_grad", "torch.autograd.enable_grad"})
-SWITCHES = frozenset({"torch.set_grad_enabled", "torch.autograd.set_grad_enabled"})
-AUTOCASTS = frozenset({"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"})
-_EXPORTS = frozenset(
-    f"torch.{name}"
-    for name in (
-        "jit.is_scripting",
-        "jit.is_tracing",
-        "onnx.is_in_onnx_export",
-        "compiler.is_exporting",
-        "_C._get_tracing_state",
-    )
-)
+NO_GRADIENT = torch_names("no_grad inference_mode autograd.no_grad")
+WITH_GRADIENT = torch_names("enable_grad autograd.enable_grad")
+SWITCHES = torch_names("set_grad_enabled autograd.set_grad_enabled")
+AUTOCASTS = torch_names("autocast amp.autocast cuda.amp.autocast cpu.amp.autocast")
+_EXPORTS = torch_names("""
+    jit.is_scripting jit.is_tracing onnx.is_in_onnx_export compiler.is_exporting _C._get_tracing_state
+""")
 
 
 def is_export(test: Value) -> bool:

@@ -21,6 +21,7 @@ from nanlint.analysis.interpreter.regions import (
 )
 from nanlint.analysis.op_graph import ARRAY, CALL, NONE, NOTHING, NUMBER, REFERENCE, TENSOR, UNKNOWN, Value
 from nanlint.analysis.project.index import Function, bindings, dotted
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from nanlint.analysis.project.graph import Graph
     from nanlint.analysis.project.index import CallSite
 
-_ASSERTIONS = frozenset({"_check", "_assert", "check"})
-_EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit"})
+_ASSERTIONS = word_set("_check _assert check")
+_EXITS = word_set("sys.exit exit quit os._exit")
 
 
 class Interpreter(Matching):

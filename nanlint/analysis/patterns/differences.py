@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import TENSOR, UNKNOWN, Value, made_from
+from nanlint.analysis.op_graph import TENSOR, UNKNOWN, Value
 from nanlint.analysis.patterns.under_roots import is_kept_elsewhere, squared
-from nanlint.analysis.relations import aligned, maker, root, same
+from nanlint.analysis.relations import aligned, maker, op_behind, root, same
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op
 
 _SUB, _ADD, _MUL = (frozenset({f"torch.{word}"}) for word in ("sub", "add", "mul"))
 _EINSUM = frozenset({"torch.einsum"})
-_PRODUCTS = frozenset({"torch.matmul", "torch.mm", "torch.bmm"})
-_SUMS = frozenset({"torch.sum", "torch.mean"})
-_SIZES = frozenset({"torch.abs", "torch.square", "torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm"})
+_PRODUCTS = torch_names("matmul mm bmm")
+_SUMS = torch_names("sum mean")
+_SIZES = torch_names("abs square norm linalg.norm linalg.vector_norm")
 _SIDES = 3
 
 
@@ -38,7 +39,7 @@ def _factors(value: Value) -> list[Value]:
 
 def is_quadratic_form(value: Value) -> bool:
     """`(d @ a * d).sum()`, `d @ a @ d.T` and `einsum("i,ij,j->", d, a, d)`: a squared distance by a matrix, inverted as a rule."""
-    made = made_from(root(value))
+    made = op_behind(value)
     if made is not None and made.function in _SUMS:
         made = maker(made.subject, _MUL)
     if made is None:
@@ -80,7 +81,7 @@ def is_rest(value: Value) -> bool:
 
 def is_size(value: Value | None) -> bool:
     """Whether it is a square or an absolute value, or a number times one."""
-    made = made_from(root(value)) if value is not None else None
+    made = op_behind(value)
     if value is None or made is None:
         return False
     factors = made.operands.values() if made.function == "torch.mul" else ()

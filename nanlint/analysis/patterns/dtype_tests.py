@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.listed_nodes import nodes_of
 from nanlint.source.below import walk
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op
     from nanlint.analysis.project.index import Function
 
-_ASKING = frozenset({"dtype", "float16", "bfloat16", "half", "is_autocast_enabled", "autocast"})
+_ASKING = word_set("dtype float16 bfloat16 half is_autocast_enabled autocast")
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 

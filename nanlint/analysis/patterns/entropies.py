@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.analysis.op_graph import NUMBER, made_from
+from nanlint.analysis.op_graph import NUMBER
 from nanlint.analysis.patterns.log_arguments import is_bounded, way_to_zero
 from nanlint.analysis.patterns.probabilities import SOFTMAX, origins
-from nanlint.analysis.relations import maker, root, same
+from nanlint.analysis.relations import maker, op_behind, same
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op, Value
 
-_LOGS = frozenset({"torch.log", "torch.log2", "torch.log10"})
+_LOGS = torch_names("log log2 log10")
 _LOG_SOFTMAX = frozenset({"torch.log_softmax"})
 DIVERGENCE = "torch.nn.functional.kl_div"
 
@@ -34,23 +35,23 @@ def entropy_in(product: Op, infinite: str) -> Entropy | None:
     weight = product.operands.get(factor)
     if log is None or weight is None or log.subject is None:
         return None
-    minus = maker(weight, frozenset({"torch.neg"}))
+    minus = maker(weight, "torch.neg")
     weight = minus.subject if minus is not None and minus.subject is not None else weight
     return Entropy(factor, log, minus) if _can_both_be_zero(weight, log.subject) else None
 
 
 def _log(value: Value) -> Op | None:
     """The logarithm that it is, or from which something is taken away: `t * (t.log() - y)`."""
-    made = made_from(root(value))
+    made = op_behind(value)
     if made is not None and made.function == "torch.sub" and made.subject is not None:
-        made = made_from(root(made.subject))
+        made = op_behind(made.subject)
     return made if made is not None and made.function in _LOGS else None
 
 
 def _can_both_be_zero(factor: Value, argument: Value) -> bool:
     if NUMBER in {factor.kind, argument.kind} or not (factor.range.has_zero and argument.range.has_zero):
         return False
-    divided = maker(argument, frozenset({"torch.div"}))
+    divided = maker(argument, "torch.div")
     if same(factor, argument) or (divided is not None and same(factor, divided.subject)):
         way = way_to_zero(factor)
         return not is_bounded(factor) or (way is not None and not way.is_underflow)
@@ -73,6 +74,6 @@ def is_trained_target(divergence: Op, ops: list[Op]) -> bool:
 
 def _logits(target: Value) -> Value | None:
     """Of a softmax, or of the exp of a log_softmax."""
-    grown = maker(target, frozenset({"torch.exp"}))
+    grown = maker(target, "torch.exp")
     made = maker(grown.subject, _LOG_SOFTMAX) if grown is not None else next(iter(origins(target)), None)
     return made.subject if made is not None and (grown is not None or made.function == SOFTMAX) else None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from nanlint.analysis.op_graph import Op, Value, made_from
-from nanlint.analysis.relations import maker, root
+from nanlint.analysis.relations import maker, op_behind
+from nanlint.word_sets import torch_names
 
-_ADD, _SWALLOWING = frozenset({"torch.add"}), frozenset({"torch.relu", "torch.nn.functional.softplus"})
-_PRODUCTS, _CLAMPS = frozenset({"torch.matmul", "torch.bmm", "torch.mm"}), frozenset({"torch.clamp", "torch.clamp_min"})
+_ADD, _SWALLOWING = frozenset({"torch.add"}), torch_names("relu nn.functional.softplus")
+_PRODUCTS, _CLAMPS = torch_names("matmul bmm mm"), torch_names("clamp clamp_min")
 _LARGEST = 1e-3
 
 
@@ -51,4 +52,4 @@ def is_clamped_to_zero(value: Value) -> bool:
 def is_raised_before_product(value: Value) -> bool:
     """`(p + eps) @ q`: the product can be 0."""
     product = maker(value, _PRODUCTS)
-    return product is not None and any(raised(made_from(root(each))) is not None for each in product.operands.values())
+    return product is not None and any(raised(op_behind(each)) is not None for each in product.operands.values())

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.op_graph import CALL, JOIN, NUMBER, made_from
 from nanlint.analysis.patterns.probabilities import origins
-from nanlint.analysis.relations import NORMS, root, same
+from nanlint.analysis.relations import NORMS, op_behind, same
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op, Value
@@ -22,18 +23,14 @@ LOGSUMEXP, LOGADDEXP, SOFTMAX, LOGCUMSUMEXP = (
     "torch.softmax",
     "torch.logcumsumexp",
 )
-LOGS, QUOTIENTS = frozenset({"torch.log", "torch.log1p"}), frozenset({"torch.div", "torch.reciprocal"})
+LOGS, QUOTIENTS = torch_names("log log1p"), torch_names("div reciprocal")
 # Of exponentials, and what the logarithm of it is.
 _TOTALS = {"torch.sum": LOGSUMEXP, "torch.cumsum": LOGCUMSUMEXP, "torch.mean": ""}
-_LOGARITHMS = frozenset({"torch.log", "torch.log1p", "torch.log_softmax", "torch.nn.functional.logsigmoid"})
-_PEAKS = frozenset(
-    f"torch.{word}" for word in ("max", "amax", "logsumexp", "cummax", "logcumsumexp", "scatter_reduce", "maximum")
-)
-_KEEPING = frozenset(
-    f"torch.{word}" for word in ("mul", "div", "neg", "add", "sub", "where", "masked_fill", "clamp", "clamp_min")
-)
-_PRODUCTS = frozenset(f"torch.{word}" for word in ("mul", "matmul", "einsum", "outer", "mm"))
-_CLAMPS = frozenset({"torch.clamp", "torch.clamp_min", "torch.clamp_max", "torch.minimum"})
+_LOGARITHMS = torch_names("log log1p log_softmax nn.functional.logsigmoid")
+_PEAKS = torch_names("max amax logsumexp cummax logcumsumexp scatter_reduce maximum")
+_KEEPING = torch_names("mul div neg add sub where masked_fill clamp clamp_min")
+_PRODUCTS = torch_names("mul matmul einsum outer mm")
+_CLAMPS = torch_names("clamp clamp_min clamp_max minimum")
 _DEEPEST = 6
 
 
@@ -204,7 +201,7 @@ def _is_shifted(op: Op, depth: int) -> bool:
 def _is_peak(value: Value) -> bool:
     """A maximum, also one that a helper of some library has taken by groups."""
     for op in origins(value):
-        behind = made_from(root(op.subject)) if op.function.startswith("<") and op.subject is not None else None
+        behind = op_behind(op.subject) if op.function.startswith("<") and op.subject is not None else None
         for made in (op, behind):
             if made is None:
                 continue
@@ -223,11 +220,11 @@ def _is_peak(value: Value) -> bool:
 
 def _is_of_lengths(value: Value) -> bool:
     """`torch.outer(x.norm(dim=1), y.norm(dim=1))`: what is divided by the lengths of both is a cosine."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or op.function not in _PRODUCTS:
         return False
     parts = [part for each in op.operands.values() for part in (each.parts or (each,)) if part.kind != "text"]
-    makers = [made_from(root(part)) for part in parts]
+    makers = [op_behind(part) for part in parts]
     return len(makers) > 1 and all(made is not None and made.function in NORMS for made in makers)
 
 
@@ -239,12 +236,12 @@ def _is_less_its_bound(op: Op) -> bool:
 
 
 def _negated(value: Value | None) -> Value | None:
-    op = made_from(root(value)) if value is not None else None
+    op = op_behind(value)
     return op.subject if op is not None and op.function == "torch.neg" else None
 
 
 def _is_bound_of(bound: Value | None, value: Value | None) -> bool:
-    op = made_from(root(bound)) if bound is not None else None
+    op = op_behind(bound)
     floor = op.operands.get("min") if op is not None else None
     is_clamped = op is not None and (
         op.function == "torch.relu" or (op.function in _CLAMPS and floor is not None and floor.number == 0)
@@ -254,5 +251,5 @@ def _is_bound_of(bound: Value | None, value: Value | None) -> bool:
 
 def is_bounded_on_a_path(value: Value) -> bool:
     """Whether some path clamps it: who asks for the bound gets it."""
-    op = made_from(root(value))
+    op = op_behind(value)
     return op is not None and op.function == JOIN and any(made.function in _CLAMPS for made in origins(value))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import CALL, ELEMENT, NUMBER, TENSOR, made_from
+from nanlint.analysis.op_graph import CALL, ELEMENT, NUMBER, TENSOR
 from nanlint.analysis.origins import LAYERS
 from nanlint.analysis.patterns.exponentials import LOGS, QUOTIENTS, by_hand, is_bounded_on_a_path, is_shifted
 from nanlint.analysis.patterns.probabilities import origins
-from nanlint.analysis.relations import maker, root, same
+from nanlint.analysis.relations import maker, op_behind, same
 from nanlint.ops.interval import INF
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,23 +19,12 @@ if TYPE_CHECKING:
 
 # What is divided by this or less is twenty times what it was.
 _AMPLIFYING = 0.05
-_SCALING = frozenset({"torch.mul", "torch.div", "torch.neg"})
-_LOG_PROBABILITIES = frozenset({"torch.log_softmax", "torch.nn.functional.logsigmoid"})
-_SPLITTING = frozenset(
-    {
-        "torch.chunk",
-        "torch.split",
-        "torch.unbind",
-        "torch.Tensor.chunk",
-        "torch.Tensor.split",
-        "torch.stack",
-        "torch.cat",
-        ELEMENT,
-    }
-)
-_SQUARES = frozenset({"torch.pow", "torch.square"})
-_ADDING = frozenset({"torch.add", "torch.sub"})
-_PRODUCTS = frozenset(f"torch.{word}" for word in ("matmul", "mv", "mm", "bmm"))
+_SCALING = torch_names("mul div neg")
+_LOG_PROBABILITIES = torch_names("log_softmax nn.functional.logsigmoid")
+_SPLITTING = torch_names("chunk split unbind Tensor.chunk Tensor.split stack cat") | {ELEMENT}
+_SQUARES = torch_names("pow square")
+_ADDING = torch_names("add sub")
+_PRODUCTS = torch_names("matmul mv mm bmm")
 _COSH, _SAMPLING = "torch.cosh", "torch.multinomial"
 _DEEPEST = 6
 
@@ -67,7 +57,7 @@ def why_large(op: Op, exponent: Value, ops: list[Op]) -> str:
 def unscaled(value: Value) -> Value:
     """`logvar` of `0.5 * logvar` and of `-logvar`."""
     for _ in range(_DEEPEST):
-        op = made_from(root(value))
+        op = op_behind(value)
         parts = (
             [each for each in op.operands.values() if each.kind is not NUMBER]
             if op is not None and op.function in _SCALING
@@ -80,7 +70,7 @@ def unscaled(value: Value) -> Value:
 
 
 def _is_computed(value: Value) -> bool:
-    op = made_from(root(value))
+    op = op_behind(value)
     return op is not None and not op.function.startswith("<")
 
 
@@ -89,30 +79,25 @@ def _is_sampled_by(op: Op, ops: list[Op]) -> bool:
 
 
 def _is_log_of(op: Op, log: Op) -> bool:
-    return log.function == "torch.log" and log.subject is not None and made_from(root(log.subject)) is op
+    return log.function == "torch.log" and log.subject is not None and op_behind(log.subject) is op
 
 
 def _is_amplified(value: Value) -> bool:
     """`x / eps`, and logits times something learned: neither of the two has to be large by itself. `-s / eps` is how a cost is written."""
-    op = made_from(root(value))
+    op = op_behind(value)
     above, below = (op.operands.get("input"), op.operands.get("other")) if op is not None else (None, None)
     if op is None or above is None or below is None:
         return False
     if op.function == "torch.div":
         by = below.range.constant
-        return (
-            by is not None
-            and 0 < by <= _AMPLIFYING
-            and not above.is_known
-            and maker(above, frozenset({"torch.neg"})) is None
-        )
+        return by is not None and 0 < by <= _AMPLIFYING and not above.is_known and maker(above, "torch.neg") is None
     pairs = ((above, below), (below, above)) if op.function == "torch.mul" else ()
     return any(one.learned and other.kind is TENSOR and not other.is_known for one, other in pairs)
 
 
 def _is_log_ratio(value: Value) -> bool:
     """A difference of log-probabilities, of which one at least was computed as such."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or op.function != "torch.sub" or same(op.operands.get("input"), op.operands.get("other")):
         return False
     return any(_is_log_probability(each) for each in op.operands.values())
@@ -120,7 +105,7 @@ def _is_log_ratio(value: Value) -> bool:
 
 def _is_log_probability(value: Value) -> bool:
     for op in origins(value):
-        made = made_from(root(op.subject)) if op.function == "torch.sum" and op.subject is not None else op
+        made = op_behind(op.subject) if op.function == "torch.sum" and op.subject is not None else op
         if made is not None and (
             made.function in _LOG_PROBABILITIES or (made.function == CALL and made.where.endswith("log_prob"))
         ):
@@ -131,7 +116,7 @@ def _is_log_probability(value: Value) -> bool:
 def _is_of_layer(value: Value) -> bool:
     """Whether a layer has made it, or a part of it."""
     for _ in range(_DEEPEST):
-        op = made_from(root(value))
+        op = op_behind(value)
         if op is None:
             return False
         if op.where == "network" or op.function in LAYERS:
@@ -148,7 +133,7 @@ def _is_of_layer(value: Value) -> bool:
 
 def _is_decay(value: Value) -> bool:
     """`-x`, as a decay is written, and `x - x.detach()`; what is learned or a layer makes has either sign."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None:
         return False
     if op.function == "torch.sub":
@@ -163,10 +148,10 @@ def _is_log_variance(exp: Op, ops: list[Op]) -> bool:
     for op in ops:
         if op.function == CALL and op.where.startswith("torch.distributions."):
             scale = op.operands.get("scale") or op.operands.get("1")
-            if scale is not None and made_from(root(scale)) is exp:
+            if scale is not None and op_behind(scale) is exp:
                 return True
         terms = list(_terms(op, _DEEPEST)) if op.function in _ADDING else []
-        made = [made_from(root(term)) for term in terms]
+        made = [op_behind(term) for term in terms]
         is_beside = exp in made and any(same(term, exp.subject) for term in terms)
         if is_beside and any(each is not None and each.function in _SQUARES for each in made):
             return True
@@ -176,7 +161,7 @@ def _is_log_variance(exp: Op, ops: list[Op]) -> bool:
 def _terms(op: Op, depth: int) -> Iterator[Value]:
     """What a sum is made of, differences included."""
     for value in op.operands.values():
-        made = made_from(root(value))
+        made = op_behind(value)
         if made is not None and depth and made.function in _ADDING:
             yield from _terms(made, depth - 1)
         else:
@@ -185,9 +170,9 @@ def _terms(op: Op, depth: int) -> Iterator[Value]:
 
 def kernel_divided_by(total: Value) -> Op | None:
     """The exponential of which whole rows are 0, if `total` is the product of it with a vector: Sinkhorn's `K @ v`."""
-    op = made_from(root(total))
+    op = op_behind(total)
     for factor in op.operands.values() if op is not None and op.function in _PRODUCTS else ():
-        made = maker(factor, frozenset({"torch.exp"}))
+        made = maker(factor, "torch.exp")
         if made is not None and made.subject is not None and (made.subject.range.high <= 0 or _is_decay(made.subject)):
             return made
     return None

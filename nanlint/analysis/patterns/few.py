@@ -8,40 +8,24 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanlint.analysis.op_graph import JOIN, PARAMETER, TUPLE, made_from
 from nanlint.analysis.patterns.tensors import sliced
 from nanlint.analysis.patterns.zeros import is_of_lengths
-from nanlint.analysis.relations import maker, root, same
+from nanlint.analysis.relations import maker, op_behind, same
 from nanlint.analysis.selection import emptied_by
 from nanlint.analysis.sources import suggests_mask, suggests_one_for_each_sample
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nanlint.analysis.op_graph import Op, Value
 
-_PARTS = frozenset({"subscript", "<element>", "torch.split", "torch.chunk", "torch.narrow", "torch.index_select"})
-_GROUPING = frozenset({"torch.reshape", "torch.Tensor.view"})
-_TESTS = frozenset(
-    f"torch.{word}"
-    for word in (
-        "eq",
-        "ne",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "logical_and",
-        "logical_or",
-        "bitwise_and",
-        "bitwise_or",
-        "bitwise_not",
-        "nonzero",
-        "isnan",
-        "any",
-        "all",
-    )
-)
+_PARTS = word_set("subscript <element> torch.split torch.chunk torch.narrow torch.index_select")
+_GROUPING = torch_names("reshape Tensor.view")
+_TESTS = torch_names("""
+    eq ne lt le gt ge logical_and logical_or bitwise_and bitwise_or bitwise_not nonzero isnan any all
+""")
 
 
-SPREADS = frozenset({"torch.std", "torch.var"})
+SPREADS = torch_names("std var")
 
 
 class Few(NamedTuple):
@@ -64,7 +48,7 @@ LOSSES = frozenset(
         "binary_cross_entropy", "kl_div",
     )
 )  # fmt: skip
-IGNORING = frozenset({"torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss"})
+IGNORING = torch_names("nn.functional.cross_entropy nn.functional.nll_loss")
 # A loss that ignores targets, where it is made -> where reduction and ignore_index stand among the arguments, which no signature names.
 LAYERS = {"torch.nn.CrossEntropyLoss": ("2", "4"), "torch.nn.NLLLoss": ("2", "4")}
 # Targets that are not to be learned, by torch's own convention: all of a batch can be that. Pixels without a class: hardly all of a crop.
@@ -126,7 +110,7 @@ def _is_filled_with(target: Value, mark: Value | None, depth: int = _DEEPEST) ->
     part = sliced(target)
     if part is not None and part.subject is not None and depth:
         return _is_filled_with(part.subject, mark, depth - 1)
-    filled = made_from(root(target))
+    filled = op_behind(target)
     if filled is None or not depth or filled.function not in {"torch.masked_fill", "torch.where"}:
         return False
     for name, value in filled.operands.items():
@@ -180,7 +164,7 @@ def _is_corrected(op: Op) -> bool:
 
 
 def _few_given(op: Op, subject: Value, others: Iterable[Op]) -> Few | None:
-    made = made_from(root(subject))
+    made = op_behind(subject)
     if made is None:
         return None
     stacked = made.subject if made.function == "torch.stack" else None
@@ -207,15 +191,15 @@ def _is_divisor(op: Op, others: Iterable[Op]) -> bool:
 
 def _is_standardised(quotient: Op, spread: Op) -> bool:
     """`(x - x.mean()) / (x.std() + eps)`: the values are divided by their own spread."""
-    below = made_from(root(quotient.operands["other"])) if "other" in quotient.operands else None
+    below = op_behind(quotient.operands["other"]) if "other" in quotient.operands else None
     while (
         below is not None
         and below is not spread
         and below.function in {"torch.add", "torch.clamp", "torch.clamp_min", "torch.sqrt", "torch.maximum"}
     ):
-        below = made_from(root(below.subject)) if below.subject is not None else None
+        below = op_behind(below.subject)
     above = quotient.operands.get("input")
-    centred = maker(above, frozenset({"torch.sub"}))
+    centred = maker(above, "torch.sub")
     values = centred.operands.get("input") if centred is not None else above
     return below is spread and same(values, spread.subject)
 

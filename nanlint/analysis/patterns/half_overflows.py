@@ -6,36 +6,35 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.dtypes import dtype_made
-from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, JOIN, NUMBER, PARAMETER, Op, Value, made_from
+from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, JOIN, NUMBER, PARAMETER, Op, Value
 from nanlint.analysis.patterns.norms import is_square_root
 from nanlint.analysis.patterns.tensors import is_data
 from nanlint.analysis.relations import NORMS as VECTOR_NORMS
-from nanlint.analysis.relations import root, same
+from nanlint.analysis.relations import op_behind, same
 from nanlint.analysis.sources import suggests_gradient, suggests_keys, suggests_values
 from nanlint.ops.formats import AUTOCAST, SINGLE
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanlint.analysis.project.index import Function
 
-SUMS = frozenset({"torch.sum", "torch.nansum", "torch.cumsum"})
+SUMS = torch_names("sum nansum cumsum")
 NORMS = VECTOR_NORMS | {"torch.linalg.matrix_norm"}
-POWERS = frozenset({"torch.pow", "torch.square"})
-AREAS = frozenset({"torch.mul", "torch.prod"})
-AVERAGES = frozenset({"torch.mean", "torch.var", "torch.var_mean"})
-MATRIX_PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm", "torch.einsum", "torch.baddbmm"})
+POWERS = torch_names("pow square")
+AREAS = torch_names("mul prod")
+AVERAGES = torch_names("mean var var_mean")
+MATRIX_PRODUCTS = torch_names("matmul bmm mm einsum baddbmm")
 QUOTIENT = "torch.div"
 LARGEST = 65504.0
 _ROOT_OF_LARGEST = 256.0
 # What is scaled or normalised first stays small.
-_SCALINGS = frozenset({"torch.mul", QUOTIENT, "torch.nn.functional.normalize", "torch.softmax"})
-_CUT_OFF = frozenset({"torch.clamp", "torch.clamp_min", "torch.relu"})
+_SCALINGS = torch_names("mul nn.functional.normalize softmax") | {QUOTIENT}
+_CUT_OFF = torch_names("clamp clamp_min relu")
 _COLUMNS = frozenset({"subscript", ELEMENT})
-_WIDE = frozenset({"float32", "float64"})
-_THROUGH = frozenset(
-    {"torch.add", "torch.sub", "torch.mul", "torch.clamp", "torch.clamp_min", "torch.mean", "torch.sum", ELEMENT}
-)
+_WIDE = word_set("float32 float64")
+_THROUGH = torch_names("add sub mul clamp clamp_min mean sum") | {ELEMENT}
 _DEEPEST = 6
 
 
@@ -99,7 +98,7 @@ def is_scaled_late(op: Op, function: Function) -> bool:
     """`(q @ k) / sqrt(d)` in front of a softmax: what is scaled down afterwards may be inf before."""
     is_scaling = op.function in {"torch.mul", QUOTIENT}
     scores, scale = (op.operands.get(name) if is_scaling else None for name in ("input", "other"))
-    product = made_from(root(scores)) if scores is not None else None
+    product = op_behind(scores)
     if product is None or scale is None or product.function not in MATRIX_PRODUCTS or not _is_scale(scale):
         return False
     is_scaled_before = any(_made(value, *_SCALINGS) for value in product.operands.values())
@@ -126,7 +125,7 @@ def _sums_in(value: Value) -> int:
 
 
 def _terms(value: Value, depth: int = _DEEPEST) -> Iterator[Op]:
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or not depth:
         return
     yield op
@@ -144,13 +143,13 @@ def _is_scale(value: Value) -> bool:
 
 def _is_edge(value: Value, *, is_whole: bool = False) -> bool:
     """A difference of two things that are no numbers, cut off at 0 or not; or one coordinate of such differences."""
-    op, is_column = made_from(root(value)), False
+    op, is_column = op_behind(value), False
     for _ in range(_DEEPEST):
         is_seen_through = op is not None and op.function in _CUT_OFF | _COLUMNS
         is_column = is_column or (op is not None and op.function in _COLUMNS)
         if op is None or op.subject is None or not is_seen_through:
             break
-        op = made_from(root(op.subject))
+        op = op_behind(op.subject)
     if op is None or op.function != "torch.sub":
         return False
     ends = list(op.operands.values())
@@ -161,7 +160,7 @@ def _is_edge(value: Value, *, is_whole: bool = False) -> bool:
 
 def _is_part(value: Value) -> bool:
     """Whether it is a column of something, or the larger or smaller of two such: a corner of a box."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None:
         return False
     if op.function in {"torch.maximum", "torch.minimum", "torch.max", "torch.min"}:
@@ -173,7 +172,7 @@ def _is_sum_of_squares(op: Op, function: Function) -> bool:
     """The sum or mean of squares, or a variance, of which the root is taken."""
     if op.subject is None or op.function not in {"torch.sum", *AVERAGES}:
         return False
-    base = op.subject if op.function in {"torch.var", "torch.var_mean"} else _squared(made_from(root(op.subject)))
+    base = op.subject if op.function in {"torch.var", "torch.var_mean"} else _squared(op_behind(op.subject))
     if base is None or max(-base.range.least, base.range.greatest) < _ROOT_OF_LARGEST:
         return False
     # A sum of squared differences is a distance, which is as small as what it is compared with.
@@ -207,7 +206,7 @@ def _is_linear_attention(op: Op) -> bool:
 
 def _made(value: Value | None, *functions: str, depth: int = 2) -> bool:
     """Whether one of these operations made it, its sign aside, on some path."""
-    op = made_from(root(value)) if value is not None else None
+    op = op_behind(value)
     if op is None or not depth:
         return False
     if op.function in {"torch.neg", JOIN}:

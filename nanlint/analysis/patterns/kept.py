@@ -14,23 +14,24 @@ from nanlint.analysis.dtypes import format_of
 from nanlint.analysis.interpreter.conditions import range_where
 from nanlint.analysis.make import COMPARISONS
 from nanlint.analysis.op_graph import NUMBER, Op, Value, made_from
-from nanlint.analysis.relations import aligned, root
+from nanlint.analysis.relations import aligned, op_behind, root
 from nanlint.analysis.selection import SUBSCRIPT, is_mask
 from nanlint.analysis.sources import suggests_mask
 from nanlint.ops.formats import FORMATS
 from nanlint.ops.interval import NAN, UNIT, Interval
 from nanlint.ops.ranges import transfer
 from nanlint.ops.zone import BACKWARD, FORWARD, Zone
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 WHERE, FILL, PRODUCT = "torch.where", "torch.masked_fill", "torch.mul"
-NAN_TO_NUM, CLAMPS = "torch.nan_to_num", frozenset({"torch.clamp", "torch.clamp_min"})
+NAN_TO_NUM, CLAMPS = "torch.nan_to_num", torch_names("clamp clamp_min")
 NOT, AND, OR = (
-    frozenset({"<not>", "torch.logical_not", "torch.bitwise_not"}),
-    frozenset({"<and>", "torch.logical_and", "torch.bitwise_and"}),
-    frozenset({"<or>", "torch.logical_or", "torch.bitwise_or"}),
+    word_set("<not> torch.logical_not torch.bitwise_not"),
+    word_set("<and> torch.logical_and torch.bitwise_and"),
+    word_set("<or> torch.logical_or torch.bitwise_or"),
 )
 
 FINITE_TESTS = {"torch.isnan": False, "torch.isinf": False, "torch.isfinite": True}
@@ -38,24 +39,20 @@ FINITE_TESTS = {"torch.isnan": False, "torch.isinf": False, "torch.isfinite": Tr
 SELECTING = frozenset({WHERE, FILL, PRODUCT, NAN_TO_NUM, SUBSCRIPT}) | CLAMPS
 TESTS = COMPARISONS | NOT | AND | OR | FINITE_TESTS.keys()
 # Through these a bound on x is one on what is made of it.
-_FOLLOWED = frozenset(f"torch.{word}" for word in ("add", "sub", "mul", "div", "pow", "square", "neg", "reciprocal"))
+_FOLLOWED = torch_names("add sub mul div pow square neg reciprocal")
 # Through these a gradient of 0 stays 0, and so meets the infinite slope behind them.
-_PASSING = frozenset(
-    f"torch.{word}"
-    for word in (
-        "mul", "pow", "square", "add", "sub", "neg", "abs", "log1p", "div", "log", "clamp", "clamp_min", "exp", "sqrt", "sin", "cos", "tan",
-        "tanh", "sum", "mean",
-    )
-)  # fmt: skip
+_PASSING = torch_names("""
+    mul pow square add sub neg abs log1p div log clamp clamp_min exp sqrt sin cos tan tanh sum mean
+""")
 # Of these the slope is made of the values themselves: 0 times NaN where one is NaN.
 _LOSSES = frozenset(
     f"torch.nn.functional.{word}"
     for word in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div")
 )  # fmt: skip
-_ELEMENTWISE = _FOLLOWED | _LOSSES | {"torch.abs", "torch.exp", "torch.log", "torch.sqrt"}
-_CURVED = _LOSSES | {"torch.pow", "torch.square", "torch.abs", "torch.mul", "torch.div", "torch.exp", "torch.log"}
+_ELEMENTWISE = _FOLLOWED | _LOSSES | torch_names("abs exp log sqrt")
+_CURVED = _LOSSES | torch_names("pow square abs mul div exp log")
 # What overflows together, of the same values.
-_EXPONENTIALS = frozenset({"torch.exp", "torch.expm1"})
+_EXPONENTIALS = torch_names("exp expm1")
 _DEEPEST = 6
 
 
@@ -93,7 +90,7 @@ def kept(op: Op, operand: str) -> Kept | None:  # noqa: PLR0911 - one for each w
         return Kept(op, operand, value, fill=given.get("min"))
     if op.function == SUBSCRIPT and operand == "input":
         index = given.get("index")
-        made = made_from(index) if index is not None else None
+        made = made_from(index)
         is_test = index is not None and (is_mask(index) or (made is not None and made.function in TESTS))
         return Kept(op, operand, value, index) if is_test else None
     if op.function == PRODUCT:
@@ -123,7 +120,7 @@ def range_kept(value: Value, found: Kept, depth: int = _DEEPEST) -> Interval:
     if found.condition is None:
         return value.range
     plain = range_where(value, found.condition, holds=found.holds)
-    op = made_from(root(value))
+    op = op_behind(value)
     if plain != value.range or op is None or op.function not in _FOLLOWED or not depth:
         return plain
     ranges = {name: range_kept(each, found, depth - 1) for name, each in op.operands.items()}
@@ -193,7 +190,7 @@ def behind(found: Kept) -> Iterator[Op]:
     waiting, seen = [(found.value, _DEEPEST)], set[Op]()
     while waiting:
         value, depth = waiting.pop(0)
-        op = made_from(root(value))
+        op = op_behind(value)
         if op is None or op in seen or not op.recorded:
             continue
         seen.add(op)
@@ -210,7 +207,7 @@ def spreads(found: Kept, op: Op) -> bool:
 
 def asked_for_nan(condition: Value | None, *, holds: bool, depth: int = _DEEPEST) -> Iterator[tuple[Value, bool]]:
     """The values that are not finite where the condition is not as `holds` says; and whether NaN alone was asked for."""
-    op = made_from(root(condition)) if condition is not None else None
+    op = op_behind(condition)
     if op is None or not depth:
         return
     if op.function in NOT:
@@ -244,7 +241,7 @@ def nan_operand(found: Kept, op: Op) -> str | None:
         if not is_slope or not any(map(_has_gradient, op.operands.values())):
             continue
         for value, is_nan in asked_for_nan(found.condition, holds=found.holds):
-            if holds_nan_of(each, value) or (is_nan and made_from(root(value)) is op and each.number is None):
+            if holds_nan_of(each, value) or (is_nan and op_behind(value) is op and each.number is None):
                 return name
     return None
 
@@ -257,7 +254,7 @@ def holds_nan_of(value: Value, asked: Value, depth: int = _DEEPEST) -> bool:
     """Whether `value` is NaN where `asked` is: it is that, or was computed of it element by element."""
     if aligned(value, asked):
         return True
-    op = made_from(root(value))
+    op = op_behind(value)
     return (
         op is not None
         and depth > 0
@@ -268,7 +265,7 @@ def holds_nan_of(value: Value, asked: Value, depth: int = _DEEPEST) -> bool:
 
 def _is_made_of(value: Value, op: Op, depth: int = _DEEPEST) -> bool:
     """Whether `value` is the result of `op`, or was computed of it."""
-    made = made_from(root(value))
+    made = op_behind(value)
     if made is op:
         return True
     return (
@@ -286,7 +283,7 @@ def infinite_where_dropped(found: Kept) -> str:
         return "is not finite"
     if value.number is not None and math.isinf(value.number) and not value.assumed:
         return f"is {value.number:g} also" if found.condition is not None and found.condition.range.has_zero else ""
-    made = made_from(root(value))
+    made = op_behind(value)
     filled = kept(made, "input") if made is not None and made.function == FILL else None
     if filled is not None and filled.fill is not None and filled.fill.range.minus_inf and filled.condition is not None:
         bare = root(found.condition) if found.condition is not None else None

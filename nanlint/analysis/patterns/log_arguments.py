@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.analysis.op_graph import GUARDED, NUMBER, TENSOR, UNKNOWN, made_from
+from nanlint.analysis.op_graph import GUARDED, NUMBER, TENSOR, UNKNOWN
 from nanlint.analysis.patterns.probabilities import KINDS, in_log, origins, paths_to, rest_to_one
 from nanlint.analysis.picks import is_matrix
-from nanlint.analysis.relations import aligned, root, same
+from nanlint.analysis.relations import aligned, op_behind, same
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
 from nanlint.ops.interval import INF, TRUTH
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,17 +22,12 @@ if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op, Value
 
 _DEEPEST = 6
-_UNDERFLOWING = frozenset(
-    f"torch.{word}"
-    for word in ("exp2", "nn.functional.softplus", "erfc", "reciprocal", "special.erfcx", "special.ndtr", "logsumexp")
-)
-_PRODUCTS = frozenset(f"torch.{word}" for word in ("matmul", "bmm", "mm", "einsum", "mv"))
-_TOTALS = frozenset(
-    f"torch.{word}" for word in ("sum", "mean", "nansum", "nanmean", "cumsum", "prod", "logsumexp", "median")
-)
-_SQUARES = frozenset({"torch.pow", "torch.square", "torch.mul"})
-_CLAMPS = frozenset({"torch.clamp", "torch.clamp_min", "torch.maximum"})
-_SCALING = frozenset({"torch.mul", "torch.div", "torch.neg"})
+_UNDERFLOWING = torch_names("exp2 nn.functional.softplus erfc reciprocal special.erfcx special.ndtr logsumexp")
+_PRODUCTS = torch_names("matmul bmm mm einsum mv")
+_TOTALS = torch_names("sum mean nansum nanmean cumsum prod logsumexp median")
+_SQUARES = torch_names("pow square mul")
+_CLAMPS = torch_names("clamp clamp_min maximum")
+_SCALING = torch_names("mul div neg")
 
 
 class Way(NamedTuple):
@@ -142,7 +138,7 @@ def _difference(op: Op, _: int) -> Way | None:
     if taken is None or op.subject is None:
         return None
     if rest_to_one_op(op):
-        squared = made_from(root(taken))
+        squared = op_behind(taken)
         is_square = squared is not None and squared.function in _SQUARES and _is_square(squared)
         inner = squared.subject if is_square and squared is not None and squared.subject is not None else taken
         for made in origins(inner):
@@ -232,14 +228,14 @@ def _clamped(op: Op, depth: int) -> Way | None:
 
 def _is_broken_before(value: Value) -> bool:
     """Whether it is a quotient by something that is 0 at times: what is wrong is the division."""
-    op = made_from(root(value))
+    op = op_behind(value)
     below = op.operands.get("other") if op is not None and op.function == "torch.div" else None
     return below is not None and is_bounded(below) and below.range.has_zero and rest_to_one(below) is None
 
 
 def _is_presumed_positive(value: Value) -> bool:
     """`x + eps` of which nothing else is known: who adds an eps knows that x is not negative. So does who sets a lower bound."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None:
         return False
     if op.function in _SCALING:
@@ -266,7 +262,7 @@ def is_kept_on_some_path(value: Value) -> bool:
 
 def _is_difference(value: Value) -> bool:
     """Whether it is one tensor less another of which as little is known, or a number times such a thing."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None:
         return False
     first, second = op.operands.get("input"), op.operands.get("other")
@@ -285,13 +281,13 @@ def _is_difference(value: Value) -> bool:
 
 def _is_sum_of_products(value: Value) -> bool:
     """Whether it is a product of matrices: its terms may cancel, or all be 0."""
-    op = made_from(root(value))
+    op = op_behind(value)
     return op is not None and op.function in _PRODUCTS
 
 
 def _is_p_or_the_rest(value: Value) -> bool:
     """`where(y == 1, p, 1 - p)`: what is chosen from are the probabilities of two classes."""
-    op = made_from(root(value))
+    op = op_behind(value)
     sides = (
         [op.operands.get(name) for name in ("input", "other")]
         if op is not None and op.function == "torch.where"
@@ -306,7 +302,7 @@ def _is_p_or_the_rest(value: Value) -> bool:
 
 def is_raised(value: Value) -> bool:
     """Whether an eps was added to what can be negative."""
-    op = made_from(root(value))
+    op = op_behind(value)
     return op is not None and op.function == "torch.add" and any(map(_is_eps, op.operands.values()))
 
 
@@ -317,12 +313,12 @@ def is_odds(log: Op, ops: list[Op]) -> bool:
 
 def _is_quotient_of_odds(value: Value) -> bool:
     """`x / (1 - x)` and `(1 + x) / (1 - x)`: 0 at one end of what x can be, infinite at the other."""
-    op = made_from(root(value))
+    op = op_behind(value)
     below = op.operands.get("other") if op is not None and op.function == "torch.div" else None
     rest = rest_to_one(below) if below is not None and below.range.has_zero else None
     if op is None or rest is None or op.subject is None:
         return False
-    plus = made_from(root(op.subject))
+    plus = op_behind(op.subject)
     terms = list(plus.operands.values()) if plus is not None and plus.function == "torch.add" else [op.subject]
     return any(same(term, rest.operands.get("other")) for term in terms)
 
@@ -334,7 +330,7 @@ def _is_logit(log: Op, ops: list[Op]) -> bool:
         if op.function != "torch.sub" or left is None or right is None or left.op is not log or right.op is None:
             continue
         inner = right.op.subject if right.op.function in {"torch.log", "torch.log1p"} else None
-        made = made_from(root(inner)) if inner is not None else None
+        made = op_behind(inner)
         is_rest = made is not None and (
             made.function == "torch.neg" if right.op.function == "torch.log1p" else rest_to_one_op(made)
         )
@@ -343,24 +339,9 @@ def _is_logit(log: Op, ops: list[Op]) -> bool:
     return False
 
 
-_CARRYING = frozenset(
-    f"torch.{word}"
-    for word in (
-        "abs",
-        "square",
-        "pow",
-        "sqrt",
-        "neg",
-        "clamp_max",
-        "norm",
-        "linalg.norm",
-        "linalg.vector_norm",
-        "expm1",
-        "log1p",
-        "diff",
-        "masked_fill",
-    )
-)
+_CARRYING = torch_names("""
+    abs square pow sqrt neg clamp_max norm linalg.norm linalg.vector_norm expm1 log1p diff masked_fill
+""")
 _WAYS: Mapping[str, Callable[[Op, int], Way | None]] = {
     **dict.fromkeys(KINDS, _of_share),
     "torch.exp": _of_exp,
@@ -369,7 +350,7 @@ _WAYS: Mapping[str, Callable[[Op, int], Way | None]] = {
     **dict.fromkeys(_CARRYING, _carried),
     **dict.fromkeys(_PRODUCTS, _sum_of_products),
     **dict.fromkeys(_CLAMPS, _clamped),
-    **dict.fromkeys(("torch.max", "torch.amax"), _largest),
+    **dict.fromkeys(torch_names("max amax"), _largest),
     **dict.fromkeys(VIEWS | {SUBSCRIPT, GUARDED}, _carried),
     "torch.diag": _diagonal,
     "torch.sub": _difference,

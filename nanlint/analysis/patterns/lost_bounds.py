@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.dtypes import format_of
 from nanlint.analysis.in_format import is_limit
-from nanlint.analysis.op_graph import NUMBER, TENSOR, Op, Value, made_from
+from nanlint.analysis.op_graph import NUMBER, TENSOR, Op, Value
 from nanlint.analysis.patterns.eps import raised
 from nanlint.analysis.patterns.probabilities import rest_to_one
 from nanlint.analysis.patterns.tensors import is_data
 from nanlint.analysis.patterns.tensors import is_of_tensors as is_called
-from nanlint.analysis.relations import root
+from nanlint.analysis.relations import op_behind
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,9 +22,9 @@ CEILINGS = {"torch.clamp": "max", "torch.clamp_max": "max", "torch.minimum": "ot
 OWN_EPS = {"torch.nn.functional.normalize": 1e-12, "torch.cosine_similarity": 1e-8}
 """Operations that hold a norm above an eps of their own, in the dtype of their input."""
 # A rest of 1 that was written as `1 - p`, or has its sign turned for log1p; and roots of what is kept above 0.
-_SEEN_THROUGH = frozenset({"torch.neg", "torch.sqrt", "torch.abs"})
-_DRAWN = frozenset({"torch.randn", "torch.randn_like", "torch.rand", "torch.rand_like"})
-_DRAWN_BELOW_ONE = frozenset({"torch.rand", "torch.rand_like"})
+_SEEN_THROUGH = torch_names("neg sqrt abs")
+_DRAWN = torch_names("randn randn_like rand rand_like")
+_DRAWN_BELOW_ONE = torch_names("rand rand_like")
 _DEEPEST = 5
 
 
@@ -58,13 +59,13 @@ def is_of_tensors(lost: LostBound, user: Op) -> bool:
 
 def may_be_a_row_of_zeros(value: Value) -> bool:
     """Whether a row of it may be 0 as a whole: not one that a layer with weights has computed, nor one of weights or of noise."""
-    made = made_from(root(value))
+    made = op_behind(value)
     return made is None or not (value.learned or made.where == "network" or made.function in _DRAWN)
 
 
 def lost_ceiling(value: Value, dtype: str) -> LostBound | None:
     """The bound that was to keep a value below 1, and does not in `dtype`."""
-    op = made_from(root(value))
+    op = op_behind(value)
     return _ceiling(op, dtype) if op is not None else None
 
 
@@ -79,7 +80,7 @@ def _behind(value: Value) -> Iterator[tuple[Op, bool]]:
     is_rest = False
     for _ in range(_DEEPEST):
         rest = rest_to_one(value)
-        op = made_from(root(value))
+        op = op_behind(value)
         if op is None:
             return
         yield op, is_rest
@@ -101,7 +102,7 @@ def _floor(op: Op, dtype: str) -> LostBound | None:
 
 def _ceiling(op: Op, dtype: str) -> LostBound | None:
     found = _bound(op, CEILINGS, 1.0, dtype)
-    drawn = made_from(root(found.value)) if found is not None else None
+    drawn = op_behind(found.value) if found is not None else None
     return found if drawn is None or drawn.function not in _DRAWN_BELOW_ONE else None
 
 

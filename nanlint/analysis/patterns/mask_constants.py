@@ -8,27 +8,28 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanlint.analysis.dtypes import dtype_made
 from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, ELEMENT, JOIN, NUMBER, PARAMETER, Op, Value, made_from
 from nanlint.analysis.patterns.probabilities import rest_to_one
-from nanlint.analysis.relations import maker, root
+from nanlint.analysis.relations import maker, op_behind, root
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
 from nanlint.analysis.sources import suggests_masking, suggests_scores
 from nanlint.ops.formats import AUTOCAST, FORMATS, HALF
-from nanlint.ops.names import METHODS
+from nanlint.ops.names import tensor_methods
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from nanlint.analysis.project.index import Function
 
 FILL, WHERE, PRODUCT, SUM, PLACED = "torch.masked_fill", "torch.where", "torch.mul", "torch.add", "torch.index_put"
-RAISING = frozenset({"torch.clamp", "torch.clamp_min", "torch.max", "torch.maximum"})
+RAISING = torch_names("clamp clamp_min max maximum")
 # The first number that float16 rounds to an infinity; what is infinite already is no constant of this kind.
 FLOAT16_OVERFLOW = 65520.0
-_CASTS = frozenset(METHODS[word] for word in ("to", "type_as", "type", "half"))
-_SUMS, _PRODUCTS = frozenset({"torch.add", "torch.sub"}), frozenset({"torch.mul", "torch.div"})
-_PLANES = frozenset({FILL, WHERE, "torch.mul", "torch.full", "torch.full_like", "torch.Tensor.new_full"})
+_CASTS = tensor_methods("to type_as type half")
+_SUMS, _PRODUCTS = torch_names("add sub"), torch_names("mul div")
+_PLANES = torch_names("mul full full_like Tensor.new_full") | {FILL, WHERE}
 # What is filled stays so in these: a causal mask is the upper triangle of a full plane.
 _PARTS = VIEWS | {FILL, "torch.triu", "torch.tril", SUBSCRIPT, ELEMENT}
-_SOFTMAXES = frozenset({"torch.softmax", "torch.log_softmax"})
-_NO_HALF = frozenset({"float32", "float64", "bfloat16", "int", "bool"})
-_WIDE = frozenset({"float32", "float64", "bfloat16"})
+_SOFTMAXES = torch_names("softmax log_softmax")
+_NO_HALF = word_set("float32 float64 bfloat16 int bool")
+_WIDE = word_set("float32 float64 bfloat16")
 _LEAST = {form.min for form in FORMATS.values()}
 _DEEPEST = 8
 
@@ -87,7 +88,7 @@ def can_be_half(value: Value, depth: int = _DEEPEST) -> bool:
     """Whether it is float16, or is what autocast and `.half()` make float16: a product of matrices, attention scores."""
     if value.dtype in _NO_HALF or value.kind in {NUMBER, ARRAY} or not depth:
         return False
-    op = made_from(root(value))
+    op = op_behind(value)
     if value.dtype == "float16" or op is None:
         return value.dtype == "float16"
     if op.function in {PARAMETER, ATTRIBUTE, ELEMENT}:
@@ -110,7 +111,7 @@ def is_about_scores(op: Op, function: Function) -> bool:
     added = (
         each
         for each in function.ops
-        if each.function in _SUMS and any(made_from(root(value)) is op for value in each.operands.values())
+        if each.function in _SUMS and any(op_behind(value) is op for value in each.operands.values())
     )
     values = (value for each in (op, *added) for value in each.operands.values())
     return uses_softmax(function) or any(suggests_scores(_whole(value)) for value in values)
@@ -132,7 +133,7 @@ def is_cast_back(op: Op, users: list[Op]) -> bool:
 
 def holds_least(value: Value | None, depth: int = _DEEPEST) -> bool:
     """Whether it is filled with the least number of its dtype where something is masked."""
-    op = made_from(root(value)) if value is not None else None
+    op = op_behind(value)
     if op is None or not depth:
         return False
     if op.function == JOIN or "stored" in op.operands:
@@ -158,8 +159,7 @@ def is_least(value: Value, depth: int = 3) -> bool:
 def is_raised(op: Op, function: Function) -> bool:
     """Whether the result of `op` is held above something, here or in a function that is called."""
     return any(
-        each.function in RAISING and each.subject is not None and made_from(root(each.subject)) is op
-        for each in function.ops
+        each.function in RAISING and each.subject is not None and op_behind(each.subject) is op for each in function.ops
     )
 
 
@@ -175,7 +175,7 @@ def _lifts(op: Op) -> bool:
 
 def _number(value: Value | None) -> float | None:
     """The number that it is, or a tensor made of one number."""
-    made = maker(value, frozenset({"torch.tensor", "torch.full_like", "torch.full"})) if value is not None else None
+    made = maker(value, torch_names("tensor full_like full")) if value is not None else None
     inner = made.operands.get("fill_value", made.subject) if made is not None else value
     number = inner.number if inner is not None else None
     return number if number is None or math.isfinite(number) else None

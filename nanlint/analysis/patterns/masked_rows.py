@@ -11,26 +11,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.op_graph import ELEMENT, JOIN, NONE, PARAMETER, Op, Value, made_from
 from nanlint.analysis.patterns.kept import AND, FILL, NOT, OR, WHERE, Kept, kept
-from nanlint.analysis.relations import maker, root, same
+from nanlint.analysis.relations import maker, op_behind, root, same
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
 from nanlint.analysis.sources import suggests_causal
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanlint.analysis.project.index import Function
 
-_SUMS = frozenset({"torch.add", "torch.sub"})
+_SUMS = torch_names("add sub")
 # What is -inf stays so in these.
 _HOLDING = VIEWS | {"torch.mul", "torch.div", FILL, SUBSCRIPT, ELEMENT}
-_PEAKS = frozenset({"torch.max", "torch.amax"})
-_RANKS = frozenset({"torch.topk", "torch.sort", "torch.argsort", "torch.kthvalue", "torch.cumsum", "torch.multinomial"})
-_POSITIONS = frozenset({"torch.arange", "torch.triu_indices", "torch.tril_indices"})
-_FULL_OF_ONES = frozenset({"torch.ones", "torch.ones_like"})
-_FULL = _FULL_OF_ONES | {"torch.zeros", "torch.zeros_like"}
-_BY_ROW = frozenset({"torch.all", "torch.any"})
+_PEAKS = torch_names("max amax")
+_RANKS = torch_names("topk sort argsort kthvalue cumsum multinomial")
+_POSITIONS = torch_names("arange triu_indices tril_indices")
+_FULL_OF_ONES = torch_names("ones ones_like")
+_FULL = _FULL_OF_ONES | torch_names("zeros zeros_like")
+_BY_ROW = torch_names("all any")
 # A mask of numbers is compared with one: where this holds, it is 0.
-_IS_ZERO, _IS_ONE = frozenset({"torch.eq", "torch.lt", "torch.le"}), frozenset({"torch.ne", "torch.gt", "torch.ge"})
+_IS_ZERO, _IS_ONE = torch_names("eq lt le"), torch_names("ne gt ge")
 _DEEPEST = 10
 
 
@@ -80,7 +81,7 @@ def whole_row_behind(value: Value, function: Function) -> Filling | None:
 
 def _fillings(value: Value, depth: int = _DEEPEST, *, is_added: bool = False) -> Iterator[Filling]:
     """The operations that have written -inf into a value, the last first."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or not value.range.minus_inf or not depth:
         return
     if op.function == JOIN:
@@ -112,7 +113,7 @@ def spares_something(mask: Value, scores: Value | None, *, hides: bool, depth: i
     """Whether a mask leaves an element of each row, whatever is in it; it hides what it is true for, or keeps that."""
     if suggests_causal(mask):
         return True
-    op = made_from(root(mask))
+    op = op_behind(mask)
     if op is None or not depth:
         return False
     parts = [each for each in op.operands.values() if each.kind is not NONE]
@@ -126,7 +127,7 @@ def spares_something(mask: Value, scores: Value | None, *, hides: bool, depth: i
         return _spares_the_diagonal(op, hides=hides)
     if op.function in _RANKS | {"torch.eye"}:
         return True
-    if op.function in AND | OR | {"torch.mul", "torch.add"}:
+    if op.function in AND | OR | torch_names("mul add"):
         is_more = (op.function in OR | {"torch.add"}) is hides
         return all(map(spares, parts)) if is_more else any(map(spares, parts))
     if op.function in _IS_ZERO | _IS_ONE and len(parts) > 1:
@@ -144,7 +145,7 @@ def spares_something(mask: Value, scores: Value | None, *, hides: bool, depth: i
 
 def _hides_nothing(mask: Value, *, hides: bool) -> bool:
     """`torch.ones(n)` of what is kept, `torch.zeros(n)` of what is hidden."""
-    op = made_from(root(mask))
+    op = op_behind(mask)
     return op is not None and op.function in _FULL and (op.function in _FULL_OF_ONES) is not hides
 
 
@@ -180,7 +181,7 @@ def _is_made_by(value: Value, functions: frozenset[str]) -> bool:
 
 def _is_made_of(value: Value, scores: Value) -> bool:
     """Whether it was computed of the numbers of the scores, not of their shape alone."""
-    made = made_from(root(value))
+    made = op_behind(value)
     is_shape = made is not None and made.function.endswith(("_like", ".shape", ".size"))
     return not is_shape and any(same(each, scores) for each in _behind(value, 6))
 
@@ -196,7 +197,7 @@ def _bare(mask: Value) -> Iterator[Value]:
     """The mask, and what it is the inverse of or was compared to make it."""
     for _ in range(_DEEPEST):
         yield mask
-        op = made_from(root(mask))
+        op = op_behind(mask)
         if op is None or op.subject is None or op.function not in NOT | _IS_ZERO | _IS_ONE | VIEWS | {SUBSCRIPT}:
             return
         mask = op.subject
@@ -204,7 +205,7 @@ def _bare(mask: Value) -> Iterator[Value]:
 
 def is_everyday(found: Filling) -> bool:
     """Two masks meet, as of queries and of keys: together they take whole rows daily. One that callers may leave out is theirs."""
-    op = made_from(root(next(reversed(list(_bare(found.mask))))))
+    op = op_behind(next(reversed(list(_bare(found.mask)))))
     meets = op is not None and op.function in AND | OR | {"torch.mul"}
     return (meets or not found.is_alone) and not (op is not None and is_optional(op))
 
@@ -232,7 +233,7 @@ def is_log_softmax(scores: Value, function: Function) -> bool:
     """Whether `x - logsumexp(x)` is computed, which is -inf - -inf where all is masked."""
     return any(
         op.function == "torch.sub"
-        and (less := maker(op.operands.get("other"), frozenset({"torch.logsumexp"}))) is not None
+        and (less := maker(op.operands.get("other"), "torch.logsumexp")) is not None
         and same(op.operands.get("input"), less.subject)
         and same(less.subject, scores)
         for op in function.ops

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.dtypes import FIXED
 from nanlint.analysis.op_graph import ATTRIBUTE, DTYPE, GUARDED, NOTHING, Op, Value
 from nanlint.ops.formats import FORMATS
-from nanlint.ops.names import METHODS
+from nanlint.ops.names import METHODS, tensor_methods
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nanlint.analysis.project.index import Function
 
-_GIVING = frozenset({".parameters", ".named_parameters"})
-_STILL_IT = frozenset(METHODS[word] for word in ("to", "cuda", "cpu", "half", "float", "double", "bfloat16")) | {
-    GUARDED
-}
-_STILL_IT_BY_NAME = frozenset({".train", ".eval", ".requires_grad_", ".xpu", ".to", ".cuda", ".cpu"})
+_GIVING = word_set(".parameters .named_parameters")
+_STILL_IT = tensor_methods("to cuda cpu half float double bfloat16") | {GUARDED}
+_STILL_IT_BY_NAME = word_set(".train .eval .requires_grad_ .xpu .to .cuda .cpu")
 _MAKING_IN = ("dtype", "torch_dtype")
 _DEEPEST = 8
 

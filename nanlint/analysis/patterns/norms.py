@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.analysis.op_graph import NUMBER, made_from
+from nanlint.analysis.op_graph import NUMBER
 from nanlint.analysis.project.syntax_names import written_argument
-from nanlint.analysis.relations import root
+from nanlint.analysis.relations import op_behind
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     import ast
@@ -20,7 +21,7 @@ LAYERS = {
     **{f"torch.nn.{word}Norm{dims}d": "1" for word in ("Batch", "Instance") for dims in (1, 2, 3)},
 }
 """The place of eps among the arguments of the constructor."""
-ROOTS = frozenset({"torch.sqrt", "torch.rsqrt", "torch.pow"})
+ROOTS = torch_names("sqrt rsqrt pow")
 WATCHED = (
     *((name, "input") for name in sorted(FUNCTIONS | ROOTS)),
     *((name, "eps") for name in sorted(LAYERS)),
@@ -59,7 +60,7 @@ def _added(op: Op) -> NormEps | None:
     """`eps` of `torch.rsqrt(x.pow(2).mean(-1) + eps)`, which may be added in place or on either side."""
     if op.subject is None or not is_square_root(op):
         return None
-    made = made_from(root(op.subject))
+    made = op_behind(op.subject)
     if made is None or made.function != "torch.add" or "alpha" in made.operands:
         return None
     for name, other in (("other", "input"), ("input", "other")):
@@ -69,6 +70,6 @@ def _added(op: Op) -> NormEps | None:
             or eps.number is not None
             or (rest.range.low == 0 and not rest.range.has_negative and not eps.is_known)
         ):
-            is_measured = rest.range.low == 0 and made_from(root(rest)) is not None
+            is_measured = rest.range.low == 0 and op_behind(rest) is not None
             return NormEps(eps, made.nodes.get(name), made) if is_measured else None
     return None

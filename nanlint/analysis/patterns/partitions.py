@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import made_from
 from nanlint.analysis.relations import root
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 
     Test = Callable[[Mapping[object, bool]], bool]
 
-_ANDS = frozenset({"torch.logical_and", "torch.bitwise_and"})
-_ORS = frozenset({"torch.logical_or", "torch.bitwise_or"})
-_NOTS = frozenset({"torch.logical_not", "torch.bitwise_not"})
+_ANDS = torch_names("logical_and bitwise_and")
+_ORS = torch_names("logical_or bitwise_or")
+_NOTS = torch_names("logical_not bitwise_not")
 _OPPOSITES = {"torch.le": "torch.gt", "torch.lt": "torch.ge", "torch.ne": "torch.eq"}
 # Two to the power of this many cases are tried.
 _MOST_TESTS = 6

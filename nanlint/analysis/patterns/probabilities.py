@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, GUARDED, JOIN, TENSOR, made_from
-from nanlint.analysis.relations import root
+from nanlint.analysis.relations import op_behind, root
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
 
 if TYPE_CHECKING:
@@ -78,9 +78,9 @@ def paths_to(value: Value) -> Iterator[Value]:
 
 def rest_to_one(value: Value) -> Op | None:
     """The operation that made `1 - p`; None if it is something else."""
-    op = made_from(root(value))
+    op = op_behind(value)
     whole = op.subject if op is not None and op.function == "torch.sub" and "alpha" not in op.operands else None
-    ones = made_from(whole) if whole is not None else None
+    ones = made_from(whole)
     is_one = whole is not None and (
         whole.number == 1 or (ones is not None and ones.function in {"torch.ones_like", "torch.ones"})
     )
@@ -97,7 +97,7 @@ def is_same(first: Probability, second: Probability) -> bool:
 
 def in_log(log: Op, argument: Value) -> Probability | None:
     """The softmax or sigmoid that `log` is taken of, or of what is left of it to 1; None if some path brings something else."""
-    made = made_from(root(argument))
+    made = op_behind(argument)
     if log.function == "torch.log1p":
         rest = made if made is not None and made.function == "torch.neg" else None
     else:

@@ -5,30 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import made_from
-from nanlint.analysis.relations import aligned, has_a_diagonal, root, same
+from nanlint.analysis.relations import aligned, has_a_diagonal, op_behind, same
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op, Value
 
-_PRODUCTS = frozenset(
-    f"torch.{word}"
-    for word in [
-        "matmul",
-        "mm",
-        "bmm",
-        "dot",
-        "einsum",
-        "inner",
-        "vdot",
-        "mv",
-        "tensordot",
-        "linalg.vecdot",
-        "cosine_similarity",
-    ]
-)
-_THROUGH = frozenset(f"torch.{word}" for word in ["abs", "neg", "sub", "add", "mul", "div", "clamp"])
-_SUMS = frozenset({"torch.sum", "torch.trace"})
+_PRODUCTS = torch_names("matmul mm bmm dot einsum inner vdot mv tensordot linalg.vecdot cosine_similarity")
+_THROUGH = torch_names("abs neg sub add mul div clamp")
+_SUMS = torch_names("sum trace")
 _DEEPEST = 4
 
 
@@ -43,7 +28,7 @@ def is_element_of_matrix(value: Value) -> bool:
 
 
 def _finds(value: Value, holds: object, depth: int) -> bool:
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or not depth:
         return False
     if holds(op):  # type: ignore[operator]
@@ -56,7 +41,7 @@ def _finds(value: Value, holds: object, depth: int) -> bool:
 def _is_product(op: Op) -> bool:
     if op.function in _PRODUCTS or op.function == "torch.trace":
         return True
-    inner = made_from(root(op.subject)) if op.function in _SUMS and op.subject is not None else None
+    inner = op_behind(op.subject) if op.function in _SUMS and op.subject is not None else None
     if inner is None or inner.function != "torch.mul":
         return False
     return not aligned(inner.operands.get("input"), inner.operands.get("other"))
@@ -75,15 +60,15 @@ def _takes_all(node: ast.expr) -> bool:
     return isinstance(node, ast.Slice) or (isinstance(node, ast.Constant) and node.value is ...)
 
 
-_OF_MATRICES = frozenset({"torch.matmul", "torch.mm", "torch.bmm"})
-_SCALING = frozenset({"torch.mul", "torch.div"})
+_OF_MATRICES = torch_names("matmul mm bmm")
+_SCALING = torch_names("mul div")
 
 
 def is_gram(matrix: Value) -> bool:
     """`x.T @ x`, over a count perhaps, and `torch.cov(x)`: of fewer rows than columns it is singular, and so it is where all are equal."""
-    op = made_from(root(matrix))
+    op = op_behind(matrix)
     while op is not None and op.function in _SCALING and op.subject is not None:
-        op = made_from(root(op.subject))
+        op = op_behind(op.subject)
     if op is None or op.function == "torch.cov":
         return op is not None
     factors = op.operands.get("input"), op.operands.get("other")
@@ -92,7 +77,7 @@ def is_gram(matrix: Value) -> bool:
 
 def is_kept_regular(matrix: Value) -> bool:
     """Whether a diagonal was added: `x.T @ x + eps * torch.eye(n)`; or it is one."""
-    op = made_from(root(matrix))
+    op = op_behind(matrix)
     is_sum = op is not None and op.function in {"torch.add", "torch.sub"}
     return has_a_diagonal(matrix) or (is_sum and op is not None and any(map(has_a_diagonal, op.operands.values())))
 
@@ -103,9 +88,9 @@ FACTORS = {"torch.det": "determinant", "torch.prod": "product", "torch.cumprod":
 
 def product_of_factors(value: Value) -> Op | None:
     """The determinant or product that it is, or the size of; None for counts, and for what no gradient passes through."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is not None and op.function == "torch.abs" and op.subject is not None:
-        op = made_from(root(op.subject))
+        op = op_behind(op.subject)
     if op is None or op.function not in FACTORS or op.subject is None:
         return None
     return None if value.range.integer or op.subject.detached else op

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, JOIN, PARAMETER, made_from
 from nanlint.analysis.patterns.tensors import sliced
 from nanlint.analysis.patterns.zeros import SUMS
-from nanlint.analysis.relations import aligned, maker, root, same
+from nanlint.analysis.relations import aligned, maker, op_behind, same
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Value
 
 
 _PARTS = frozenset({"subscript", ELEMENT})
-_TENSORS = frozenset({"torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.from_numpy", "torch.FloatTensor"})
+_TENSORS = torch_names("tensor as_tensor Tensor from_numpy FloatTensor")
 
 
 def is_weighted_mean(above: Value | None, below: Value) -> bool:
     """`(x * w).sum() / w.sum()`: the weights, or the mask, are summed up on both sides."""
     upper, lower = maker(above, SUMS), maker(below, SUMS)
-    product = maker(upper.subject, frozenset({"torch.mul"})) if upper is not None else None
+    product = maker(upper.subject, "torch.mul") if upper is not None else None
     return (
         lower is not None
         and product is not None
@@ -30,18 +31,18 @@ def is_weighted_mean(above: Value | None, below: Value) -> bool:
 
 def is_place_between(part: Value | None, whole: Value) -> bool:
     """`(x - low) / (high - low)`: where between two ends that may be the same."""
-    above, below = maker(part, frozenset({"torch.sub", "torch.add"})), maker(whole, frozenset({"torch.sub"}))
+    above, below = maker(part, torch_names("sub add")), maker(whole, "torch.sub")
     if above is None or below is None:
         return False
     taken = above.operands.get("other")
-    minus = maker(taken, frozenset({"torch.neg"})) if above.function == "torch.add" else None
+    minus = maker(taken, "torch.neg") if above.function == "torch.add" else None
     low = minus.subject if minus is not None else taken if above.function == "torch.sub" else None
     return same(low, below.operands.get("other"))
 
 
 def are_ends_given(whole: Value) -> bool:
     """Whether the ends of a range are stated and not measured: the corners of a box, or what a module was built with."""
-    below = maker(whole, frozenset({"torch.sub"}))
+    below = maker(whole, "torch.sub")
     ends = list(below.operands.values()) if below is not None else []
     corners = [made.subject for each in ends if (made := maker(each, _PARTS)) is not None and made.subject is not None]
     is_box = len(corners) > 1 and (same(*corners) or len({_held_under(each) for each in corners} - {""}) == 1)
@@ -56,7 +57,7 @@ def _held_under(value: Value) -> str:
 
 def _is_built_in(value: Value, depth: int = 6) -> bool:
     """What the constructor was given, as it is or as a tensor."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or not depth:
         return False
     if op.function == PARAMETER:
@@ -67,7 +68,7 @@ def _is_built_in(value: Value, depth: int = 6) -> bool:
 
 def is_by_its_peak(part: Value | None, peak: Value) -> bool:
     """`x / x.max()`: of a silent clip, or a black image, everything is 0."""
-    made = maker(peak, frozenset({"torch.max", "torch.amax"}))
+    made = maker(peak, torch_names("max amax"))
     return part is not None and made is not None and same(made.subject, part)
 
 
@@ -76,7 +77,7 @@ def is_share(part: Value | None, whole: Value) -> bool:
     total = maker(whole, SUMS)
     if part is None or total is None or total.subject is None or not same(total.subject, part):
         return False
-    product = maker(total.subject, frozenset({"torch.mul", "torch.masked_fill", "torch.where"}))
+    product = maker(total.subject, torch_names("mul masked_fill where"))
     return product is None
 
 
@@ -90,11 +91,11 @@ def is_own_part(part: Value, of: Value | None) -> bool:
 
 def is_relative_error(error: Value | None, of: Value) -> bool:
     """`(guess - target).abs() / target`: errors are measured against data, and that may be 0."""
-    inside = maker(error, frozenset({"torch.abs", "torch.square"}))
-    difference = maker(inside.subject if inside is not None else error, frozenset({"torch.sub"}))
-    size = maker(of, frozenset({"torch.abs"}))
+    inside = maker(error, torch_names("abs square"))
+    difference = maker(inside.subject if inside is not None else error, "torch.sub")
+    size = maker(of, "torch.abs")
     whole = size.subject if size is not None and size.subject is not None else of
-    made = made_from(root(whole))
+    made = op_behind(whole)
     if made is None or not made.function.startswith("<"):
         return False
     return difference is not None and any(aligned(each, whole) for each in difference.operands.values())

@@ -5,22 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, CALL, ELEMENT, JOIN, PARAMETER, made_from
-from nanlint.analysis.relations import maker, root
+from nanlint.analysis.relations import maker, op_behind
 from nanlint.analysis.selection import VIEWS
 from nanlint.analysis.sources import suggests_mask
 from nanlint.ops.interval import TRUTH
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op, Value
 
 _DEEPEST = 8
-_ZERO_MAKING = frozenset(
-    f"torch.{word}"
-    for word in (
-        "sub", "diff", "cross", "linalg.cross", "masked_fill", "where", "scatter", "nn.functional.one_hot", "sign",
-        "relu", "nn.functional.relu", "nn.functional.relu6", "clamp", "clamp_min",
-    )
-)  # fmt: skip
+_ZERO_MAKING = torch_names("""
+    sub diff cross linalg.cross masked_fill where scatter nn.functional.one_hot sign relu nn.functional.relu
+    nn.functional.relu6 clamp clamp_min
+""")
 """Differences of what may be equal, fillings, and what cuts off."""
 _ZERO_KEEPING = VIEWS | {
     "subscript",
@@ -30,7 +28,7 @@ _ZERO_KEEPING = VIEWS | {
 
 def has_ordinary_zero_rows(value: Value | None, depth: int = _DEEPEST) -> bool:
     """Whether whole rows of it are 0 in everyday data; for a ray, a feature or a quaternion it takes a coincidence."""
-    made = made_from(value) if value is not None else None
+    made = made_from(value)
     if value is None or value.learned or value.range.constant == 0 or (made is not None and made.function == PARAMETER):
         return True  # of what callers pass, whom nobody knows, as of a padded batch, nothing says that no row is empty
     if made is None or not depth:
@@ -54,9 +52,9 @@ def _is_of_what_was_passed(made: Op) -> bool:
 
 def is_tally(value: Value, depth: int = _DEEPEST) -> bool:
     """`confusion[label, guess] += 1` in a loop: nothing is counted only if there is no round."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or op.function != JOIN or not depth:
         return False
-    added = maker(op.operands.get("1"), frozenset({"torch.add"})) if op.where == "element" else None
+    added = maker(op.operands.get("1"), "torch.add") if op.where == "element" else None
     is_counted = added is not None and added.operands["input"].range.low == 0 and added.operands["other"].range.low > 0
     return is_counted or any(is_tally(each, depth - 1) for each in op.operands.values())

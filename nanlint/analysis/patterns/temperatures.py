@@ -9,6 +9,7 @@ from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, TENSOR, nam
 from nanlint.analysis.relations import root
 from nanlint.analysis.sources import suggests_temperature
 from nanlint.source.below import walk
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,9 +29,9 @@ __all__ = [
 ]
 
 SUBTRACTED, MULTIPLIED = "subtracted", "multiplied"
-_FLOORS = frozenset({"max", "maximum", "clamp", "clip", "clamp_", "clamp_min"})
+_FLOORS = word_set("max maximum clamp clip clamp_ clamp_min")
 _WAYS: dict[type[ast.AST], str] = {ast.Sub: SUBTRACTED, ast.Mult: MULTIPLIED, ast.Div: MULTIPLIED}
-_DRAWING = frozenset({"multinomial", "Categorical", "gumbel_softmax"})
+_DRAWING = word_set("multinomial Categorical gumbel_softmax")
 _FITTING = "torch.optim.LBFGS"
 
 

@@ -10,49 +10,39 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.conditions import range_where
 from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, JOIN, NUMBER, REFERENCE, Op, Value, made_from
-from nanlint.analysis.relations import aligned, maker, root, same
+from nanlint.analysis.relations import aligned, maker, op_behind, same
 from nanlint.analysis.selection import SUBSCRIPT
-from nanlint.ops.names import METHODS
+from nanlint.ops.names import tensor_methods
 from nanlint.source.below import walk
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 # They round to 0 far out alone. A softmax is not among them: it is a share, and a confident model drives it to 0.
-_UNDERFLOWING = frozenset(
-    {
-        "torch.exp", "torch.exp2", "torch.sigmoid", "torch.nn.functional.softplus", "torch.erfc", "torch.reciprocal",
-        "torch.Tensor.exponential_", "torch.special.erfcx", "torch.special.ndtr",
-    }
-)  # fmt: skip
+_UNDERFLOWING = torch_names("""
+    exp exp2 sigmoid nn.functional.softplus erfc reciprocal Tensor.exponential_ special.erfcx special.ndtr
+""")
 # They are 0 where their operand is, or where all of its elements are.
-_CARRYING = frozenset(
-    METHODS[word]
-    for word in (
-        "expm1", "log1p", "tanh", "sin", "diff", "diag", "masked_fill", "clamp_max", "prod", "cumprod", "sum", "mean", "nansum", "nanmean", "cumsum",
-        "amax", "max", "amin", "min", "median", "abs", "neg", "square", "sqrt", "pow", "gather", "index_select", "select", "narrow",
-    )
-) | {SUBSCRIPT, "torch.tensor", "torch.as_tensor"}  # fmt: skip
+_CARRYING = tensor_methods("""
+    expm1 log1p tanh sin diff diag masked_fill clamp_max prod cumprod sum mean nansum nanmean cumsum amax max amin min
+    median abs neg square sqrt pow gather index_select select narrow
+""") | {SUBSCRIPT, "torch.tensor", "torch.as_tensor"}
 # Of these a 0 is an everyday result: of equal values, below a bound, of a silent signal.
-_OFTEN_ZERO = frozenset(
-    f"torch.{word}"
-    for word in ("sub", "var", "nn.functional.mse_loss", "clamp", "clamp_min", "add", "maximum", "hypot")
-)
-_TOTALS, _SQUARES = frozenset({"torch.sum", "torch.mean"}), frozenset({"torch.pow", "torch.square", "torch.mul"})
+_OFTEN_ZERO = torch_names("sub var nn.functional.mse_loss clamp clamp_min add maximum hypot")
+_TOTALS, _SQUARES = torch_names("sum mean"), torch_names("pow square mul")
 _MADE_OF = _TOTALS | _SQUARES | {"torch.div", "torch.abs"}
 # Their own backward is 0 at 0, whatever comes in.
-_STOPPING = frozenset({"torch.relu", "torch.nn.functional.relu6"})
-_CLAMPS = frozenset({"torch.clamp", "torch.clamp_min"})
-_BOUNDING = frozenset(
-    f"torch.{word}" for word in ("clamp", "clamp_min", "clamp_max", "maximum", "minimum", "masked_fill", "nan_to_num")
-)
-_MATRIX_PRODUCTS = frozenset({"torch.matmul", "torch.mm", "torch.bmm"})
+_STOPPING = torch_names("relu nn.functional.relu6")
+_CLAMPS = torch_names("clamp clamp_min")
+_BOUNDING = torch_names("clamp clamp_min clamp_max maximum minimum masked_fill nan_to_num")
+_MATRIX_PRODUCTS = torch_names("matmul mm bmm")
 _LARGEST_EPS, _DEEPEST = 1e-3, 20
 
 
 def what_is_zero(value: Value) -> Value:
     """`x` of `x / n` and `bank @ x` if x is never negative and nothing is known of the other: they are 0 together."""
-    product, quotient = maker(value, _MATRIX_PRODUCTS), maker(value, frozenset({"torch.div"}))
+    product, quotient = maker(value, _MATRIX_PRODUCTS), maker(value, "torch.div")
     if product is not None:
         sizes = [each for each in product.operands.values() if _is_size(each)]
         # What is above 0 before the product is not so behind it, where a row of the other one is 0.
@@ -79,7 +69,7 @@ def is_kept_elsewhere(value: Value) -> bool:
 
 
 def _is_bounded(value: Value) -> bool:
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or op.function != JOIN:
         return op is not None and op.function in _BOUNDING
     return any(made is not None and made.function in _BOUNDING for made in map(made_from, op.operands.values()))
@@ -87,7 +77,7 @@ def _is_bounded(value: Value) -> bool:
 
 def is_setting(value: Value, depth: int = 0) -> bool:
     """Whether it is computed of an attribute, an entry of a config or a number of Python's alone: somebody chose it."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or value.learned or depth == _DEEPEST:
         return value.kind in {NUMBER, REFERENCE}
     if op.function == ATTRIBUTE:
@@ -102,7 +92,7 @@ def is_setting(value: Value, depth: int = 0) -> bool:
 
 def stops_gradient_at_zero(value: Value) -> bool:
     """Whether a 0 of it is one that relu or `where` puts there, so that no gradient passes: `where(x > 0, x, 0)`."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or op.function in _STOPPING:
         return op is not None
     condition = op.operands.get("condition" if op.function == "torch.where" else "mask")
@@ -124,7 +114,7 @@ def reaches_zero(value: Value, depth: int = 0) -> bool:
         return False
     if value.kind is NUMBER:
         return value.number == 0
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or depth == _DEEPEST:
         return True
     if op.function == JOIN:
@@ -152,12 +142,12 @@ def _makes_zero(op: Op, depth: int) -> bool:
 
 def is_often_zero(value: Value | None, depth: int = 0, *, is_summed: bool = False) -> bool:
     """Whether it is made of what is often exactly 0: a difference, a variance, a clamp, two squares side by side."""
-    op = made_from(root(value)) if value is not None else None
+    op = op_behind(value)
     if op is None or value is None or value.presumed or depth == _DEEPEST or _is_apart(op):
         return False
     parts = list(op.operands.values())
     if op.function == "torch.add":
-        made = [made_from(root(part)) for part in parts]
+        made = [op_behind(part) for part in parts]
         if any(each is not None and _is_apart(each) for each in made):
             return False
         # Squares side by side that are summed up besides are the length of one vector.
@@ -189,8 +179,8 @@ def _is_stretch(index: ast.expr) -> bool:
 def _blended(op: Op) -> Value | None:
     """`x` of `x * mask + (1 - mask)`: where one term is 0 the other is not."""
     for term, rest in (("input", "other"), ("other", "input")) if op.function == "torch.add" else ():
-        product = maker(op.operands.get(term), frozenset({"torch.mul"}))
-        less = maker(op.operands.get(rest), frozenset({"torch.sub"}))
+        product = maker(op.operands.get(term), "torch.mul")
+        less = maker(op.operands.get(rest), "torch.sub")
         if product is None or less is None or less.subject is None or less.subject.number != 1:
             continue
         factors = [product.operands.get(name) for name in ("input", "other")]
@@ -202,11 +192,11 @@ def _blended(op: Op) -> Value | None:
 
 def _is_tiny(value: Value) -> bool:
     """Whether it is something times an eps, as `mask * 1e-16`."""
-    product = maker(value, frozenset({"torch.mul"}))
+    product = maker(value, "torch.mul")
     return product is not None and any(0 < (each.number or 0) < _LARGEST_EPS for each in product.operands.values())
 
 
-_ADDING = frozenset({"torch.add", "torch.maximum", "torch.max"})
+_ADDING = torch_names("add maximum max")
 _COMBINING: Mapping[str, Callable[[Iterable[bool]], bool]] = {
     "torch.add": all,
     "torch.maximum": all,

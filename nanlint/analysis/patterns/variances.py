@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanlint.analysis.op_graph import NUMBER, made_from
-from nanlint.analysis.relations import aligned, root, same
+from nanlint.analysis.op_graph import NUMBER
+from nanlint.analysis.relations import aligned, op_behind, same
+from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op, Value
 
-_AVERAGES = frozenset(
-    f"torch.{word}"
-    for word in ("mean", "sum", "nanmean", "div", "matmul", "einsum", "avg_pool1d", "nn.functional.avg_pool2d", "nn.functional.avg_pool3d", "conv1d", "conv2d")
-)  # fmt: skip
+_AVERAGES = torch_names("""
+    mean sum nanmean div matmul einsum avg_pool1d nn.functional.avg_pool2d nn.functional.avg_pool3d conv1d conv2d
+""")
 _MEAN = "torch.mean"
 
 
@@ -30,21 +30,21 @@ class Variance(NamedTuple):
 
 def variance_in(value: Value, *, plus_eps: bool) -> Variance | None:
     """The variance that it is; with `plus_eps` also `variance + eps`."""
-    bare = _variance(made_from(root(value)))
+    bare = _variance(op_behind(value))
     if bare is not None or not plus_eps:
         return bare
-    added = made_from(root(value))
+    added = op_behind(value)
     terms = list(added.operands.values()) if added is not None and added.function == "torch.add" else []
     others = [term for term in terms if term.kind is not NUMBER]
-    found = _variance(made_from(root(others[0]))) if len(others) == 1 else None
+    found = _variance(op_behind(others[0])) if len(others) == 1 else None
     return found._replace(has_eps=True) if found is not None else None
 
 
 def _variance(difference: Op | None) -> Variance | None:
     if difference is None or difference.function != "torch.sub" or difference.subject is None:
         return None
-    squares, square_of_mean = made_from(root(difference.subject)), squared(difference.operands.get("other"))
-    mean = made_from(root(square_of_mean.operands["input"])) if square_of_mean is not None else None
+    squares, square_of_mean = op_behind(difference.subject), squared(difference.operands.get("other"))
+    mean = op_behind(square_of_mean.operands["input"]) if square_of_mean is not None else None
     if squares is None or mean is None or squares.subject is None or not {squares.function, mean.function} <= _AVERAGES:
         return None
     square = squared(squares.subject)
@@ -57,7 +57,7 @@ def _variance(difference: Op | None) -> Variance | None:
 
 def squared(value: Value | None) -> Op | None:
     """The operation that made `x ** 2`, `x.square()` or `x * x`."""
-    op = made_from(root(value)) if value is not None else None
+    op = op_behind(value)
     if op is None or "input" not in op.operands:
         return None
     exponent = op.operands.get("exponent")
@@ -73,7 +73,7 @@ def squared(value: Value | None) -> Op | None:
 
 def _has_square(value: Value) -> bool:
     """Whether it is a weighted square, or a sum of squares: `x ** 2 * w`, `(x ** 2).sum()`."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or op.function not in _AVERAGES | {"torch.mul"}:
         return False
     return any(squared(each) is not None for each in op.operands.values())

@@ -12,10 +12,11 @@ from nanlint.analysis.op_graph import ARRAY, ATTRIBUTE, JOIN, NUMBER, TENSOR, TU
 from nanlint.analysis.patterns.partitions import leave_nothing_out
 from nanlint.analysis.patterns.rarely_zero import has_ordinary_zero_rows, is_tally
 from nanlint.analysis.patterns.tensors import SIZES, sliced
-from nanlint.analysis.relations import NORMS, aligned, has_a_diagonal, maker, root, spans_its_data
+from nanlint.analysis.relations import NORMS, aligned, has_a_diagonal, maker, op_behind, spans_its_data
 from nanlint.analysis.selection import is_mask, may_be_empty, selected_by_name
 from nanlint.ops.interval import TRUTH
 from nanlint.ops.names import METHODS
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,13 +30,13 @@ COUNT, SUM, NORM, SPREAD, DIFFERENCE, CROSSING, VALUE = (
     "crossing",
     "value",
 )
-SUMS = frozenset({"torch.sum", "torch.nansum", "torch.cumsum", "torch.count_nonzero"})
+SUMS = torch_names("sum nansum cumsum count_nonzero")
 _WHEN = {
     COUNT: " when nothing is counted",
     NORM: " when its operand is all zeros",
     SPREAD: " when the data is constant",
 }
-_COMPARISONS = frozenset(f"torch.{word}" for word in ("eq", "ne", "lt", "le", "gt", "ge"))
+_COMPARISONS = torch_names("eq ne lt le gt ge")
 _DEEPEST = 8
 
 
@@ -68,7 +69,7 @@ def why_zero(value: Value, depth: int = _DEEPEST) -> Zero | None:  # noqa: PLR09
     """The way in which some input makes `value` 0; None if its range excludes 0, or nothing is known of it."""
     if not value.range.has_zero or not depth:
         return None
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None:
         return None
     if op.function == ATTRIBUTE and "stored" in op.operands:
@@ -121,10 +122,10 @@ def _summed(op: Op, _: Value, depth: int) -> Zero | None:  # noqa: PLR0911 - one
         return found._replace(op=op) if found is not None else None
     if _counts(subject):
         return Zero(COUNT, op, is_ordinary=not (is_of_lengths(subject) or is_tally(subject)))
-    added = maker(subject, frozenset({"torch.add"}))
+    added = maker(subject, "torch.add")
     if added is not None and any(has_a_diagonal(each) or _is_floor(each) for each in added.operands.values()):
         return None
-    squares = maker(subject, frozenset({"torch.pow", "torch.square", "torch.abs"}))
+    squares = maker(subject, torch_names("pow square abs"))
     if squares is not None or _is_square(subject):
         return Zero(NORM, op)
     if _is_exponential(subject):
@@ -136,7 +137,7 @@ def _counts(value: Value) -> bool:
     """Whether the sum of it is a number of things: truth values, and products and parts of such."""
     if is_mask(value) or (value.range.is_subset(TRUTH) and value.range.integer):
         return True
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or op.subject is None:
         return False
     if op.function in {"subscript", "torch.masked_fill", "torch.scatter", JOIN}:
@@ -154,7 +155,7 @@ def is_of_lengths(mask: Value) -> bool:
 
 def _is_plain_sum(value: Value) -> bool:
     """The sum of weights, of a mask from outside or of what a mask has left; not that of products or differences of both signs."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or op.function not in {"torch.mul", "torch.sub", "torch.div", "torch.add"}:
         return True
     is_scaled = op.function == "torch.mul" and any(each.range.least >= 0 for each in op.operands.values())
@@ -162,7 +163,7 @@ def _is_plain_sum(value: Value) -> bool:
 
 
 def _is_square(value: Value) -> bool:
-    product = maker(value, frozenset({"torch.mul"}))
+    product = maker(value, "torch.mul")
     return product is not None and aligned(product.operands.get("input"), product.operands.get("other"))
 
 
@@ -171,7 +172,7 @@ def _is_exponential(value: Value) -> bool:
     return maker(value, _POSITIVE) is not None
 
 
-_POSITIVE = frozenset(f"torch.{word}" for word in ["exp", "softmax", "sigmoid", "exp2", "nn.functional.softplus"])
+_POSITIVE = torch_names("exp softmax sigmoid exp2 nn.functional.softplus")
 
 
 def _counted(op: Op, _: Value, depth: int) -> Zero | None:
@@ -219,7 +220,7 @@ def _extreme(op: Op, value: Value, depth: int) -> Zero | None:
         return None
     if "other" in op.operands or (along is not None and along.kind is TENSOR):
         return _larger(op, value, depth)
-    sizes = maker(subject, frozenset({"torch.abs", "torch.square", "torch.pow"}))
+    sizes = maker(subject, torch_names("abs square pow"))
     if sizes is not None and op.function in {"torch.max", "torch.amax"}:
         return Zero(NORM, op)
     return why_zero(subject, depth - 1) or (Zero(VALUE, op, is_ordinary=False) if value.kind is not NUMBER else None)
@@ -266,7 +267,7 @@ def _subtracted(op: Op, value: Value, depth: int) -> Zero | None:
 
 def _amount(value: Value) -> bool:
     """Whether it is a number of things, or a whole number that is taken from one."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if value.range.constant is not None and value.range.integer:
         return True
     if op is None:
@@ -279,18 +280,18 @@ def _amount(value: Value) -> bool:
 
 def _is_given_number(value: Value) -> bool:
     """A number that the caller or a setting says: nobody knows what it is, and it is not data."""
-    op = made_from(root(value))
+    op = op_behind(value)
     return value.kind is NUMBER and (op is None or op.function.startswith("<") or op.function in SIZES)
 
 
 def _is_from_outside(value: Value) -> bool:
     """What is added to something may be an eps, as long as nothing says that it is data: `eps`, `self.eps`, `group["eps"]`."""
-    op = made_from(root(value))
+    op = op_behind(value)
     is_plain = op is None or (op.function.startswith("<") and op.function != JOIN and sliced(value) is None)
     return is_plain and value.kind not in {TENSOR, ARRAY}
 
 
-_SIZED = frozenset({"torch.abs", "torch.square"})
+_SIZED = torch_names("abs square")
 
 
 def _is_floor(value: Value) -> bool:
@@ -326,7 +327,7 @@ def _added(op: Op, value: Value, depth: int) -> Zero | None:
 
 def _counted_masks(value: Value) -> list[Value]:
     """The masks of which a sum adds up the counts."""
-    op = made_from(root(value))
+    op = op_behind(value)
     if op is None or op.subject is None:
         return []
     if op.function == "torch.add":
@@ -355,12 +356,12 @@ def _crossing(op: Op, _: Value, depth: int) -> Zero | None:
     return Zero(CROSSING, op, is_ordinary=any(length is not None for length in lengths))
 
 
-_DETERMINANTS = frozenset({"torch.det", "torch.linalg.det", "torch.trace"})
+_DETERMINANTS = torch_names("det linalg.det trace")
 
 
 def _is_regular(matrix: Value) -> bool:
     """A matrix to which a diagonal was added: `x.T @ x + torch.eye(n)`."""
-    added = maker(matrix, frozenset({"torch.add"}))
+    added = maker(matrix, "torch.add")
     return added is not None and any(has_a_diagonal(each) for each in added.operands.values())
 
 
@@ -384,7 +385,7 @@ def _scattered(op: Op, _: Value, depth: int) -> Zero | None:
 
 def _logarithm(op: Op, _: Value, depth: int) -> Zero | None:
     """`log(n + 1)` is 0 where `n` is."""
-    total = maker(op.subject, frozenset({"torch.add"})) if op.subject is not None else None
+    total = maker(op.subject, "torch.add") if op.subject is not None else None
     terms = list(total.operands.values()) if total is not None else []
     rest = [each for each in terms if each.number != 1]
     found = why_zero(rest[0], depth - 1) if len(terms) == 2 and len(rest) == 1 else None
@@ -399,24 +400,22 @@ def _raised(op: Op, value: Value, depth: int) -> Zero | None:
 
 def _given(op: Op) -> Zero | None:
     """A power of a part of something: of a depth, of the last coordinate."""
-    part = maker(op.subject, frozenset({"subscript", "<element>"})) if op.subject is not None else None
+    part = maker(op.subject, word_set("subscript <element>")) if op.subject is not None else None
     return Zero(VALUE, op, is_ordinary=False) if part is not None else None
 
 
 _WAYS: Mapping[str, Callable[[Op, Value, int], Zero | None]] = {
     **dict.fromkeys(SUMS - {"torch.count_nonzero"}, _summed),
-    **dict.fromkeys(("torch.count_nonzero", "torch.bincount", "torch.histc"), _counted),
+    **dict.fromkeys(torch_names("count_nonzero bincount histc"), _counted),
     **dict.fromkeys(SIZES, _sized),
-    **dict.fromkeys(
-        NORMS | {"torch.linalg.matrix_norm", "torch.cdist", "torch.dist", "torch.pairwise_distance"}, _measured
-    ),
-    **dict.fromkeys(("torch.nn.functional.pairwise_distance", "torch.hypot"), _measured),
-    **dict.fromkeys(("torch.std", "torch.var"), _spread),
-    **dict.fromkeys(("torch.mean", "torch.median", "torch.nanmean"), _averaged),
-    **dict.fromkeys(("torch.max", "torch.amax", "torch.min", "torch.amin"), _extreme),
-    **dict.fromkeys(("torch.maximum", "torch.minimum"), _larger),
-    **dict.fromkeys(("torch.clamp", "torch.clamp_min"), _clamped),
-    **dict.fromkeys(("torch.relu", "torch.nn.functional.relu", "torch.nn.functional.relu6"), _rectified),
+    **dict.fromkeys(NORMS | torch_names("linalg.matrix_norm cdist dist pairwise_distance"), _measured),
+    **dict.fromkeys(torch_names("nn.functional.pairwise_distance hypot"), _measured),
+    **dict.fromkeys(torch_names("std var"), _spread),
+    **dict.fromkeys(torch_names("mean median nanmean"), _averaged),
+    **dict.fromkeys(torch_names("max amax min amin"), _extreme),
+    **dict.fromkeys(torch_names("maximum minimum"), _larger),
+    **dict.fromkeys(torch_names("clamp clamp_min"), _clamped),
+    **dict.fromkeys(torch_names("relu nn.functional.relu nn.functional.relu6"), _rectified),
     "torch.abs": _size,
     "torch.sub": _subtracted,
     "torch.add": _added,
@@ -427,59 +426,24 @@ _WAYS: Mapping[str, Callable[[Op, Value, int], Zero | None]] = {
     "torch.log": _logarithm,
     "torch.log1p": _inside,
     **dict.fromkeys(
-        (
-            f"torch.{word}"
-            for word in [
-                "einsum",
-                "matmul",
-                "mm",
-                "bmm",
-                "dot",
-                "inner",
-                "vdot",
-                "mv",
-                "linalg.vecdot",
-                "det",
-                "linalg.det",
-                "trace",
-                "sin",
-                "tan",
-                "sign",
-                "tanh",
-            ]
-        ),
+        torch_names("""
+        einsum matmul mm bmm dot inner vdot mv linalg.vecdot det linalg.det trace sin tan sign tanh
+    """),
         _crossing,
     ),
     "torch.rand": _crossing,
     "torch.rand_like": _crossing,
     "subscript": _part,
     **dict.fromkeys(
-        (
-            f"torch.{word}"
-            for word in [
-                "sqrt",
-                "square",
-                "neg",
-                "masked_fill",
-                "where",
-                "stack",
-                "cat",
-                "tensor",
-                "as_tensor",
-                "floor",
-                "index_select",
-                "clamp_max",
-            ]
-        ),
+        torch_names("""
+        sqrt square neg masked_fill where stack cat tensor as_tensor floor index_select clamp_max
+    """),
         _inside,
     ),
     **dict.fromkeys((METHODS["item"], "float", "int", "torch.nn.functional.one_hot"), _inside),
     **dict.fromkeys(
-        (
-            f"torch.{word}"
-            for word in ["eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "bitwise_and", "bitwise_or"]
-        ),
+        torch_names("eq ne lt le gt ge logical_and logical_or bitwise_and bitwise_or"),
         _tested,
     ),
-    **dict.fromkeys(("torch.scatter_add", "torch.index_add", "torch.scatter_reduce"), _scattered),
+    **dict.fromkeys(torch_names("scatter_add index_add scatter_reduce"), _scattered),
 }

@@ -17,6 +17,7 @@ from nanlint.analysis.op_graph import ARRAY, CALL, NUMBER, TENSOR, TUPLE, Op, Va
 from nanlint.analysis.project.filled import called_for_effect, filled_by, fills
 from nanlint.analysis.project.syntax_names import dotted, last_word, names_below
 from nanlint.source.below import walk
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +35,7 @@ _LOAD_ONLY = re.compile(
 # A class above of this kind knows nothing of the parameters below.
 _FILLS_NOTHING = re.compile(r"Mixin$|^(LightningModule|PreTrainedModel)$")
 # Their own reset_parameters fills whatever parameters there are.
-_RECURRENT = frozenset({"RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell", "RNNBase", "RNNCellBase"})
+_RECURRENT = word_set("RNN LSTM GRU RNNCell LSTMCell GRUCell RNNBase RNNCellBase")
 # A mask is filled with -inf.
 _INITIALISES = re.compile(
     r"\binit\.\w+\(|init\w*_(?:weights|parameters)|reset_\w*(?:weights|parameters)|(?:normal|uniform|zero|constant|(?<!masked_)fill)_\((?!.*inf)"

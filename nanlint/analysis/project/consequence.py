@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import DICT, PARAMETER, TUPLE, Op, Value
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,11 +21,11 @@ BACKWARD, OUTPUT, LEARNED, KEPT, DATA, WRITTEN, RETURNED = 1, 2, 4, 8, 16, 32, 6
 """It reaches a backward; what a module returns; a weight or buffer; an attribute; what a dataset gives; a log; the function's own caller."""
 TRAINS = BACKWARD | LEARNED
 # What these return is what a framework calls backward on.
-_LOSSES = frozenset({"training_step", "compute_loss"})
-_DATA = frozenset({"__getitem__", "__iter__", "collate_fn"})
+_LOSSES = word_set("training_step compute_loss")
+_DATA = word_set("__getitem__ __iter__ collate_fn")
 _ENDS = {"backward": BACKWARD, "written": WRITTEN, "stored": KEPT}
 # What is trained on does not depend on what they read, but for how many there are.
-_ONLY_COUNTING = frozenset({"torch.Tensor.size", "torch.Tensor.numel", "len"})
+_ONLY_COUNTING = word_set("torch.Tensor.size torch.Tensor.numel len")
 _MOST_ELEMENTS = 200
 
 

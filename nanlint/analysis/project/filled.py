@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.listed_nodes import nodes_of
 from nanlint.source.below import all_below, walk
 from nanlint.source.references import last_word
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,11 +19,9 @@ _FILLS = re.compile(
     r"(^|_)(init|initiali[sz]e|initiali[sz]er|fill|reset|xavier|kaiming|glorot|normal|uniform|zeros?|ones|constant|orthogonal|eye|dirac|copy|load|assign)(_|$)"
     r"|[a-z]_$|^(Init|init)"
 )
-_EVERYTHING = frozenset({"parameters", "named_parameters", "state_dict"})
+_EVERYTHING = word_set("parameters named_parameters state_dict")
 # What only takes a parameter in, or makes it.
-_NO_FILL = frozenset(
-    {"register_parameter", "register_buffer", "Parameter", "requires_grad_", "super", "append", "ParameterList"}
-)
+_NO_FILL = word_set("register_parameter register_buffer Parameter requires_grad_ super append ParameterList")
 _HOLDERS = (ast.Attribute, ast.List, ast.Tuple, ast.Dict)
 
 

@@ -8,7 +8,7 @@ from nanlint.analysis.gradients import CHOOSING, WITHOUT_GRADIENT
 from nanlint.analysis.interpreter.conditions import AND, IS_NONE, NOT, OR
 from nanlint.analysis.make import COMPARISONS
 from nanlint.analysis.op_graph import CALL, DICT, TUPLE, Op, Value, name_of
-from nanlint.ops.names import METHODS
+from nanlint.ops.names import tensor_methods
 
 if TYPE_CHECKING:
     import ast
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Nothing passes back through them.
 _CUTTING = (
-    frozenset(METHODS[word] for word in ("detach", "item", "tolist", "numpy", "numel", "size", "dim", "argsort", "sign", "round", "floor", "ceil"))
+    tensor_methods("detach item tolist numpy numel size dim argsort sign round floor ceil")
     | WITHOUT_GRADIENT
     | COMPARISONS
     | {"float", "int", "bool", "len", "torch.nn.Parameter", AND, OR, NOT, IS_NONE}

@@ -30,6 +30,7 @@ from nanlint.analysis.project.replay import Replay
 from nanlint.analysis.storage import in_order, storages
 from nanlint.analysis.training_loop.resuming import Restoring
 from nanlint.ops.names import CANONICAL
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,13 +45,11 @@ _DEEPEST = 12
 _DEEPEST_NESTING = 100
 _BUILTINS = frozenset(vars(builtins))
 # They return what the function below them returns.
-_TRANSPARENT = frozenset(
-    {
-        "staticmethod", "classmethod", "property", "cached_property", "abstractmethod", "override", "final", "overload", "no_grad",
-        "inference_mode", "enable_grad", "autocast", "custom_fwd", "custom_bwd", "lru_cache", "cache", "compile", "script", "script_method",
-        "ignore", "unused", "typechecked", "jaxtyped", "beartype", "deprecated", "disable", "register", "register_module", "register_model",
-    }
-)  # fmt: skip
+_TRANSPARENT = word_set("""
+    staticmethod classmethod property cached_property abstractmethod override final overload no_grad inference_mode
+    enable_grad autocast custom_fwd custom_bwd lru_cache cache compile script script_method ignore unused typechecked
+    jaxtyped beartype deprecated disable register register_module register_model
+""")
 
 
 class Graph(Objects):

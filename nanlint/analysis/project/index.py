@@ -13,6 +13,7 @@ from nanlint.analysis.project.syntax_names import bindings, dotted
 from nanlint.digest import digest_of
 from nanlint.source.read import UnreadableSource, decode, read_bytes
 from nanlint.source.trees import tree_of
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ __all__ = ["MODULE_BODY", "CallSite", "Class", "Function", "Module", "Project", 
 
 # `from .a import x` in a package's __init__, where a has it from b.
 _MOST_HOPS = 5
-_MODULES = frozenset({"Module", "LightningModule", "PreTrainedModel", "MessagePassing"})
+_MODULES = word_set("Module LightningModule PreTrainedModel MessagePassing")
 
 Symbol = Function | Class | Module
 

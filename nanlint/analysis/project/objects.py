@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, CALL, CLASS, FUNCTION, INSTANCE, Op, Value
 from nanlint.ops.interval import FINITE
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     import ast
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from nanlint.analysis.project.definitions import Class, Function, Module
     from nanlint.analysis.project.index import Project
 
-_BUILDING = frozenset({"__init__", "setup", "reset_parameters", "build", "__post_init__", "_build", "__new__"})
+_BUILDING = word_set("__init__ setup reset_parameters build __post_init__ _build __new__")
 
 
 class Objects:

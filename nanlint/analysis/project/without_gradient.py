@@ -19,6 +19,7 @@ from nanlint.analysis.op_graph import (
     Value,
 )
 from nanlint.ops.names import SIGNATURES
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 _MOST_VALUES = 300
 _PASSING = frozenset({GUARDED, JOIN, ELEMENT, LITERAL, "subscript"})
-_CHOOSING = frozenset({"index", "condition", "mask", "indices"})
-_COLLECTING = frozenset({"sequence", "comprehension", ".append", ".extend"})
+_CHOOSING = word_set("index condition mask indices")
+_COLLECTING = word_set("sequence comprehension .append .extend")
 
 
 def comes_without_gradient(value: Value, sees_all_calls: Callable[[Function], bool]) -> bool:

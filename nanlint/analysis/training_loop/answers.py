@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.name_hints import LOGGERS
 from nanlint.analysis.project.syntax_names import dotted
 from nanlint.analysis.training_loop.naming import last_word
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,26 +17,9 @@ if TYPE_CHECKING:
     from nanlint.analysis.training_loop.code import Code
 
 # Methods and functions that carry a truth value on: `torch.isnan(x).any().item()`.
-_CARRIERS = frozenset(
-    {
-        "any",
-        "all",
-        "item",
-        "bool",
-        "sum",
-        "max",
-        "cpu",
-        "detach",
-        "numpy",
-        "int",
-        "float",
-        "to",
-        "tolist",
-        "count_nonzero",
-    }
-)
+_CARRIERS = word_set("any all item bool sum max cpu detach numpy int float to tolist count_nonzero")
 _LEAVING = (ast.Raise, ast.Break, ast.Continue, ast.Return)
-EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
+EXITS = word_set("sys.exit exit quit os._exit os.abort")
 _DECIDING = (ast.If, ast.While, ast.Assert, ast.IfExp)
 
 

@@ -12,6 +12,7 @@ from nanlint.analysis.project.syntax_names import MIRRORED, bindings, dotted
 from nanlint.analysis.source_text import SourceText
 from nanlint.ops.names import CANONICAL
 from nanlint.source.below import nodes_below
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _SPACE = re.compile(r"\s+")
 # What they are called on, they leave what it was.
-_LEAVING_IT = frozenset({".unscale_", ".to", ".cuda", "changed"})
+_LEAVING_IT = word_set(".unscale_ .to .cuda changed")
 _MOST_MAKERS = 50
 
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.syntax_names import dotted
 from nanlint.analysis.source_text import on_one_line
-from nanlint.analysis.training_loop.edits import siblings_between
 from nanlint.analysis.training_loop.events import renamed
 from nanlint.analysis.training_loop.naming import last_word
+from nanlint.analysis.training_loop.written import Written
 from nanlint.source.below import walk
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,14 +26,10 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 # Their names end like those of methods that change a tensor's values, and they change none.
-_KEEP_VALUES = frozenset(
-    {"requires_grad_", "share_memory_", "clip_grad_norm_", "clip_grad_value_", "unscale_", "apply_"}
-)
-_GROWING = frozenset({"append", "extend", "insert", "pop", "remove", "clear"})
+_KEEP_VALUES = word_set("requires_grad_ share_memory_ clip_grad_norm_ clip_grad_value_ unscale_ apply_")
+_GROWING = word_set("append extend insert pop remove clear")
 # They look at what they are given, and the same answer comes back.
-_ASKING = frozenset(
-    {"isnan", "isinf", "isfinite", "any", "all", "item", "bool", "float", "detach", "cpu", "abs", "max", "min", "sum"}
-)
+_ASKING = word_set("isnan isinf isfinite any all item bool float detach cpu abs max min sum")
 _NOT_TWICE = (ast.GeneratorExp, ast.ListComp, ast.Subscript, ast.NamedExpr, ast.Lambda, ast.Await)
 _SIMPLE = (ast.Name, ast.Attribute, ast.Call)
 
@@ -147,7 +144,7 @@ def is_returned(test: ast.AST, code: Code) -> bool:
 
 def opposite_at(test: ast.AST, at: ast.AST, code: Code) -> str | None:
     """The opposite of the condition `test`, to be asked in front of `at`, further down its block; None where it might be answered otherwise there."""
-    between = siblings_between(test, at, code)
+    between = Written(test, code).up_to(at)
     if between is None or not _can_be_asked_again(test):
         return None
     changed = {name for statement in between for name in _changed_in(statement)} - {""}

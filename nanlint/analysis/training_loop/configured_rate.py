@@ -11,6 +11,7 @@ from nanlint.analysis.project.syntax_names import dotted, names_below
 from nanlint.analysis.training_loop.rate_setting import lineage_of, sets_rates
 from nanlint.analysis.training_loop.run_parts import OPTIMIZER, TORCHS_SCHEDULERS, is_known_scheduler, makers
 from nanlint.source.below import walk
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,11 +21,9 @@ if TYPE_CHECKING:
     from nanlint.analysis.training_loop.resuming import Part
 
 # After one of these the rate of the config counts again, or somebody has looked at both.
-AGAIN = frozenset(
-    {"param_groups", "base_lrs", "override_lr", "reset_lr", "set_lr", "adjust_learning_rate", "get_last_lr", "max_lrs"}
-)
+AGAIN = word_set("param_groups base_lrs override_lr reset_lr set_lr adjust_learning_rate get_last_lr max_lrs")
 # Ends and lengths of a schedule: of less weight than the rate itself.
-_HORIZONS = frozenset({"T_max", "total_steps", "epochs"})
+_HORIZONS = word_set("T_max total_steps epochs")
 _DEEPEST = 12
 
 

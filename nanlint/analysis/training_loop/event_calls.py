@@ -32,6 +32,7 @@ from nanlint.analysis.training_loop.roles import (
     may_scale,
     scales,
 )
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,10 +41,8 @@ if TYPE_CHECKING:
     from nanlint.model import Span
 
 _BUILTINS = frozenset(vars(builtins))
-_LOGGING = frozenset(
-    {"print", "log", "info", "warning", "warn", "error", "debug", "critical", "exception", "write", "log_metrics"}
-)
-_LIGHTNINGS_CLIPS = frozenset({"clip_gradients", "configure_gradient_clipping"})
+_LOGGING = word_set("print log info warning warn error debug critical exception write log_metrics")
+_LIGHTNINGS_CLIPS = word_set("clip_gradients configure_gradient_clipping")
 
 
 @dataclass(frozen=True, slots=True)

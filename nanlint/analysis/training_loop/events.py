@@ -8,19 +8,16 @@ from __future__ import annotations
 import ast
 import enum
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.syntax_names import dotted
-from nanlint.analysis.source_text import on_one_line
-from nanlint.analysis.training_loop import edits
-from nanlint.model import Edit, Span
+from nanlint.analysis.training_loop.written import Written
+from nanlint.model import Edit
 from nanlint.ops.signatures import PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from nanlint.analysis.training_loop.code import Code
 
 
 class EventKind(str, enum.Enum):
@@ -47,41 +44,6 @@ class EventKind(str, enum.Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Written:
-    """Something that stands in the code of a loop, or of a function that the loop calls."""
-
-    node: ast.AST
-    code: Code
-    called_from: Span | None = field(default=None, kw_only=True)
-    """Where the loop's own file calls the function of another file that it is written in; None if it is not."""
-
-    @property
-    def span(self) -> Span:
-        """Where it stands in the file at hand, or where that calls it."""
-        return self.called_from or self.code.source.span_of(self.node)
-
-    @property
-    def is_elsewhere(self) -> bool:
-        """Whether it is written in another file."""
-        return self.called_from is not None
-
-    @property
-    def text(self) -> str:
-        """How it is written, on one line."""
-        source = self.code.source.text_of(self.node)
-        return " ".join((on_one_line(source) or source).split())
-
-    def quote(self, longest: int = 40) -> str:
-        """The text, short enough for a message."""
-        text = self.text
-        return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-    def line_before(self, *lines: str) -> Edit | None:
-        """Write statements on lines of their own above this one; None where this one shares its line."""
-        return edits.line_before(self.node, self.code, *lines) if not self.is_elsewhere else None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Event(Written):
     """One event. `target` is what it is done to, as the loop calls it: an optimizer, a loss, a path."""
 
@@ -105,11 +67,6 @@ class Event(Written):
     def function(self) -> str:
         """The full name of what is called: `torch.save`; "" for an assignment."""
         return self.code.function_of(self.call) if self.call is not None else ""
-
-    @property
-    def chunk(self) -> str:
-        """The qualified name of the function that it is written in."""
-        return self.code.function.qualname
 
     @property
     def is_statement(self) -> bool:
@@ -175,26 +132,6 @@ class Event(Written):
         """The text of an argument; "" if it is not given."""
         given = self.argument(name)
         return self.code.source.text_of(given) if given is not None else ""
-
-    def line_after(self, *lines: str) -> Edit | None:
-        """Write statements on lines of their own below this one; None where this one shares its line."""
-        return edits.line_after(self.node, self.code, *lines) if not self.is_elsewhere else None
-
-    def under_condition(self, condition: str) -> tuple[Edit, ...] | None:
-        """Put it under `if condition:`; None where it shares its line, or has a string of several lines in it."""
-        return edits.under_condition(self.node, self.code, condition) if not self.is_elsewhere else None
-
-    def rewritten(self, text: str) -> Edit | None:
-        """Write something else in its place."""
-        return Edit(self.span, text) if not self.is_elsewhere else None
-
-    def taken_out(self) -> Edit | None:
-        """Delete it, but for a comment behind it; None where it shares its line or its block has nothing else."""
-        return edits.taken_out(self.node, self.code) if not self.is_elsewhere else None
-
-    def moved_out(self) -> tuple[Edit, ...] | None:
-        """Move it, and what follows it there, out of the `with` around it; None where that is not just a matter of indentation."""
-        return edits.moved_out(self.node, self.code) if not self.is_elsewhere else None
 
     def keyword(self, name: str, text: str) -> Edit | None:
         """Give the call a further argument; None where it already has one of that name, or arguments nobody sees."""

@@ -26,6 +26,7 @@ from nanlint.analysis.name_hints import (
 )
 from nanlint.analysis.op_graph import made_from, name_of
 from nanlint.analysis.training_loop.naming import last_word, loop_source_of, thing_of, words_of
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -37,9 +38,7 @@ NAN, INF = "nan", "inf"
 BOTH = frozenset({NAN, INF})
 
 _ASKED = {"isnan": frozenset({NAN}), "isinf": frozenset({INF}), "isfinite": BOTH}
-_CARRIERS = frozenset(
-    {"any", "all", "item", "bool", "sum", "max", "min", "cpu", "detach", "float", "int", "to", "tolist", "numpy"}
-)
+_CARRIERS = word_set("any all item bool sum max min cpu detach float int to tolist numpy")
 # How many names a condition is followed through, and how many of the values that each was assigned.
 _NAMES, _MOST_ASSIGNED = 3, 50
 _LARGE = 100

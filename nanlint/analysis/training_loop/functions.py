@@ -11,6 +11,7 @@ from nanlint.analysis.project.syntax_names import inner_statements
 from nanlint.analysis.source_text import SourceText
 from nanlint.analysis.training_loop.code import Code, names_among
 from nanlint.source.below import walk
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,17 +20,15 @@ if TYPE_CHECKING:
     from nanlint.analysis.project.whole import FileInProject
 
 # A function that uses none of these, nor calls one that does, has no part in training.
-_WORDS = frozenset(
-    {
-        "backward", "manual_backward", "step", "zero_grad", "unscale_", "unscale", "unscale_gradients", "scale", "update",
-        "clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "clip_gradients", "clip_grad", "update_parameters", "grad", "save",
-        "save_checkpoint", "save_pretrained", "save_state", "save_model", "isnan", "isinf", "isfinite", "ema", "all_reduce",
-    }
-)  # fmt: skip
+_WORDS = word_set("""
+    backward manual_backward step zero_grad unscale_ unscale unscale_gradients scale update clip_grad_norm_
+    clip_grad_norm clip_grad_value_ clip_gradients clip_grad update_parameters grad save save_checkpoint save_pretrained
+    save_state save_model isnan isinf isfinite ema all_reduce
+""")
 # Functions that call functions are looked into so far, and so many of them.
 _DEEPEST, _MOST = 4, 60
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_CALLING = frozenset({"forward", "__call__"})
+_CALLING = word_set("forward __call__")
 
 
 class Functions:

@@ -13,8 +13,9 @@ from nanlint.analysis.relations import root
 from nanlint.analysis.training_loop.answers import condition_at, is_truth_alone
 from nanlint.analysis.training_loop.finite_checks import BOTH, INF, NAN, check_of, subject_if_trained
 from nanlint.analysis.training_loop.naming import last_word, thing_of
-from nanlint.ops.names import METHODS
+from nanlint.ops.names import tensor_methods
 from nanlint.source.below import walk
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from nanlint.analysis.training_loop.answers import Condition
     from nanlint.analysis.training_loop.code import Code
 
-_STILL_IT = frozenset({METHODS["item"], METHODS["detach"], "float", "torch.abs", "torch.mean", "torch.sum"})
-_SUBJECTS = frozenset({"loss", "gradients", "norm"})
+_STILL_IT = tensor_methods("item detach") | torch_names("abs mean sum") | word_set("float")
+_SUBJECTS = word_set("loss gradients norm")
 _ELSEWHERE = ("torch.", "math.", "numpy.")
 
 

@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.interpreter.conditions import AND, NOT, OR
 from nanlint.analysis.name_hints import LOSSES, MASKED, NOT_TRAINED, PREDICTIONS, REPLACING, WHOLE_LOSSES, words_in
-from nanlint.analysis.op_graph import made_from
 from nanlint.analysis.project.consequence import OUTPUT, RETURNED, TRAINS
-from nanlint.analysis.relations import root
+from nanlint.analysis.relations import op_behind
 from nanlint.analysis.training_loop.answers import Condition, condition_at, ifs_around
 from nanlint.analysis.training_loop.finite_checks import check_of, subject_of
 from nanlint.analysis.training_loop.half_checks import is_same_thing
 from nanlint.analysis.training_loop.naming import last_word, thing_of, words_of
 from nanlint.source.below import walk
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from nanlint.analysis.op_graph import Op, Value
     from nanlint.analysis.training_loop.code import Code
 
-TESTS = frozenset({"torch.isnan", "torch.isinf", "torch.isfinite"})
-FILLS = frozenset({"torch.masked_fill", "torch.where"})
+TESTS = torch_names("isnan isinf isfinite")
+FILLS = torch_names("masked_fill where")
 _COMBINING = frozenset(
     {AND, OR, NOT, *(f"torch.{kind}_{word}" for kind in ("logical", "bitwise") for word in ("and", "or", "not"))}
 )
-_ALWAYS_TRAINED = frozenset({"gradients", "parameters", "norm"})
-_STEPPING = frozenset({"backward", "grad", "step", "optimizer"})
+_ALWAYS_TRAINED = word_set("gradients parameters norm")
+_STEPPING = word_set("backward grad step optimizer")
 _DEEPEST = 4
 
 
@@ -40,7 +40,7 @@ class Asked(NamedTuple):
 
 def broken_elements(mask: Value | None, depth: int = _DEEPEST) -> Asked | None:
     """The test that a mask was made by, under any name, negated or together with others: `torch.isnan(x)`, `x != x`."""
-    op = made_from(root(mask)) if mask is not None else None
+    op = op_behind(mask)
     if op is None or not depth:
         return None
     is_self = op.function == "torch.ne" and op.subject is not None and op.operands["other"].key == op.subject.key

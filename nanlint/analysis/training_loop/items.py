@@ -6,7 +6,8 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
-from nanlint.analysis.training_loop.events import Event, Written
+from nanlint.analysis.training_loop.events import Event
+from nanlint.analysis.training_loop.written import Written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

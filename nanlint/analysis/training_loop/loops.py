@@ -19,6 +19,7 @@ from nanlint.analysis.training_loop.items import Block, Branch, Repeat, branches
 from nanlint.analysis.training_loop.paths import Path, paths_through
 from nanlint.analysis.training_loop.tree import TreeBuilder
 from nanlint.source.file_imports import TORCH, line_for_torch
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,16 +27,14 @@ if TYPE_CHECKING:
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.project.whole import FileInProject
 
-_STARTS = frozenset({"backward", "manual_backward"})
-_CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
+_STARTS = word_set("backward manual_backward")
+_CLIPS = word_set("clip_grad_norm_ clip_grad_value_")
 # Callers of callers are looked for so far.
 _DEEPEST = 3
-_DISTRIBUTED = frozenset(
-    {
-        "DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "fully_shard", "init_process_group",
-        "DistributedSampler", "no_sync", "world_size",
-    }
-)  # fmt: skip
+_DISTRIBUTED = word_set("""
+    DistributedDataParallel DDP FullyShardedDataParallel FSDP fully_shard init_process_group DistributedSampler no_sync
+    world_size
+""")
 
 
 @dataclass(eq=False)

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.name_hints import CARRIERS
 from nanlint.analysis.project.syntax_names import dotted
 from nanlint.source.below import walk
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 # Methods and functions after which a thing is still called what it was: `loss.detach().mean().item()` is a loss.
-_STILL_THE_SAME = frozenset(
-    {
-        "item", "detach", "cpu", "cuda", "float", "double", "half", "bfloat16", "to", "numpy", "clone", "mean", "sum", "abs", "max",
-        "min", "reshape", "view", "squeeze", "flatten", "tensor", "as_tensor", "int", "any", "all", "array", "asarray", "stack",
-        "cat", "values", "items", "norm", "vector_norm", "gather", "reduce", "all_reduce", "bool", "unsqueeze", "contiguous",
-    }
-)  # fmt: skip
-_MODULES = frozenset({"torch", "np", "numpy", "math", "F", "accelerator", "dist", "jnp"})
+_STILL_THE_SAME = word_set("""
+    item detach cpu cuda float double half bfloat16 to numpy clone mean sum abs max min reshape view squeeze flatten
+    tensor as_tensor int any all array asarray stack cat values items norm vector_norm gather reduce all_reduce bool
+    unsqueeze contiguous
+""")
+_MODULES = word_set("torch np numpy math F accelerator dist jnp")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _LOOPS = (ast.For, ast.AsyncFor)
 _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)

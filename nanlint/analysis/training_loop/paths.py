@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Union
 
 from nanlint.analysis.name_hints import STOPPING
 from nanlint.analysis.training_loop.conditions import decided, is_returned, opposite_at, reassigned, told
-from nanlint.analysis.training_loop.events import Event, EventKind, Written, renamed
+from nanlint.analysis.training_loop.events import Event, EventKind, renamed
 from nanlint.analysis.training_loop.items import Assigned, Attempt, Branch, Leave, Repeat, Scope
 from nanlint.analysis.training_loop.naming import last_word
 from nanlint.analysis.training_loop.tree import truth_of
+from nanlint.analysis.training_loop.written import Written
 from nanlint.source.below import walk
 
 if TYPE_CHECKING:
@@ -44,6 +45,16 @@ class Decision(Written):
     def test(self) -> ast.AST:
         """The condition, by which the decisions of several paths are known to be about one."""
         return self.node
+
+    @property
+    def thing(self) -> str:
+        """What is asked about; "" where that is not whether something is finite."""
+        return self.check.thing if self.check is not None else ""
+
+    @property
+    def subject(self) -> str:
+        """What that is to training, as "loss"; "" as above."""
+        return self.check.subject if self.check is not None else ""
 
     @property
     def is_bad(self) -> bool:

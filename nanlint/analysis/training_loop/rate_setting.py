@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.training_loop.run_parts import makers
 from nanlint.source.below import walk
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from nanlint.analysis.project.definitions import Class, Function
     from nanlint.analysis.project.graph import Graph
 
-_BASES = frozenset({"base_lrs", "max_lrs"})
-_KEPT_BY_THE_STATE = frozenset({"lr", "initial_lr"})
+_BASES = word_set("base_lrs max_lrs")
+_KEPT_BY_THE_STATE = word_set("lr initial_lr")
 _GROUPS = "param_groups"
 _DEEPEST = 3
 

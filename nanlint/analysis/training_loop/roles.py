@@ -8,6 +8,7 @@ from nanlint.analysis.name_hints import FRAMEWORKS
 from nanlint.analysis.op_graph import CALL
 from nanlint.analysis.training_loop import run_parts
 from nanlint.analysis.training_loop.naming import words_of
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     import ast
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 # The argument in which a framework is told its precision, and what that may be. In float16 it scales the loss and skips a step
 # that is not finite, in the others it does neither.
 _PRECISIONS = {"Accelerator": "mixed_precision", "Fabric": "precision"}
-_SCALED = frozenset({"fp16", "16", "16-mixed"})
-_UNSCALED = frozenset({"no", "bf16", "bf16-mixed", "bf16-true", "32", "32-true", "64-true"})
+_SCALED = word_set("fp16 16 16-mixed")
+_UNSCALED = word_set("no bf16 bf16-mixed bf16-true 32 32-true 64-true")
 
 
 def role_of(node: ast.AST | None, code: Code) -> str:
@@ -46,11 +47,6 @@ def is_optimizer(node: ast.AST | None, code: Code) -> bool:
 def is_scheduler(node: ast.AST | None, code: Code) -> bool:
     """Whether `node` is a learning rate scheduler."""
     return role_of(node, code) == run_parts.SCHEDULER
-
-
-def is_known_scheduler(node: ast.AST, code: Code) -> bool:
-    """Whether the project makes `node` as a scheduler of torch or transformers, on some path at least."""
-    return any(map(run_parts.is_known_scheduler, _made(node, code)))
 
 
 def _made(node: ast.AST, code: Code) -> list[Op]:

@@ -27,6 +27,7 @@ from nanlint.analysis.project.definitions import Class
 from nanlint.analysis.project.syntax_names import dotted
 from nanlint.analysis.training_loop.naming import words_of
 from nanlint.source.below import walk
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,16 +44,9 @@ TORCHS_SCHEDULERS = "torch.optim.lr_scheduler."
 _KNOWN_SCHEDULERS = re.compile(r"^(torch\.optim\.lr_scheduler|timm\.scheduler)\.|(^|\.)get_\w*sched\w*$")
 _SCHEDULERS = re.compile(r"sched|lr_|LR$|OneCycle|Cosine|Warmup", re.IGNORECASE)
 _OPTIMIZERS = re.compile(r"optim|adam|sgd|lion|TrainingArguments$", re.IGNORECASE)
-GRAD_SCALERS = frozenset(
-    {
-        "torch.amp.GradScaler",
-        "torch.cuda.amp.GradScaler",
-        "torch.amp.grad_scaler.GradScaler",
-        "torch.cpu.amp.GradScaler",
-    }
-)
+GRAD_SCALERS = torch_names("amp.GradScaler cuda.amp.GradScaler amp.grad_scaler.GradScaler cpu.amp.GradScaler")
 _CALLED = {SCALER: SCALERS, SCHEDULER: SCHEDULERS, OPTIMIZER: OPTIMIZERS}
-_BASE_RATES = frozenset({"base_lrs", "base_lr", "max_lr", "max_lrs"})
+_BASE_RATES = word_set("base_lrs base_lr max_lr max_lrs")
 # What they are given, they hand on.
 _HANDING_ON = frozenset({"", "changed", ".to", ".cuda"})
 _PREPARE = ".prepare"

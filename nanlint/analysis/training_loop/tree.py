@@ -18,6 +18,7 @@ from nanlint.analysis.training_loop.events import Event, EventKind, renamed
 from nanlint.analysis.training_loop.finite_checks import as_called, check_of
 from nanlint.analysis.training_loop.items import Assigned, Attempt, Block, Branch, Item, Leave, Repeat, Scope, events_in
 from nanlint.analysis.training_loop.naming import last_word
+from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 # Helpers that call helpers are followed so far, and so many of them for one file.
 _DEEPEST, _MOST_FOLLOWED = 4, 500
-_STOPS = frozenset({"exit", "abort", "terminate", "kill", "fail"})
+_STOPS = word_set("exit abort terminate kill fail")
 _NO_PART = {EventKind.LOG, EventKind.REDUCE, EventKind.FORWARD, EventKind.LOSS}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
