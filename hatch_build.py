@@ -1,6 +1,6 @@
 """The one step of a build that hatchling cannot do alone: the cards of the rules, for a wheel whose runs start quickly.
 
-`nanlint/engine/rule_cards.py` says what they are. An editable installation has none, because its rules change.
+`nanlint/engine/rules/cards.py` says what they are. An editable installation has none, because its rules change.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class CardsHook(BuildHookInterface):
         self._folder = tempfile.TemporaryDirectory()
         cards = Path(self._folder.name) / "_cards.py"
         # The code that is built, not an installed one; and a build leaves no bytecode in the sources (-B).
-        command = [sys.executable, "-B", "-m", "nanlint.engine.write_cards", str(cards)]
+        command = [sys.executable, "-B", "-m", "nanlint.engine.rules.write_cards", str(cards)]
         subprocess.run(command, cwd=self.root, env={**os.environ, "PYTHONPATH": self.root}, check=True)
         build_data["force_include"][str(cards)] = "nanlint/rules/_cards.py"
 

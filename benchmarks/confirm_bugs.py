@@ -32,7 +32,7 @@ from nanlint.confirm.confirming import Confirmer
 from nanlint.confirm.harness import Harness
 from nanlint.confirm.options import Options
 from nanlint.model.verdict import VerdictKind
-from nanlint.source.project_words import ProjectWords
+from nanlint.source.projects.words import ProjectWords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -27,14 +27,14 @@ from benchmarks.realcode.archives import NotAvailable
 from benchmarks.table import table
 from nanlint.engine.check_file import check_text
 from nanlint.engine.checker import Checker
-from nanlint.engine.fix_paths import Document, fixed, wanted_fixes
+from nanlint.engine.fixing.fix_paths import Document, fixed, wanted_fixes
 from nanlint.settings import Settings
 from nanlint.source.read import UnreadableSource, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nanlint.engine.ruleset import Ruleset
+    from nanlint.engine.rules.ruleset import Ruleset
 
 SETTINGS = Settings(select=("ALL",), preview=True, severity="info")
 

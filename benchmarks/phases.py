@@ -64,8 +64,9 @@ class Phases:
 
 def watch_nanlint(phases: Phases) -> None:
     """Wrap the functions on nanlint's lint path. Imports here are what is measured as `import`."""
-    from nanlint.engine import check_file, suppress  # noqa: PLC0415 - timed
+    from nanlint.engine import check_file  # noqa: PLC0415 - timed
     from nanlint.engine.check_paths import Checker, Run  # noqa: PLC0415 - timed
+    from nanlint.engine.suppressing import suppress  # noqa: PLC0415 - timed
     from nanlint.prefilter.triggers import Prefilter  # noqa: PLC0415 - timed
     from nanlint.source.cache import Cache  # noqa: PLC0415 - timed
 

@@ -24,18 +24,18 @@ from nanlint.analysis.op_graph import name_of
 from nanlint.analysis.project.whole import WholeProject
 from nanlint.engine.check_file import check_text
 from nanlint.engine.checker import Checker
-from nanlint.engine.rulebook import rulebook
+from nanlint.engine.rules.rulebook import rulebook
 from nanlint.prefilter.of_rules import trigger_of
 from nanlint.prefilter.torch_code import may_use_torch
 from nanlint.prefilter.triggers import Prefilter, Trigger
 from nanlint.settings import Settings
-from nanlint.source.outline import outline
 from nanlint.source.read import UnreadableSource, read_source
+from nanlint.source.syntax.outline import outline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nanlint.source.outline import Outline
+    from nanlint.source.syntax.outline import Outline
 
 EVERY_RULE = Settings(select=("ALL",), preview=True, severity="info")
 

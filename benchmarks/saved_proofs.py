@@ -26,7 +26,7 @@ from nanlint.cli.verdicts import fixed_text
 from nanlint.confirm.confirming import Confirmer
 from nanlint.confirm.harness import environment
 from nanlint.confirm.options import Options
-from nanlint.engine.edits import apply_edits
+from nanlint.engine.fixing.edits import apply_edits
 from nanlint.model import Applicability
 
 if TYPE_CHECKING:

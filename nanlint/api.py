@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.engine.check_file import check_text
 from nanlint.engine.check_paths import Checker, Plan, Run
-from nanlint.engine.rulebook import rulebook
+from nanlint.engine.rules.rulebook import rulebook
 from nanlint.errors import NanlintError
 from nanlint.settings import Settings
 from nanlint.source.discover import kind_of

@@ -15,8 +15,8 @@ import libcst as cst
 from libcst.codemod import CodemodContext, VisitorBasedCodemodCommand
 
 from nanlint.engine.checker import Checker
-from nanlint.engine.fix_paths import Document, fixed
-from nanlint.engine.rulebook import rulebook
+from nanlint.engine.fixing.fix_paths import Document, fixed
+from nanlint.engine.rules.rulebook import rulebook
 from nanlint.settings import Settings
 
 if TYPE_CHECKING:

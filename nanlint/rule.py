@@ -32,12 +32,13 @@ from nanlint.analysis.patterns import (
 from nanlint.analysis.patterns import products as patterns
 from nanlint.analysis.patterns import under_roots as roots
 from nanlint.analysis.project import bare_memory
-from nanlint.analysis.training_loop import half_checks, hidden_nan
+from nanlint.analysis.training_loop.checks import half_checks, hidden_nan
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
-from nanlint.hazards import replacing, selection_fixes, uses
-from nanlint.hazards.denied import denied
+from nanlint.hazards import uses
+from nanlint.hazards.fixes import replacing, selection_fixes
+from nanlint.hazards.fixes.denied import denied
 from nanlint.hazards.watched import Watched, every, in_half, restored, thrown_away, too_few, zone
 from nanlint.model import FORMATS, Applicability, Direction, Edit, Finding, Fix, Hazard, Label, Severity, Span
 from nanlint.word_sets import torch_names, word_set

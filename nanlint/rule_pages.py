@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanlint.engine.rulebook import rulebook, rules_folder
+from nanlint.engine.rules.rulebook import rulebook, rules_folder
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

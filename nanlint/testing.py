@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanlint.api import check_source
-from nanlint.engine.apply_fixes import fix_text, unified_diff
+from nanlint.engine.fixing.apply_fixes import fix_text, unified_diff
 from nanlint.model import Applicability
 from nanlint.settings import Settings
 from nanlint.word_sets import word_set

@@ -26,7 +26,7 @@ class UnusedSuppression(Rule):
     Safe: the unused code goes out of the list, or the whole comment with it. A comment changes no result.
     """
 
-    # The engine knows which suppressions were used, and yields the findings (nanlint.engine.unused).
+    # The engine knows which suppressions were used, and yields the findings (nanlint.engine.suppressing.unused).
     code = "NAN001"
     name = "unused-suppression"
     severity = Severity.WARNING

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.engine.edits import apply_edits
+from nanlint.engine.fixing.edits import apply_edits
 from nanlint.model import Applicability
 from nanlint.testing import findings_in
 from tests.seeding import seed_cpu

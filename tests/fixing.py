@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from nanlint.engine.apply_fixes import Fixed, fix_text
+from nanlint.engine.fixing.apply_fixes import Fixed, fix_text
 from nanlint.model import Applicability
 from nanlint.testing import findings_in
 

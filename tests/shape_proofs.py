@@ -13,7 +13,7 @@ from tests.fixing import fixed, parses
 from tests.seeding import seed_cpu
 
 if TYPE_CHECKING:
-    from nanlint.engine.apply_fixes import Fixed
+    from nanlint.engine.fixing.apply_fixes import Fixed
     from nanlint.model import Finding
     from tests.fix_shapes import Shape
 

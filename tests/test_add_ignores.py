@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanlint.engine.add_ignores import add_ignores
-from nanlint.engine.suppress import apply
+from nanlint.engine.fixing.add_ignores import add_ignores
+from nanlint.engine.suppressing.suppress import apply
 from nanlint.model import Finding, Severity, Span
 
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanlint.engine.apply_fixes import Fixed, apply_edits, fix_text, notebook_diff, unified_diff
+from nanlint.engine.fixing.apply_fixes import Fixed, apply_edits, fix_text, notebook_diff, unified_diff
 from nanlint.model import Applicability, Edit, Finding, Fix, Severity, Span
 from nanlint.source.lines import split_lines
-from nanlint.source.notebook import Notebook
+from nanlint.source.notebooks.notebook import Notebook
 
 if TYPE_CHECKING:
     from pathlib import Path

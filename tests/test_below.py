@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nanlint.source.below import all_below, nodes_below
+from nanlint.source.syntax.below import all_below, nodes_below
 
 ROOT = Path(__file__).resolve().parents[1]
 OUR_OWN = sorted((ROOT / "nanlint").rglob("*.py"))

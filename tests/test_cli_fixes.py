@@ -138,7 +138,7 @@ def test_a_codemod_takes_unsafe_fixes_when_asked(tmp_path: Path) -> None:
 
 def test_every_rule_that_offers_a_fix_has_a_codemod() -> None:
     from nanlint import codemods  # noqa: PLC0415 - libcst's codemods take a second to import
-    from nanlint.engine.rulebook import rulebook  # noqa: PLC0415 - beside it
+    from nanlint.engine.rules.rulebook import rulebook  # noqa: PLC0415 - beside it
 
     book = rulebook()
     fixing = {rule.__name__ for code, rule in book.rules.items() if book.info(code).fix.startswith(("Safe", "Unsafe"))}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nanlint.source.config_entries import Entry, read_documents
-from nanlint.source.config_words import is_training_config, states_settings
+from nanlint.source.configs.entries import Entry, read_documents
+from nanlint.source.configs.words import is_training_config, states_settings
 from nanlint.source.read import UnreadableSource
 
 

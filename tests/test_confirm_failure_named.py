@@ -11,7 +11,7 @@ pytest.importorskip("torch", reason="torch is not installed, so no code can be r
 from nanlint.confirm.worker.bench import Bench
 from nanlint.confirm.worker.fit import watched
 from nanlint.confirm.worker.subject import subjects_of
-from nanlint.engine.rulebook import rulebook
+from nanlint.engine.rules.rulebook import rulebook
 from tests.confirm_projects import answer_about, finding_at, imported, verdicts_on, written
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch", reason="torch is not installed, so no code can be run")
 
-from nanlint.engine.edits import apply_edits
+from nanlint.engine.fixing.edits import apply_edits
 from nanlint.model.verdict import Plausibility, Verdict, VerdictKind
 from tests.confirm_projects import LEARNED, MEAN, finding_at, found_in, verdicts_on, written
 

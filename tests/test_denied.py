@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanlint.engine.edits import apply_edits
+from nanlint.engine.fixing.edits import apply_edits
 from nanlint.engine.hazard_rules import file_in_project
-from nanlint.hazards.denied import denied
 from nanlint.hazards.find import hazards_in
+from nanlint.hazards.fixes.denied import denied
 from nanlint.rule import every, safe
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 import nanlint
-from nanlint.engine.rulebook import rulebook
+from nanlint.engine.rules.rulebook import rulebook
 from tests.checkout import ROOT
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanlint.analysis.project.whole import WholeProject
+from nanlint.analysis.training_loop.checks.finite_checks import check_of
 from nanlint.analysis.training_loop.code import Code
-from nanlint.analysis.training_loop.finite_checks import check_of
 
 if TYPE_CHECKING:
-    from nanlint.analysis.training_loop.finite_checks import Check
+    from nanlint.analysis.training_loop.checks.finite_checks import Check
 
 PREAMBLE = "import math\nimport torch\n"
 

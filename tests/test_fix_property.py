@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from nanlint.engine.rulebook import rulebook
+from nanlint.engine.rules.rulebook import rulebook
 from nanlint.model import Applicability
 from nanlint.testing import findings_in
 from tests.fix_shapes import SHAPES, Shape, write, written

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanlint.api import check_source
-from nanlint.engine.rulebook import rulebook
+from nanlint.engine.rules.rulebook import rulebook
 from nanlint.settings import Settings
 from nanlint.testing import check_folder, expectations, findings_in
 from tests.checkout import ROOT

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanlint.api import check_paths
-from nanlint.source.half_formats import switches
+from nanlint.source.projects.half_formats import switches
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanlint.ops.aggregates import average, product, total
 from nanlint.ops.arithmetic import (
     absolute,
     add,
@@ -43,6 +42,7 @@ from nanlint.ops.interval import (
     Interval,
     point,
 )
+from nanlint.ops.transfers.aggregates import average, product, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nanlint.source import layout
-from nanlint.source.layout import read_layout
+from nanlint.source.comments import layout
+from nanlint.source.comments.layout import read_layout
 
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 FOLDERS = ["asyncio", "email", "json", "unittest", "xml", "."]

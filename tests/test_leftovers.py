@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from nanlint.engine.apply_fixes import fix_text
+from nanlint.engine.fixing.apply_fixes import fix_text
 from nanlint.model import Applicability
-from nanlint.source.leftovers import without_leftovers
+from nanlint.source.syntax.leftovers import without_leftovers
 from nanlint.testing import findings_in
 
 BODY = """\

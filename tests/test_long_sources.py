@@ -18,7 +18,7 @@ from tests.loops_told import loops_in
 if TYPE_CHECKING:
     from types import FrameType
 
-    from nanlint.engine.ruleset import Ruleset
+    from nanlint.engine.rules.ruleset import Ruleset
 
 pytestmark = pytest.mark.slow
 

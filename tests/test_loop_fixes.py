@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from nanlint.engine.checker import Checker
-from nanlint.engine.fix_paths import Document
-from nanlint.engine.fix_paths import fixed as fixed_document
+from nanlint.engine.fixing.fix_paths import Document
+from nanlint.engine.fixing.fix_paths import fixed as fixed_document
 from nanlint.settings import Settings
 from nanlint.testing import findings_in
 from tests.fixing import fixed

@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from nanlint.engine.apply_fixes import fix_text
 from nanlint.engine.checker import Checker
-from nanlint.engine.fix_paths import Document
-from nanlint.engine.fix_paths import fixed as fixed_document
+from nanlint.engine.fixing.apply_fixes import fix_text
+from nanlint.engine.fixing.fix_paths import Document
+from nanlint.engine.fixing.fix_paths import fixed as fixed_document
 from nanlint.model import Applicability
 from nanlint.settings import Settings
 from nanlint.testing import findings_in

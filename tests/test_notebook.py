@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from nanlint.model import Span
 from nanlint.source.lines import split_lines
-from nanlint.source.magics import is_python, mask, unmask
-from nanlint.source.notebook import Notebook
+from nanlint.source.notebooks.magics import is_python, mask, unmask
+from nanlint.source.notebooks.notebook import Notebook
 from nanlint.source.read import UnreadableSource, UnwritableSource
 
 REPOSITORY = Path(__file__).parents[1]
@@ -290,8 +290,8 @@ def test_what_is_no_notebook_is_refused_with_the_reason(data: bytes, message: st
 
 def test_importing_the_module_imports_no_json() -> None:
     program = (
-        "import sys, nanlint.model; sys.modules.pop('json', None); import nanlint.source.notebook\n"
-        "print('json' in sys.modules, 'nanlint.source.magics' in sys.modules)"
+        "import sys, nanlint.model; sys.modules.pop('json', None); import nanlint.source.notebooks.notebook\n"
+        "print('json' in sys.modules, 'nanlint.source.notebooks.magics' in sys.modules)"
     )
     result = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert result.stdout == "False False\n"

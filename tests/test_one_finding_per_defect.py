@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nanlint import check_source
-from nanlint.engine.rulebook import rulebook
+from nanlint.engine.rules.rulebook import rulebook
 from nanlint.settings import Settings
 from nanlint.testing import Expectation, expectations
 from tests.checkout import ROOT

@@ -10,7 +10,7 @@ import pytest
 from nanlint.ops.formats import FLOAT16, FLOAT32, FORMATS
 from nanlint.ops.interval import FINITE, INF, NONNEGATIVE, TRUTH, UNIT, Interval, point
 from nanlint.ops.ranges import transfer
-from nanlint.ops.transfers_elementwise import ELEMENTWISE
+from nanlint.ops.transfers.elementwise import ELEMENTWISE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanlint.ops import table_arithmetic
 from nanlint.ops.signatures import PARAMETERS
+from nanlint.ops.tables import arithmetic as table_arithmetic
 from nanlint.ops.zones import OPERATIONS, measured, zones
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nanlint.source.outline import MODULE, outline
+from nanlint.source.syntax.outline import MODULE, outline
 
 TEXT = """
 import torch

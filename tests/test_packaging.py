@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 RULE_FILES = sorted(path.name for path in (ROOT / "rules").glob("*.py"))
 BAD = "import torch\n\n\ndef loss(x: torch.Tensor) -> torch.Tensor:\n    return torch.log(torch.softmax(x, dim=-1))\n"
-WHERE = "from nanlint.engine.rulebook import rules_folder; print(rules_folder())"
+WHERE = "from nanlint.engine.rules.rulebook import rules_folder; print(rules_folder())"
 
 SAME_CARDS = """
-from nanlint.engine.rule_cards import cards_of, ready_cards
-from nanlint.engine.rulebook import rulebook, rules_folder
+from nanlint.engine.rules.cards import cards_of, ready_cards
+from nanlint.engine.rules.rulebook import rulebook, rules_folder
 
 assert ready_cards(rules_folder()) == cards_of(rulebook().rules.values())
 """

@@ -12,12 +12,12 @@ import pytest
 from nanlint.engine.check_file import check_text
 from nanlint.engine.checker import Checker
 from nanlint.engine.collector import without_collector
-from nanlint.engine.rulebook import rulebook
+from nanlint.engine.rules.rulebook import rulebook
 from nanlint.ops.names import SIGNATURES, spellings
 from nanlint.prefilter.of_rules import trigger_of
 from nanlint.prefilter.triggers import Prefilter, Trigger
 from nanlint.settings import Settings
-from nanlint.source.outline import MODULE, outline
+from nanlint.source.syntax.outline import MODULE, outline
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ from benchmarks.prefilter import Comparison, compare_calls, compare_findings
 from nanlint.ops.names import OPERATORS, SIGNATURES, UNARY_OPERATORS, spellings
 from nanlint.prefilter.triggers import Prefilter, Trigger
 from nanlint.settings import Settings
-from nanlint.source.outline import outline
-from nanlint.source.words import OPERATOR_WORDS
+from nanlint.source.syntax.outline import outline
+from nanlint.source.syntax.words import OPERATOR_WORDS
 
 pytestmark = pytest.mark.slow
 

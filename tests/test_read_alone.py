@@ -11,7 +11,7 @@ import pytest
 from nanlint.analysis.project.bound_names import bound_names
 from nanlint.analysis.project.index import Project
 from nanlint.analysis.project.whole import WholeProject
-from nanlint.source.trees import tree_of
+from nanlint.source.syntax.trees import tree_of
 
 if TYPE_CHECKING:
     from pathlib import Path

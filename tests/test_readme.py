@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from nanlint.cli.main import main, parser
-from nanlint.engine.rulebook import PAGES
+from nanlint.engine.rules.rulebook import PAGES
 from nanlint.settings.models import Options, kebab_case
 from nanlint.settings.toml import parse_toml
 from tests.checkout import ROOT

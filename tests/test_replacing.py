@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nanlint.engine.edits import apply_edits
+from nanlint.engine.fixing.edits import apply_edits
 from nanlint.testing import findings_in
 
 PREAMBLE = "import torch\nimport torch.nn.functional as F\n\n"

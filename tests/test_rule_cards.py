@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanlint.engine.rule_cards import READY, cards_of, ready_cards, sizes
-from nanlint.engine.rulebook import Rulebook, rulebook, rules_folder
-from nanlint.engine.write_cards import code_of
+from nanlint.engine.rules.cards import READY, cards_of, ready_cards, sizes
+from nanlint.engine.rules.rulebook import Rulebook, rulebook, rules_folder
+from nanlint.engine.rules.write_cards import code_of
 from tests.project import RULES
 
 if TYPE_CHECKING:

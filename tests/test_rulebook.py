@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nanlint.engine.rulebook import rulebook, rules_folder
+from nanlint.engine.rules.rulebook import rulebook, rules_folder
 from nanlint.errors import SettingsError, UsageError
 from nanlint.rule import Rule
 from nanlint.settings import Settings

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanlint.engine.rule_cards import READY, cards_of, sizes
-from nanlint.engine.rulebook import rulebook, rules_folder
-from nanlint.engine.write_cards import code_of
+from nanlint.engine.rules.cards import READY, cards_of, sizes
+from nanlint.engine.rules.rulebook import rulebook, rules_folder
+from nanlint.engine.rules.write_cards import code_of
 from tests.checkout import ROOT
 from tests.project import CLEAN, LOG, Project, environment
 

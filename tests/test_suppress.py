@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nanlint.engine.apply_fixes import apply_edits
-from nanlint.engine.suppress import Suppressed, apply, codes_of
+from nanlint.engine.fixing.apply_fixes import apply_edits
+from nanlint.engine.suppressing.suppress import Suppressed, apply, codes_of
 from nanlint.model import Applicability, Finding, Severity, Span
-from nanlint.source.mentions import mentions_suppression
+from nanlint.source.comments.mentions import mentions_suppression
 
 KNOWN = {
     "NAN001": "unused-suppression",
@@ -362,8 +362,8 @@ def test_most_files_are_told_by_substrings_to_hold_no_suppression(
 
 def test_a_file_without_suppressions_loads_nothing_to_read_them() -> None:
     program = (
-        "import sys; from nanlint.engine.suppress import apply; apply([], 'x = 1  # noqa: F401', active={'NAN001'}, known={});"
-        "print([name for name in ('nanlint.source.comments', 'nanlint.model', 'dataclasses', 'difflib') if name in sys.modules])"
+        "import sys; from nanlint.engine.suppressing.suppress import apply; apply([], 'x = 1  # noqa: F401', active={'NAN001'}, known={});"
+        "print([name for name in ('nanlint.source.comments.suppressions', 'nanlint.model', 'dataclasses', 'difflib') if name in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

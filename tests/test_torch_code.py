@@ -6,7 +6,7 @@ import pytest
 
 from nanlint.api import check_source
 from nanlint.prefilter.torch_code import is_of_another_library, may_use_torch
-from nanlint.source.outline import outline
+from nanlint.source.syntax.outline import outline
 
 DIVISION = "def scaled(image):\n    return image / image.abs().max()\n"
 

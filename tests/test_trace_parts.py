@@ -377,7 +377,7 @@ def test_a_diagnosis_survives_its_json() -> None:
 
 
 def test_every_cause_has_rules_that_exist() -> None:
-    from nanlint.engine.rulebook import rulebook  # noqa: PLC0415 - for this test only
+    from nanlint.engine.rules.rulebook import rulebook  # noqa: PLC0415 - for this test only
     from nanlint.trace import advice, reasons  # noqa: PLC0415 - same
 
     causes = {value for name, value in vars(reasons).items() if name.isupper() and isinstance(value, str)}

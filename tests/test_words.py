@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from nanlint.source.outline import outline
-from nanlint.source.references import references, renamed
+from nanlint.source.syntax.outline import outline
+from nanlint.source.syntax.references import references, renamed
 
 
 def _renames(text: str) -> dict[str, set[str]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nanlint.engine.rulebook import rulebook
-from nanlint.ops.table_zones import ZONES
+from nanlint.engine.rules.rulebook import rulebook
+from nanlint.ops.tables.zones import ZONES
 
 # Operation -> why no rule tells of its zones.
 NOT_TOLD = {

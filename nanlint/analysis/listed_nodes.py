@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TypeVar
 
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 
 Node = TypeVar("Node", bound=ast.AST)
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis import name_hints as named
 from nanlint.analysis.name_hints import words_in
-from nanlint.source.outline import MODULE
+from nanlint.source.syntax.outline import MODULE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nanlint.source.outline import Chunk, Outline
+    from nanlint.source.syntax.outline import Chunk, Outline
 
 _TEST_FILE = re.compile(r"^(test_.*|.*_tests?|conftest|bench_.*|.*_bench|tensorboard.*|.*_tensorboard)\.(py|ipynb)$")
 _NETWORKS = ("torch.nn", "torch.autograd")

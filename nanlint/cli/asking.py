@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 from nanlint.cli.terminal import wants_colour
-from nanlint.engine.choose_fixes import Answer, Choosing
+from nanlint.engine.fixing.choose_fixes import Answer, Choosing
 from nanlint.model import Applicability
 from nanlint.report.wording import place
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from nanlint.cli.local_rules import add_permission, settings_here
 from nanlint.cli.terminal import add_colour, wants_colour
-from nanlint.engine.rulebook import rulebook
+from nanlint.engine.rules.rulebook import rulebook
 from nanlint.errors import ExitCode
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from nanlint.cli.asking import choosing_with
 from nanlint.engine.checker import on_one_file
-from nanlint.engine.fix_paths import Document, Rewritten, fixed, wanted_fixes, with_ignores
+from nanlint.engine.fixing.fix_paths import Document, Rewritten, fixed, wanted_fixes, with_ignores
 from nanlint.model import FileError
 from nanlint.report.wording import counted, place
 from nanlint.source.read import UnreadableSource, UnwritableSource, read_bytes
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from nanlint.engine.check_file import FileResult
     from nanlint.engine.check_paths import Run
-    from nanlint.engine.choose_fixes import Choosing
+    from nanlint.engine.fixing.choose_fixes import Choosing
     from nanlint.model import Finding
     from nanlint.source.discover import Discovery, FoundFile
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from nanlint.cli.running_options import running_options
 from nanlint.confirm.confirming import Confirmer
-from nanlint.engine.edits import apply_edits
+from nanlint.engine.fixing.edits import apply_edits
 from nanlint.model import Applicability
 from nanlint.model.verdict import VerdictKind
 from nanlint.settings.paths import shown_path

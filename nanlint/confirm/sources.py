@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nanlint.confirm.target import Target
     from nanlint.model import Finding
     from nanlint.model.verdict import Verdict
-    from nanlint.source.notebook import Notebook
+    from nanlint.source.notebooks.notebook import Notebook
 
 OF_A_CONFIG = "it is a setting of a config file, which is read and not run; the code that uses it can be confirmed"
 _LINE = re.compile(r"\bline (\d+)\b")
@@ -77,7 +77,7 @@ def source_of(finding: Finding) -> Source:
 
 
 def _of_notebook(finding: Finding, data: bytes, path: str) -> Source:
-    from nanlint.source.notebook import Notebook  # noqa: PLC0415 - imports json; few runs meet a notebook
+    from nanlint.source.notebooks.notebook import Notebook  # noqa: PLC0415 - imports json; few runs meet a notebook
 
     notebook = Notebook.parse(data, path, is_tried=True)
     first = next((cell.first_line for cell in notebook.cells if cell.number == finding.cell), 0)

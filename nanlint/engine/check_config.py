@@ -7,11 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.config.settings import Config, config_of
-from nanlint.engine.rule_border import findings_of
+from nanlint.engine.rules.border import findings_of
 from nanlint.evidence.levels import graded
-from nanlint.source.config_company import is_launcher, trainers_beside
-from nanlint.source.config_entries import read_documents
-from nanlint.source.config_words import speaks_of_settings
+from nanlint.source.configs.company import is_launcher, trainers_beside
+from nanlint.source.configs.entries import read_documents
+from nanlint.source.configs.words import speaks_of_settings
 from nanlint.source.lines import split_lines
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanlint.analysis.config.settings import Setting
-    from nanlint.engine.ruleset import Ruleset
+    from nanlint.engine.rules.ruleset import Ruleset
     from nanlint.model import FileError, Finding
-    from nanlint.source.config_entries import Document
+    from nanlint.source.configs.entries import Document
 
 
 @dataclass(slots=True)

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint import model
 from nanlint.digest import digest_of
-from nanlint.engine import suppress
 from nanlint.engine.file_result import FileResult
-from nanlint.engine.ruleset import Ruleset
+from nanlint.engine.rules.ruleset import Ruleset
+from nanlint.engine.suppressing import suppress
 from nanlint.prefilter.torch_code import is_about_torch, is_of_another_library, may_use_torch
-from nanlint.source.config_words import LARGEST_CONFIG, is_training_config, states_settings
+from nanlint.source.comments.mentions import mentions_suppression
+from nanlint.source.configs.words import LARGEST_CONFIG, is_training_config, states_settings
 from nanlint.source.discover import kind_of
-from nanlint.source.mentions import mentions_suppression
-from nanlint.source.outline import outline
-from nanlint.source.project_stamp import EVERY_FILE
+from nanlint.source.projects.stamp import EVERY_FILE
 from nanlint.source.read import UnreadableSource, decode, read_bytes
+from nanlint.source.syntax.outline import outline
 
 if TYPE_CHECKING:
     from nanlint.model import FileError, Finding
-    from nanlint.source.notebook import Notebook
-    from nanlint.source.outline import Outline
+    from nanlint.source.notebooks.notebook import Notebook
+    from nanlint.source.syntax.outline import Outline
 
 __all__ = ["FileResult", "Ruleset", "check_bytes", "check_notebook", "check_path", "check_text", "in_cell"]
 
@@ -62,7 +62,7 @@ def check_bytes(data: bytes, path: str, ruleset: Ruleset, *, is_named: bool = Tr
 
 def check_notebook(data: bytes, path: str, ruleset: Ruleset) -> FileResult:
     """Check the code cells of a notebook as one text; places are told by cell and line within it."""
-    from nanlint.source.notebook import Notebook  # noqa: PLC0415 - imports json; few runs meet a notebook
+    from nanlint.source.notebooks.notebook import Notebook  # noqa: PLC0415 - imports json; few runs meet a notebook
 
     notebook = Notebook.parse(data, path)
     result = check_text(notebook.text, path, ruleset)
@@ -157,7 +157,7 @@ def _check_python(text: str, data: bytes, path: str, ruleset: Ruleset) -> FileRe
 
 def _only_read(text: str, path: str) -> FileResult:
     """For a config file that was named and is about something else: raises UnreadableSource if it is broken."""
-    from nanlint.source.config_entries import read_documents  # noqa: PLC0415 - few runs name such a file
+    from nanlint.source.configs.entries import read_documents  # noqa: PLC0415 - few runs name such a file
 
     read_documents(text, path)
     return FileResult()
@@ -230,7 +230,7 @@ def _without_suppressed(result: FileResult, text: str, path: str, ruleset: Rules
     result.findings, result.hidden = ruleset.divided(ruleset.stamped([*judged.kept, *unused], path))
     result.quiet = judged.quiet
     if judged.quiet and "noqa" in text.lower():
-        from nanlint.engine.noqa import quiets_one  # noqa: PLC0415 - few files use noqa for us
+        from nanlint.engine.suppressing.noqa import quiets_one  # noqa: PLC0415 - few files use noqa for us
 
         result.noqa = quiets_one(found, judged.kept, text, ruleset.known)
     return result

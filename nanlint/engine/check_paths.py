@@ -19,7 +19,7 @@ from nanlint.engine.checker import Checker
 from nanlint.engine.collector import without_collector
 from nanlint.engine.file_result import FileResult
 from nanlint.engine.memory import Memory
-from nanlint.engine.rulebook import RuleInfos
+from nanlint.engine.rules.rulebook import RuleInfos
 from nanlint.engine.source_lines import SourceLines
 from nanlint.sealed import has_link_below
 from nanlint.settings import SettingsFinder

@@ -11,11 +11,11 @@ from nanlint import model
 from nanlint.digest import digest_of
 from nanlint.engine.check_file import check_bytes, check_path, syntax_error
 from nanlint.engine.file_result import FileResult
-from nanlint.engine.rulebook import rulebook
-from nanlint.engine.ruleset import Ruleset
+from nanlint.engine.rules.rulebook import rulebook
+from nanlint.engine.rules.ruleset import Ruleset
 from nanlint.prefilter.torch_code import is_about_torch, may_use_torch
-from nanlint.source.config_words import is_something_else, is_training_config, states_settings
-from nanlint.source.mentions import mentions_suppression
+from nanlint.source.comments.mentions import mentions_suppression
+from nanlint.source.configs.words import is_something_else, is_training_config, states_settings
 from nanlint.source.read import UnreadableSource, read_bytes
 
 if TYPE_CHECKING:

@@ -12,26 +12,26 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.whole import WholeProject
 from nanlint.engine.one_defect import with_evidence_of
-from nanlint.engine.rule_border import findings_of
+from nanlint.engine.rules.border import findings_of
 from nanlint.evidence.levels import graded
 from nanlint.evidence.of_hazard import of_hazard
 from nanlint.evidence.table import NOTHING_KNOWN
 from nanlint.hazards.find import hazards_in
 from nanlint.model import Edit, Span
 from nanlint.settings.project import project_root
-from nanlint.source.file_imports import TORCH, line_for_torch
-from nanlint.source.outline import MODULE
+from nanlint.source.syntax.file_imports import TORCH, line_for_torch
+from nanlint.source.syntax.outline import MODULE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nanlint.analysis.project.whole import FileInProject
-    from nanlint.engine.ruleset import Ruleset
+    from nanlint.engine.rules.ruleset import Ruleset
     from nanlint.hazards.find import Seen
     from nanlint.hazards.hazard import Hazard
     from nanlint.model import FileError, Finding, Fix
     from nanlint.rule import Rule
-    from nanlint.source.outline import Outline
+    from nanlint.source.syntax.outline import Outline
 
 _TORCH = re.compile(rf"\b{TORCH}\.")
 _projects: dict[str, WholeProject] = {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.evidence.project import cannot_be_run, with_project
 from nanlint.settings.project import project_root
-from nanlint.source.project_words import ProjectWords
+from nanlint.source.projects.words import ProjectWords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

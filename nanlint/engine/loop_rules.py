@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.training_loop.loops import steps_without_backward, training_loops
 from nanlint.engine.hazard_rules import with_import
 from nanlint.engine.one_defect import function_at
-from nanlint.engine.rule_border import findings_of
+from nanlint.engine.rules.border import findings_of
 from nanlint.evidence import table
 from nanlint.evidence.levels import graded
 from nanlint.model import FileError
@@ -17,9 +17,9 @@ from nanlint.model import FileError
 if TYPE_CHECKING:
     from nanlint.analysis.project.whole import FileInProject
     from nanlint.analysis.training_loop.loops import TrainingLoop
-    from nanlint.engine.ruleset import Ruleset
+    from nanlint.engine.rules.ruleset import Ruleset
     from nanlint.model import Finding
-    from nanlint.source.outline import Outline
+    from nanlint.source.syntax.outline import Outline
 
 
 def run_loop_rules(

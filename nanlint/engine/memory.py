@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint import model
 from nanlint.engine.file_result import FileResult
-from nanlint.engine.rulebook import rules_folder
+from nanlint.engine.rules.rulebook import rules_folder
 from nanlint.source.cache import Cache, engine_stamp
-from nanlint.source.project_stamp import EVERY_FILE, project_stamp
+from nanlint.source.projects.stamp import EVERY_FILE, project_stamp
 
 if TYPE_CHECKING:
     from nanlint.settings import Settings

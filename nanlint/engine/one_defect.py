@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanlint.source.outline import MODULE
+from nanlint.source.syntax.outline import MODULE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nanlint.engine.used_once import UsedOnce
     from nanlint.model import Finding, Span
     from nanlint.rule import Rule
-    from nanlint.source.outline import Outline
+    from nanlint.source.syntax.outline import Outline
 
 
 def without_yielding(found: Sequence[Finding], rules: Mapping[str, Rule], names: UsedOnce) -> list[Finding]:

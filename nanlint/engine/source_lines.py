@@ -34,6 +34,6 @@ class SourceLines:
             data = read_bytes(path)
         if cell is None or kind_of(path) != "notebook":
             return [without_end(line) for line in split_lines(decode(data, path).text)]
-        from nanlint.source.notebook import Notebook  # noqa: PLC0415 - few runs meet a notebook
+        from nanlint.source.notebooks.notebook import Notebook  # noqa: PLC0415 - few runs meet a notebook
 
         return Notebook.parse(data, path).lines(cell)

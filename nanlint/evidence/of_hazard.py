@@ -20,7 +20,7 @@ from nanlint.analysis.trained_by_name import (
 from nanlint.evidence import table
 from nanlint.hazards.uses import is_read_off
 from nanlint.model import Direction
-from nanlint.source.outline import MODULE
+from nanlint.source.syntax.outline import MODULE
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nanlint.evidence.table import Item
     from nanlint.hazards.hazard import Hazard
     from nanlint.model import Finding
-    from nanlint.source.outline import Chunk, Outline
+    from nanlint.source.syntax.outline import Chunk, Outline
 
 _HALVES = word_set("float16 bfloat16")
 _FURTHEST_CALLER, _MOST_CALLERS = 4, 8

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from nanlint.evidence.table import Item
     from nanlint.model import Finding
-    from nanlint.source.project_words import ProjectWords
+    from nanlint.source.projects.words import ProjectWords
 
 _HALVES = word_set("float16 bfloat16")
 _NONE = "none"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, Op, Value
 from nanlint.analysis.relations import op_behind
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

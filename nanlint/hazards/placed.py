@@ -14,8 +14,8 @@ from nanlint.analysis.trained_by_name import is_test_file
 from nanlint.hazards.op_uses import may_use
 from nanlint.hazards.operand import Operand
 from nanlint.model import Label
-from nanlint.source.below import walk
-from nanlint.source.file_imports import TORCH, global_imports, line_for_torch
+from nanlint.source.syntax.below import walk
+from nanlint.source.syntax.file_imports import TORCH, global_imports, line_for_torch
 from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.syntax_names import last_word
 from nanlint.analysis.source_text import SourceText
-from nanlint.analysis.training_loop import configured_rate as rates
-from nanlint.analysis.training_loop.run_parts import OPTIMIZER, OTHER, SCALER, SCHEDULER, is_known_scheduler
-from nanlint.hazards.rate_again import rate_put_in_again
+from nanlint.analysis.training_loop.runs import configured_rate as rates
+from nanlint.analysis.training_loop.runs.run_parts import OPTIMIZER, OTHER, SCALER, SCHEDULER, is_known_scheduler
+from nanlint.hazards.fixes.rate_again import rate_put_in_again
 from nanlint.model import Label
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanlint.analysis.project.definitions import Function
     from nanlint.analysis.project.whole import FileInProject
-    from nanlint.analysis.training_loop.configured_rate import Rate
-    from nanlint.analysis.training_loop.resuming import Part
+    from nanlint.analysis.training_loop.runs.configured_rate import Rate
+    from nanlint.analysis.training_loop.runs.resuming import Part
     from nanlint.hazards.hazard import Hazard
     from nanlint.model import Edit
 

@@ -8,5 +8,5 @@ One table, two readers: facts ask whether an operand's range meets a danger zone
     ranges       what an operation returns                   zones        what breaks it
     defaults     the eps nobody sees, least counts
 
-The data is in the `table_*` and `transfers_*` modules. Tests hold all of it against torch itself.
+The data is in `tables` and `transfers`. Tests hold all of it against torch itself.
 """

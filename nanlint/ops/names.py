@@ -1,14 +1,16 @@
 """Every spelling of every operation: torch.x, Tensor.x, x_, F.x, operators, nn.Module forms, and the one name they mean.
 
 Read on every run, so this is strings and dicts: parameters and their defaults are in `nanlint.ops.signatures`, which
-parses them when facts ask. The lines themselves are in the `table_*` modules.
+parses them when facts ask. The lines themselves are in `tables`.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-from nanlint.ops import table_arithmetic, table_layers, table_structure
+from nanlint.ops.tables import arithmetic as table_arithmetic
+from nanlint.ops.tables import layers as table_layers
+from nanlint.ops.tables import structure as table_structure
 
 FUNCTIONAL = "torch.nn.functional."
 

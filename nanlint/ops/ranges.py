@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.ops.interval import FINITE, Interval
-from nanlint.ops.operands import Operands, Transfer
-from nanlint.ops.transfers_activations import ACTIVATIONS
-from nanlint.ops.transfers_elementwise import ELEMENTWISE
-from nanlint.ops.transfers_reductions import REDUCTIONS
-from nanlint.ops.transfers_structure import STRUCTURE
+from nanlint.ops.transfers.activations import ACTIVATIONS
+from nanlint.ops.transfers.elementwise import ELEMENTWISE
+from nanlint.ops.transfers.operands import Operands, Transfer
+from nanlint.ops.transfers.reductions import REDUCTIONS
+from nanlint.ops.transfers.structure import STRUCTURE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from nanlint.ops import table_layers
 from nanlint.ops.names import SIGNATURES, full_name
+from nanlint.ops.tables import layers as table_layers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,7 @@
 """The danger zones of every operation, by dtype.
 
 The static side asks whether an operand's range meets a zone; confirm steers the operand into it. The measured edges are
-in `table_zones`, those that depend on a constant of the call in `computed_zones`.
+in `tables.zones`, those that depend on a constant of the call in `computed_zones`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from nanlint.ops import table_zones
 from nanlint.ops.computed_zones import COMPUTED, DECIDING
 from nanlint.ops.formats import FORMATS, Format
 from nanlint.ops.interval import INF, Interval, point
+from nanlint.ops.tables import zones as table_zones
 from nanlint.ops.zone import BACKWARD, FORWARD, Zone
 
 if TYPE_CHECKING:

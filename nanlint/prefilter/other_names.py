@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.source.references import references, renamed
+from nanlint.source.syntax.references import references, renamed
 
 if TYPE_CHECKING:
-    from nanlint.source.outline import Outline
+    from nanlint.source.syntax.outline import Outline
 
 
 class OtherNames:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
-    from nanlint.source.outline import Outline
+    from nanlint.source.syntax.outline import Outline
 
 _KIN = word_set("lightning accelerate deepspeed einops transformers diffusers timm fastai kornia")
 _TORCH_AND_KIN = (b"torch", *(name.encode() for name in sorted(_KIN)))

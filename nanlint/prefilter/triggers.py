@@ -14,7 +14,7 @@ from nanlint.prefilter.torch_code import has_star_import
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from nanlint.source.outline import Outline
+    from nanlint.source.syntax.outline import Outline
 
 # Whether a byte can be part of a name; the letters outside ASCII can.
 _JOINS = [byte > 127 or byte == ord("_") or chr(byte).isalnum() for byte in range(256)]

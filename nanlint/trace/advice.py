@@ -63,7 +63,7 @@ def operation_of(aten: str) -> str:
 @cache
 def rules_about(operation: str) -> frozenset[str]:
     """The codes of the rules that look at an operation of the op table."""
-    from nanlint.engine.rulebook import rulebook  # noqa: PLC0415 - at a failure only
+    from nanlint.engine.rules.rulebook import rulebook  # noqa: PLC0415 - at a failure only
 
     return frozenset(code for code, rule in rulebook().rules.items() if operation in rule.operations())
 

@@ -47,7 +47,7 @@ def _places(diagnosis: Diagnosis) -> Iterator[tuple[Place, frozenset[str]]]:
 def _enter_rule(diagnosis: Diagnosis) -> None:
     from inspect import cleandoc  # noqa: PLC0415 - at a failure only
 
-    from nanlint.engine.rulebook import rulebook  # noqa: PLC0415 - same
+    from nanlint.engine.rules.rulebook import rulebook  # noqa: PLC0415 - same
 
     for code in codes_for(diagnosis)[:1]:
         rule = rulebook().rules[code]
@@ -77,8 +77,8 @@ def _enter(diagnosis: Diagnosis, finding: Finding, text: str, path: str) -> None
     diagnosis.code, diagnosis.message = f"{finding.code} {finding.name}", finding.message
     diagnosis.finding_line = finding.span.line
     if finding.fix is not None:
-        from nanlint.engine.diff import unified_diff  # noqa: PLC0415 - as above
-        from nanlint.engine.edits import apply_edits  # noqa: PLC0415 - as above
+        from nanlint.engine.fixing.diff import unified_diff  # noqa: PLC0415 - as above
+        from nanlint.engine.fixing.edits import apply_edits  # noqa: PLC0415 - as above
 
         fixed, _, _ = apply_edits(text, [finding.fix])
         diagnosis.diff = unified_diff(shown_path(path), text, fixed)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanlint.analysis.config.settings import Config, Setting, Source, folded_path
 from nanlint.model import Span
 from nanlint.ops.formats import FORMATS
-from nanlint.source.below import nodes_below
+from nanlint.source.syntax.below import nodes_below
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nanlint.source.config_entries import Scalar, Stated
+    from nanlint.source.configs.entries import Scalar, Stated
 
     _Test = Callable[[bytes], bool]
 

@@ -10,14 +10,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from nanlint.source.config_entries import as_number
+from nanlint.source.configs.entries import as_number
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nanlint.model import Span
-    from nanlint.source.config_entries import Entry, Stated
+    from nanlint.source.configs.entries import Entry, Stated
 
 Source = Literal["file", "argument", "field", "constant", "call"]
 """How a setting is written: in a config file, as a command line argument's default, as a field of a class, as a constant

@@ -26,7 +26,7 @@ from nanlint.analysis.op_graph import (
 from nanlint.analysis.project.index import dotted
 from nanlint.analysis.selection import SUBSCRIPT, is_shape, range_of_each
 from nanlint.ops.interval import COUNT, FINITE, INF, Interval, point
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 
 if TYPE_CHECKING:
     from nanlint.analysis.interpreter.environment import Env

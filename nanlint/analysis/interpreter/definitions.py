@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nanlint.analysis.interpreter.loops import Loops
 from nanlint.analysis.op_graph import CALL, FUNCTION, Value
 from nanlint.analysis.project.index import Class, Function
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

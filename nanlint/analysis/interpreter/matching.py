@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.definitions import InnerDefinitions
 from nanlint.analysis.op_graph import CALL
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 
 if TYPE_CHECKING:
     from nanlint.analysis.interpreter.environment import Env

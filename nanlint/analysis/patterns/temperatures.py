@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, TENSOR, name_of
 from nanlint.analysis.relations import root
 from nanlint.analysis.sources import suggests_temperature
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, JOIN, NUMBER, REFERENC
 from nanlint.analysis.relations import aligned, maker, op_behind, same
 from nanlint.analysis.selection import SUBSCRIPT
 from nanlint.ops.names import tensor_methods
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from nanlint.analysis.name_hints import LENGTHS_OF_SIDES
 from nanlint.analysis.op_graph import ARRAY, CALL, NUMBER, TENSOR, TUPLE, Op, Value, made_from
 from nanlint.analysis.project.filled import called_for_effect, filled_by, fills
 from nanlint.analysis.project.syntax_names import dotted, last_word, names_below
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from nanlint.analysis.project.syntax_names import (
     last_word,
     names_assigned,
 )
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

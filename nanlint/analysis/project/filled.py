@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.listed_nodes import nodes_of
-from nanlint.source.below import all_below, walk
-from nanlint.source.references import last_word
+from nanlint.source.syntax.below import all_below, walk
+from nanlint.source.syntax.references import last_word
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

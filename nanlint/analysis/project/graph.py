@@ -28,7 +28,7 @@ from nanlint.analysis.project.index import MODULE_BODY, CallSite, Class, Functio
 from nanlint.analysis.project.objects import Objects
 from nanlint.analysis.project.replay import Replay
 from nanlint.analysis.storage import in_order, storages
-from nanlint.analysis.training_loop.resuming import Restoring
+from nanlint.analysis.training_loop.runs.resuming import Restoring
 from nanlint.ops.names import CANONICAL
 from nanlint.word_sets import word_set
 

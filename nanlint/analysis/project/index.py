@@ -12,7 +12,7 @@ from nanlint.analysis.project.definitions import MODULE_BODY, CallSite, Class, F
 from nanlint.analysis.project.syntax_names import bindings, dotted
 from nanlint.digest import digest_of
 from nanlint.source.read import UnreadableSource, decode, read_bytes
-from nanlint.source.trees import tree_of
+from nanlint.source.syntax.trees import tree_of
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 
 if TYPE_CHECKING:
     from nanlint.analysis.project.index import Function, Module, Project

@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 
 if TYPE_CHECKING:
     from nanlint.analysis.project.index import Function

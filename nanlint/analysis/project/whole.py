@@ -20,16 +20,16 @@ from nanlint.analysis.project.scripts import only_runs_a_model
 from nanlint.analysis.project.without_gradient import comes_without_gradient
 from nanlint.analysis.source_text import SourceText
 from nanlint.analysis.training_loop.code import Code
-from nanlint.source.outline import outline_of
-from nanlint.source.project_stamp import LARGEST_PROJECT, project_stamp, python_files
+from nanlint.source.projects.stamp import LARGEST_PROJECT, project_stamp, python_files
 from nanlint.source.read import UnreadableSource, read_bytes
+from nanlint.source.syntax.outline import outline_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanlint.analysis.op_graph import Op, Value
     from nanlint.analysis.project.index import Function, Module
-    from nanlint.source.outline import Outline
+    from nanlint.source.syntax.outline import Outline
 
 # Tests and examples call what nobody else calls, with what nobody else passes.
 _NO_CALLERS = re.compile(r"(^|/)(tests?|testing|docs?|examples?)/|(^|/)(test_[^/]*|[^/]*_test|conftest|setup)\.py$")

@@ -11,7 +11,7 @@ from nanlint.analysis.op_graph import ATTRIBUTE, CALL, GUARDED, JOIN, PARAMETER,
 from nanlint.analysis.project.syntax_names import MIRRORED, bindings, dotted
 from nanlint.analysis.source_text import SourceText
 from nanlint.ops.names import CANONICAL
-from nanlint.source.below import nodes_below
+from nanlint.source.syntax.below import nodes_below
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from nanlint.analysis.source_text import on_one_line
 from nanlint.analysis.training_loop.events import renamed
 from nanlint.analysis.training_loop.naming import last_word
 from nanlint.analysis.training_loop.written import Written
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from nanlint.analysis.name_hints import (
 )
 from nanlint.analysis.training_loop.events import Event, EventKind, first_of, renamed
 from nanlint.analysis.training_loop.naming import last_word, words_of
-from nanlint.analysis.training_loop.roles import (
+from nanlint.analysis.training_loop.runs.roles import (
     is_called,
     is_framework,
     is_optimizer,

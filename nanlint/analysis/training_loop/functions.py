@@ -10,7 +10,7 @@ from nanlint.analysis.project.index import Class, Function
 from nanlint.analysis.project.syntax_names import inner_statements
 from nanlint.analysis.source_text import SourceText
 from nanlint.analysis.training_loop.code import Code, names_among
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from nanlint.analysis.training_loop.written import Written
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from nanlint.analysis.training_loop.finite_checks import Check
+    from nanlint.analysis.training_loop.checks.finite_checks import Check
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,13 +12,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.spelled_names import spelled_name
-from nanlint.analysis.training_loop import saving, unscaling
+from nanlint.analysis.training_loop import unscaling
 from nanlint.analysis.training_loop.events import Event, EventKind
 from nanlint.analysis.training_loop.functions import Functions
 from nanlint.analysis.training_loop.items import Block, Branch, Repeat, branches_in, events_in, repeats_in
 from nanlint.analysis.training_loop.paths import Path, paths_through
+from nanlint.analysis.training_loop.runs import saving
 from nanlint.analysis.training_loop.tree import TreeBuilder
-from nanlint.source.file_imports import TORCH, line_for_torch
+from nanlint.source.syntax.file_imports import TORCH, line_for_torch
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

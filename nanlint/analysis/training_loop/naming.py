@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.name_hints import CARRIERS
 from nanlint.analysis.project.syntax_names import dotted
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

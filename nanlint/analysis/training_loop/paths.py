@@ -18,12 +18,12 @@ from nanlint.analysis.training_loop.items import Assigned, Attempt, Branch, Leav
 from nanlint.analysis.training_loop.naming import last_word
 from nanlint.analysis.training_loop.tree import truth_of
 from nanlint.analysis.training_loop.written import Written
-from nanlint.source.below import walk
+from nanlint.source.syntax.below import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from nanlint.analysis.training_loop.finite_checks import Check
+    from nanlint.analysis.training_loop.checks.finite_checks import Check
     from nanlint.analysis.training_loop.items import Block, Item
 
 # So many ways are looked at; a round with more is left alone.

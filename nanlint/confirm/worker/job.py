@@ -89,7 +89,7 @@ def _loaded(job: Json) -> Loaded:
 
 def _in_a_kernel(path: str, text: str | None) -> str:
     """The joined cells of a notebook, or the text that stands for them; what IPython defines everywhere is there."""
-    from nanlint.source.notebook import Notebook  # noqa: PLC0415 - for notebooks only
+    from nanlint.source.notebooks.notebook import Notebook  # noqa: PLC0415 - for notebooks only
 
     builtins.display = print  # type: ignore[attr-defined] # as in IPython
     builtins.get_ipython = lambda: None  # type: ignore[attr-defined] # same

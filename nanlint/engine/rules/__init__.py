@@ -1,0 +1,1 @@
+"""The rules: found, loaded, selected, and watched while they run."""

@@ -1,0 +1,1 @@
+"""Findings that comments keep quiet, and comments that keep nothing quiet."""

@@ -1,0 +1,1 @@
+"""The texts that fixes of hazards write."""

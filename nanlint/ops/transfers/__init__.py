@@ -1,0 +1,1 @@
+"""What each operation makes of the ranges of its operands."""

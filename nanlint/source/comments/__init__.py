@@ -1,0 +1,1 @@
+"""Comments that keep findings quiet: where they stand, what they say, what they cover."""
