@@ -71,4 +71,4 @@ class FidelityKernel(nn.Module):
         self.power = nn.Parameter(torch.tensor(1.0))
 
     def forward(self, left, right):
-        return (1 + left * right).pow(self.power)  # expect: NAN105(info)
+        return (1 + left * right).pow(self.power)  # expect: NAN105(warning)
