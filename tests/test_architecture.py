@@ -70,7 +70,7 @@ ONE_THING = {
     "nanlint/hazards/hazard.py": "the questions a rule may ask about a hazard, each one short",
     "nanlint/ops/transfers/elementwise.py": "one entry per operation",
     "nanlint/confirm/uses.py": "one visitor; each method reads one kind of evidence on a parameter",
-    "nanlint/confirm/worker/moves.py": "the table of complaints and the move that answers each",
+    "nanlint/confirm/worker/answers.py": "the table of complaints and the move that answers each",
     "nanlint/trace/session.py": "the states of one run; each method is one event of it, and they share what is known",
 }
 

@@ -11,7 +11,7 @@ pytest.importorskip("torch", reason="torch is not installed, so no code can be r
 
 from nanlint.confirm.inputs import Parameter, proposals
 from nanlint.confirm.uses import uses_in
-from nanlint.confirm.worker.moves import by_complaint
+from nanlint.confirm.worker.answers import by_complaint
 from nanlint.model.verdict import VerdictKind
 from tests.confirm_projects import answer_about, finding_at, verdicts_on, written
 

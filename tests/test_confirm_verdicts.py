@@ -211,22 +211,6 @@ def test_mixed_precision_is_emulated_and_said_so(tmp_path: Path) -> None:
     assert verdict.device == "cpu (CUDA autocast emulated)"
 
 
-@pytest.mark.parametrize(
-    ("expression", "operation"),
-    [("1.0 / (x.sum() - 3.7)", "torch.div"), ("(x.square().sum() - 2.3).abs().sqrt()", "torch.sqrt")],
-    ids=["a pole", "a root on a circle"],
-)
-def test_a_needle_is_found_by_its_gradient(tmp_path: Path, expression: str, operation: str) -> None:
-    text = f"import torch\n\n\ndef f(x: torch.Tensor):\n    return {expression}  # here\n"
-    verdict = verdict_on(tmp_path, text, operation=operation)
-    assert (verdict.kind, verdict.how) == (VerdictKind.CONFIRMED, "input only, by gradient")
-
-
-def test_a_search_that_meets_nothing_to_follow_ends_quietly(tmp_path: Path) -> None:
-    text = "import torch\n\n\ndef f(x: torch.Tensor):\n    return 1.0 / (x[:0].exp() + 1)  # here\n"
-    assert verdict_on(tmp_path, text).kind is VerdictKind.NOT_REPRODUCED
-
-
 def test_a_cap_on_plausibility_holds(tmp_path: Path) -> None:
     wide = verdict_on(tmp_path, LARGE, operation="torch.exp")
     edge = verdict_on(tmp_path, LARGE, operation="torch.exp", options={"max_plausibility": Plausibility.ORDINARY})

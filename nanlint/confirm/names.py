@@ -20,7 +20,7 @@ def words(name: str) -> set[str]:
 
 _DOMAINS: tuple[tuple[str, frozenset[str]], ...] = (
     ("signed", frozenset({"r", "rho", "sign", "signs", "corr", "correlation", "correlations", "cosine", "cosines"})),
-    ("mask", frozenset({"mask", "masks", "keep", "valid", "pad", "padding"})),
+    ("mask", frozenset({"mask", "masks", "keep", "valid"})),
     (
         "index",
         frozenset(

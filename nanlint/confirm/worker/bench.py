@@ -7,7 +7,6 @@ parameters before. The same case gives the same run in every process.
 from __future__ import annotations
 
 import contextlib
-import random
 import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -42,6 +41,8 @@ class Bench:
     evaluations: int = 0
     clones: bool = False
     without_gradient: bool = False
+    moves_cuda: bool = False
+    """Whether the code asks for CUDA where there is none."""
     captured: Call | None = None
     """A call taken from a hook or an example, instead of a built one."""
     kept: dict[str, Any] = field(default_factory=dict)
@@ -73,6 +74,9 @@ class Bench:
         if not self.clones and ("leaf Variable" in text or "leaf variable" in text):
             self.clones = True
             return True
+        if not self.moves_cuda and placement.wants_cuda(text):
+            self.moves_cuda = True
+            return True
         refused = ("requires grad", "require grad", "requires_grad", "modified by an inplace operation")
         if not self.without_gradient and any(words in text for words in refused):
             self.without_gradient = True
@@ -80,14 +84,15 @@ class Bench:
         return False
 
     def _run(self, case: Json, outcome: Outcome, *, traced: bool) -> None:
-        _seed(case["seed"])
-        function, arguments, learned = self.prepared(case)
+        chance.seed(case["seed"])
+        with self._moving():
+            function, arguments, learned = self.prepared(case)
         weights = [one for one in learned if isinstance(one, torch.nn.Parameter)]
         tracer = Tracer(self.path, weights) if traced else None
         outcome.tracer = tracer
         amp = self.amp() if self.amp else contextlib.nullcontext()
         with contextlib.ExitStack() as stack:
-            for one in (placement.here(), chance.fixed(case.get("chance", "")), amp):
+            for one in (placement.here(), self._moving(), chance.fixed(case.get("chance", "")), amp):
                 stack.enter_context(one)
             if tracer is not None:
                 stack.enter_context(tracer)
@@ -103,6 +108,9 @@ class Bench:
             damaged = [one for one in [*outputs, *kept] if id(one) not in known and not is_finite(one)]
             outcome.forward = bool(damaged) or has_bad_float(result) or has_bad_float(numbers)
             outcome.damaged = [*damaged, *outcome.damaged]
+
+    def _moving(self) -> Any:
+        return placement.OnDevice() if self.moves_cuda else contextlib.nullcontext()
 
     def _called(self, function: Any, arguments: Json) -> Any:
         result = function(**arguments) if isinstance(arguments, dict) else function(*arguments)
@@ -281,18 +289,3 @@ def _plain_state(built: Any) -> list[tuple[Any, Json]]:
 
 def _clones(value: Any) -> Any:
     return value.clone() if isinstance(value, torch.Tensor) and value.requires_grad else value
-
-
-def _seed(seed: int) -> None:
-    # `torch.manual_seed` notes a traceback for each device that is not in use: a millisecond, where a run takes a third of it.
-    torch.default_generator.manual_seed(seed)
-    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call] # untyped in torch
-        torch.cuda.manual_seed_all(seed)
-    if torch.backends.mps.is_available():
-        torch.mps.manual_seed(seed)
-    random.seed(seed)
-    try:
-        import numpy as np  # noqa: PLC0415 - torch runs without it, too
-    except ImportError:
-        return
-    np.random.seed(seed)  # noqa: NPY002 - what the user's code uses

@@ -12,14 +12,16 @@ import json
 import sys
 import time
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.columns import sized
 from nanlint.confirm.evidence import Uses
+from nanlint.confirm.worker.answers import by_complaint, is_about_shapes
 from nanlint.confirm.worker.complaints import complaint
 from nanlint.confirm.worker.guards import demands_on, inner_switches, switched
 from nanlint.confirm.worker.guesses import alternatives, mentioned, required, starts
-from nanlint.confirm.worker.moves import aligned, anyway, by_complaint, is_about_shapes, others, with_spec
+from nanlint.confirm.worker.moves import aligned, anyway, others, with_spec
 from nanlint.confirm.worker.upto import fails_behind
 from nanlint.confirm.worker.walls.audit_hook import Blocked
 
@@ -182,6 +184,11 @@ class _Search:
         """Answers to the complaint, then what is worth a try: in the constructor only, if that is what failed."""
         for moved in by_complaint(case, error):
             yield 0.0, moved
+        if self.bench.building:
+            # Tensors of the constructor have shapes like those of the call.
+            inner = {**case, "call": case["ctor"], "ctor": {}}
+            shaped = chain(by_complaint(inner, error), aligned(inner))
+            yield from ((0.5, {**case, "ctor": moved["call"]}) for moved in shaped)
         for place, moved in enumerate(mentioned(case, error, self.bench.subject, self.alternatives)):
             yield 1.0 + 0.1 * place, moved
         if not self.bench.building:

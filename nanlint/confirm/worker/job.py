@@ -246,7 +246,7 @@ def replay(job: Json) -> Json:
         "bad": outcome.is_bad,
         "error": "" if outcome.refused else outcome.error,
         "hit": hit.to_json() if hit is not None else None,
-        "adapted": bench.clones or bench.without_gradient,
+        "adapted": bench.clones or bench.without_gradient or bench.moves_cuda,
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,6 @@ from nanlint.confirm.worker.search import Found, search
 from nanlint.confirm.worker.shell import shell_of
 from nanlint.confirm.worker.slices import shown, slice_of
 from nanlint.confirm.worker.stages import cases
-from nanlint.confirm.worker.steering import steered
 from nanlint.confirm.worker.subject import CannotRun
 from nanlint.confirm.worker.values import ORDINARY
 
@@ -201,5 +199,4 @@ def _search(bench: Bench, case: Json, job: Json) -> Found:
         operand=hazard.get("operand", ""),
         random=random,
     )
-    proposed = itertools.chain(proposed, steered(bench, case, target))
     return search(bench, proposed, target, evaluations=job["evaluations"], until=_end(job, 0.6))

@@ -10,6 +10,7 @@ import contextlib
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 CPU = "cpu"
 _CHOSEN = [CPU]
@@ -61,3 +62,28 @@ def moved(module: torch.nn.Module) -> torch.nn.Module:
 def is_out_of_memory(reason: str) -> bool:
     """Whether a run ended because the device was full."""
     return "out of memory" in reason or "OutOfMemoryError" in reason
+
+
+class OnDevice(TorchFunctionMode):
+    """Whatever is asked of CUDA happens on the device that was chosen."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if getattr(function, "__name__", "") == "cuda" and args:
+            return args[0].to(chosen())
+        args = tuple(map(_moved, args))
+        return function(*args, **{name: _moved(one) for name, one in kwargs.items()})
+
+
+def _moved(thing: Any) -> Any:
+    """The chosen device for a CUDA device that is not there."""
+    if isinstance(thing, torch.device):
+        return chosen() if thing.type == "cuda" and chosen().type != "cuda" else thing
+    if isinstance(thing, str) and thing.partition(":")[0] == "cuda" and chosen().type != "cuda":
+        return chosen()
+    return thing
+
+
+def wants_cuda(error: str) -> bool:
+    """Whether a run ended because it asked for a CUDA device that is not there."""
+    return "not compiled with CUDA" in error or "No CUDA GPUs" in error or "NVIDIA driver" in error

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from nanlint.confirm.worker.answers import by_complaint, is_about_shapes
 from nanlint.confirm.worker.complaints import complaint
 from nanlint.confirm.worker.lenient import Interrupted
 from nanlint.confirm.worker.load import alarm, source_text
-from nanlint.confirm.worker.moves import aligned, by_complaint, is_about_shapes, reshaped
+from nanlint.confirm.worker.moves import aligned, reshaped
 from nanlint.confirm.worker.subject import CannotRun
 from nanlint.confirm.worker.training import frameworks
 from nanlint.confirm.worker.training.entries import (

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import torch
-from torch.overrides import TorchFunctionMode
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from nanlint.confirm.names import count, fraction
+from nanlint.confirm.worker.placement import OnDevice
 from nanlint.confirm.worker.stub_objects import Stub, Stubbed
 from nanlint.confirm.worker.training.loaded import OldFile
 from nanlint.confirm.worker.training.recipes import BATCH, SAMPLES, Samples
@@ -32,28 +32,6 @@ CHECKPOINT = "checkpoint.pt"
 _RESUMES = re.compile(r"resume|checkpoint|ckpt|pretrained|weights_path|load_from")
 _PATHS = re.compile(r"path|dir|root|folder|file|images|data")
 _FAILED = "nanlint_failed"
-
-
-class OnDevice(TorchFunctionMode):
-    """Whatever is asked of CUDA happens on the device that was chosen."""
-
-    def __init__(self, device: str) -> None:
-        super().__init__()
-        self.device = torch.device(device)
-
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        if getattr(function, "__name__", "") == "cuda" and args:
-            return args[0].to(self.device)
-        args = tuple(self._moved(one) for one in args)
-        return function(*args, **{name: self._moved(one) for name, one in kwargs.items()})
-
-    def _moved(self, thing: Any) -> Any:
-        if isinstance(thing, torch.device):
-            return self.device if thing.type == "cuda" and self.device.type != "cuda" else thing
-        if isinstance(thing, str) and thing.partition(":")[0] == "cuda" and self.device.type != "cuda":
-            return self.device
-        return thing
 
 
 class _First(Sampler[int]):
@@ -83,7 +61,7 @@ def surroundings(job: Json, recipe: Json, log: Log) -> Iterator[list[str]]:
         ):
             stack.enter_context(one)
         if not job["device"].startswith("cuda"):
-            stack.enter_context(OnDevice(job["device"]))
+            stack.enter_context(OnDevice())
         yield replaced
 
 
