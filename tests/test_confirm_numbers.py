@@ -189,3 +189,74 @@ def test_what_works_in_place_and_has_no_backward_is_run_forward(tmp_path: Path) 
     """
     (verdict,) = verdicts_on([finding_at(written(tmp_path, text))])
     assert verdict.kind is VerdictKind.CONFIRMED, verdict
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("assert cov.shape[-2:] == (3, 3), cov.shape", {"cov": [3, 3], "mean": [2, 4]}),
+        ("assert mean.shape == (n, 2)", {"cov": [2, 3], "mean": [2, 2]}),
+        ("if mean.size(-1) != 7:", {"cov": [2, 3], "mean": [2, 7]}),
+        ("assert mean.shape == cov.shape", {"cov": [2, 3], "mean": [2, 3]}),
+        ("assert mean.size(0) == cov.size(-1)", {"cov": [2, 3], "mean": [3, 4]}),
+        ("assert mean.dim() == 1, mean.shape", {"cov": [2, 3], "mean": [4]}),
+        ("if len(cov.shape) != 3:", {"cov": [2, 4, 3], "mean": [2, 4]}),
+    ],
+)
+def test_an_assertion_about_a_tensor_changes_that_tensor_alone(line: str, expected: dict[str, list[int]]) -> None:
+    sizes = {"cov": [2, 3], "mean": [2, 4]}
+    call = {name: {"kind": "tensor", "name": name, "shape": shape, "domain": "real"} for name, shape in sizes.items()}
+    first = next(by_complaint({"ctor": {}, "call": call}, f"AssertionError: \n{line}"))
+    assert {name: spec["shape"] for name, spec in first["call"].items()} == expected
+
+
+def test_labels_keep_their_dimensions_where_numbers_need_others() -> None:
+    x = {"kind": "tensor", "name": "x", "shape": [2, 3], "domain": "real"}
+    case = {"ctor": {}, "call": {"x": x, "y": {**x, "name": "y", "domain": "index"}}}
+    complaint = "IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)"
+    first = next(by_complaint(case, complaint))
+    assert [spec["shape"] for spec in first["call"].values()] == [[2, 4, 3], [2, 3]]
+
+
+def test_a_number_where_a_list_is_wanted_becomes_one() -> None:
+    case = {"ctor": {"width": {"kind": "value", "value": 2}, "sizes": {"kind": "value", "value": 16}}, "call": {}}
+    complaint = "TypeError: Value after * must be an iterable, not int\nself.fc1 = nn.Linear(*self.sizes, 4)"
+    first = next(by_complaint(case, complaint))
+    assert first["ctor"] == {"width": {"kind": "value", "value": 2}, "sizes": {"kind": "value", "value": [16]}}
+
+
+@pytest.mark.slow
+def test_code_that_asks_for_cuda_runs_where_there_is_none(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        class Scaled(torch.nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.scale = torch.ones(1, device="cuda")
+
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                return self.scale.cuda() / x.to("cuda").abs().sum()  # here
+    """
+    (verdict,) = verdicts_on([finding_at(written(tmp_path, text))])
+    assert verdict.kind is VerdictKind.CONFIRMED, verdict
+
+
+@pytest.mark.slow
+def test_tensors_of_a_constructor_get_the_shapes_that_it_asserts(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        class Mixture:
+            def __init__(self, means: torch.Tensor, share: torch.Tensor) -> None:
+                assert means.dim() == 2
+                assert share.shape == (5,)
+                self.means, self.share = means, share
+
+            def log_prob(self, x: torch.Tensor) -> torch.Tensor:
+                return (self.share.sum() + self.means.sum()) / x.abs().sum()  # here
+    """
+    (verdict,) = verdicts_on([finding_at(written(tmp_path, text))])
+    assert verdict.kind is VerdictKind.CONFIRMED, verdict

@@ -58,10 +58,10 @@ def tensor(name: str, rank: int, *, domain: str = "") -> Spec:
 
 
 def ctc_argument(name: str, place: int) -> Spec:
-    """An argument of a CTC loss: scores of three steps for two samples, or targets of three symbols, or lengths of three."""
+    """An argument of a CTC loss: scores of three steps for one sample, or a target of three symbols, or lengths of three."""
     if place == 0:
-        return {"kind": "tensor", "name": name, "shape": [3, 2, 4], "domain": "logprob", "grad": True}
-    shape = [2, 3] if place == 1 else [2]
+        return {"kind": "tensor", "name": name, "shape": [3, 1, 4], "domain": "logprob", "grad": True}
+    shape = [1, 3] if place == 1 else [1]
     low, high = (1, 4) if place == 1 else (3, 4)
     return {"kind": "tensor", "name": name, "shape": shape, "domain": "index", "low": low, "high": high, "grad": False}
 
