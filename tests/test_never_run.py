@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanlint.analysis.project.whole import WholeProject
+from nanlint.api import check_paths
 from nanlint.hazards.never_run import is_never_run
 
 if TYPE_CHECKING:
@@ -132,3 +133,26 @@ def test_so_it_is_by_what_all_objects_are_built_with(
     root, function = file.op_at(8, 8, "torch.sqrt"), file.module.classes["Loss"].methods["shares"]
     assert root is not None
     assert is_never_run(root, function, file) is answer
+
+
+FLOW = """import torch
+class Flow(torch.nn.Module):
+    def __init__(self, mean_only=False):
+        super().__init__()
+        self.mean_only = mean_only
+    def forward(self, x, stats):
+        if not self.mean_only:
+            mean, logs = stats.chunk(2, 1)
+        else:
+            mean, logs = stats, torch.zeros_like(stats)
+        return mean + x * torch.exp(logs)
+def run(x, stats):
+    return Flow(ONLY)(x, stats)
+"""
+
+
+@pytest.mark.parametrize(("only", "count"), [("True", 0), ("False", 1), ("x.flag", 1)])
+def test_what_only_such_a_branch_gives_breaks_nothing_behind_it(only: str, count: int, tmp_path: Path) -> None:
+    (tmp_path / "nanlint.toml").write_text('severity = "info"\nselect = ["NAN201"]\n')
+    (tmp_path / "flow.py").write_text(FLOW.replace("ONLY", only))
+    assert len(check_paths([tmp_path]).findings) == count

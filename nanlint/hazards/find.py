@@ -13,6 +13,7 @@ from nanlint.analysis.patterns.kept import thrown_away, zones_thrown_away
 from nanlint.analysis.project.consequence import WRITTEN
 from nanlint.hazards.calls import Calls
 from nanlint.hazards.hazard import Hazard
+from nanlint.hazards.mended import is_capped
 from nanlint.hazards.never_run import is_never_run
 from nanlint.hazards.no_elements import NoElements
 from nanlint.hazards.resume import Resume
@@ -157,11 +158,15 @@ def _hazard(  # noqa: PLR0911 - one way out for each reason
     if value.presumed and not value.is_known:
         return None  # nothing says that it can be negative, and somebody has added an eps
     zones = _met(op, watched, op.operands)
+    alive = _without_dead(value, function, file) if zones else value
+    zones = _met(op, watched, {**op.operands, watched.operand: alive}) if alive is not value else zones
+    if zones and not op.recorded and is_capped(op, function):
+        zones = [zone for zone in zones if zone.result != "inf"]
     if not zones:
         return None
-    callers = file.graph.with_callers(value)
+    callers = file.graph.with_callers(alive)
     is_cut_off = not op.recorded or library == "numpy" or file.is_cut_off(op)
-    if callers is not value and file.knows_callers(function):
+    if callers is not alive and file.knows_callers(function):
         operands = {**op.operands, watched.operand: callers}
         zones = zones if _met(op, watched, operands) else []
     else:
@@ -175,6 +180,14 @@ def _hazard(  # noqa: PLR0911 - one way out for each reason
     if not zones:
         return None
     return Hazard(op, watched.operand, zones, function, file, is_cut_off=is_cut_off)
+
+
+def _without_dead(value: Value, function: Function, file: FileInProject) -> Value:
+    """The value without what only branches give that no caller takes."""
+    joined = value.op if value.op is not None and value.op.function == JOIN and not value.op.where else None
+    each = list(joined.operands.values()) if joined is not None else []
+    kept = [one for one in each if one.op is None or not is_never_run(one.op, function, file)]
+    return file.graph.maker.join(kept) if 0 < len(kept) < len(each) else value
 
 
 def _is_far_from_training(op: Op, function: Function, file: FileInProject) -> bool:

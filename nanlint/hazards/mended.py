@@ -24,6 +24,7 @@ _BROKEN = torch_names("isnan isinf isfinite")
 _CAPS = torch_names("minimum min clamp clamp_max")
 # What is made of a shape alone.
 _SHAPES = torch_names("zeros_like ones_like full_like empty_like Tensor.size Tensor.numel Tensor.dim")
+_SCALING = torch_names("mul add")
 _THROUGH = torch_names("mul neg sqrt abs")
 _DEEPEST = 4
 
@@ -37,6 +38,16 @@ def is_mended(op: Op, operand: Value, function: Function, depth: int = _DEEPEST)
         return False
     # What is only compared harms nobody: NaN compares as False. Of what nobody uses here nothing is known.
     return bool(uses) and all(_protects(use, op, operand, function, depth) for use in values)
+
+
+def is_capped(op: Op, function: Function, depth: int = _DEEPEST) -> bool:
+    """Whether a clamp of both sides is all that becomes of an infinity, behind sums and products."""
+    uses = list(uses_of(op, function)) if depth else []
+    return bool(uses) and all(
+        (use.function == "torch.clamp" and {"min", "max"} <= use.operands.keys())
+        or (use.function in _SCALING and is_capped(use, function, depth - 1))
+        for use in uses
+    )
 
 
 def uses_of(op: Op, function: Function) -> Iterator[Op]:
