@@ -125,7 +125,7 @@ def range_of_each(listed: Value) -> Interval:
 def range_of_parts(value: Value) -> Interval:
     """Every number in an operand; of `[a, b]`, which torch.cat and torch.tensor are given, those of each part."""
     if value.kind is not TUPLE or not value.parts:
-        return value.range
+        return SIZE if is_shape(value) else value.range
     result: Interval | None = None
     waiting = list(value.parts)
     while waiting:

@@ -116,6 +116,7 @@ def _of_sources(hazard: Hazard) -> Iterator[Item]:
         yield table.RARE
     elif found == {origins.SETTING}:
         yield table.DECIDED_ELSEWHERE
+        yield table.BUILT_ONCE  # it is the same in every step
 
 
 def _is_seen_to_train(hazard: Hazard, chunk: Chunk | None, plan: Outline) -> bool:
@@ -124,6 +125,8 @@ def _is_seen_to_train(hazard: Hazard, chunk: Chunk | None, plan: Outline) -> boo
         return False
     is_named = chunk is not None and (is_trained(chunk, plan) or serves_a_forward(chunk, plan))
     is_part_of_model = hazard.ends & OUTPUT and (chunk is None or may_train(chunk, plan))
+    if hazard.kept is not None and hazard.is_called_without_gradient:
+        return False
     if hazard.kept is not None and (chunk is None or may_train(chunk, plan)):
         return True  # that it breaks here was seen, and mended in the forward alone
     return is_named or bool(hazard.ends & TRAINS or is_part_of_model)

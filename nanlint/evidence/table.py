@@ -47,7 +47,7 @@ NOT_TRAINED_BY_NAME = Item("not-trained-by-name", -1, -1, -4, "the function or c
 NO_GRADIENT = Item("no-gradient", -1, 0, -1, "it stands under no_grad, or goes on as a plain number")
 ONLY_LOGGED = Item("only-logged", -1, 0, -1, "the result is only printed or logged")
 NOBODY_CALLS = Item("nobody-calls", -1, 0, -1, "nothing else in the project names the function or its class, or it stands in a script that only runs what others train")
-BUILT_ONCE = Item("built-once", -1, -3, -1, "it runs once, when something is built: a failure shows at once")
+BUILT_ONCE = Item("built-once", -1, -3, -1, "it runs once, when something is built, or settings alone decide it: a failure shows at once")
 # fmt: on
 
 ITEMS = {item.name: item for item in list(globals().values()) if isinstance(item, Item)}

@@ -250,6 +250,12 @@ class Hazard(ZeroOperand, Placed):
         return is_detached or self.is_cut_off
 
     @property
+    def is_called_without_gradient(self) -> bool:
+        """Whether all calls in the project pass what has no gradient."""
+        values = (self.graph.with_callers(value) for value in self.op.operands.values())
+        return all(value.detached or value.kind in _SETTINGS for value in values)
+
+    @property
     def is_presumed_safe(self) -> bool:
         """Whether somebody added an eps, so that the operand is presumed to be above 0."""
         return self.operand.value.presumed

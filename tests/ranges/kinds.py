@@ -116,3 +116,7 @@ def of_data_or_memory(x: torch.Tensor) -> None:
     reveal(torch.FloatTensor(len(x)))  # range: [-inf, inf] or nan
     reveal(torch.FloatTensor(4, 3))  # range: [-inf, inf] or nan
     reveal(torch.FloatTensor(x.shape))  # range: [-inf, inf] or nan
+
+
+def sizes_as_a_tensor(x: torch.Tensor) -> None:
+    reveal(torch.tensor(x.shape))  # range: [1, inf) of integers
