@@ -32,7 +32,9 @@ from nanlint.analysis.patterns import (
 from nanlint.analysis.patterns import products as patterns
 from nanlint.analysis.patterns import under_roots as roots
 from nanlint.analysis.project import bare_memory
+from nanlint.analysis.training_loop import unscaling
 from nanlint.analysis.training_loop.checks import half_checks, hidden_nan
+from nanlint.analysis.training_loop.runs import saving
 from nanlint.evidence import table as items
 from nanlint.evidence.levels import level
 from nanlint.evidence.table import Item
@@ -112,6 +114,7 @@ __all__ = [
     "restored",
     "roots",
     "safe",
+    "saving",
     "selection_fixes",
     "show",
     "temperatures",
@@ -119,6 +122,7 @@ __all__ = [
     "too_few",
     "torch_names",
     "unsafe",
+    "unscaling",
     "uses",
     "variances",
     "word_set",

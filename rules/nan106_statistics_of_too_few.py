@@ -43,7 +43,7 @@ class StatisticsOfTooFew(Rule):
         few = hazard.few
         if few is None or not told or (few.mask is not None and not hazard.is_foremost(told)):
             return
-        word, is_spread = hazard.op.function.rpartition(".")[2], hazard.op.function in SPREADS
+        word, is_spread = hazard.word, hazard.op.function in SPREADS
         reason = f"can have one element, whose {word} is NaN" if is_spread else f"can be empty, and its {word} is NaN"
         why = "it divides by n - 1, which is 0 for one element; an eps behind it does not help" if is_spread else ""
         if few.mask is not None:

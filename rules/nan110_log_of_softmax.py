@@ -56,7 +56,7 @@ class LogOfSoftmax(Rule):
             return
         kind = probabilities.KINDS[found.made_by.function]
         better = BETTER.get(found.made_by.function, "log_softmax").rpartition(".")[2]
-        word, quoted = hazard.op.function.rpartition(".")[2], hazard.operand.quoted(QUOTED)
+        word, quoted = hazard.word, hazard.operand.quoted(QUOTED)
         message = f"{word} of `{quoted}` is -inf once the {kind} rounds to {1 if found.rest_of else 0}"
         if len({other.rest_of is None for other in logs.values()}) == 2:
             message = f"`{quoted}` is a {kind} and rounds to exactly 0 and 1: its logs can be -inf"

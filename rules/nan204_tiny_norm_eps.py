@@ -61,7 +61,7 @@ def _harm(  # noqa: PLR0911 - one answer for each size of eps
     hazard: OpHazard, found: norms.NormEps, eps: float
 ) -> tuple[str, tuple[str, ...], Direction, items.Item | None]:
     """What an eps does to a row of zeros, in which formats and directions, and how sure that is; an empty text for nothing."""
-    word, dtype = hazard.op.function.rpartition(".")[2], hazard.operand.value.dtype
+    word, dtype = hazard.word, hazard.operand.value.dtype
     text = hazard.source.text_of(found.node) if found.node is not None else f"{eps:g}"
     norm = f"a norm with the eps `{text}`" if found.added is not None else f"`{word}`"
     by_rsqrt = (

@@ -57,7 +57,7 @@ class VarianceBySubtraction(Rule):
             return
         if hazard.op.function == "torch.pow" and (hazard.op.operands["exponent"].number or 1.0) >= 1:
             return
-        name = hazard.op.function.rpartition(".")[2]
+        name = hazard.word
         yield self.told(
             hazard,
             f"`{hazard.quoted(found.difference, QUOTED)}` can cancel to 0 or below, where `{name}` breaks",

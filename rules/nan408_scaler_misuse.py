@@ -15,6 +15,7 @@ from nanlint.rule import (
     items,
     safe,
     unsafe,
+    unscaling,
     word_set,
 )
 
@@ -62,28 +63,21 @@ class ScalerMisuse(Rule):
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge how one loop uses its scaler."""
-        for event, message, fix in _misuses(loop) if not loop.is_framework else ():
+        misuses = (*_plain_steps(loop), *_missing_updates(loop), *_unscalings(loop))
+        for event, message, fix in misuses if not loop.is_framework else ():
             hazard = Hazard(event.kind.value, event.target, "scaled gradients")
             yield self.finding(event.span, message, fix=fix, hazard=hazard)
         for event in loop.of("backward"):
             if event.autocast:
                 message = f"`{event.quote(50)}` runs under autocast, which is for the forward"
-                yield self.finding(event.span, message, fix=_moved_out(event), evidence=(items.MILD,))
+                # Behind the `with`, if autocast is the innermost one around it.
+                edits = event.moved_out() if event.is_right_under_autocast else None
+                fix = unsafe("Leave autocast before the backward", edits)
+                yield self.finding(event.span, message, fix=fix, evidence=(items.MILD,))
         for event in loop.of("scale"):
             if any(other.autocast == "bfloat16" for other in loop.of("forward", "loss")):
                 message = f"`{event.quote(40)}` scales gradients of bfloat16, which do not underflow"
                 yield self.finding(event.span, message, evidence=(items.MILD,))
-
-
-def _moved_out(event: Event) -> Fix | None:
-    """The backward behind the `with`, if autocast is the innermost one around it."""
-    return unsafe("Leave autocast before the backward", event.moved_out()) if event.is_right_under_autocast else None
-
-
-def _misuses(loop: TrainingLoop) -> Iterator[Misuse]:
-    yield from _plain_steps(loop)
-    yield from _missing_updates(loop)
-    yield from _unscalings(loop)
 
 
 def _plain_steps(loop: TrainingLoop) -> Iterator[Misuse]:
@@ -91,10 +85,11 @@ def _plain_steps(loop: TrainingLoop) -> Iterator[Misuse]:
     for step in loop.of("step"):
         ways = [path for path in loop.paths if step in path.steps]
         starts = [start for path in ways if (start := _start_of(path, step)) is not None and start.is_scaled]
-        if not (step.is_scaled or step.is_framework or loop.is_instead(step)) and ways and len(starts) == len(ways):
+        is_plain = not (step.is_scaled or step.is_framework or unscaling.is_instead(step, loop.paths))
+        if is_plain and ways and len(starts) == len(ways):
             message = f"`{step.quote(35)}` uses the gradients that `{starts[0].by}` has scaled"
             yield step, message, _by_the_scaler(step, starts[0].by, ways, loop)
-        elif step in loop.stepped_again():
+        elif step in unscaling.stepped_again(loop.paths):
             yield step, f"`{step.quote(35)}` is a second step, behind the one that the scaler has made", None
 
 
@@ -114,17 +109,18 @@ def _by_the_scaler(step: Event, scaler: str, ways: list[Path], loop: TrainingLoo
     if all(path.after(path.steps.index(step), "update") is not None for path in ways):
         make = safe if len(loop.of("step")) == 1 else unsafe
         return make("Let the scaler make the step", step_by_scaler)
-    update = step.line_after(f"{own}.update()") if not {"update", "opaque"} & _kinds(loop) else None
+    update = step.line_after(f"{own}.update()") if not _is_updated(loop) else None
     return unsafe("Let the scaler make the step, and update it", step_by_scaler, update)
 
 
-def _kinds(loop: TrainingLoop) -> set[str]:
-    return {event.kind.value for event in loop.around}
+def _is_updated(loop: TrainingLoop) -> bool:
+    """Whether the scaler is updated somewhere, for all that anybody can tell."""
+    return any(event.kind in {"update", "opaque"} for event in loop.around)
 
 
 def _missing_updates(loop: TrainingLoop) -> Iterator[Misuse]:
     steps = [event for event in loop.of("step") if event.is_scaled]
-    if not steps or loop.is_step_method or {"update", "opaque"} & _kinds(loop):
+    if not steps or loop.is_step_method or _is_updated(loop):
         return
     last = steps[-1]
     message = f"`{last.quote(40)}` is not followed by `{last.by}.update()` anywhere in the loop"
@@ -136,13 +132,11 @@ def _missing_updates(loop: TrainingLoop) -> Iterator[Misuse]:
 
 def _unscalings(loop: TrainingLoop) -> Iterator[Misuse]:
     """`unscale_` a second time before an update, in one round or by way of a round that was cut short."""
-    again = loop.unscaled_again()
+    again = unscaling.unscaled_again(loop.paths)
     for event, is_always in again:
-        edit = event.taken_out() if is_always else None
-        fix = safe("Unscale once", edit)
+        fix = safe("Unscale once", event.taken_out() if is_always else None)
         yield event, f"`{event.quote(40)}` is the second one since the last update: it raises", fix
-    for cut in loop.cut_short():
+    for cut in unscaling.cut_short(loop.paths):
         if cut.event not in {event for event, _ in again}:
             message = f"`{cut.event.quote(40)}`, then `continue` without an update: the next one raises"
-            edits = cut.updated()
-            yield cut.event, message, safe("Update the scaler before the next batch", *edits)
+            yield cut.event, message, safe("Update the scaler before the next batch", *cut.updated())

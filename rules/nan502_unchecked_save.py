@@ -15,6 +15,7 @@ from nanlint.rule import (
     Rule,
     TrainingLoop,
     items,
+    saving,
     unsafe,
     word_set,
 )
@@ -75,23 +76,23 @@ class UncheckedSave(Rule):
         if loop.is_framework or loop.is_scaled or loop.is_step_method or loop.file_mentions(*ELSEWHERE):
             return
         saves = [event for event in loop.around if event.kind == "save" and event.call is not None]
-        if any(CHANGING.search(f"{save.target} {loop.file_of(save)}") or _is_chosen(save, loop) for save in saves):
+        if any(CHANGING.search(f"{save.target} {saving.file_of(save)}") or _is_chosen(save, loop) for save in saves):
             return
         for save in saves:
-            if _overwrites(save, loop) and not loop.is_told_where(save):
+            if _overwrites(save) and not loop.is_told_where(save):
                 message = f"`{save.quote(50)}` overwrites the last checkpoint, finite or not"
                 hazard = Hazard("save", save.target, "parameters of inf or NaN")
                 yield self.finding(save.span, message, fix=_fix(save, loop), hazard=hazard)
 
 
-def _overwrites(save: Event, loop: TrainingLoop) -> bool:
+def _overwrites(save: Event) -> bool:
     """Whether the file has one name for all saves, for all that is written here."""
     if save.function != "torch.save":
         return False
     what = save.text_of("obj")
     if BESIDE.search(what) and not MODELS.search(what):
         return False
-    return WEIGHTS.search(what) is not None and bool(loop.file_of(save))
+    return WEIGHTS.search(what) is not None and bool(saving.file_of(save))
 
 
 def _is_chosen(save: Event, loop: TrainingLoop) -> bool:
@@ -106,7 +107,7 @@ def _compares(path: Path, save: Event) -> bool:
 
 
 def _fix(save: Event, loop: TrainingLoop) -> Fix | None:
-    models, spelled = loop.saved_models(save), loop.name_for(save, "torch.isfinite")
+    models, spelled = saving.saved_models(save), loop.name_for(save, "torch.isfinite")
     if len(models) != 1 or spelled is None or not save.is_statement:
         return None
     edits = save.under_condition(f"all({spelled}(p).all() for p in {models[0]}.parameters())")

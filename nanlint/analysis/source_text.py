@@ -95,6 +95,11 @@ class SourceText:
         return Span(span.end_line, column, span.end_line, column + 1)
 
 
+def shortened(text: str, longest: int) -> str:
+    """A text that fits into a message."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
 def on_one_line(text: str) -> str | None:
     """An expression without line breaks and comments, for a copy of it elsewhere."""
     if "\n" not in text and "#" not in text:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, ELEMENT, PARAMETER, Op, Value
 from nanlint.analysis.relations import op_behind
+from nanlint.analysis.source_text import shortened
 from nanlint.source.syntax.below import walk
 from nanlint.word_sets import word_set
 
@@ -110,8 +111,7 @@ class Operand:
 
     def quoted(self, longest: int = 40) -> str:
         """Its text in one line, cut if it is long."""
-        text = " ".join(self.text.split())
-        return text if len(text) <= longest else f"{text[: longest - 1]}…"
+        return shortened(" ".join(self.text.split()), longest)
 
 
 def _subject_of(node: ast.AST | None) -> ast.AST | None:

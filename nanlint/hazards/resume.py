@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.syntax_names import last_word
-from nanlint.analysis.source_text import SourceText
+from nanlint.analysis.source_text import SourceText, shortened
 from nanlint.analysis.training_loop.runs import configured_rate as rates
 from nanlint.analysis.training_loop.runs.run_parts import OPTIMIZER, OTHER, SCALER, SCHEDULER, is_known_scheduler
 from nanlint.hazards.fixes.rate_again import rate_put_in_again
@@ -87,8 +87,7 @@ class Resume:
         """A rate as it is written, on one line, wherever that is."""
         scope = rate.maker.scope
         text = SourceText(scope.module.text).text_of(rate.node) if scope is not None else ast.unparse(rate.node)
-        text = " ".join(text.split())
-        return text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
+        return shortened(" ".join(text.split()), _QUOTED)
 
     def label_at(self, rate: Rate, text: str) -> tuple[Label, ...]:
         """A label at a rate, if it is written in this file and apart from the call."""

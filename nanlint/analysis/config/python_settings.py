@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.config.settings import Config, Setting, Source, folded_path
+from nanlint.analysis.project.syntax_names import last_word
 from nanlint.model import Span
 from nanlint.ops.formats import FORMATS
 from nanlint.source.syntax.below import nodes_below
@@ -108,7 +109,7 @@ class _Reader:
 
     def _class(self, node: ast.ClassDef) -> None:
         marks = [*node.decorator_list, *node.bases]
-        is_config = bool(_CONFIG_CLASS.search(node.name)) or any(_last_name(mark) in _CONFIG_BASES for mark in marks)
+        is_config = bool(_CONFIG_CLASS.search(node.name)) or any(last_word(mark) in _CONFIG_BASES for mark in marks)
         for statement in node.body if is_config else ():
             target, value = _assigned(statement)
             if isinstance(target, ast.Name) and value is not None:
@@ -136,7 +137,7 @@ class _Reader:
             self._note(_Home((scope, target.id), "constant"), tuple(path), value, node)
 
     def _call(self, node: ast.Call, scope: object) -> None:
-        name = _last_name(node.func)
+        name = last_word(node.func)
         if name in {"add_argument", "option"}:
             self._argument(node, _Home((scope, "arguments"), "argument"))
         elif name in _DEFINES and len(node.args) > 1 and isinstance(node.args[0], ast.Constant):
@@ -218,17 +219,10 @@ def _assigned(node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
 
 def _default_of(value: ast.expr) -> ast.expr:
     """`1.0` of `field(default=1.0)`."""
-    if isinstance(value, ast.Call) and _last_name(value.func) in {"field", "Field"}:
+    if isinstance(value, ast.Call) and last_word(value.func) in {"field", "Field"}:
         stated = [keyword.value for keyword in value.keywords if keyword.arg == "default"]
         return (stated or value.args or [value])[0]
     return value
-
-
-def _last_name(node: ast.expr) -> str:
-    """`dataclass` of `@dataclasses.dataclass(frozen=True)`."""
-    if isinstance(node, ast.Call):
-        node = node.func
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _stated(node: ast.expr) -> Stated:
@@ -245,7 +239,7 @@ def _scalar(node: ast.expr) -> Scalar:
         inner = _scalar(node.operand)
         if isinstance(inner, int | float):
             return -inner
-    if isinstance(node, ast.Call) and _last_name(node.func) == "float" and len(node.args) == 1:
+    if isinstance(node, ast.Call) and last_word(node.func) == "float" and len(node.args) == 1:
         return _float(node.args[0])
     if isinstance(node, ast.Attribute):
         dotted = ast.unparse(node)

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from nanlint.analysis.source_text import shortened
 from nanlint.source.configs.entries import as_number
 from nanlint.word_sets import word_set
 
@@ -65,7 +66,7 @@ class Setting:
 
     def quote(self, longest: int) -> str:
         """The text, short enough for a message."""
-        return self.text if len(self.text) <= longest else f"{self.text[: longest - 1]}…"
+        return shortened(self.text, longest)
 
     @property
     def number(self) -> float | None:

@@ -10,10 +10,9 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.project.syntax_names import dotted
+from nanlint.analysis.project.syntax_names import dotted, last_word
 from nanlint.analysis.source_text import on_one_line
 from nanlint.analysis.training_loop.events import renamed
-from nanlint.analysis.training_loop.naming import last_word
 from nanlint.analysis.training_loop.written import Written
 from nanlint.source.syntax.below import walk
 from nanlint.word_sets import word_set

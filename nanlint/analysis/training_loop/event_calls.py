@@ -19,8 +19,9 @@ from nanlint.analysis.name_hints import (
     SETTING,
     words_in,
 )
+from nanlint.analysis.project.syntax_names import last_word
 from nanlint.analysis.training_loop.events import Event, EventKind, first_of, renamed
-from nanlint.analysis.training_loop.naming import last_word, words_of
+from nanlint.analysis.training_loop.naming import words_of
 from nanlint.analysis.training_loop.runs.roles import (
     is_called,
     is_framework,

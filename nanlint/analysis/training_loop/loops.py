@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.spelled_names import spelled_name
-from nanlint.analysis.training_loop import unscaling
 from nanlint.analysis.training_loop.events import Event, EventKind
 from nanlint.analysis.training_loop.functions import Functions
 from nanlint.analysis.training_loop.items import Block, Branch, Repeat, branches_in, events_in, repeats_in
@@ -108,22 +107,6 @@ class TrainingLoop:
         """The frameworks that make a backward, a clip or a step on some way, by their names in the loop."""
         return frozenset(path.framework for path in self.paths) - {""}
 
-    def is_instead(self, step: Event) -> bool:
-        """Whether the same condition that leads to this step leads to one of the scaler, answered otherwise."""
-        return unscaling.is_instead(step, self.paths)
-
-    def stepped_again(self) -> list[Event]:
-        """Steps of an optimizer itself behind every step that a scaler has made with it."""
-        return unscaling.stepped_again(self.paths)
-
-    def unscaled_again(self) -> list[unscaling.Again]:
-        """Every `unscale_` that comes a second time before an update."""
-        return unscaling.unscaled_again(self.paths)
-
-    def cut_short(self) -> list[unscaling.CutShort]:
-        """Every `unscale_` behind which a round can be left without an update."""
-        return unscaling.cut_short(self.paths)
-
     @cached_property
     def optimizers(self) -> frozenset[str]:
         """The optimizers that make steps, by their names in the loop."""
@@ -161,16 +144,6 @@ class TrainingLoop:
         """Whether a save is in a function that is told where to write."""
         node = save.argument("f")
         return save.code.function is not self.function and node is not None and saving.reads_parameter(node, save.code)
-
-    def file_of(self, save: Event) -> str:
-        """What the file of a save is called, seen through names; "" for what comes from elsewhere."""
-        node = save.argument("f")
-        return saving.spelled_out(node, save.code) if node is not None else ""
-
-    def saved_models(self, save: Event) -> list[str]:
-        """The models whose states a save writes, as far as that is written there, in the words of its function."""
-        node = save.argument("obj")
-        return saving.saved_models(node, save.code) if node is not None else []
 
 
 def training_loops(file: FileInProject) -> list[TrainingLoop]:

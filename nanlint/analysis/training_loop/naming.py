@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.name_hints import CARRIERS
-from nanlint.analysis.project.syntax_names import dotted
+from nanlint.analysis.project.syntax_names import dotted, last_word
 from nanlint.source.syntax.below import walk
 from nanlint.word_sets import word_set
 
@@ -61,7 +61,7 @@ def _name_of(node: ast.AST) -> str:
     if isinstance(node, ast.Subscript):
         whole, key = _name_of(thing_of(node.value)), _key_of(node)
         return key if key and whole.rpartition("_")[2] in CARRIERS else f"{whole}_{key}"
-    return dotted(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+    return last_word(node) if isinstance(node, ast.Call) else ""
 
 
 def _inside(node: ast.AST) -> ast.AST | None:
@@ -78,11 +78,6 @@ def _inside(node: ast.AST) -> ast.AST | None:
         if given:
             return given[0]
     return node.func.value if isinstance(node.func, ast.Attribute) else None
-
-
-def last_word(call: ast.Call) -> str:
-    """The last word of the function that is called; "" if it has no name."""
-    return call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
 
 
 def _key_of(node: ast.Subscript) -> str:

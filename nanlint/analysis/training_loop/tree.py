@@ -10,14 +10,13 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.project.syntax_names import dotted
+from nanlint.analysis.project.syntax_names import dotted, last_word
 from nanlint.analysis.training_loop.checks.answers import EXITS
 from nanlint.analysis.training_loop.checks.finite_checks import as_called, check_of
 from nanlint.analysis.training_loop.conditions import assigned_in
 from nanlint.analysis.training_loop.event_calls import event_of
 from nanlint.analysis.training_loop.events import Event, EventKind, renamed
 from nanlint.analysis.training_loop.items import Assigned, Attempt, Block, Branch, Item, Leave, Repeat, Scope, events_in
-from nanlint.analysis.training_loop.naming import last_word
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

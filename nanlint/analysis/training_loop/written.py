@@ -10,7 +10,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.source_text import on_one_line
+from nanlint.analysis.source_text import on_one_line, shortened
 from nanlint.model import Edit, Span
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ class Written:
 
     def quote(self, longest: int = 40) -> str:
         """The text, short enough for a message."""
-        text = self.text
-        return text if len(text) <= longest else f"{text[: longest - 1]}…"
+        return shortened(self.text, longest)
 
     # -- its statement --------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from nanlint.analysis.source_text import shortened
 from nanlint.engine.suppressing.suppress import UNUSED_NAME, UNUSED_SUPPRESSION
 from nanlint.model import Applicability, Edit, Finding, Fix, Severity, Span
 
@@ -41,7 +42,7 @@ def unused(suppression: Suppression, idle: Sequence[Selector], layout: Layout) -
         fix = Fix(f"Remove the unused {codes}", Applicability.SAFE, (_without(suppression, idle, layout),))
         return _finding(_span_of(idle, suppression), f"ignoring {codes} suppresses nothing here", fix)
     fix = Fix("Remove the unused suppression", Applicability.SAFE, (_removal(suppression, layout),))
-    text = marker.text if len(marker.text) <= _SHOWN else marker.text[: _SHOWN - 1] + "…"
+    text = shortened(marker.text, _SHOWN)
     return _finding(_span_of_marker(suppression), f"`{text}` suppresses nothing here", fix)
 
 

@@ -9,9 +9,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.spelled_names import spelled_name
-from nanlint.analysis.project.syntax_names import dotted
+from nanlint.analysis.project.syntax_names import dotted, last_word
 from nanlint.analysis.training_loop.checks.answers import is_truth_alone
-from nanlint.analysis.training_loop.naming import last_word
 from nanlint.model import Edit
 
 if TYPE_CHECKING:

@@ -32,10 +32,7 @@ _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
 
 def with_leftovers(hazard: Hazard, *edits: Edit) -> tuple[Edit, ...]:
     """The edits, and the deletion of the assignments that only what they replace has read."""
-    function = hazard.function
-    while function.parent is not None:
-        function = function.parent
-    return (*edits, *leftovers(function.node, edits, hazard.source.line))
+    return (*edits, *leftovers(hazard.function.outermost.node, edits, hazard.source.line))
 
 
 def spelling_of(hazard: Hazard, operation: str) -> str | None:

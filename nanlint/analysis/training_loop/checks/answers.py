@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.name_hints import LOGGERS
-from nanlint.analysis.project.syntax_names import dotted
-from nanlint.analysis.training_loop.naming import last_word
+from nanlint.analysis.project.syntax_names import dotted, last_word
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

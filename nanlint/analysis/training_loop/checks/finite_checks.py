@@ -25,7 +25,8 @@ from nanlint.analysis.name_hints import (
     words_in,
 )
 from nanlint.analysis.op_graph import made_from, name_of
-from nanlint.analysis.training_loop.naming import last_word, loop_source_of, thing_of, words_of
+from nanlint.analysis.project.syntax_names import last_word
+from nanlint.analysis.training_loop.naming import loop_source_of, thing_of, words_of
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:

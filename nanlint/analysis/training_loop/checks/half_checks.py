@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.name_hints import AROUND_NAN, CHECKING, words_in
 from nanlint.analysis.op_graph import TENSOR, made_from
-from nanlint.analysis.project.syntax_names import MIRRORED
+from nanlint.analysis.project.syntax_names import MIRRORED, last_word
 from nanlint.analysis.relations import root
 from nanlint.analysis.training_loop.checks.answers import condition_at, is_truth_alone
 from nanlint.analysis.training_loop.checks.finite_checks import BOTH, INF, NAN, check_of, subject_if_trained
-from nanlint.analysis.training_loop.naming import last_word, thing_of
+from nanlint.analysis.training_loop.naming import thing_of
 from nanlint.ops.names import tensor_methods
 from nanlint.source.syntax.below import walk
 from nanlint.word_sets import torch_names, word_set

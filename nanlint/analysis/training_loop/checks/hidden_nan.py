@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanlint.analysis.interpreter.conditions import AND, NOT, OR
 from nanlint.analysis.name_hints import LOSSES, MASKED, NOT_TRAINED, PREDICTIONS, REPLACING, WHOLE_LOSSES, words_in
 from nanlint.analysis.project.consequence import OUTPUT, RETURNED, TRAINS
+from nanlint.analysis.project.syntax_names import last_word
 from nanlint.analysis.relations import op_behind
 from nanlint.analysis.training_loop.checks.answers import Condition, condition_at, ifs_around
 from nanlint.analysis.training_loop.checks.finite_checks import check_of, subject_of
 from nanlint.analysis.training_loop.checks.half_checks import is_same_thing
-from nanlint.analysis.training_loop.naming import last_word, thing_of, words_of
+from nanlint.analysis.training_loop.naming import thing_of, words_of
 from nanlint.source.syntax.below import walk
 from nanlint.word_sets import torch_names, word_set
 

@@ -13,20 +13,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanlint.analysis.training_loop.code import Code
+    from nanlint.analysis.training_loop.events import Event
 
 # How many names a path is followed through.
 _NAMES = 3
 
 
-def saved_models(node: ast.AST, code: Code) -> list[str]:
+def file_of(save: Event) -> str:
+    """What the file of a save is called, seen through names; "" for what comes from elsewhere."""
+    node = save.argument("f")
+    return spelled_out(node, save.code) if node is not None else ""
+
+
+def saved_models(save: Event) -> list[str]:
     """The models whose states are written out in what is saved: `model` of `{"model": model.state_dict(), "epoch": 3}`."""
     found: list[str] = []
-    for inner in walk(node):
+    saved = save.argument("obj")
+    for inner in walk(saved) if saved is not None else ():
         function = inner.func if isinstance(inner, ast.Call) and not inner.args and not inner.keywords else None
         if not isinstance(function, ast.Attribute) or function.attr != "state_dict":
             continue
         text = dotted(function.value)
-        if text and text not in found and role_of(function.value, code) == "other":
+        if text and text not in found and role_of(function.value, save.code) == "other":
             found.append(text)
     return found
 
