@@ -75,6 +75,7 @@ __all__ = [
     "Item",
     "Iterator",
     "Label",
+    "LoopRule",
     "Op",
     "OpHazard",
     "Option",
@@ -292,3 +293,10 @@ class Rule:
 
         _, _, rest = f"\n{cleandoc(cls.__doc__ or '')}".partition(f"\n## {title}\n")
         return rest.partition("\n## ")[0].strip("\n")
+
+
+class LoopRule(Rule):
+    """A rule about training loops: it is shown each in `check_loop`."""
+
+    direction = Direction.LOOP
+    loops = frozenset({"backward"})

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from nanlint.rule import (
     Decision,
-    Direction,
     Event,
     Finding,
     Fix,
     Hazard,
     Iterator,
     Label,
+    LoopRule,
     Path,
-    Rule,
     TrainingLoop,
     items,
     torch_names,
@@ -26,7 +25,7 @@ TORCHS_NORMS = torch_names("nn.utils.clip_grad_norm_ nn.utils.clip_grad_norm")
 CLIPS = RETURNS_A_NORM | {"clip_grad_value_", "clip_gradients"}
 
 
-class ClipAfterNanCheck(Rule):
+class ClipAfterNanCheck(LoopRule):
     """The loss is checked before the backward, and nobody checks the norm that the clip returns.
 
     ## Why it hurts
@@ -62,8 +61,6 @@ class ClipAfterNanCheck(Rule):
 
     code = "NAN403"
     name = "clip-after-nan-check"
-    direction = Direction.LOOP
-    loops = frozenset({"backward"})
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every clip of one loop that returns a norm; clips in two branches behind one check are one defect."""

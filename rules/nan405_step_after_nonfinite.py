@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from nanlint.rule import (
     Decision,
-    Direction,
     Event,
     Finding,
     Fix,
     Hazard,
     Iterator,
     Label,
+    LoopRule,
     Path,
-    Rule,
     TrainingLoop,
     items,
     unsafe,
@@ -25,7 +24,7 @@ SUBJECTS = {
 }
 
 
-class StepAfterNonfinite(Rule):
+class StepAfterNonfinite(LoopRule):
     """Something that is not finite is found, and the optimizer makes its step all the same.
 
     ## Why it hurts
@@ -62,8 +61,6 @@ class StepAfterNonfinite(Rule):
     code = "NAN405"
     name = "step-after-nonfinite"
     evidence = (items.LOST_AT_ONCE,)
-    direction = Direction.LOOP
-    loops = frozenset({"backward"})
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every check of one loop."""

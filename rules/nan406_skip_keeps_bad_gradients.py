@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Finding, Fix, Hazard, Iterator, Path, Rule, TrainingLoop, items, safe
+from nanlint.rule import Finding, Fix, Hazard, Iterator, LoopRule, Path, TrainingLoop, items, safe
 
 CLEARING = ("zero_grad", "clear")
 
 
-class SkipKeepsBadGradients(Rule):
+class SkipKeepsBadGradients(LoopRule):
     """A batch is skipped after its backward, and its gradients are still there when the next one adds its own.
 
     ## Why it hurts
@@ -45,8 +45,6 @@ class SkipKeepsBadGradients(Rule):
     code = "NAN406"
     name = "skip-keeps-bad-gradients"
     evidence = (items.LOST_AT_ONCE,)
-    direction = Direction.LOOP
-    loops = frozenset({"backward"})
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every path of one loop that leaves it early."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    Direction,
     Event,
     Finding,
     Fix,
     Hazard,
     Iterator,
+    LoopRule,
     Path,
-    Rule,
     TrainingLoop,
     items,
     safe,
@@ -22,7 +21,7 @@ from nanlint.rule import (
 Misuse = tuple[Event, str, Fix | None]
 
 
-class ScalerMisuse(Rule):
+class ScalerMisuse(LoopRule):
     """A GradScaler is used out of order: a step beside it, no update, unscaled twice, a backward under autocast.
 
     ## Why it hurts
@@ -57,8 +56,6 @@ class ScalerMisuse(Rule):
     code = "NAN408"
     name = "scaler-misuse"
     evidence = (items.LOST_AT_ONCE,)
-    direction = Direction.LOOP
-    loops = frozenset({"backward"})
     beside = word_set("scale GradScaler autocast unscale_")
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:

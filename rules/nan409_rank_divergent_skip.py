@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Decision, Direction, Finding, Hazard, Iterator, Label, Path, Rule, TrainingLoop, show
+from nanlint.rule import Decision, Finding, Hazard, Iterator, Label, LoopRule, Path, TrainingLoop, show
 
 WHY = (
     "Under DDP and FSDP every backward waits for the gradients of all ranks. This one never gets there, so the others hang "
@@ -10,7 +10,7 @@ WHY = (
 )
 
 
-class RankDivergentSkip(Rule):
+class RankDivergentSkip(LoopRule):
     """One process skips a batch that the others train on, because only it has seen the NaN.
 
     ## Why it hurts
@@ -47,8 +47,6 @@ class RankDivergentSkip(Rule):
 
     code = "NAN409"
     name = "rank-divergent-skip"
-    direction = Direction.LOOP
-    loops = frozenset({"backward"})
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every check of one loop that skips a batch."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import Direction, Event, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, items, show
+from nanlint.rule import Event, Finding, Hazard, Iterator, LoopRule, Path, TrainingLoop, items, show
 
 PLACES = {
     "clip": "move it above the step",
@@ -14,7 +14,7 @@ PLACES = {
 COMPARED = re.compile(r"[<>]|==|%")
 
 
-class StepOrder(Rule):
+class StepOrder(LoopRule):
     """The calls of a training step stand in an order in which one of them has no effect.
 
     ## Why it hurts
@@ -46,8 +46,6 @@ class StepOrder(Rule):
 
     code = "NAN410"
     name = "step-order"
-    direction = Direction.LOOP
-    loops = frozenset({"backward"})
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge the order of events in one loop."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from nanlint.rule import (
-    Direction,
     Edit,
     Event,
     Finding,
@@ -11,8 +10,8 @@ from nanlint.rule import (
     Hazard,
     Item,
     Iterator,
+    LoopRule,
     Path,
-    Rule,
     TrainingLoop,
     items,
     unsafe,
@@ -24,7 +23,7 @@ CLIP = "torch.nn.utils.clip_grad_norm_"
 WATCHED = word_set("set_detect_anomaly detect_anomaly isnan isfinite isinf error_if_nonfinite")
 
 
-class UncheckedTrainingStep(Rule):
+class UncheckedTrainingStep(LoopRule):
     """A training loop that never asks whether its loss or its gradients are finite.
 
     ## Why it hurts
@@ -59,9 +58,7 @@ class UncheckedTrainingStep(Rule):
 
     code = "NAN411"
     name = "unchecked-training-step"
-    direction = Direction.LOOP
     preview = True
-    loops = frozenset({"backward"})
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge one loop as a whole."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Decision, Direction, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show, word_set
+from nanlint.rule import Decision, Finding, Hazard, Iterator, LoopRule, Path, TrainingLoop, show, word_set
 
 STOPPING = word_set("raise exit break return")
 
 
-class CheckTooLate(Rule):
+class CheckTooLate(LoopRule):
     """The loss or the gradients are checked after the step that has already used them.
 
     ## Why it hurts
@@ -41,8 +41,6 @@ class CheckTooLate(Rule):
 
     code = "NAN412"
     name = "check-too-late"
-    direction = Direction.LOOP
-    loops = frozenset({"backward"})
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every check of one loop."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Event, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, items, show
+from nanlint.rule import Event, Finding, Hazard, Iterator, LoopRule, Path, TrainingLoop, items, show
 
 BY_SCALER = "skips a step that is not finite"
 
 
-class SchedulerStepsOnSkip(Rule):
+class SchedulerStepsOnSkip(LoopRule):
     """The learning rate moves on although the optimizer's step was skipped.
 
     ## Why it hurts
@@ -39,8 +39,6 @@ class SchedulerStepsOnSkip(Rule):
 
     code = "NAN413"
     name = "scheduler-steps-on-skip"
-    direction = Direction.LOOP
-    loops = frozenset({"backward"})
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every scheduler of one loop."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 
 from nanlint.rule import (
-    Direction,
     Event,
     Finding,
     Fix,
     Hazard,
     Iterator,
+    LoopRule,
     Path,
-    Rule,
     TrainingLoop,
     items,
     saving,
@@ -32,7 +31,7 @@ MODELS = re.compile(r"model|net|ckpt|check|weight|param|ema", re.IGNORECASE)
 ELSEWHERE = word_set("isnan isfinite isinf GradScaler detect_anomaly set_detect_anomaly")
 
 
-class UncheckedSave(Rule):
+class UncheckedSave(LoopRule):
     """A checkpoint is written over the last one, whether the weights are still finite or not.
 
     ## Why it hurts
@@ -68,8 +67,6 @@ class UncheckedSave(Rule):
     code = "NAN502"
     name = "unchecked-save"
     evidence = (items.MILD,)
-    direction = Direction.LOOP
-    loops = frozenset({"backward"})
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every save of one loop and of the one around it."""

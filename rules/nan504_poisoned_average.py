@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from nanlint.rule import Direction, Event, Finding, Hazard, Iterator, Path, Rule, TrainingLoop, show
+from nanlint.rule import Event, Finding, Hazard, Iterator, LoopRule, Path, TrainingLoop, show
 
 
-class PoisonedAverage(Rule):
+class PoisonedAverage(LoopRule):
     """A moving average of the weights takes over what a step may have broken.
 
     ## Why it hurts
@@ -36,9 +36,7 @@ class PoisonedAverage(Rule):
 
     code = "NAN504"
     name = "poisoned-average"
-    direction = Direction.LOOP
     preview = True
-    loops = frozenset({"backward"})
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every update of an average in one loop."""

@@ -37,6 +37,7 @@ from nanlint.ops.formats import AUTOCAST, FLOAT32, FORMATS, REFUSED, SINGLE
 from nanlint.ops.interval import INF, number
 from nanlint.ops.names import SIGNATURES
 from nanlint.ops.zone import BACKWARD, FORWARD, Zone
+from nanlint.source.syntax.below import given_to
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
@@ -410,7 +411,7 @@ class Hazard(ZeroOperand, Placed):
             return Edit(self.source.span_of(given), text)
         if not isinstance(node, ast.Call):
             return None
-        values = [*node.args, *(each.value for each in node.keywords)]
+        values = given_to(node)
         if not values:
             whole = self.source.span_of(node)
             return Edit(

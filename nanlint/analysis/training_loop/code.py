@@ -11,7 +11,7 @@ from nanlint.analysis.op_graph import ATTRIBUTE, CALL, GUARDED, JOIN, PARAMETER,
 from nanlint.analysis.project.syntax_names import MIRRORED, bindings, dotted
 from nanlint.analysis.source_text import SourceText
 from nanlint.ops.names import CANONICAL
-from nanlint.source.syntax.below import nodes_below
+from nanlint.source.syntax.below import given_to, nodes_below
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class Code:
     def asked_by(self, call: ast.Call) -> ast.expr | None:
         """What an operation looks at: what it is called on, else its first argument."""
         receiver = self.receiver_of(call)
-        given = [*call.args, *(each.value for each in call.keywords)]
+        given = given_to(call)
         return receiver if receiver is not None else next(iter(given), None)
 
     def made_by(self, node: ast.AST) -> Op | None:

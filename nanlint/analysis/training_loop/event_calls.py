@@ -33,6 +33,7 @@ from nanlint.analysis.training_loop.runs.roles import (
     may_scale,
     scales,
 )
+from nanlint.source.syntax.below import given_to
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
@@ -253,7 +254,7 @@ def _opaque(called: _Called) -> Event | None:
     # Those of apex only read the optimizer.
     if called.function in _BUILTINS or called.word in {"scale_loss", "master_params"}:
         return None
-    given = [*called.node.args, *(each.value for each in called.node.keywords)]
+    given = given_to(called.node)
     plain = [each for each in given if isinstance(each, ast.Name | ast.Attribute)]
     if any(is_scaler(each, code) or is_optimizer(each, code) for each in plain):
         return called.event(EventKind.OPAQUE)

@@ -15,6 +15,7 @@ from nanlint.analysis.project.syntax_names import dotted
 from nanlint.analysis.training_loop.written import Written
 from nanlint.model import Edit
 from nanlint.ops.signatures import PARAMETERS
+from nanlint.source.syntax.below import given_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,7 +139,7 @@ class Event(Written):
         if self.call is None or self.is_elsewhere:
             return None
         named = {each.arg for each in self.call.keywords}
-        given = [*self.call.args, *(each.value for each in self.call.keywords)]
+        given = given_to(self.call)
         if not given or named & {name, None} or any(isinstance(each, ast.Starred) for each in given):
             return None
         last = max(given, key=lambda each: (each.end_lineno or 0, each.end_col_offset or 0))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.name_hints import CARRIERS
 from nanlint.analysis.project.syntax_names import dotted, last_word
-from nanlint.source.syntax.below import walk
+from nanlint.source.syntax.below import given_to, walk
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _inside(node: ast.AST) -> ast.AST | None:
         return None
     # `torch.sum(loss)` names its argument, `loss.sum(0)` what it is called on.
     if isinstance(node.func, ast.Name) or dotted(node.func).partition(".")[0] in _MODULES:
-        given = [*node.args, *(each.value for each in node.keywords)]
+        given = given_to(node)
         if given:
             return given[0]
     return node.func.value if isinstance(node.func, ast.Attribute) else None

@@ -17,6 +17,7 @@ from nanlint.analysis.training_loop.conditions import assigned_in
 from nanlint.analysis.training_loop.event_calls import event_of
 from nanlint.analysis.training_loop.events import Event, EventKind, renamed
 from nanlint.analysis.training_loop.items import Assigned, Attempt, Block, Branch, Item, Leave, Repeat, Scope, events_in
+from nanlint.source.syntax.below import given_to
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class _Reader:
             yield from self._call(inner)
 
     def _call(self, node: ast.Call) -> Iterator[Item]:
-        for arg in [*node.args, *(each.value for each in node.keywords)]:
+        for arg in given_to(node):
             # `optimizer.step(closure)` runs the closure first; `Engine(train_step)` calls it for each batch, other objects keep it for later.
             if isinstance(arg, ast.Name) and arg.id in self.nested:
                 called = tuple(self._nested(arg.id))

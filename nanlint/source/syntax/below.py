@@ -54,6 +54,11 @@ def walk(root: ast.AST) -> list[ast.AST]:
     return found
 
 
+def given_to(call: ast.Call) -> list[ast.expr]:
+    """What a call is given, by position and by name."""
+    return [*call.args, *(each.value for each in call.keywords)]
+
+
 def all_below(root: ast.AST) -> Iterator[ast.AST]:
     """`root` and every node below it, in no order."""
     waiting = [root]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from nanlint.source.syntax.below import walk
+from nanlint.source.syntax.below import given_to, walk
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _refer_to_result(call: ast.Call, note: Callable[[str], None]) -> None:
     if not _is_class(word):
         return
     note(word)
-    for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+    for argument in given_to(call):
         _refer(argument, note)
 
 

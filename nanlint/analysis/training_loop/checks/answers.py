@@ -58,7 +58,7 @@ def condition_at(node: ast.AST, code: Code) -> Condition | None:
         if place is not None and (is_test or (isinstance(place, ast.match_case) and place.guard is whole)):
             assert isinstance(whole, ast.expr)  # noqa: S101 - for the type checker
             return Condition(whole, place)
-        for target in _targets(place):
+        for target in targets_of(place):
             name = dotted(target)
             if name and name not in seen:
                 seen.add(name)
@@ -81,7 +81,8 @@ def is_truth_alone(node: ast.AST, code: Code) -> bool:
     return isinstance(around, ast.comprehension) and around.iter is not node
 
 
-def _targets(place: ast.AST | None) -> list[ast.expr]:
+def targets_of(place: ast.AST | None) -> list[ast.expr]:
+    """What an assignment of any kind assigns to."""
     if isinstance(place, ast.Assign):
         return place.targets
     return [place.target] if isinstance(place, ast.AnnAssign | ast.NamedExpr) else []

@@ -27,6 +27,7 @@ from nanlint.analysis.name_hints import (
 from nanlint.analysis.op_graph import made_from, name_of
 from nanlint.analysis.project.syntax_names import last_word
 from nanlint.analysis.training_loop.naming import loop_source_of, thing_of, words_of
+from nanlint.source.syntax.below import given_to
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def _named_helper(test: ast.Call, word: str, code: Code) -> Check | None:
         return None
     negated = bool(words & {"no", "not", "non"})
     bad_when = (is_bad and not is_good) is not (negated and "nonfinite" not in words)
-    given = [*test.args, *(each.value for each in test.keywords)]
+    given = given_to(test)
     if not given:
         subject = "gradients" if words & GRADIENTS else "other"
         return Check(subject, code.text_of(test), BOTH, bad_when)

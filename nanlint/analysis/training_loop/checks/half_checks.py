@@ -14,7 +14,7 @@ from nanlint.analysis.training_loop.checks.answers import condition_at, is_truth
 from nanlint.analysis.training_loop.checks.finite_checks import BOTH, INF, NAN, check_of, subject_if_trained
 from nanlint.analysis.training_loop.naming import thing_of
 from nanlint.ops.names import tensor_methods
-from nanlint.source.syntax.below import walk
+from nanlint.source.syntax.below import given_to, walk
 from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _asks(call: ast.Call, subject: ast.AST, missed: str, code: Code) -> bool:
     catching = word in {"isfinite", "isinf" if missed == INF else "isnan"}
     if not (catching or is_named or word in AROUND_NAN):
         return False
-    given = [*call.args, *(each.value for each in call.keywords)]
+    given = given_to(call)
     receiver = code.receiver_of(call)
     return any(is_same_thing(subject, each, code) for each in (*given, *([receiver] if receiver is not None else [])))
 

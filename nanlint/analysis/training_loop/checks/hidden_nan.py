@@ -11,7 +11,7 @@ from nanlint.analysis.name_hints import LOSSES, MASKED, NOT_TRAINED, PREDICTIONS
 from nanlint.analysis.project.consequence import OUTPUT, RETURNED, TRAINS
 from nanlint.analysis.project.syntax_names import last_word
 from nanlint.analysis.relations import op_behind
-from nanlint.analysis.training_loop.checks.answers import Condition, condition_at, ifs_around
+from nanlint.analysis.training_loop.checks.answers import Condition, condition_at, ifs_around, targets_of
 from nanlint.analysis.training_loop.checks.finite_checks import check_of, subject_of
 from nanlint.analysis.training_loop.checks.half_checks import is_same_thing
 from nanlint.analysis.training_loop.naming import thing_of, words_of
@@ -93,13 +93,7 @@ def made_anew(call: ast.AST, code: Code) -> str:
     if check is None or not (check.is_about_training or PREDICTIONS & words_in(check.thing)):
         return ""
     around = code.parents.get(call)
-    targets = (
-        around.targets
-        if isinstance(around, ast.Assign)
-        else [around.target]
-        if isinstance(around, ast.AnnAssign)
-        else []
-    )
+    targets = targets_of(around) if isinstance(around, ast.stmt) else []
     made = (
         code.source.text_of(targets[0]) if len(targets) == 1 else check.thing if isinstance(around, ast.Return) else ""
     )

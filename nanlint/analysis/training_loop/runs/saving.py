@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.syntax_names import dotted
 from nanlint.analysis.training_loop.runs.roles import role_of
-from nanlint.source.syntax.below import walk
+from nanlint.source.syntax.below import given_to, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +79,7 @@ def _plain_names(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Name):
         yield node.id
     elif isinstance(node, ast.Call):
-        given = [*node.args, *(each.value for each in node.keywords)]
+        given = given_to(node)
         for arg in given[-1:] if dotted(node.func).endswith(".join") else given:
             yield from _plain_names(arg)
     elif isinstance(node, ast.BinOp):
