@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.listed_nodes import assigned_in
 from nanlint.analysis.op_graph import INSTANCE, JOIN, NOTHING, PARAMETER, Value
+from nanlint.analysis.project.syntax_names import defaults_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -138,13 +139,7 @@ def _passed(function: Function, name: str, file: FileInProject, depth: int = _DE
 
 def _left_out(function: Function, name: str) -> list[object] | None:
     """The default of a parameter that a caller does not name, if it is a constant."""
-    args = getattr(function.node, "args", ast.arguments([], [], None, [], [], None, []))
-    places = [*args.posonlyargs, *args.args]
-    defaults = [
-        *zip(reversed(places), reversed(args.defaults), strict=False),
-        *zip(args.kwonlyargs, args.kw_defaults, strict=True),
-    ]
-    found = next((default for each, default in defaults if each.arg == name), None)
+    found = defaults_of(getattr(function.node, "args", None)).get(name)
     return [found.value] if isinstance(found, ast.Constant) else None
 
 

@@ -162,15 +162,11 @@ def _infinite_sum(operation: str, form: Format, _: Mapping[str, object]) -> tupl
     )
 
 
-def _equal_values(operation: str, form: Format, _: Mapping[str, object]) -> tuple[Zone, ...]:
-    """The gradient of vectors divides by the differences of singular values or eigenvalues: any matrix can have two that are equal."""
-    return (_zone(operation, form, BACKWARD, "nan", EVERYTHING),) if form.digits >= FLOAT32.digits else ()
-
-
-def _singular(operation: str, form: Format, _: Mapping[str, object]) -> tuple[Zone, ...]:
-    """The determinant of any matrix can be 0, or below: what its range is says nothing of that."""
-    directions = (FORWARD, BACKWARD) if form.digits >= FLOAT32.digits else ()
-    return tuple(_zone(operation, form, direction, "nan", EVERYTHING) for direction in directions)
+def _of_any_matrix(*directions: Direction) -> Callable[[str, Format, Mapping[str, object]], tuple[Zone, ...]]:
+    """Of vectors the gradient is divided by differences of singular values, and any determinant can be 0 or below: no range tells."""
+    return lambda operation, form, _: tuple(
+        _zone(operation, form, each, "nan", EVERYTHING) for each in directions if form.digits >= FLOAT32.digits
+    )
 
 
 def default_of(operation: str, name: str) -> Constant:
@@ -184,19 +180,14 @@ COMPUTED: dict[str, Callable[[str, Format, Mapping[str, object]], tuple[Zone, ..
     "torch.pow": _power,
     "torch.logit": _logit,
     "torch.nn.functional.poisson_nll_loss": _poisson,
-    "torch.nn.functional.normalize": _small_norm,
-    "torch.cosine_similarity": _small_norm,
-    "torch.nn.functional.layer_norm": _small_norm,
-    "torch.nn.functional.group_norm": _small_norm,
-    "torch.nn.functional.rms_norm": _small_norm,
-    "torch.mul": _infinite_product,
-    "torch.matmul": _infinite_product,
-    "torch.mm": _infinite_product,
-    "torch.bmm": _infinite_product,
-    "torch.add": _infinite_sum,
-    "torch.sub": _infinite_sum,
-    "torch.logdet": _singular,
-    **dict.fromkeys(torch_names("svd linalg.svd linalg.eigh linalg.eig"), _equal_values),
+    **dict.fromkeys(_EPS_IN_FORMAT, _small_norm),
+    **dict.fromkeys(
+        torch_names("nn.functional.layer_norm nn.functional.group_norm nn.functional.rms_norm"), _small_norm
+    ),
+    **dict.fromkeys(torch_names("mul matmul mm bmm"), _infinite_product),
+    **dict.fromkeys(torch_names("add sub"), _infinite_sum),
+    "torch.logdet": _of_any_matrix(FORWARD, BACKWARD),
+    **dict.fromkeys(torch_names("svd linalg.svd linalg.eigh linalg.eig"), _of_any_matrix(BACKWARD)),
 }
 """The operations whose zones are computed; None from one of them leaves the measured zones."""
 DECIDING = ("exponent", "eps", "log_input")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ARRAY, CLASS, INSTANCE, NONE, NUMBER, PARAMETER, TENSOR, UNKNOWN, Value
 from nanlint.analysis.project.index import Class, dotted
+from nanlint.analysis.project.syntax_names import defaults_of
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
@@ -23,11 +24,8 @@ def parameters(
     function: Function, args: ast.arguments, maker: Maker, evaluate: Callable[[ast.expr], Value]
 ) -> Iterator[tuple[str, Value]]:
     """Each parameter with what is known of it; the object of a method first."""
-    positional = [*args.posonlyargs, *args.args]
-    defaults = dict(zip((each.arg for each in reversed(positional)), reversed(args.defaults), strict=False))
-    stated = zip(args.kwonlyargs, args.kw_defaults, strict=True)
-    defaults |= {each.arg: value for each, value in stated if value is not None}
-    for place, each in enumerate([*positional, *args.kwonlyargs]):
+    defaults = defaults_of(args)
+    for place, each in enumerate([*args.posonlyargs, *args.args, *args.kwonlyargs]):
         if place == 0 and function.is_method:
             is_class = "classmethod" in function.decorators or function.name == "__new__"
             yield each.arg, Value(CLASS if is_class else INSTANCE, None, target=function.owner)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.op_graph import ELEMENT, JOIN, NONE, PARAMETER, Op, Value, made_from
 from nanlint.analysis.patterns.kept import AND, FILL, NOT, OR, WHERE, Kept, kept
+from nanlint.analysis.project.syntax_names import defaults_of
 from nanlint.analysis.relations import maker, op_behind, root, same
 from nanlint.analysis.selection import SUBSCRIPT, VIEWS
 from nanlint.analysis.sources import suggests_causal
@@ -215,12 +216,8 @@ def is_optional(op: Op) -> bool:
     node = op.scope.node if op.scope is not None and op.function == PARAMETER else None
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
-    given = [*node.args.posonlyargs, *node.args.args]
-    pairs = [
-        *zip(given[::-1], node.args.defaults[::-1], strict=False),
-        *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True),
-    ]
-    return any(arg.arg == op.where and isinstance(value, ast.Constant) and value.value is None for arg, value in pairs)
+    default = defaults_of(node.args).get(op.where)
+    return isinstance(default, ast.Constant) and default.value is None
 
 
 def is_shifted_by_peak(op: Op) -> bool:

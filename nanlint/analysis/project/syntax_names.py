@@ -120,6 +120,15 @@ def attributes_stored(body: list[ast.stmt], first: str) -> Iterator[str]:
         waiting += inner_statements(statement)
 
 
+def defaults_of(args: ast.arguments | None) -> dict[str, ast.expr]:
+    """The parameters of a function that have defaults, with those."""
+    if args is None:
+        return {}
+    positional = zip(reversed([*args.posonlyargs, *args.args]), reversed(args.defaults), strict=False)
+    pairs = (*positional, *zip(args.kwonlyargs, args.kw_defaults, strict=True))
+    return {each.arg: default for each, default in pairs if default is not None}
+
+
 def written_argument(node: ast.AST | None, name: str) -> ast.AST | None:
     """Where an argument of a call is written, by its name or its place."""
     if not isinstance(node, ast.Call):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanlint.analysis.project.syntax_names import defaults_of
 from nanlint.analysis.training_loop.runs.run_parts import makers
 from nanlint.source.syntax.below import walk
 from nanlint.word_sets import word_set
@@ -121,13 +122,8 @@ def _is_false_by_default(setting: ast.expr, function: Function) -> bool:
     if owner is None or not isinstance(setting, ast.Attribute) or not isinstance(setting.value, ast.Name):
         return False
     made = function.module.project.method(owner, "__init__")
-    args = getattr(made.node, "args", None) if made is not None else None
-    if made is None or args is None:
-        return False
-    positional = [*args.posonlyargs, *args.args]
-    defaults = dict(zip([each.arg for each in reversed(positional)], reversed(args.defaults), strict=False))
-    defaults |= {each.arg: default for each, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default}
-    for node in walk(made.node):
+    defaults = defaults_of(getattr(made.node, "args", None)) if made is not None else {}
+    for node in walk(made.node) if made is not None else ():
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
             default = defaults.get(node.value.id)
             if any(getattr(each, "attr", "") == setting.attr for each in node.targets) and default is not None:
