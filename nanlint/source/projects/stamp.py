@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.digest import digest_of
 from nanlint.settings.resolved import DEFAULT_EXCLUDE
-from nanlint.source.read import UnreadableSource, read_bytes
+from nanlint.source.cache import digest_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,12 +45,5 @@ def project_stamp(root: str) -> str:
     found = list(python_files(root))
     if sum(entry.stat(follow_symlinks=False).st_size for entry in found) > LARGEST_PROJECT:
         return ""
-    told = sorted(f"{entry.path} {_digest(entry.path)}" for entry in found)
+    told = sorted(f"{entry.path} {digest_at(entry.path)}" for entry in found)
     return digest_of("\n".join(told).encode("utf-8", "surrogatepass"))
-
-
-def _digest(path: str) -> str:
-    try:
-        return digest_of(read_bytes(path))
-    except UnreadableSource:
-        return ""
