@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.confirm_real import on_packages, page, summary  # noqa: E402 - the checkout comes first
 from benchmarks.saved_proofs import on_saved  # noqa: E402 - the checkout comes first
-from nanlint.cli.verdicts import fixed_text  # noqa: E402 - the checkout comes first
+from nanlint.cli.checking.verdicts import fixed_text  # noqa: E402 - the checkout comes first
 from nanlint.confirm.confirming import NOTHING_TO_RUN, Confirmer  # noqa: E402 - the checkout comes first
 from nanlint.confirm.harness import Harness  # noqa: E402 - the checkout comes first
 from nanlint.confirm.options import Options  # noqa: E402 - the checkout comes first

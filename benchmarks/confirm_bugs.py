@@ -27,7 +27,7 @@ from benchmarks.realcode.archives import NotAvailable
 from benchmarks.realcode.corpus import Found
 from benchmarks.realcode.repositories import Mirror
 from nanlint.api import check_paths
-from nanlint.cli.verdicts import fixed_text
+from nanlint.cli.checking.verdicts import fixed_text
 from nanlint.confirm.confirming import Confirmer
 from nanlint.confirm.harness import Harness
 from nanlint.confirm.options import Options

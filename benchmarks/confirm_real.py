@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanlint.api import check_paths
-from nanlint.cli.verdicts import fixed_text
+from nanlint.cli.checking.verdicts import fixed_text
 from nanlint.confirm.confirming import NOTHING_TO_RUN, Confirmer
 from nanlint.confirm.options import Options
 from nanlint.model import Finding

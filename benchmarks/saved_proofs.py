@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanlint.cli.verdicts import fixed_text
+from nanlint.cli.checking.verdicts import fixed_text
 from nanlint.confirm.confirming import Confirmer
 from nanlint.confirm.harness import environment
 from nanlint.confirm.options import Options

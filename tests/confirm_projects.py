@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from nanlint.api import check_source
-from nanlint.cli.verdicts import fixed_text
+from nanlint.cli.checking.verdicts import fixed_text
 from nanlint.confirm.confirming import Confirmer
 from nanlint.confirm.harness import Harness
 from nanlint.confirm.options import Options

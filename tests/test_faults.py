@@ -430,7 +430,7 @@ def test_a_crash_while_one_file_is_fixed_is_one_line(project: Project, monkeypat
     def crash(*args: object, **kwargs: object) -> object:
         raise IndexError(f"{len(args)} {len(kwargs)}")
 
-    monkeypatch.setattr("nanlint.cli.rewrite.fixed", crash)
+    monkeypatch.setattr("nanlint.cli.checking.rewrite.fixed", crash)
     outcome = project.check("--fix")
     assert (outcome.code, LOG_FOUND in outcome.out, len(error_lines(outcome))) == (1, True, 1)
     assert project.read("a.py") == LOG

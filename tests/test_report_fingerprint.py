@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from nanlint.model import Report, Span
-from nanlint.report.fingerprint import digest, fingerprints
+from nanlint.report.for_programs.fingerprint import digest, fingerprints
 from tests.report_samples import SOURCES, WITH_FIX, report_of
 
 MOVED = dataclasses.replace(WITH_FIX, span=Span(8, 23, 8, 34))

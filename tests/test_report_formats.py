@@ -95,7 +95,7 @@ FINDING = "Finding('NAN1', 'n', Span(1, 1, 1, 2), 'm', Severity.ERROR)"
 
 def test_concise_imports_neither_rich_nor_json() -> None:
     modules = modules_after(f"render(Report(({FINDING},)), 'concise', io.StringIO(), colour=True)")
-    assert modules & {"rich", "json", "nanlint.report.full", "nanlint.report.json_v1"} == set()
+    assert modules & {"rich", "json", "nanlint.report.full", "nanlint.report.for_programs.json_v1"} == set()
 
 
 def test_full_on_a_clean_run_imports_no_rich() -> None:

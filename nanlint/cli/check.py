@@ -9,7 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from nanlint.cli.check_options import EPILOG, add_options, plan_of
+from nanlint.cli.checking.options import EPILOG, add_options, plan_of
 from nanlint.cli.local_rules import say_left_out
 from nanlint.cli.terminal import Waiting
 from nanlint.engine.check_paths import Run
@@ -67,7 +67,7 @@ def _check(session: Run, discovery: Discovery, options: argparse.Namespace, stre
         where = session.settings.origin("fix")
         err.write(f"nanlint: {where}: files are changed only when --fix is on the command line; nothing was changed\n")
     if rewriting:
-        from nanlint.cli.rewrite import print_stdin, rewrite  # noqa: PLC0415 - for runs that change files
+        from nanlint.cli.checking.rewrite import print_stdin, rewrite  # noqa: PLC0415 - for runs that change files
 
         diffs = rewrite(session, discovery, results, options, err)
         if session.plan.stdin is not None and not options.diff:
@@ -87,10 +87,10 @@ def _check(session: Run, discovery: Discovery, options: argparse.Namespace, stre
     else:
         report = _without_known(report, session, discovery, options, err)
         if options.confirm:
-            from nanlint.cli.verdicts import with_verdicts  # noqa: PLC0415 - for this option only
+            from nanlint.cli.checking.verdicts import with_verdicts  # noqa: PLC0415 - for this option only
 
             report = with_verdicts(report, session, options, err)
-        from nanlint.cli.check_output import print_report  # noqa: PLC0415 - a run may end without a report
+        from nanlint.cli.checking.output import print_report  # noqa: PLC0415 - a run may end without a report
 
         print_report(report, session.settings.output_format, options, (out, err))
         found = _is_failing(report, session.settings.fail_on)
@@ -106,11 +106,11 @@ def _results(session: Run, discovery: Discovery, options: argparse.Namespace, er
     finally:
         waiting.stop()
     if options.verbose:
-        from nanlint.cli.check_output import account  # noqa: PLC0415 - for this option only
+        from nanlint.cli.checking.output import account  # noqa: PLC0415 - for this option only
 
         err.writelines(f"{line}\n" for line in account(session, discovery))
     if not options.quiet and any(result.noqa for result in results.values()):
-        from nanlint.cli.beside_ruff import warning  # noqa: PLC0415 - few repositories use noqa for us
+        from nanlint.cli.checking.beside_ruff import warning  # noqa: PLC0415 - few repositories use noqa for us
 
         text = warning(os.getcwd())
         err.write(f"warning: {text}\n" if text else "")
@@ -141,7 +141,7 @@ def _without_known(
 ) -> Report:
     if options.write_baseline is None and not session.settings.baseline:
         return report
-    from nanlint.cli.known import with_baseline  # noqa: PLC0415 - for runs with a baseline
+    from nanlint.cli.checking.known import with_baseline  # noqa: PLC0415 - for runs with a baseline
 
     return with_baseline(report, session, discovery, options, err)
 

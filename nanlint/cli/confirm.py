@@ -6,8 +6,8 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, TextIO
 
-from nanlint.cli.check_options import plan_of
-from nanlint.cli.check_output import print_report
+from nanlint.cli.checking.options import plan_of
+from nanlint.cli.checking.output import print_report
 from nanlint.cli.confirm_options import EPILOG, add_options, places_of
 from nanlint.cli.local_rules import say_left_out
 from nanlint.cli.running_options import running_options
@@ -32,7 +32,7 @@ __all__ = ["EPILOG", "add_options", "run"]
 
 def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> ExitCode:
     """Check what the user named and run what is found; the exit code says whether something was confirmed."""
-    from nanlint.cli.verdicts import is_confirmed, with_verdicts  # noqa: PLC0415 - torch may be missing, the help is not
+    from nanlint.cli.checking.verdicts import is_confirmed, with_verdicts  # noqa: PLC0415 - torch may be missing, the help is not
 
     running_options(options)
     if STDIN in options.paths:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 
-from nanlint.cli.check_options import add_options as add_check_options
-from nanlint.cli.check_options import add_selection
+from nanlint.cli.checking.options import add_options as add_check_options
+from nanlint.cli.checking.options import add_selection
 from nanlint.cli.running_options import add_running
 from nanlint.errors import UsageError
 

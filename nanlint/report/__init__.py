@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "full": ("full", "chunks"),
     "concise": ("concise", "chunks"),
-    "json": ("json_v1", "document"),
-    "jsonl": ("json_v1", "lines"),
-    "sarif": ("sarif", "chunks"),
-    "github": ("github", "chunks"),
-    "gitlab": ("gitlab", "chunks"),
-    "junit": ("junit", "chunks"),
-    "rdjson": ("rdjson", "chunks"),
+    "json": ("for_programs.json_v1", "document"),
+    "jsonl": ("for_programs.json_v1", "lines"),
+    "sarif": ("for_programs.sarif", "chunks"),
+    "github": ("for_programs.github", "chunks"),
+    "gitlab": ("for_programs.gitlab", "chunks"),
+    "junit": ("for_programs.junit", "chunks"),
+    "rdjson": ("for_programs.rdjson", "chunks"),
 }
 FOR_PEOPLE = word_set("full concise")
 """The formats that end in a closing line; the others are read by programs."""

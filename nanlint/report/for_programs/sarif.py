@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from nanlint import __version__
 from nanlint.model import Applicability, Severity
-from nanlint.report.fingerprint import fingerprints
+from nanlint.report.for_programs.fingerprint import fingerprints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

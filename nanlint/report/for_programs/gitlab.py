@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from nanlint.model import Severity, Span
-from nanlint.report.fingerprint import digest, fingerprints
+from nanlint.report.for_programs.fingerprint import digest, fingerprints
 from nanlint.report.wording import message_with_cell
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, TextIO
 
-from nanlint.cli.asking import choosing_with
+from nanlint.cli.checking.asking import choosing_with
 from nanlint.engine.checker import on_one_file
 from nanlint.engine.fixing.fix_paths import Document, Rewritten, fixed, wanted_fixes, with_ignores
 from nanlint.model import FileError

@@ -1,0 +1,1 @@
+"""The parts of the check command: its options, what it prints, rewrites and asks."""
