@@ -138,19 +138,11 @@ MOVING = (
 """What to do with a rule that was written for an earlier version."""
 
 
+_GONE = word_set("Call Facts Comparison Expression Node Form Value Filling Selection COMPARISONS")
+
+
 def __getattr__(name: str) -> object:
-    if name in {
-        "Call",
-        "Facts",
-        "Comparison",
-        "Expression",
-        "Node",
-        "Form",
-        "Value",
-        "Filling",
-        "Selection",
-        "COMPARISONS",
-    }:
+    if name in _GONE:
         raise ImportError(f"nanlint.rule has no {name} any more: {MOVING}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

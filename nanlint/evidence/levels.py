@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from nanlint.evidence import table
 from nanlint.model import Severity
-from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +27,7 @@ WARNING_FROM, ERROR_FROM, CAN_HAPPEN_FROM = 0.07, 0.2, 0.4
 
 # The patterns that the product was asked for are shown unless a consequence that was seen, or knowing nothing, speaks against it:
 # unguarded division, log without eps, clip after NaN check, a clip that never clips, a tiny norm eps, scheduler state over config.
-NAMED_PATTERNS = word_set("NAN101 NAN102 NAN110 NAN204 NAN401 NAN403 NAN501")
+NAMED_PATTERNS = frozenset({"NAN101", "NAN102", "NAN110", "NAN204", "NAN401", "NAN403", "NAN501"})
 _INFO_AT_MOST = frozenset({table.NOTHING_KNOWN.name, table.HALF_UNUSED.name})
 LOWERS_A_NAMED_PATTERN = frozenset(
     item.name

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.word_sets import word_set
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TextIO
@@ -27,7 +25,7 @@ _HOMES = {
     "junit": ("for_programs.junit", "chunks"),
     "rdjson": ("for_programs.rdjson", "chunks"),
 }
-FOR_PEOPLE = word_set("full concise")
+FOR_PEOPLE = frozenset({"full", "concise"})
 """The formats that end in a closing line; the others are read by programs."""
 
 FORMATS: tuple[str, ...] = tuple(_HOMES)
