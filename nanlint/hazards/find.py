@@ -157,11 +157,7 @@ def _hazard(  # noqa: PLR0911 - one way out for each reason
         return _of_thrown(op, watched, function, file, thrown)
     if value.presumed and not value.is_known:
         return None  # nothing says that it can be negative, and somebody has added an eps
-    zones = _met(op, watched, op.operands)
-    alive = _without_dead(value, function, file) if zones else value
-    zones = _met(op, watched, {**op.operands, watched.operand: alive}) if alive is not value else zones
-    if zones and not op.recorded and is_capped(op, function):
-        zones = [zone for zone in zones if zone.result != "inf"]
+    zones, alive = _met_alive(op, watched, value, function, file)
     if not zones:
         return None
     callers = file.graph.with_callers(alive)
@@ -180,6 +176,18 @@ def _hazard(  # noqa: PLR0911 - one way out for each reason
     if not zones:
         return None
     return Hazard(op, watched.operand, zones, function, file, is_cut_off=is_cut_off)
+
+
+def _met_alive(
+    op: Op, watched: Watched, value: Value, function: Function, file: FileInProject
+) -> tuple[list[Zone], Value]:
+    """The zones that are met without what no caller takes, where nothing caps what is made of it; and the operand without that."""
+    zones = _met(op, watched, op.operands)
+    alive = _without_dead(value, function, file) if zones else value
+    zones = _met(op, watched, {**op.operands, watched.operand: alive}) if alive is not value else zones
+    if zones and not op.recorded and is_capped(op, function):
+        zones = [zone for zone in zones if zone.result != "inf"]
+    return zones, alive
 
 
 def _without_dead(value: Value, function: Function, file: FileInProject) -> Value:
