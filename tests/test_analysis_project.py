@@ -207,6 +207,83 @@ def test_other_files_are_known_by_name() -> None:
     assert ranges(main, helper=helper) == ["[0, 1]", "[0, 1]", "[0, 1]", "[1e-05, 1e-05]", "[80, 80]"]
 
 
+def test_constants_are_known_through_the_files_that_pass_them_on() -> None:
+    values = ranges(
+        """
+            from passing import EPS, FLOOR, pi
+            from stars import *
+            def f():
+                reveal(EPS)
+                reveal(FLOOR)
+                reveal(CEILING)
+                reveal(pi)
+        """,
+        passing="from constants import EPS\nfrom stars import *\nfrom math import pi\nfrom passing import nothing\n",
+        stars="from constants import *\nfrom passing import *\nCEILING: float = 8.0\n",
+        constants="EPS, FLOOR = 1e-6, 0.5\n",
+    )
+    assert values == ["[1e-06, 1e-06]", "[0.5, 0.5]", "[8, 8]", "[3.14159, 3.14159]"]
+
+
+def test_a_star_brings_what_a_file_imports() -> None:
+    source = """
+        from common import *
+        def f(x):
+            reveal(torch.relu(F.softmax(x, dim=0)))
+    """
+    common = "import torch\nimport torch.nn.functional as F\n"
+    assert [str(value.range) for value in revealed(source, header="", common=common)] == ["[0, 1]"]
+
+
+def test_what_a_helper_answers_is_asked_by_its_caller() -> None:
+    source = """
+        def is_empty(mask):
+            return not mask.any()
+
+        def f(mask: torch.Tensor):
+            mask = mask > 0
+            if is_empty(mask):
+                return
+            reveal(mask.sum())
+    """
+    assert ranges(source) == ["[1, inf)"]
+
+
+def test_a_part_of_what_a_caller_passes_is_taken_as_it_is() -> None:
+    source = """
+        def first(values, place):
+            return values[place]
+
+        def f(x: torch.Tensor):
+            reveal(first(x.sigmoid(), 0))
+            reveal(first((x, x.relu()), 1))
+    """
+    assert ranges(source) == ["[0, 1]", "[0, inf)"]
+
+
+def test_a_guard_an_autocast_and_a_no_grad_of_the_caller_hold_in_a_helper() -> None:
+    source = """
+        def total(mask):
+            return mask.sum()
+
+        def product(x, w):
+            return x @ w
+
+        def f(mask: torch.Tensor, x: torch.Tensor, w: torch.Tensor):
+            mask = mask.abs()
+            if mask.sum() == 0:
+                return
+            reveal(total(mask))
+            with torch.autocast("cuda", dtype=torch.float16):
+                reveal(product(x, w))
+            with torch.no_grad():
+                reveal(product(x, w))
+    """
+    guarded, half, cut = revealed(source)
+    assert not guarded.range.has_zero
+    assert (half.dtype, cut.detached) == ("float16", True)
+
+
 def test_a_global_that_a_function_sets_is_not_known() -> None:
     source = """
         FIXED, COUNT = 1.0, 0

@@ -35,7 +35,7 @@ def joined(values: Sequence[Value], node: ast.AST | None, scope: Function | None
     op = Op(JOIN, {str(place): value for place, value in enumerate(distinct)}, node, scope)
     kinds = {value.kind for value in distinct}
     if same:
-        return first.but(range=reach, op=op, some=all(value.some for value in distinct))
+        return first.but(range=reach, op=op, some=min(value.some for value in distinct))
     result = Value(kinds.pop() if len(kinds) == 1 else UNKNOWN, op, range=reach)
     result.dtype = _common([value.dtype for value in distinct], "")
     result.constant = _common([value.constant for value in distinct], NOTHING)
@@ -44,7 +44,7 @@ def joined(values: Sequence[Value], node: ast.AST | None, scope: Function | None
     result.assumed = any(value.assumed for value in distinct)
     result.name = _common([value.name for value in distinct], "")
     result.target = _common([value.target for value in distinct], None)
-    result.some = all(value.some for value in distinct)
+    result.some = min(value.some for value in distinct)
     result.presumed = all(value.presumed or value.range.low > 0 for value in distinct)
     if (
         len({(value.kind, len(value.parts), value.keys) for value in distinct}) == 1

@@ -137,10 +137,12 @@ class Maker:
             return Value(TUPLE, op, parts=(value, indices))
         return value
 
-    def guarded(self, value: Value, left: Interval, node: ast.AST | None = None, **told: bool) -> Value:
+    def guarded(
+        self, value: Value, left: Interval, node: ast.AST | None = None, *, some: int = 0, presumed: bool = False
+    ) -> Value:
         """The value where a condition has told something of it; its key stays."""
         op = Op(GUARDED, {"input": value}, node, value.op.scope if value.op is not None else None)
-        return value.but(op=op, range=left, **{name: True for name, holds in told.items() if holds})
+        return value.but(op=op, range=left, some=max(value.some, some), presumed=value.presumed or presumed)
 
     def fitting(self, reach: Interval, holder: Value) -> Interval:
         """What is left of numbers that are written into a tensor: they are rounded to its format."""
@@ -198,7 +200,7 @@ class Maker:
         told = selected_range(whole, index)
         counted = related(op)
         told = told.meet(counted) if counted is not None and told.meets(counted) else told
-        chosen = bool(index is not None and index.some)
+        chosen = index.some if index is not None else 0
         return Value(
             kind,
             op,

@@ -141,7 +141,7 @@ class Value:
         name: str = "",
         target: object = None,
         key: object = None,
-        some: bool = False,
+        some: int = 0,
     ) -> None:
         self.kind = kind
         self.op = op
@@ -163,7 +163,7 @@ class Value:
         """The function or class of the project that it is, or of which it is an object."""
         self.key = key if key is not None else object()
         self.some = some
-        """A mask that selects something, or values of which there is at least one."""
+        """How many it selects, or holds, at least: 1 or 2 where somebody has asked, else 0."""
         self.presumed = False
         """Somebody added an eps: as nothing says that it can be negative, it is presumed to be above 0."""
 

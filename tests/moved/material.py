@@ -6,7 +6,6 @@ Knows nothing of nanlint but what its fixtures announce.
 from __future__ import annotations
 
 import ast
-import random
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,12 +13,11 @@ from typing import TYPE_CHECKING
 from nanlint.testing import expectations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 FIXTURES = Path(__file__).resolve().parent.parent.parent / "fixtures"
-SEEDS = ("moved", "moved again")
-"""What the analysis was worked on with, and a second draw that was fixed before anybody had looked at it."""
-DRAWN = 40
+DRAWN = Path(__file__).resolve().parent / "drawn.txt"
+"""What was drawn, by `python -m tests.moved.draw`: a new fixture does not draw anew."""
 
 
 @dataclass(frozen=True)
@@ -80,22 +78,29 @@ def _is_unusual(function: ast.FunctionDef) -> bool:
     )
 
 
-def hazards(seed: str) -> list[Cut]:
-    """The drawn statements that compute what a fixture announces, and nothing else."""
-    found = []
+def draws() -> dict[str, list[str]]:
+    """The names of what was drawn, by the name of the draw."""
+    found: dict[str, list[str]] = {}
+    for line in DRAWN.read_text(encoding="utf-8").splitlines():
+        draw, _, name = line.partition(" ")
+        found.setdefault(draw, []).append(name)
+    return found
+
+
+def hazards() -> Iterator[Cut]:
+    """The statements that compute what a fixture announces, and nothing else."""
     for path in sorted(FIXTURES.glob("NAN[123]*/bad*.py")):
         if ".fixed" in path.name:
             continue
         text = path.read_text(encoding="utf-8")
         marks = {mark.line: mark.code for mark in expectations(text)}
         for function, preamble in functions_of(path):
-            for statement in function.body:
+            for place, statement in enumerate(function.body):
                 lines = range(statement.lineno, (statement.end_lineno or 0) + 1)
                 codes = [marks[line] for line in lines if line in marks]
                 if codes and isinstance(statement, (ast.Return, ast.Assign)) and _can_be_moved(statement):
-                    name = f"{path.parent.name}/{path.name}:{function.name}:{statement.lineno}"
-                    found.append(Cut(name, codes[0], preamble, function, statement))
-    return random.Random(seed).sample(found, DRAWN)  # noqa: S311 - a draw, no secret
+                    name = f"{path.parent.name}/{path.name}:{function.name}:{place}"
+                    yield Cut(name, codes[0], preamble, function, statement)
 
 
 def _can_be_moved(statement: ast.Return | ast.Assign) -> bool:
@@ -156,27 +161,23 @@ def replaced(statement: ast.stmt, old: ast.expr, new: ast.expr) -> ast.stmt:
     raise ValueError(text)
 
 
-def guards(seed: str, matters: Callable[[Guard], bool]) -> list[Guard]:
-    """The drawn guards of the good fixtures, of those without which something `matters`."""
-    candidates = [guard for path in sorted(FIXTURES.glob("NAN[123]*/good*.py")) for guard in _guards_in(path)]
-    random.Random(seed).shuffle(candidates)  # noqa: S311 - a draw, no secret
-    drawn: list[Guard] = []
-    for guard in candidates:
-        if len(drawn) < DRAWN and matters(guard):
-            drawn.append(guard)
-    return drawn
+def guards() -> Iterator[Guard]:
+    """The guards of the good fixtures."""
+    for path in sorted(FIXTURES.glob("NAN[123]*/good*.py")):
+        yield from _guards_in(path)
 
 
 def _guards_in(path: Path) -> Iterator[Guard]:
     for function, preamble in functions_of(path):
         code = path.parent.name.partition("_")[0]
-        for statement in function.body:
-            name = f"{path.parent.name}/{path.name}:{function.name}:{statement.lineno}"
+        for place, statement in enumerate(function.body):
+            name = f"{path.parent.name}/{path.name}:{function.name}:{place}"
             cut = Cut(name, code, preamble, function, statement)
             if (isinstance(statement, ast.If) and not statement.orelse) or _assigns_part(statement):
                 yield Guard(cut)
             elif isinstance(statement, (ast.Return, ast.Assign)) and statement.value is not None:
-                yield from (Guard(cut, node, operand) for node, operand in _guarding(statement.value))
+                for number, (node, operand) in enumerate(_guarding(statement.value)):
+                    yield Guard(Cut(f"{name}.{number}", code, preamble, function, statement), node, operand)
 
 
 def _assigns_part(statement: ast.stmt) -> bool:

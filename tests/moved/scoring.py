@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import nanlint
-from tests.moved.material import Guard, guards, hazards
-from tests.moved.moves import GUARD_MOVES, HAZARD_MOVES, guard_inline, inline
+from tests.moved.material import draws, guards, hazards
+from tests.moved.moves import GUARD_MOVES, HAZARD_MOVES, inline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,46 +44,37 @@ def found_in(items: Sequence[Files]) -> list[Found]:
 @cache
 def hazards_lost(seed: str) -> Mapping[str, list[str]]:
     """By move, the hazards that are not found at the level they have inline."""
-    drawn = hazards(seed)
+    known = {cut.name: cut for cut in hazards()}
+    drawn = [known[name] for name in draws()[f"{seed}:hazards"]]
     before = found_in([inline(cut) for cut in drawn])
     lost = {}
     for name, move in HAZARD_MOVES.items():
         after = found_in([move(cut) for cut in drawn])
         lost[name] = [
-            f"{name}: {cut.name} {cut.code} {_levels(old, cut.code)} becomes {_levels(new, cut.code)}"
+            f"{name}: {cut.name} {cut.code} {levels(old, cut.code)} becomes {levels(new, cut.code)}"
             for cut, old, new in zip(drawn, before, after, strict=True)
-            if _levels(old, cut.code) != _levels(new, cut.code)
+            if levels(old, cut.code) != levels(new, cut.code)
         ]
     return lost
 
 
-def _levels(found: Found, code: str) -> str:
+def levels(found: Found, code: str) -> str:
+    """The levels at which a rule has found something, as text."""
     return "+".join(sorted(level for one, level in found if one == code)) or "nothing"
 
 
 @cache
 def guards_lost(seed: str) -> Mapping[str, list[str]]:
     """By move, the guards that no longer silence their rule; beside a public function `info` is allowed."""
-    drawn = drawn_guards(seed)
+    known = {guard.cut.name: guard for guard in guards()}
+    drawn = [known[name] for name in draws()[f"{seed}:guards"]]
     lost = {}
     for name, move in GUARD_MOVES.items():
         after = found_in([move(guard) for guard in drawn])
         allowed = {"nothing", "info"} if "public" in name else {"nothing"}
         lost[name] = [
-            f"{name}: {guard.cut.name} {guard.cut.code} {_levels(new, guard.cut.code)}"
+            f"{name}: {guard.cut.name} {guard.cut.code} {levels(new, guard.cut.code)}"
             for guard, new in zip(drawn, after, strict=True)
-            if _levels(new, guard.cut.code) not in allowed
+            if levels(new, guard.cut.code) not in allowed
         ]
     return lost
-
-
-@cache
-def drawn_guards(seed: str) -> list[Guard]:
-    return guards(seed, _matters)
-
-
-def _matters(guard: Guard) -> bool:
-    """Silent as it stands, and found by default without the guard."""
-    with_it, without = found_in([guard_inline(guard), {"main.py": guard.without}])
-    code = guard.cut.code
-    return _levels(with_it, code) == "nothing" and _levels(without, code) not in {"nothing", "info"}

@@ -292,3 +292,9 @@ def multiplied_with_a_test_of_itself(x: torch.Tensor) -> None:
     reveal(x * (x > -100))  # range: [-100, inf)
     reveal((x < 5) * x)  # range: (-inf, 5]
     reveal(-100 * (x <= -100) + x * (x > -100))  # range: [-200, inf)
+
+
+def a_size_that_is_not_one(x: torch.Tensor) -> None:
+    if x.shape[0] == 1:
+        return
+    reveal(x.shape[0])  # range: [2, inf) of integers

@@ -38,8 +38,8 @@ class Told(NamedTuple):
     range: Interval
     strict: bool = False
     """Whether the end is excluded: of an integer, `n > 1` leaves 2 and more."""
-    some: bool = False
-    """There is at least one; nothing is said of its numbers."""
+    some: int = 0
+    """There are at least so many; nothing is said of its numbers."""
     presumed: bool = False
     """It is no more than presumed to be above 0."""
 
@@ -76,7 +76,7 @@ def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:  # noqa
     yield from _differing(op, holds=holds)
     if (op.function == _ALL and holds) or (op.function == _ANY and not holds) or op.function in _NUMBERS:
         yield from told(subject, holds=holds, depth=depth + 1)
-    yield from _counted(op, NOT_ZERO if holds else _ZERO)
+    yield from _counted(op, NOT_ZERO if holds else _ZERO, strict=False)
 
 
 def _differing(op: Op, *, holds: bool) -> Iterator[Told]:
@@ -122,8 +122,15 @@ def apart(test: Value, *, holds: bool) -> Iterator[tuple[tuple[object, object], 
                 yield (one.key, two.key), replace(allowed, nan=True)
 
 
-def _side(value: Value, word: str, other: Value, *, holds: bool, depth: int) -> Iterator[Told]:
+def _said(value: Value, word: str, other: Value, *, holds: bool) -> str:
+    """What a comparison says; a size that is not 1 is more."""
     said = word if holds else _NEGATED[word]
+    is_end = said == "ne" and value.range.integer and value.range.low == other.range.constant
+    return "gt" if is_end else said
+
+
+def _side(value: Value, word: str, other: Value, *, holds: bool, depth: int) -> Iterator[Told]:
+    said = _said(value, word, other, holds=holds)
     limit = _least_told(said, other.range)
     if limit is None:
         # Whoever asks for some size of what is never negative means more than 0.
@@ -147,7 +154,7 @@ def _side(value: Value, word: str, other: Value, *, holds: bool, depth: int) -> 
             yield Told(op.subject, allowed)
         if op.function == "torch.abs" and not allowed.has_zero:
             yield Told(op.subject, replace(NOT_ZERO, nan=allowed.nan))
-        yield from _counted(op, allowed)
+        yield from _counted(op, allowed, strict=strict)
         yield from _extremes(op, said, allowed, strict=strict)
 
 
@@ -162,8 +169,8 @@ def _extremes(op: Op, said: str, allowed: Interval, *, strict: bool) -> Iterator
         yield Told(op.subject, allowed, strict)
 
 
-def _counted(op: Op, allowed: Interval) -> Iterator[Told]:
-    """`mask.sum() > 0`, `len(x)`, `x.numel()`: there is at least one."""
+def _counted(op: Op, allowed: Interval, *, strict: bool) -> Iterator[Told]:
+    """`mask.sum() > 0`, `len(x)`, `x.numel()`: there is at least one, or with `> 1` more than that."""
     subject = op.subject
     if op.function == "torch.Tensor.shape":
         subject = op.operands.get("input")
@@ -173,17 +180,19 @@ def _counted(op: Op, allowed: Interval) -> Iterator[Told]:
     is_of_none = op.function == METHODS["mean"] and allowed.nan
     if allowed.has_zero or allowed.high <= 0 or is_of_parts or is_of_none:
         return  # a sum that is not 0 has a part that is not 0, whatever the signs
-    yield Told(subject, EVERYTHING, some=True)
+    is_more = op.function != METHODS["mean"] and (allowed.low > 1 or (strict and allowed.low == 1))
+    least = 1 + is_more
+    yield Told(subject, EVERYTHING, some=least)
     inner = made_from(subject)
     if inner is not None and inner.function == "torch.ne" and inner.subject is not None:
-        yield Told(inner.subject, EVERYTHING, some=True)
+        yield Told(inner.subject, EVERYTHING, some=least)
     while inner is not None and inner.subject is not None:
         # What was selected is there: so the mask selects something.
         index = inner.operands.get("index") or inner.operands.get("mask")
         if index is not None:
-            yield Told(index, EVERYTHING, some=True)
+            yield Told(index, EVERYTHING, some=least)
         elif inner.function in {"torch.nonzero", "torch.argwhere"} or inner.function in _VIEWED:
-            yield Told(inner.subject, EVERYTHING, some=True)
+            yield Told(inner.subject, EVERYTHING, some=least)
         else:
             return
         inner = made_from(inner.subject)

@@ -21,7 +21,7 @@ class Guard(NamedTuple):
 
     range: Interval
     strict: bool
-    some: bool
+    some: int
     presumed: bool = False
 
 
@@ -47,7 +47,7 @@ class Env:
                 guards[key] = _both(guards.get(key), bound)
         for pair, left in apart(test, holds=holds):
             guards = guards if guards is not None else dict(self.guards)
-            guards[pair] = Guard(left, strict=True, some=False)
+            guards[pair] = Guard(left, strict=True, some=0)
         return Env(self.names, guards if guards is not None else self.guards)
 
     def indexed(self, index: Value | None) -> Env:
@@ -71,7 +71,7 @@ class Env:
             from nanlint.analysis.interpreter.conditions import tightened  # noqa: PLC0415 - rarely needed
 
             left = tightened(left, Told(value, guard.range, guard.strict), value.dtype, value.kind)
-        if left == value.range and (value.some or not guard.some) and (value.presumed or not guard.presumed):
+        if left == value.range and value.some >= guard.some and value.presumed >= guard.presumed:
             return value
         return maker.guarded(value, left, some=guard.some, presumed=guard.presumed)
 
@@ -102,8 +102,9 @@ def _both(before: Guard | None, bound: Told) -> Guard:
     if before is None:
         return Guard(*bound[1:])
     left = before.range.meet(bound.range)
-    either = (one or other for one, other in zip(before[1:], bound[2:], strict=True))
-    return Guard(left if not left.is_empty else bound.range, *either)
+    reach = left if not left.is_empty else bound.range
+    some, presumed = max(before.some, bound.some), before.presumed or bound.presumed
+    return Guard(reach, before.strict or bound.strict, some, presumed)
 
 
 def meet(paths: Iterable[Env], maker: Maker, node: object, scope: object) -> Env:
@@ -126,7 +127,7 @@ def meet(paths: Iterable[Env], maker: Maker, node: object, scope: object) -> Env
         reach = guard.range
         for other in known:
             reach = reach.join(other.range)
-        some = guard.some and all(other.some for other in known)
+        some = min((guard.some, *(other.some for other in known)))
         if some or not (reach.low == -INF and reach.high == INF and not reach.nonzero):
             guards[key] = Guard(reach, guard.strict and all(other.strict for other in known), some)
     return Env(names, guards)

@@ -125,7 +125,7 @@ class Expressions:
         if node.id in self.shared:
             return self.unknown(CALL, node.id, node)
         held = self.env.names.get(node.id)
-        return held if held is not None else self.graph.global_value(self.function.module, node.id)
+        return held if held is not None else self._outside(self.graph.global_value(self.function.module, node.id), node)
 
     def _attribute(self, node: ast.Attribute) -> Value:  # noqa: C901, PLR0911 - one way out for each kind of owner
         base = self.evaluate(node.value)
@@ -180,12 +180,15 @@ class Expressions:
 
     def imported(self, full: str, node: ast.AST) -> Value:
         """`math.inf` is a number, `torch.float16` a dtype, `helpers.norm` a function of the project, anything else something imported."""
+        return self._outside(self.graph.imported(full, self.function.module), node)
+
+    def _outside(self, value: Value, node: ast.AST) -> Value:
+        """The number or dtype that a name from outside of the project stands for, through whichever file it came; else the value itself."""
+        full = value.name if value.kind is REFERENCE else ""
         if full in _DOTTED:
             return self.maker.literal(_DOTTED[full], node)
         dtype = dtype_named(full)
-        if dtype:
-            return Value(DTYPE, Op(ATTRIBUTE, {}, node, self.function), constant=dtype, name=full)
-        return self.graph.imported(full, self.function.module)
+        return Value(DTYPE, Op(ATTRIBUTE, {}, node, self.function), constant=dtype, name=full) if dtype else value
 
     def _lambda(self, node: ast.Lambda) -> Value:
         return self.closure(node, f"{self.function.qualname}.<lambda>")

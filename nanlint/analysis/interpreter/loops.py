@@ -151,7 +151,7 @@ class Loops(Assignments):
         others = {f"earlier {other}": before.names[other] for other in sorted(what.memory) if other in before.names}
         op = Op(JOIN, {"0": value, **others}, None, self.function)
         op.where = name
-        widened = value.but(op=op, constant=NOTHING, parts=(), keys=(), some=False)
+        widened = value.but(op=op, constant=NOTHING, parts=(), keys=(), some=0)
         widened.key = object()
         reaches = _widenings(value.range)
         widened.range = reaches[what.level] if what.level < len(reaches) else FINITE

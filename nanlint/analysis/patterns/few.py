@@ -124,7 +124,7 @@ def _is_filled_with(target: Value, mark: Value | None, depth: int = _DEEPEST) ->
 def few(op: Op, subject: Value, *, is_spread: bool, others: Iterable[Op]) -> Few | None:
     """How an operand comes to hold nothing, or for a spread one element alone; `others` are the operations around it."""
     along = op.operands.get("dim")
-    if subject.some:
+    if subject.some > is_spread:
         return None
     is_of_all = along is None or along.constant == 0
     selected = _selected(subject) if is_of_all else None

@@ -6,7 +6,7 @@ import re
 
 _COMMENT = re.compile(rb"#[^\n]*")
 _BINDING = re.compile(
-    rb"(?:^|[;:])[ \t]*(?:async[ \t]+)?(?:(?:def|class)[ \t\\\n]+(\w+)"
+    rb"^(\w[\w, \t]*)(?::[^=\n]+)?=(?!=)|(?:^|[;:])[ \t]*(?:async[ \t]+)?(?:(?:def|class)[ \t\\\n]+(\w+)"
     rb"|(?:from\b[^;\n]*?\bimport\b|import\b)[ \t\\\n]*(\([^)]*\)|(?:[^\n\\;]|\\\n|\\.)*))",
     re.MULTILINE,
 )
@@ -14,8 +14,8 @@ _NAME = re.compile(rb"\w+|\*")
 
 
 def bound_names(data: bytes) -> frozenset[str]:
-    """The names of functions, classes and imports, inner ones and some more among them; `*` if it imports all of another."""
+    """The names of functions, classes, imports and what is assigned, some more among them; `*` if it imports all of another."""
     found: set[bytes] = set()
-    for defined, imported in _BINDING.findall(_COMMENT.sub(b"", data)):
-        found.update((defined,) if defined else _NAME.findall(imported))
+    for assigned, defined, imported in _BINDING.findall(_COMMENT.sub(b"", data)):
+        found.update((defined,) if defined else _NAME.findall(assigned or imported))
     return frozenset(name.decode("utf-8", "replace") for name in found)

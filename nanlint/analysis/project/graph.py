@@ -7,29 +7,24 @@ call with what the caller passes, so that a helper's result is known as if it we
 from __future__ import annotations
 
 import ast
-import builtins
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.statements import Interpreter
 from nanlint.analysis.make import Maker
 from nanlint.analysis.op_graph import (
-    ATTRIBUTE,
     CALL,
-    CLASS,
-    FUNCTION,
     INSTANCE,
     PARAMETER,
-    REFERENCE,
     UNKNOWN,
     Op,
     Value,
 )
 from nanlint.analysis.project.index import MODULE_BODY, CallSite, Class, Function, Module, Project
+from nanlint.analysis.project.names import Names
 from nanlint.analysis.project.objects import Objects
 from nanlint.analysis.project.replay import Replay
 from nanlint.analysis.storage import in_order, storages
 from nanlint.analysis.training_loop.runs.resuming import Restoring
-from nanlint.ops.names import CANONICAL
 from nanlint.word_sets import word_set
 
 if TYPE_CHECKING:
@@ -43,7 +38,6 @@ if TYPE_CHECKING:
 _DEEPEST = 12
 # Nor is a function interpreted from within an expression that is nested deeper than this.
 _DEEPEST_NESTING = 100
-_BUILTINS = frozenset(vars(builtins))
 # They return what the function below them returns.
 _TRANSPARENT = word_set("""
     staticmethod classmethod property cached_property abstractmethod override final overload no_grad inference_mode
@@ -52,7 +46,7 @@ _TRANSPARENT = word_set("""
 """)
 
 
-class Graph(Objects):
+class Graph(Names, Objects):
     """Interprets functions of a project on demand and joins what they know."""
 
     def __init__(self, project: Project) -> None:
@@ -63,6 +57,8 @@ class Graph(Objects):
         """How many expressions and blocks are being interpreted inside each other."""
         self._attributes: dict[tuple[Class, str, bool], Value] = {}
         self._references: dict[str, Value] = {}
+        self._looked_for: set[tuple[Module, str]] = set()
+        """Names that are being looked for, each in one file."""
         self.done: list[Function] = []
         self.restoring = Restoring(self)
         """Which calls restore the saved state of what."""
@@ -107,64 +103,6 @@ class Graph(Objects):
         self.written.clear()
         self.done.clear()
         self._attributes.clear()
-
-    # -- names ----------------------------------------------------------------------------------------------------
-
-    def global_value(self, module: Module, name: str) -> Value:  # noqa: C901, PLR0911 - one way out for each kind of name
-        """What a name stands for that the function itself does not bind."""
-        if name in module.functions:
-            return Value(FUNCTION, None, target=module.functions[name], name=name)
-        if name in module.classes:
-            return Value(CLASS, None, target=module.classes[name], name=name)
-        if name in module.rebound:
-            return self.maker.unknown(ATTRIBUTE, name, None, None)
-        if name in module.assigned and self.run(module.body):
-            held = module.body.parameters.get(name)
-            if held is not None:
-                return held
-        if name in module.imports:
-            return self.imported(module.imports[name], module)
-        if name in _BUILTINS and name not in module.assigned:
-            return self.reference(name)
-        for star in module.stars:
-            if f"{star}.{name}" in CANONICAL:
-                return self.reference(f"{star}.{name}")
-        if module.stars:
-            found = self.project.named(name, module)
-            if found is not None:
-                return self._symbol(found, name)
-        value = self.maker.unknown(ATTRIBUTE, name, None, None)
-        value.key = ("global", module.path, name)  # read twice, it is the same
-        return value
-
-    def imported(self, full: str, module: Module) -> Value:
-        """What a full name stands for: something of the project, or a reference to something outside of it."""
-        if full.startswith(("torch.", "numpy.", "math.")) or full in {"torch", "numpy", "math"}:
-            return self.reference(full)
-        found = self.project.resolve(full, module)
-        if found is not None and not isinstance(found, Module):
-            return self._symbol(found, full)
-        if found is None and "." in full:
-            owner, _, name = full.rpartition(".")
-            home = self.project.resolve(owner, module) if owner.strip(".") or owner else None
-            if isinstance(home, Module) and name in home.assigned and self.run(home.body):
-                held = home.body.parameters.get(name)
-                if held is not None:
-                    return held
-        return self.reference(full)
-
-    def reference(self, full: str) -> Value:
-        """Something outside of the project."""
-        if full not in self._references:
-            self._references[full] = Value(REFERENCE, None, name=full, key=("ref", full))
-        return self._references[full]
-
-    def _symbol(self, found: Function | Class | Module, name: str) -> Value:
-        if isinstance(found, Function):
-            return Value(FUNCTION, None, target=found, name=name)
-        if isinstance(found, Class):
-            return Value(CLASS, None, target=found, name=name)
-        return self.reference(name)
 
     # -- calls ----------------------------------------------------------------------------------------------------
 

@@ -131,7 +131,7 @@ class Project:
             found = self.resolve(module.imports[name], module, hops - 1)
         # A star brings no name that begins with an underscore: `from . import __version__` leads into no other file.
         for star in module.stars if found is None and hops and not name.startswith("_") else ():
-            if self._may_give(star, name, module):
+            if self.may_give(star, name, module):
                 found = self.resolve(f"{star}.{name}" if not star.endswith(".") else star + name, module, hops - 1)
             if found is not None:
                 break
@@ -141,7 +141,7 @@ class Project:
             return self._inside(found, rest, hops)
         return self.method(found, rest[0]) if isinstance(found, Class) and len(rest) == 1 else None
 
-    def _may_give(self, star: str, name: str, module: Module) -> bool:
+    def may_give(self, star: str, name: str, module: Module) -> bool:
         """Whether a file whose names are all imported may have this one: not if its text binds none of that name."""
         level = len(star) - len(star.lstrip("."))
         path = self._file([part for part in star.lstrip(".").split(".") if part], level, module)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.interpreter.conditions import AND, OR
+from nanlint.analysis.interpreter.conditions import AND, IS_NONE, NOT, OR
 from nanlint.analysis.make import INDICES
 from nanlint.analysis.op_graph import (
     ARRAY,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 # A result that takes more operations than this is not repeated at the call.
 _LONGEST = 120
 _DEEPEST = 60
+_ANSWERS = frozenset({AND, OR, NOT, IS_NONE})
 _MOST_LOOKED_AT = 600
 
 
@@ -118,6 +120,14 @@ class Replay:
         return value.but(range=FINITE, key=object())
 
     def _made_again(self, value: Value, op: Op, operands: dict[str, Value], *, is_freed: bool) -> Value:
+        if op.function == ELEMENT:
+            taken = _taken_from(operands, value)
+            return taken if taken is not None else self._computed(SUBSCRIPT, value, op, operands, is_freed=is_freed)
+        again = self._passed_on if op.function.startswith("<") else partial(self._computed, op.function)
+        return again(value, op, operands, is_freed=is_freed)
+
+    def _passed_on(self, value: Value, op: Op, operands: dict[str, Value], *, is_freed: bool) -> Value:
+        """What only guards, joins, asks or holds."""
         maker = self._graph.maker
         if op.function == GUARDED:
             inner = operands["input"]
@@ -128,14 +138,16 @@ class Replay:
             return maker.guarded(inner, left, op.node, some=value.some, presumed=value.presumed)
         if op.function == JOIN:
             made = maker.join(list(operands.values()), op.node, op.scope)
-            return (
-                made if op.where in {"", AND, OR} else value.but(range=FINITE if is_freed else value.range, op=made.op)
-            )
-        if op.function == ATTRIBUTE and "stored" in operands:
-            return operands["stored"].but(op=op, key=op)
-        function, taken = (op.function, None) if op.function != ELEMENT else _taken_from(operands, value)
-        if taken is not None or function == CALL or function.startswith("<"):
-            return taken or value
+            is_one = op.where in {"", AND, OR}
+            return made if is_one else value.but(range=FINITE if is_freed else value.range, op=made.op)
+        if op.function in _ANSWERS:
+            return value.but(op=Op(op.function, operands, op.node, op.scope), key=object())
+        is_held = op.function == ATTRIBUTE and "stored" in operands
+        return operands["stored"].but(op=op, key=op) if is_held else value
+
+    def _computed(self, function: str, value: Value, op: Op, operands: dict[str, Value], *, is_freed: bool) -> Value:
+        """What an operation makes of other operands, in the region of the caller."""
+        maker = self._graph.maker
         caller = self._caller
         # Autocast and no_grad of the caller hold in here, unless the function says otherwise.
         is_stated = caller is None or (op.scope is not None and bool(op.scope.autocasts))
@@ -158,7 +170,7 @@ class Replay:
             both = made.range.meet(value.range)
             made.range = both if not both.is_empty else made.range
         made.dtype = made.dtype or value.dtype
-        made.some = made.some or value.some
+        made.some = max(made.some, value.some)
         # What the caller has asked of an equal computation holds for this one.
         return caller.env.seen(made, maker) if caller is not None and caller.env.guards else made
 
@@ -194,14 +206,14 @@ def _is_overridden(known: Value, passed: Value | None) -> bool:
     return known.assumed and passed is not None and not passed.range.is_subset(known.range)
 
 
-def _taken_from(operands: Mapping[str, Value], value: Value) -> tuple[str, Value | None]:
-    """What is taken out of something that a caller passes: numbers of a tensor, by the operation that does that, or a part of a tuple."""
+def _taken_from(operands: Mapping[str, Value], value: Value) -> Value | None:
+    """What is taken out of something that a caller passes: a part of a tuple; None for numbers of a tensor, which are to be computed."""
     base, index = operands.get("input"), operands.get("index")
     if base is None:
-        return ELEMENT, value
+        return value
     part = base.part(index.constant) if index is not None and index.constant is not NOTHING else None
     if base.kind in {TENSOR, ARRAY} and (index is None or index.kind is not TEXT):
-        return SUBSCRIPT, None
+        return None
     # Each of `[f(x) for x in xs]` is what f returns.
     known = range_of_each(base)
-    return ELEMENT, part if part is not None else value.but(range=known) if known != FINITE else value
+    return part if part is not None else value.but(range=known) if known != FINITE else value
