@@ -275,7 +275,7 @@ class Rule:
             parts = {"direction": hazard.direction, "dtypes": hazard.dtypes, **parts}
         saved_by = hazard.saved_by if _HALVES.issuperset(parts.get("dtypes", self.dtypes)) else ""
         zone = str(hazard.zones[0]) if hazard.zones else self.zone
-        text = Hazard(hazard.called, hazard.operand.text, zone, saved_by, hazard.range)
+        text = Hazard(hazard.called, hazard.operand.text, zone, saved_by, hazard.range, hazard.users)
         return self.finding(at or hazard.span, message, fix=fix, hazard=text, evidence=evidence, **parts)
 
     @classmethod

@@ -63,9 +63,10 @@ def _used(finding: Finding, words: ProjectWords, formats: tuple[str, ...]) -> tu
 
 
 def _items(finding: Finding, words: ProjectWords) -> Iterator[Item]:
-    name = _used_by(finding.function)
+    users = finding.hazard.users.split() if finding.hazard is not None else []
+    names = {_used_by(each) for each in users or [finding.function]}
     # A library's public functions are used by others.
-    if name and (words.trains or name.startswith("_")) and not words.is_used(name):
+    if all(name and (words.trains or name.startswith("_")) and not words.is_used(name) for name in names):
         yield table.NOBODY_CALLS
 
 

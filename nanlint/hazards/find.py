@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from nanlint.analysis.op_graph import Op, Value
     from nanlint.analysis.patterns.kept import Kept
+    from nanlint.analysis.project.graph import Graph
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.project.whole import FileInProject
     from nanlint.ops.zone import Zone
@@ -144,7 +145,7 @@ def _with_outer(function: Function | None) -> Iterator[Function]:
 def _hazard(  # noqa: PLR0911 - one way out for each reason
     op: Op, watched: Watched, function: Function, file: FileInProject, thrown: Sequence[Kept]
 ) -> Hazard | None:
-    value, library = op.operands.get(watched.operand), _library(op, function)
+    value, library = op.operands.get(watched.operand), _library(op, function, file.graph)
     if watched.always:
         return Hazard(op, watched.operand, [], function, file) if value is not None or not watched.operand else None
     if value is None or library == "math" or (watched.thrown and not thrown):
@@ -212,12 +213,14 @@ def _is_detached(zone: Zone, operands: Mapping[str, Value], file: FileInProject)
     return all(value is None or file.comes_without_gradient(value) for value in broken)
 
 
-def _library(op: Op, function: Function) -> str:
+def _library(op: Op, function: Function, graph: Graph) -> str:
     """What a function is called from: `np.sqrt(x)` -> numpy, which computes no gradients."""
     called = getattr(op.node, "func", None)
     owner = getattr(called, "value", called)
-    local = owner.id if isinstance(owner, ast.Name) else ""
-    return function.module.imports.get(local, "").partition(".")[0]
+    local, module = owner.id if isinstance(owner, ast.Name) else "", function.module
+    if local not in module.imports and module.stars and local:
+        return graph.global_value(module, local).name.partition(".")[0]
+    return module.imports.get(local, "").partition(".")[0]
 
 
 def _is_number(value: Value) -> bool:
@@ -265,7 +268,11 @@ def _of_thrown(
     op: Op, watched: Watched, function: Function, file: FileInProject, thrown: Sequence[Kept]
 ) -> Hazard | None:
     """An operation whose broken results somebody throws away, as far as a gradient passes through it."""
-    if not op.recorded or _library(op, function) == "numpy" or all(map(_has_no_gradient, op.operands.values())):
+    if (
+        not op.recorded
+        or _library(op, function, file.graph) == "numpy"
+        or all(map(_has_no_gradient, op.operands.values()))
+    ):
         return None
     if _is_far_from_training(op, function, file):
         return None

@@ -16,9 +16,12 @@ from nanlint.hazards.operand import Operand
 from nanlint.model import Label
 from nanlint.source.syntax.below import walk
 from nanlint.source.syntax.file_imports import TORCH, global_imports, line_for_torch
+from nanlint.source.syntax.outline import MODULE
 from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nanlint.analysis.project.index import Function
     from nanlint.analysis.project.whole import FileInProject
     from nanlint.analysis.source_text import SourceText
@@ -68,6 +71,12 @@ class Placed:
     def is_in_tests(self) -> bool:
         """Whether the file holds tests, by its name: no run of anybody's breaks there."""
         return is_test_file(self.function.module.path)
+
+    @property
+    def users(self) -> str:
+        """The functions that the calls of its function begin in, with a space between; empty where that is nobody, or a script."""
+        found = sorted({each.qualname for each in _beginnings(self.function.outermost)})
+        return " ".join(found) if self.function.calls and MODULE not in found else ""
 
     @property
     def is_used(self) -> bool:
@@ -143,6 +152,15 @@ class Placed:
             return ()
         place, own = self.source.span_of(node), self.operand.span
         return (Label(place, text),) if own is None or not place.overlaps(own) else ()
+
+
+def _beginnings(function: Function, depth: int = 4) -> Iterator[Function]:
+    """The functions that nobody in sight calls, through which a function is called; itself if nobody calls it."""
+    callers = {site.op.scope for site in function.calls if site.op.scope is not None} - {function}
+    if not callers or not depth:
+        yield function
+    for caller in callers if depth else ():
+        yield from _beginnings(caller.outermost, depth - 1)
 
 
 @lru_cache(maxsize=16)

@@ -95,11 +95,13 @@ class Hazard:
     """The format that saves it under autocast to float16; empty where it breaks there, too, or elsewhere as well."""
     range: str = ""
     """What the operand can be, as `[0, 1]`; empty where nothing bounds it."""
+    users: str = ""
+    """The functions that the calls of this one begin in, with a space between; empty where that is nobody, or a script."""
 
     def to_json(self) -> Json:
         """The hazard as the output contract has it."""
         parts = {"operation": self.operation, "operand": self.operand, "zone": self.zone}
-        more = {"autocast": self.autocast, "range": self.range}
+        more = {"autocast": self.autocast, "range": self.range, "users": self.users}
         return parts | {name: told for name, told in more.items() if told}
 
 

@@ -28,6 +28,8 @@ _WORD = re.compile(rb"[A-Za-z_]\w+")
 # An import and `super(Name, self)` use nothing.
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _OWN = re.compile(rb"super\((\w+),")
+# A method that is defined twice is one that something else calls.
+_DEFINED = re.compile(rb"^(?:def|class)[ \t]+(\w+)", re.MULTILINE)
 _COMMENT = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
 _EXPORTING = "__init__.py"
 _HALF = frozenset({b"float16", b"bfloat16", b"autocast", b"GradScaler", b"fp16", b"bf16", b"mixed_precision"})
@@ -70,6 +72,7 @@ class ProjectWords:
 
     def __init__(self, root: str) -> None:
         self._counts: Counter[bytes] = Counter()
+        self._defined: Counter[bytes] = Counter()
         self._switches: dict[tuple[str, bool], Switch] = {}
         self._may_be_whole = self._may_cast = False
         """Whether something can make the tensors themselves half, or run under autocast; both if not all of it was read."""
@@ -86,6 +89,7 @@ class ProjectWords:
             ):
                 self._switches.setdefault((switch.dtype, switch.is_whole), switch)
             idle = Counter(_idle_names(data, is_exporting=path.endswith(_EXPORTING)))
+            self._defined.update(set(_DEFINED.findall(data)))
             self._counts.update({word: min(count - idle[word], 2) for word, count in words.items()})
 
     @property
@@ -114,7 +118,7 @@ class ProjectWords:
 
     def is_used(self, name: str) -> bool:
         """Whether a name stands anywhere but in its own definition; what a framework trains by is used by that."""
-        return self._counts[name.encode()] > 1 or name.encode() in _TRAINING
+        return self._counts[name.encode()] > max(1, self._defined[name.encode()]) or name.encode() in _TRAINING
 
     def _contents(self, root: str) -> Iterator[tuple[str, bytes]]:
         """The files that may say something with their bytes, links and lines of comments left out."""
