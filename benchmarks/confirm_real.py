@@ -30,7 +30,6 @@ EXCLUDED = ("tests", "test", "testing", "test_utils", "build", "*.ipynb")
 WHOLE = ("module", "function")
 HOW: tuple[tuple[str, str], ...] = (
     (r"was not constructed", "the method ran on an object that was not constructed, with the attributes it reads"),
-    (r"run up to this line", "the function ran up to the flagged line, and failed on something after it"),
     (r"stand-ins were given", "stand-ins were given for objects whose class nobody knows"),
     (r"", "called with arguments of their kinds"),
 )

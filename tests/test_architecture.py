@@ -68,7 +68,7 @@ ONE_THING = {
     "nanlint/analysis/patterns/zeros.py": "the ways in which a denominator comes to be 0, each one short",
     "nanlint/analysis/relations.py": "one relation per operation, each a few lines; they call each other",
     "nanlint/hazards/hazard.py": "the questions a rule may ask about a hazard, each one short",
-    "nanlint/confirm/uses.py": "one visitor; each method reads one kind of evidence on a parameter",
+    "nanlint/confirm/worker/uses.py": "one visitor; each method reads one kind of evidence on a parameter",
     "nanlint/confirm/worker/answers.py": "the table of complaints and the move that answers each",
     "nanlint/trace/session.py": "the states of one run; each method is one event of it, and they share what is known",
 }

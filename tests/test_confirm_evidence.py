@@ -9,10 +9,10 @@ import pytest
 
 from nanlint.confirm.composites import replaced, stands_in, within
 from nanlint.confirm.conditions import Demand, demands_of
-from nanlint.confirm.evidence import Resolved, Uses
 from nanlint.confirm.inputs import Parameter, Spec, attribute, proposals, tensor, value
 from nanlint.confirm.preconditions import broken_by
-from nanlint.confirm.uses import uses_in
+from nanlint.confirm.worker.evidence import Resolved, Uses
+from nanlint.confirm.worker.uses import uses_in
 
 
 def evidence(text: str, *names: str) -> dict[str, Uses]:

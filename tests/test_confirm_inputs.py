@@ -10,11 +10,11 @@ import pytest
 from nanlint.confirm.given import given_for
 from nanlint.confirm.inputs import Parameter, proposals
 from nanlint.confirm.names import domain_of
-from nanlint.confirm.uses import uses_in
+from nanlint.confirm.worker.uses import uses_in
 from nanlint.errors import SettingsError
 
 if TYPE_CHECKING:
-    from nanlint.confirm.evidence import Uses
+    from nanlint.confirm.worker.evidence import Uses
 
 
 def uses_of(body: str, name: str = "x") -> Uses:

@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("torch", reason="torch is not installed, so no code can be run")
 
 from nanlint.confirm.inputs import Parameter, proposals
-from nanlint.confirm.uses import uses_in
 from nanlint.confirm.worker.answers import by_complaint
+from nanlint.confirm.worker.uses import uses_in
 from nanlint.model.verdict import VerdictKind
 from tests.confirm_projects import answer_about, finding_at, verdicts_on, written
 

@@ -13,7 +13,7 @@ from nanlint.confirm.tensor_words import MAPPING, MODULE_NAMES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from nanlint.confirm.evidence import Uses
+    from nanlint.confirm.worker.evidence import Uses
 
 Spec = dict[str, Any]
 Propose = "Callable[[str, Uses], Spec]"

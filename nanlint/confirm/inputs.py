@@ -26,7 +26,7 @@ from nanlint.confirm.names import (
 from nanlint.confirm.tensor_words import LOOKUPS
 
 if TYPE_CHECKING:
-    from nanlint.confirm.evidence import Uses
+    from nanlint.confirm.worker.evidence import Uses
 
 Spec = dict[str, Any]
 

@@ -193,7 +193,7 @@ def _replayed_body(answer: Json, near: _Near, finding: Finding) -> str:
 def is_plain(answer: Json, target: Target) -> bool:
     """Whether the call can be written down without nanlint."""
     case = answer["case"]
-    touched = any(case.get(key) for key in ("force", "chance", "steps", "loop")) or "captured" in case
+    touched = any(case.get(key) for key in ("force", "chance", "loop")) or "captured" in case
     specs = [spec for part in ("call", "ctor") for spec in case.get(part, {}).values()]
     is_written = all(spec["kind"] == "value" or ("values" in spec and not spec.get("numpy")) for spec in specs)
     is_cpu = answer["device"] == "cpu" and not answer["amp"] and not answer["flush"]

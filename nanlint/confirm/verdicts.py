@@ -117,8 +117,6 @@ def how(case: Json) -> str:
         return "injected fault" if case.get("fault", "loop") else "as it is"
     if case.get("force"):
         return f"forced parameters: {case['force']}"
-    if case.get("steps"):
-        return f"after {case['steps']} steps"
     if case.get("chance"):
         return f"input only, {case['chance']}"
     return str(case.get("how") or "input only")
@@ -219,9 +217,6 @@ def _circumstances(answer: Json) -> str:
         told.append(f"stand-ins were given for {', '.join(f'`{name}`' for name in stand_ins[:3])}")
     if answer.get("internal"):
         told.append("it is called through `apply` alone, by code that may prepare its arguments")
-    if answer.get("cut"):
-        reason = " ".join(str(answer["cut"]).split())[:120]
-        told.append(f"it was run up to this line, for what follows did not run: {reason}")
     return f" ({'; '.join(told)})" if told else ""
 
 

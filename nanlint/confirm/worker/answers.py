@@ -12,9 +12,9 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from nanlint.confirm.evidence import Uses
 from nanlint.confirm.inputs import COMMON_SHAPES, attribute, tensor, value
 from nanlint.confirm.names import count
+from nanlint.confirm.worker.evidence import Uses
 from nanlint.confirm.worker.moves import (
     leaves,
     one_shape,

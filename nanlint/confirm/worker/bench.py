@@ -20,7 +20,6 @@ from nanlint.confirm.worker import chance, forcing, placement
 from nanlint.confirm.worker.objects import COMPOSITE, composed, plain
 from nanlint.confirm.worker.origin import Tracer
 from nanlint.confirm.worker.outcome import OVERFLOW, Outcome, has_bad_float, is_finite, left_behind, tensors_in
-from nanlint.confirm.worker.upto import up_to
 from nanlint.confirm.worker.values import make_tensor
 
 if TYPE_CHECKING:
@@ -97,8 +96,7 @@ class Bench:
             if tracer is not None:
                 stack.enter_context(tracer)
                 stack.enter_context(torch.autograd.set_multithreading_enabled(False))
-            whole = up_to(function, *case["up_to"]) if case.get("up_to") else function
-            result = self._called(whole, arguments)
+            result = self._called(function, arguments)
             outputs = tensors_in(result)
             self._backward(outputs, learned, outcome)
             owner = getattr(function, "__self__", function)
@@ -152,8 +150,6 @@ class Bench:
             learned += [one for one in instance.parameters() if one.requires_grad]
             for one in instance.parameters():
                 one.grad = None
-        if case.get("steps"):
-            self._train(function, arguments, instance, case["steps"])
         given = {name: _clones(value) if self.clones else value for name, value in arguments.items()}
         return function, given, learned
 
@@ -242,24 +238,6 @@ class Bench:
         if spec.get("grad", True) and not self.without_gradient:
             value.requires_grad_()
         return value
-
-    @staticmethod
-    def _train(function: Any, arguments: Json, instance: Any, steps: int) -> None:
-        """Take real optimizer steps on the mean of the results."""
-        if not isinstance(instance, torch.nn.Module):
-            return
-        optimizer = torch.optim.SGD(instance.parameters(), lr=0.1)
-        for _ in range(steps):
-            optimizer.zero_grad()
-            outputs = [one for one in tensors_in(function(**arguments)) if one.requires_grad]
-            if not outputs:
-                return
-            sum(one.mean() for one in outputs).backward()  # type: ignore[union-attr] # there is at least one
-            optimizer.step()
-        for one in tree_flatten(arguments)[0]:
-            if isinstance(one, torch.Tensor):
-                one.grad = None
-        optimizer.zero_grad()
 
 
 def _step_without_gradient(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:

@@ -16,13 +16,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.columns import sized
-from nanlint.confirm.evidence import Uses
 from nanlint.confirm.worker.answers import by_complaint, is_about_shapes
 from nanlint.confirm.worker.complaints import complaint
+from nanlint.confirm.worker.evidence import Uses
 from nanlint.confirm.worker.guards import demands_on, inner_switches, switched
 from nanlint.confirm.worker.guesses import alternatives, mentioned, required, starts
 from nanlint.confirm.worker.moves import aligned, anyway, others, with_spec
-from nanlint.confirm.worker.upto import fails_behind
 from nanlint.confirm.worker.walls.audit_hook import Blocked
 
 if TYPE_CHECKING:
@@ -74,8 +73,6 @@ class Fit:
     reached: bool = False
     error: str = ""
     tries: int = 0
-    partial: Json | None = None
-    """A case that runs the flagged statement and fails after it."""
     others: list[Json] = field(default_factory=list)
     """Further cases that reach the line, by other ways."""
 
@@ -152,9 +149,6 @@ class _Search:
         if ended and watch.reached:
             self.best.case, self.best.reached, self.best.error = case, True, ""
             return True
-        if watch.reached and self.best.partial is None and not self.bench.building:
-            trace = outcome.trace.__traceback__ if outcome.trace is not None else None
-            self.best.partial = case if fails_behind(trace, self.target) else None
         if self.bench.building:
             self.unbuilt.add(_key(case["ctor"]))
         progress = len(watch.lines) + (1 if ended else 0) + (5 if watch.reached else 0)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.composites import replaced, within
 from nanlint.confirm.conditions import demands_of
-from nanlint.confirm.evidence import Uses
 from nanlint.confirm.inputs import Parameter, attribute, proposals, tensor, value
+from nanlint.confirm.worker.evidence import Uses
 from nanlint.confirm.worker.load import source_text
 from nanlint.confirm.worker.moves import with_spec
 from nanlint.confirm.worker.subject import Signature

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.composites import replaced, within
-from nanlint.confirm.evidence import Uses
 from nanlint.confirm.inputs import Parameter, Spec, attribute, proposals, tensor, value
+from nanlint.confirm.worker.evidence import Uses
 from nanlint.confirm.worker.guards import satisfying, uses_at
 from nanlint.confirm.worker.moves import kinds, reshaped, with_spec
 from nanlint.confirm.worker.objects import can_be_made

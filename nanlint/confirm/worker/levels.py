@@ -75,8 +75,6 @@ def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
             answer = _on_call(subject, call, {**_base(job, dtype), "captured": number, "harvested": True}, job)
             if answer is not None:
                 return answer | common
-    if not fitted.reached and fitted.partial is not None:
-        return _up_to(bench, fitted, job) | common
     if fitted.case is None:
         return {"kind": "not-runnable", "reason": f"no arguments were found: {fitted.error}", **common}
     if not fitted.reached:
@@ -95,13 +93,6 @@ def _on_call(subject: Subject, call: Call, base: Json, job: Json) -> Json | None
     if not watch.reached or (outcome.error and not outcome.refused):
         return None
     return _searched(bench, case, job) | {"inputs": call.source}
-
-
-def _up_to(bench: Bench, fitted: Fit, job: Json) -> Json:
-    """The function up to the flagged statement, if it fails after that whatever it is given; reachable at most."""
-    target = job["target"]
-    case = {**(fitted.partial or {}), "up_to": [target["path"], target["first"], target["last"]]}
-    return _only_reachable(_searched(bench, case, job)) | {"cut": fitted.error}
 
 
 def _searched(bench: Bench, case: Json, job: Json) -> Json:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from nanlint.confirm.composites import children
-from nanlint.confirm.evidence import Uses
 from nanlint.confirm.inputs import proposals
 from nanlint.confirm.names import count, is_count
+from nanlint.confirm.worker.evidence import Uses
 from nanlint.confirm.worker.lenient import Interrupted
 from nanlint.confirm.worker.load import alarm
 from nanlint.confirm.worker.placement import chosen, here

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from nanlint.confirm.inputs import Parameter, value
-from nanlint.confirm.uses import uses_in
 from nanlint.confirm.worker.subject import CannotRun, Signature, Subject, resolver_of, signature_of, source_of
+from nanlint.confirm.worker.uses import uses_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from nanlint.confirm.evidence import Uses
     from nanlint.confirm.inputs import Spec
+    from nanlint.confirm.worker.evidence import Uses
 
 OWN = "self."
 """What the names of attributes begin with among the arguments of a shell."""

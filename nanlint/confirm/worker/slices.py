@@ -11,9 +11,9 @@ import builtins
 from typing import TYPE_CHECKING, Any
 
 from nanlint.confirm.inputs import Parameter
-from nanlint.confirm.uses import uses_in
 from nanlint.confirm.worker.load import source_text
 from nanlint.confirm.worker.subject import CannotRun, Signature, Subject
+from nanlint.confirm.worker.uses import uses_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

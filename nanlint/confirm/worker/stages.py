@@ -1,4 +1,4 @@
-"""The cases a search tries, the cheapest and most plausible first: ordinary values, corners, parameter corners, steps.
+"""The cases a search tries, the cheapest and most plausible first: ordinary values, corners, parameter corners.
 
 Pure proposals: nothing here knows what a failure is. Each case carries its grade.
 """
@@ -49,7 +49,7 @@ def _comes_to(case: Json) -> object:
         tensors,
         plain,
         repr(case.get("settings")),
-        tuple(case.get(key) for key in ("seed", "same", "force", "chance", "steps")),
+        tuple(case.get(key) for key in ("seed", "same", "force", "chance")),
     )
 
 
@@ -63,9 +63,6 @@ def _proposed(base: Json, *, module: torch.nn.Module | None, operand: str, rando
     if random:
         for corner in chance.CORNERS:
             yield {**base, "chance": corner, "grade": EDGE}
-    if module is not None and any(True for _ in module.parameters()):
-        for steps in (1, 3, 10):
-            yield {**base, "steps": steps, "grade": ORDINARY, "how": f"after {steps} steps"}
     if base.get("mild"):
         return
     yield from _graded(base, LARGE)

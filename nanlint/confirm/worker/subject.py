@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from nanlint.confirm.columns import columns_in
-from nanlint.confirm.evidence import Function, Resolved, Uses
 from nanlint.confirm.inputs import Parameter
-from nanlint.confirm.uses import uses_in
+from nanlint.confirm.worker.evidence import Function, Resolved, Uses
 from nanlint.confirm.worker.stub_objects import Stub
+from nanlint.confirm.worker.uses import uses_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
     from nanlint.confirm.columns import Columns
-    from nanlint.confirm.evidence import Resolve
     from nanlint.confirm.inputs import Spec
+    from nanlint.confirm.worker.evidence import Resolve
 
 
 class CannotRun(Exception):  # noqa: N818 - reads as a sentence where it is raised

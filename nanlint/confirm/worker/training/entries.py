@@ -12,7 +12,7 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
-from nanlint.confirm.evidence import Uses
+from nanlint.confirm.worker.evidence import Uses
 from nanlint.confirm.worker.examples import HOOK, HOOKS_FILE, supplied
 from nanlint.confirm.worker.guards import demands_on
 from nanlint.confirm.worker.load import source_text

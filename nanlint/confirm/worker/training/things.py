@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.confirm.evidence import Uses
 from nanlint.confirm.inputs import Parameter, proposals
 from nanlint.confirm.names import is_count, is_fraction
+from nanlint.confirm.worker.evidence import Uses
 from nanlint.confirm.worker.objects import plain
 from nanlint.confirm.worker.placement import chosen
 from nanlint.confirm.worker.stand_ins import guessed

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from nanlint.confirm.evidence import Uses
-from nanlint.confirm.uses import uses_in
+from nanlint.confirm.worker.evidence import Uses
 from nanlint.confirm.worker.guards import demands_on
 from nanlint.confirm.worker.subject import source_of
+from nanlint.confirm.worker.uses import uses_in
 
 if TYPE_CHECKING:
     from nanlint.confirm.worker.training.things import Things

@@ -1,7 +1,7 @@
 """What is known of one argument: how it is used, of what it is made, and what a call of it gives.
 
-Evidence is a tree: an argument has parts, holds things under keys, and may return something when it is called. Knows
-neither syntax trees beyond their types nor torch; `uses` reads the source and fills it.
+Evidence is a tree: an argument has parts, holds things under keys, and may return something when it is called. `uses`
+reads the source and fills it.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import torch
+
 from nanlint.confirm.tensor_words import (
     DISTRIBUTION,
     MAPPING,
     OF_DISTRIBUTIONS,
     TENSOR_FIELDS,
     TENSOR_ONLY,
-    is_tensor_name,
 )
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -108,7 +109,11 @@ class Uses:
     @property
     def own_parts(self) -> dict[str, Uses]:
         """The attributes that a tensor does not have as well, or has as methods, which are not called here."""
-        return {name: uses for name, uses in self.parts.items() if not is_tensor_name(name) or uses.is_no_method(name)}
+        return {
+            name: uses
+            for name, uses in self.parts.items()
+            if not hasattr(torch.Tensor, name) or uses.is_no_method(name)
+        }
 
     def is_no_method(self, name: str) -> bool:
         """Whether something is read from it that no method of a tensor has."""

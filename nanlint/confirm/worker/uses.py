@@ -1,6 +1,6 @@
 """What a function does with a parameter, read from its source: the dimensions it must have, whether it is called, indexed, compared.
 
-Evidence only; `inputs` weighs it. Knows no torch, so every reading is testable from a line of text.
+Evidence only; `inputs` weighs it. Every reading is testable from a line of text.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 import re
 
-from nanlint.confirm.evidence import Resolve, Resolved, Uses
 from nanlint.confirm.tensor_words import SAME_SHAPE
+from nanlint.confirm.worker.evidence import Resolve, Resolved, Uses
 
 _REDUCING = frozenset(
     {"sum", "mean", "softmax", "log_softmax", "norm", "std", "var", "max", "min", "size", "cumsum", "flip", "flatten"}
