@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from nanlint.analysis.project.whole import FileInProject
     from nanlint.engine.rules.ruleset import Ruleset
-    from nanlint.hazards.find import Seen
+    from nanlint.hazards.calls import Seen
     from nanlint.hazards.hazard import Hazard
     from nanlint.model import FileError, Finding, Fix
     from nanlint.rule import Rule

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nanlint.analysis.op_graph import Op
     from nanlint.analysis.project.definitions import CallSite, Function
     from nanlint.analysis.project.whole import FileInProject
+    from nanlint.hazards.hazard import Hazard
+    from nanlint.hazards.watched import Watched
 
 # Callers of callers of …; and more calls than this are not told apart.
 _FURTHEST, _MOST_CALLS = 4, 8
@@ -70,3 +72,27 @@ class Calls:
         if (function, caller) not in self._seen:
             self._seen[function, caller] = function.as_called_by(caller)
         return self._seen[function, caller]
+
+
+class Seen(NamedTuple):
+    """One operation that meets a zone: as it is written, and as the calls of its function make it."""
+
+    own: Hazard | None
+    called: list[Hazard]
+    is_complete: bool
+    """Every call in the project is among those looked at."""
+    is_decided: bool
+    """And nobody else can call it: what no call breaks is safe."""
+
+    @property
+    def hazards(self) -> list[Hazard]:
+        """All of them."""
+        return [*([self.own] if self.own is not None else []), *self.called]
+
+
+def put_together(found: Iterable[tuple[Watched, Seen]]) -> None:
+    """Tell hazards by the same operand, seen from the same function, of each other."""
+    together: dict[object, list[Hazard]] = {}
+    for each, hazard in ((each, hazard) for each, seen in found for hazard in seen.hazards if not each.always):
+        hazard.siblings = together.setdefault((*each[2:], hazard.function, hazard.defect), [])
+        hazard.siblings.append(hazard)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nanlint.analysis.in_format import in_format
 from nanlint.analysis.op_graph import CALL, JOIN, NUMBER, made_from, name_of
 from nanlint.analysis.patterns.few import LAYERS, LOSSES, SPREADS, few, few_left
 from nanlint.analysis.patterns.kept import thrown_away, zones_thrown_away
 from nanlint.analysis.project.consequence import WRITTEN
-from nanlint.hazards.calls import Calls
+from nanlint.hazards.calls import Calls, Seen, put_together
 from nanlint.hazards.hazard import Hazard
 from nanlint.hazards.mended import is_capped
 from nanlint.hazards.never_run import is_never_run
@@ -38,22 +38,6 @@ _PLACED = "torch.index_put"
 _TENSORS = torch_names("tensor as_tensor")
 
 
-class Seen(NamedTuple):
-    """One operation that meets a zone: as it is written, and as the calls of its function make it."""
-
-    own: Hazard | None
-    called: list[Hazard]
-    is_complete: bool
-    """Every call in the project is among those looked at."""
-    is_decided: bool
-    """And nobody else can call it: what no call breaks is safe."""
-
-    @property
-    def hazards(self) -> list[Hazard]:
-        """All of them."""
-        return [*([self.own] if self.own is not None else []), *self.called]
-
-
 def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) -> Iterator[tuple[Watched, Seen]]:
     """Each hazard of the file with what watches for it, in the order of the code."""
     calls, look = Calls(file), _Look(file, any(each.thrown for several in watched.values() for each in several))
@@ -70,16 +54,8 @@ def hazards_in(file: FileInProject, watched: Mapping[str, Iterable[Watched]]) ->
             (each, Seen(hazard, [], is_complete=False, is_decided=False))
             for each, hazard in _of_restored(watched.get(RESTORED, ()), function, file)
         )
-        _put_together(found)
+        put_together(found)
         yield from found
-
-
-def _put_together(found: Iterable[tuple[Watched, Seen]]) -> None:
-    """Tell hazards by the same operand, seen from the same function, of each other."""
-    together: dict[object, list[Hazard]] = {}
-    for each, hazard in ((each, hazard) for each, seen in found for hazard in seen.hazards if not each.always):
-        hazard.siblings = together.setdefault((*each[2:], hazard.function, hazard.defect), [])
-        hazard.siblings.append(hazard)
 
 
 class _Look:
