@@ -290,5 +290,5 @@ def test_the_names_need_nothing_but_strings_and_dicts() -> None:
     run = subprocess.run(
         [sys.executable, "-c", f"import nanlint; {script}"], capture_output=True, text=True, check=True
     )
-    ours = {"names", "table_arithmetic", "table_layers", "table_structure"}
+    ours = {"names", "tables", "tables.arithmetic", "tables.layers", "tables.structure"}
     assert set(run.stdout.split()) == {"nanlint.ops", *(f"nanlint.ops.{name}" for name in ours)}
