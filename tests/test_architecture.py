@@ -39,7 +39,7 @@ DOORS: dict[str, frozenset[str]] = {
     # What the user wrote is read before anything is known about findings.
     "settings": frozenset(),
     "report": frozenset({"model", "evidence"}),
-    "checkpoint": frozenset({"model", "settings", "report"}),
+    "checkpoint": frozenset({"model", "settings", "source", "report"}),
     "plot": frozenset(),
     "confirm": frozenset({"model", "source", "ops"}),
     # The static finding at the line where a run broke.

@@ -6,16 +6,15 @@ A Python config is read, not run.
 from __future__ import annotations
 
 import ast
-import json
 import math
 import operator
 import re
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from nanlint.errors import NanlintError
-from nanlint.settings.toml import TomlSyntaxError, decode_toml, parse_toml
+from nanlint.source.config_entries import read_documents
+from nanlint.source.read import UnreadableSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +25,6 @@ _LEARNING_RATE = re.compile(
 )
 _HALF_WORDS = {"fp16": "float16", "float16": "float16", "half": "float16", "16-mixed": "float16", "16-true": "float16"}
 _BRAIN_WORDS = {"bf16": "bfloat16", "bfloat16": "bfloat16", "bf16-mixed": "bfloat16", "bf16-true": "bfloat16"}
-_DEEPEST = 20
 
 
 @dataclass(frozen=True)
@@ -69,14 +67,13 @@ def _folded(key: str) -> str:
 
 def read_config(path: Path) -> Config:
     """The config at `path`; the suffix says how it is written."""
-    reader = {".yaml": _yaml, ".yml": _yaml, ".toml": _toml, ".json": _json, ".py": _python}.get(path.suffix.lower())
-    if reader is None:
+    if path.suffix.lower() not in {".yaml", ".yml", ".toml", ".json", ".py"}:
         raise NanlintError(f"--config {path}: a config is .yaml, .toml, .json or .py")
     try:
         data = path.read_bytes()
     except OSError as error:
         raise NanlintError(f"--config {path}: {error.strerror or error}") from None
-    found = list(reader(data, path))
+    found = list((_python if path.suffix.lower() == ".py" else _settings)(data, path))
     numbers = tuple(each for key, value, where in found if (each := _stated(key, value, where)) is not None)
     unusable = tuple(
         f"{where} is {value!r:.60}"
@@ -113,46 +110,21 @@ def _formats(found: list[Found]) -> Iterator[str]:
                 yield name
 
 
-def _leaves(value: Any, path: tuple[str, ...], file: str) -> Iterator[Found]:
-    if isinstance(value, dict) and len(path) < _DEEPEST:
-        for key, inner in value.items():
-            yield from _leaves(inner, (*path, str(key)), file)
-    elif isinstance(value, list) and len(path) < _DEEPEST:
-        for index, inner in enumerate(value):
-            yield from _leaves(inner, (*path, str(index)), file)
-    elif path:
-        yield path[-1], value, f"{file} {'.'.join(path)}"
-
-
-def _json(data: bytes, path: Path) -> Iterator[Found]:
+def _settings(data: bytes, path: Path) -> Iterator[Found]:
+    """What stands in YAML, TOML or JSON; of a list each number by itself."""
     try:
-        return _leaves(json.loads(data), (), path.name)
-    except (ValueError, RecursionError) as error:
-        raise NanlintError(f"--config {path}: {error}") from None
-
-
-def _toml(data: bytes, path: Path) -> Iterator[Found]:
-    try:
-        return _leaves(parse_toml(decode_toml(data)), (), path.name)
-    except TomlSyntaxError as error:
-        raise NanlintError(f"--config {path}:{error.line}: {error}") from None
-
-
-def _yaml(data: bytes, path: Path) -> Iterator[Found]:
-    try:
-        yaml = import_module("yaml")
+        documents = read_documents(data.decode("utf-8-sig", "replace"), path.name)
     except ModuleNotFoundError:
         raise NanlintError(f"--config {path}: to read YAML, pip install pyyaml") from None
-
-    class Loader(yaml.SafeLoader):  # type: ignore[misc, name-defined]  # found at run time
-        """Safe, and without complaints about the tags of other programs, whose values are passed over."""
-
-    Loader.add_multi_constructor("", lambda *_: None)
-    try:
-        document = yaml.load(data, Loader)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise NanlintError(f"--config {path}: {' '.join(str(error).split())}") from None
-    return _leaves(document, (), path.name)
+    except UnreadableSource as error:
+        line = f":{error.line}" if error.line else ""
+        raise NanlintError(f"--config {path}{line}: {error.message.removesuffix('; it was not checked')}") from None
+    for entry in (entry for document in documents for entry in document):
+        where = f"{path.name} {'.'.join(entry.path)}"
+        if isinstance(entry.value, tuple):
+            yield from ((str(index), value, f"{where}.{index}") for index, value in enumerate(entry.value))
+        else:
+            yield entry.path[-1], entry.value, where
 
 
 _ARITHMETIC = {ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Add: operator.add, ast.Sub: operator.sub}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-import torch
-from torch.utils._pytree import tree_flatten
 from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+from nanlint.trace.measure import bytes_of
 
 REMEMBERED = 64
 """A window of accumulated gradients is rarely longer; older batches are let go."""
@@ -57,7 +57,7 @@ class Batches:
         spared: list[tuple[int, Any]] = []
         size = 0
         for entry in reversed(earlier[-spare:] if spare else []):
-            size += _bytes_of(entry[1])
+            size += bytes_of(entry[1])
             if len(spared) >= 2 and size > SPARE_BYTES:
                 break
             spared.insert(0, entry)
@@ -86,7 +86,3 @@ class Batches:
     def stop_repeating(self) -> None:
         """Forget what is queued."""
         self._waiting.clear()
-
-
-def _bytes_of(batch: Any) -> int:
-    return sum(leaf.nbytes for leaf in tree_flatten(batch)[0] if isinstance(leaf, torch.Tensor))

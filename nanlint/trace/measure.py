@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from torch.utils._pytree import tree_flatten
 
 PLAIN_TENSORS = (torch.Tensor, torch.nn.Parameter)
 BINS = 24
@@ -84,12 +82,14 @@ def flaws_of(tensor: torch.Tensor) -> Flaws:
 def local_part(tensor: torch.Tensor) -> torch.Tensor:
     """The values on this device: of a sharded tensor the shard, of a sparse one its values."""
     local = getattr(tensor, "_local_tensor", tensor)
-    return local._values() if local.is_sparse else local  # noqa: SLF001 - gradients of embeddings are not coalesced
+    if local.layout is torch.strided:
+        return local
+    return local._values() if local.is_sparse else local.values()  # noqa: SLF001 - gradients of embeddings are not coalesced
 
 
-def first_bad(tensors: Iterable[torch.Tensor]) -> torch.Tensor | None:
-    """The first that holds NaN or inf."""
-    return next((tensor for tensor in tensors if flaws_of(local_part(tensor))), None)
+def bytes_of(value: object) -> int:
+    """The memory of all tensors in a value."""
+    return sum(local_part(leaf).nbytes for leaf in tree_flatten(value)[0] if isinstance(leaf, torch.Tensor))
 
 
 @dataclass(frozen=True, slots=True)

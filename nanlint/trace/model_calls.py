@@ -16,7 +16,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_map_only
 
 from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis
-from nanlint.trace.measure import flaws_of, is_checkable, stats_of
+from nanlint.trace.measure import bytes_of, flaws_of, is_checkable, stats_of
 from nanlint.trace.names import compiled_functions, is_wrapped, living_modules, roots
 from nanlint.trace.tracing import TracedStep
 
@@ -45,7 +45,7 @@ class ModelCall:
     def note(self, result: Any) -> None:
         """Keep the gradients that will come back to its outputs."""
         for index, output in enumerate(_outputs(result)):
-            if output.requires_grad and output.nbytes <= KEPT_BYTES:
+            if output.requires_grad and bytes_of(output) <= KEPT_BYTES:
                 output.register_hook(lambda gradient, index=index: self._keep(index, gradient))
 
     def _keep(self, index: int, gradient: torch.Tensor) -> None:

@@ -14,7 +14,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_map_only
 
 from nanlint.trace.events import Call
-from nanlint.trace.measure import flaws_of, is_checkable
+from nanlint.trace.measure import bytes_of, flaws_of, is_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,18 +79,14 @@ def _script(diagnosis: Diagnosis, call: Call, gradient: str) -> Iterator[str]:
     def fails(candidate: Call) -> bool:
         return _breaks(candidate, gradient)
 
-    if _size(call) > INLINE_BYTES * 64 or not fails(call):
+    is_plain = all(tensor.layout is torch.strided for tensor in _tensors((call.arguments, call.options)))
+    if not is_plain or bytes_of((call.arguments, call.options)) > INLINE_BYTES * 64 or not fails(call):
         return
     small = shrink(call, fails)
-    if _size(small) <= INLINE_BYTES:
+    if bytes_of((small.arguments, small.options)) <= INLINE_BYTES:
         text = _header(diagnosis) + _body(small, gradient)
         if _does_fail(text):
             yield text
-
-
-def _size(call: Call) -> int:
-    leaves = tree_flatten((call.arguments, call.options))[0]
-    return sum(leaf.nbytes for leaf in leaves if isinstance(leaf, torch.Tensor))
 
 
 def _breaks(call: Call, gradient: str) -> bool:

@@ -22,7 +22,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map_only
 
 from nanlint.trace.events import Call, Event, Operand, Source
-from nanlint.trace.measure import FINITE, Flaws, flaws_of, is_checkable, is_finite, stats_of
+from nanlint.trace.measure import FINITE, Flaws, bytes_of, flaws_of, is_checkable, is_finite, stats_of
 from nanlint.trace.names import storage_of
 from nanlint.trace.places import calling_places
 
@@ -125,7 +125,7 @@ class Tracer(TorchDispatchMode):
         return forward
 
     def _may_keep(self, call: Call) -> bool:
-        self._kept_bytes += sum(tensor.nbytes for tensor in _tensors((call.arguments, call.options)))
+        self._kept_bytes += bytes_of((call.arguments, call.options))
         return self._kept_bytes < KEPT_BYTES
 
     def _look(self, result: Any, before: _Before, origin: tuple[Any, Source]) -> None:
