@@ -90,7 +90,9 @@ def test_python_is_read_and_not_run(tmp_path: Path) -> None:
     ("name", "text", "complaint"),
     [
         pytest.param("c.ini", "", "a config is .yaml, .toml, .json or .py", id="another format"),
-        pytest.param("c.json", "{", "c.json:1: not valid JSON: the bracket that opens here is never closed", id="no JSON"),
+        pytest.param(
+            "c.json", "{", "c.json:1: not valid JSON: the bracket that opens here is never closed", id="no JSON"
+        ),
         pytest.param("c.toml", "a = 1\nlr =\n", "c.toml:2: ", id="no TOML"),
         pytest.param("c.py", "a = 1\nlr = (\n", "c.py:2: ", id="no Python"),
     ],

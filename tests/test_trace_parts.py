@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import copy
+import pickle
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from nanlint.trace.attempts import Rewind  # noqa: E402 - it imports torch
 from nanlint.trace.batches import Batches  # noqa: E402 - same
 from nanlint.trace.diagnosis import Diagnosis, Link  # noqa: E402 - same
 from nanlint.trace.events import Call  # noqa: E402 - same
+from nanlint.trace.hooks import follow_calls  # noqa: E402 - same
 from nanlint.trace.loops import RUNTIME, compiled, repeatable  # noqa: E402 - same
 from nanlint.trace.marks import Marks  # noqa: E402 - same
 from nanlint.trace.measure import FINITE, Flaws, flaws_of, is_finite, stats_of  # noqa: E402 - same
@@ -335,6 +338,27 @@ class TestBatches:
         batches._next(loader)  # noqa: SLF001 - as the loader calls it
         batches.hand_out_again(0)
         assert [batches._next(other), batches._next(loader)] == [0, 0]  # noqa: SLF001 - same
+
+
+def nothing(*_: object) -> None:
+    """A hook."""
+
+
+class TestFollowedModels:
+    def test_they_are_saved_and_copied_without_our_hooks(self) -> None:
+        model = torch.nn.Sequential(torch.nn.Linear(2, 2))
+        plain = pickle.dumps(model)
+        follow_calls(model, nothing, nothing)
+        assert pickle.dumps(model) == plain
+        assert not copy.deepcopy(model)._forward_hooks  # noqa: SLF001 - where torch keeps them
+        assert len(model._forward_hooks) == 1  # noqa: SLF001 - same
+
+    def test_who_had_hooked_one_before_can_take_the_hook_away(self) -> None:
+        model = torch.nn.Linear(2, 2)
+        own = model.register_forward_hook(nothing)
+        handles = follow_calls(model, nothing, nothing)
+        own.remove()
+        assert list(model._forward_hooks) == [handles[1].id]  # noqa: SLF001 - same
 
 
 class TestRepros:

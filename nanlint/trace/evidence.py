@@ -77,15 +77,20 @@ def is_refusal(error: BaseException) -> bool:
 
 
 def bad_tensors_behind(error: BaseException) -> list[torch.Tensor]:
-    """The tensors that hold NaN in the innermost frames that `error` came through, the innermost last."""
+    """The tensors of the frames that `error` came through with NaN, or an infinity that is learned from, the innermost last."""
     found: list[torch.Tensor] = []
     traceback = error.__traceback__
     while traceback is not None:
         values = list(variables_of(traceback.tb_frame).values())
         values += [item for value in values if type(value) in {list, tuple} for item in value[:16]]
-        found += [value for value in values if is_checkable(value) and flaws_of(value).nan]
+        found += [value for value in values if is_checkable(value) and _is_telling(value)]
         traceback = traceback.tb_next
     return found
+
+
+def _is_telling(tensor: torch.Tensor) -> bool:
+    flaws = flaws_of(tensor)
+    return flaws.nan or (flaws.above and tensor.requires_grad)
 
 
 def first_line(error: BaseException) -> str:

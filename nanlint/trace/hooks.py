@@ -1,7 +1,8 @@
-"""Where torch is listened to: the steps of optimizers, backward passes, and the making of optimizers."""
+"""Where torch is listened to: the steps of optimizers, backward passes, the making of optimizers, and the calls of a model."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
@@ -11,6 +12,10 @@ from nanlint.trace.own_updates import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+
+_HOOKS = ("_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_forward_hooks")
+"""Where a module keeps those on its calls."""
 
 
 class Listener(Protocol):
@@ -83,6 +88,29 @@ class Hooks:
         backward, grad, make = self._originals
         torch.autograd.backward, torch.autograd.grad = backward, grad
         torch.optim.Optimizer.__init__ = make  # type: ignore[method-assign] # as it was
+
+
+class _Unsaved(OrderedDict[int, Any]):
+    """The hooks of a module, of which copies and saved files get only those that are not ours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ours: set[int] = set()
+
+    def __reduce__(self) -> Any:
+        return OrderedDict((key, hook) for key, hook in self.items() if key not in self.ours).__reduce__()
+
+
+def follow_calls(model: torch.nn.Module, before: Callable[..., None], after: Callable[..., None]) -> list[Any]:
+    """Handles of two hooks on the calls of `model`: a script that copies or saves the model itself gets neither."""
+    # Who has hooked it already holds a handle of the dictionary that is there.
+    is_free = not any(vars(model)[name] for name in _HOOKS)
+    ours = {name: _Unsaved() for name in _HOOKS if is_free}
+    vars(model).update(ours)
+    handles = [model.register_forward_pre_hook(before, with_kwargs=True), model.register_forward_hook(after)]
+    for hooks in ours.values():
+        hooks.ours.update(handle.id for handle in handles)
+    return handles
 
 
 def with_closure(args: tuple[Any, ...], options: dict[str, Any], closure: Callable[[], Any]) -> tuple[Any, Any]:

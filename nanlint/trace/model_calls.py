@@ -16,6 +16,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_map_only
 
 from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis
+from nanlint.trace.hooks import follow_calls
 from nanlint.trace.measure import bytes_of, flaws_of, is_checkable, stats_of
 from nanlint.trace.names import compiled_functions, is_wrapped, living_modules, roots
 from nanlint.trace.tracing import TracedStep
@@ -141,10 +142,7 @@ class ModelCalls:
                 and (type(model).__name__ == "OptimizedModule" or compiled_functions() == self._compiled)
             ):
                 self._followed.add(id(model))
-                self._hooks += [
-                    model.register_forward_pre_hook(self._before, with_kwargs=True),
-                    model.register_forward_hook(self._after),
-                ]
+                self._hooks += follow_calls(model, self._before, self._after)
 
     def remove(self) -> None:
         """Note nothing any more."""

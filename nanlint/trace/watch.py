@@ -23,6 +23,7 @@ from nanlint.trace import ranks
 from nanlint.trace.diagnose import gradient_symptom, loss_symptom
 from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis, NonFiniteError
 from nanlint.trace.explosion import growth
+from nanlint.trace.hooks import follow_calls
 from nanlint.trace.marks import Marks
 from nanlint.trace.model_calls import ModelCall
 from nanlint.trace.names import Names
@@ -91,8 +92,7 @@ class Watch:
         self._hooks = [
             register_optimizer_step_pre_hook(self._before_step),
             register_optimizer_step_post_hook(self._after_step),
-            self._model.register_forward_pre_hook(self._before_model, with_kwargs=True),
-            self._model.register_forward_hook(self._after_model),
+            *follow_calls(self._model, self._before_model, self._after_model),
         ]
         self._vitals.install()
         torch.autograd.backward = self._watched_backward
