@@ -40,6 +40,33 @@ for step in range(120):
 """
 
 
+LINE_SEARCH = """
+import torch
+
+class Search(torch.optim.Optimizer):
+    def step(self, closure):
+        (weight,) = self.param_groups[0]["params"]
+        start = weight.detach().clone()
+        for factor in (1.0, 10.0, 100.0, 1e3, 1e4, 0.9):
+            weight.data.copy_(start * factor)
+            closure()
+
+closures = 0
+weight = torch.nn.Parameter(torch.ones(3))
+optimizer = Search([weight], {})
+for step in range(15):
+    def closure():
+        global closures
+        closures += 1
+        optimizer.zero_grad()
+        loss = weight.pow(2).sum()
+        loss.backward()
+        return loss
+    optimizer.step(closure)
+print(closures, "closures")
+"""
+
+
 def script(folder: Path, optimizer: str, *, after: str = "pass", deep: bool = False) -> str:
     text = SCRIPT.replace("OPTIMIZER", f"torch.optim.{optimizer}").replace("AFTER", after).replace("DEEP", str(deep))
     return str(write(folder, "run.py", text))
@@ -74,6 +101,12 @@ def test_growth_is_warned_of_while_the_run_goes_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize("optimizer", ["SGD(model.parameters(), lr=0.05)", "AdamW(model.parameters(), lr=3e-2)"])
 def test_a_clean_run_is_left_alone(optimizer: str, tmp_path: Path) -> None:
     assert trace(tmp_path, script(tmp_path, optimizer)).err == ""
+
+
+@pytest.mark.slow
+def test_the_far_points_of_a_line_search_are_no_growth(tmp_path: Path) -> None:
+    traced = trace(tmp_path, str(write(tmp_path, "search.py", LINE_SEARCH)))
+    assert (traced.code, traced.out, traced.err) == (0, "90 closures\n", "")
 
 
 @pytest.mark.slow

@@ -57,8 +57,6 @@ class Event:
     flaws: Flaws = FINITE
     is_literal: bool = False
     """The infinity was asked for: `masked_fill(-inf)`, `full(-inf)`, or passed on from such a place."""
-    is_copy: bool = False
-    """It moves values and computes none."""
     inputs: tuple[Stats, ...] = ()
     output: Stats | None = None
     call: Call | None = None

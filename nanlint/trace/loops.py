@@ -32,7 +32,6 @@ RUNTIME = "__nanlint_loops__"
 
 TRAINING_WORDS = re.compile(r"step|train|backward|update|optimi[sz]e|fit|learn|^grad$|grad_and_value", re.IGNORECASE)
 
-_Loop = (ast.For, ast.While)
 _Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 

@@ -90,8 +90,3 @@ def calling_places(frame: FrameType | None = None) -> tuple[Place, ...]:
         frame = frame.f_back
     places = [Place(code.co_filename, line, code.co_name) for code, line in found]
     return tuple(sorted(places, key=lambda place: _is_plumbing(place.path)))
-
-
-def users_own(places: tuple[Place, ...]) -> Place | None:
-    """The innermost place in the user's own project, or the innermost at all."""
-    return next((place for place in places if not is_installed(place.path)), places[0] if places else None)

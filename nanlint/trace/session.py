@@ -338,7 +338,8 @@ class Session:
         result = self._evaluate(closure)
         reading = self.vitals.read(optimizer, self._steps.present(optimizer), self._scaling.scale)
         is_bad = self._agreed(reading.is_suspicious and self._is_really_bad(optimizer))
-        self._steps.remember(reading, again=self._phase is Phase.REPLAYING)
+        # Of the closures of a step the last counts: a search along a line tries far worse ones.
+        self._steps.remember(reading, again=True)
         if is_bad and self.tracer is None:
             replayed = self._replay_closure(optimizer, closure, mark, did_learn=self.activity > activity)
             result = result if replayed is None else replayed

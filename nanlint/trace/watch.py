@@ -20,22 +20,18 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from nanlint.errors import UsageError
 from nanlint.nearest import did_you_mean
 from nanlint.trace import ranks
-from nanlint.trace.diagnose import gradient_symptom, loss_symptom
-from nanlint.trace.diagnosis import ELSEWHERE, Diagnosis, NonFiniteError
-from nanlint.trace.explosion import growth
+from nanlint.trace.diagnosis import Diagnosis, NonFiniteError
 from nanlint.trace.hooks import follow_calls
 from nanlint.trace.marks import Marks
 from nanlint.trace.model_calls import ModelCall
-from nanlint.trace.names import Names
-from nanlint.trace.optimizers import described, spoiled
-from nanlint.trace.places import calling_places
 from nanlint.trace.recovery import Recovery
 from nanlint.trace.repro import write_repro
 from nanlint.trace.scaling import Scaling
 from nanlint.trace.static import add_finding
 from nanlint.trace.step_log import StepLog, read_scalars
+from nanlint.trace.steps import Steps
 from nanlint.trace.text import report_text
-from nanlint.trace.vitals import Vitals, bad_gradients, bad_parameters, drop_gradients, parameters
+from nanlint.trace.vitals import Vitals, bad_gradients, bad_parameters, drop_gradients
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -76,7 +72,7 @@ class Watch:
         self.restored: list[str] = []
         """Checkpoints that were gone back to."""
         self._scaling = Scaling(self._vitals.note_loss, self._on_skip)
-        self._steps: dict[int, int] = {}
+        self._steps = Steps(self._vitals)
         self._call: ModelCall | None = None
         self._hooks: list[Any] = []
         self._is_busy = False
@@ -127,15 +123,15 @@ class Watch:
     def _before_step(self, optimizer: torch.optim.Optimizer, _args: Any, _options: Any) -> None:
         if self._optimizers and not any(optimizer is each for each in self._optimizers):
             return
-        step = self._steps[id(optimizer)] = self._steps.get(id(optimizer), 0) + 1
-        reading = self._vitals.read(optimizer, step, self._scaling.scale)
+        self._steps.meet(optimizer)
+        reading = self._vitals.read(optimizer, self._steps.present(optimizer), self._scaling.scale)
         self._vitals.remember(reading)
         losses = self._vitals.bad_losses() if reading.is_suspicious else []
         is_bad = bool(losses or (reading.is_suspicious and bad_gradients(optimizer)))
         if self._is_spread is None:
             self._is_spread = ranks.is_spread()
         if ranks.on_any_rank(is_bad) if self._is_spread else is_bad:
-            self._act(optimizer, losses, step)
+            self._act(optimizer, losses)
         else:
             self._skipped_in_a_row = 0
             if self._wishes.action == "rollback":
@@ -143,26 +139,29 @@ class Watch:
         self._vitals.losses.clear()
 
     def _after_step(self, optimizer: torch.optim.Optimizer, _args: Any, _options: Any) -> None:
-        if id(optimizer) in self._steps:
-            self._vitals.after_step(self._steps[id(optimizer)])
+        if id(optimizer) in self._steps.optimizers:
+            self._vitals.after_step(self._steps.present(optimizer))
+            self._steps.count(optimizer)
 
     def _on_skip(self, optimizer: torch.optim.Optimizer, scale: float) -> None:
         """The scaler leaves the step out itself; only a bad loss is worth a word."""
-        step = self._steps[id(optimizer)] = self._steps.get(id(optimizer), 0) + 1
-        self._vitals.remember(replace(self._vitals.read(optimizer, step, scale), skipped=True))
+        self._steps.meet(optimizer)
+        reading = self._vitals.read(optimizer, self._steps.present(optimizer), scale)
+        self._vitals.remember(replace(reading, skipped=True))
         losses = self._vitals.bad_losses()
         if losses:
-            self._act(optimizer, losses, step)
+            self._act(optimizer, losses)
         self._vitals.losses.clear()
+        self._steps.count(optimizer)
 
     # -- what is done ----------------------------------------------------------------------------------------------
 
-    def _act(self, optimizer: torch.optim.Optimizer, losses: Sequence[torch.Tensor], step: int) -> None:
+    def _act(self, optimizer: torch.optim.Optimizer, losses: Sequence[torch.Tensor]) -> None:
         action = self._wishes.action
         if self._has_let_pass and bad_parameters(optimizer):
             return  # what was told already has spoiled them
         self._has_let_pass = action == "report"
-        diagnosis, origin = self._diagnose(optimizer, losses, step)
+        diagnosis, origin = self._diagnose(optimizer, losses)
         self._skipped_in_a_row += 1
         most = self._wishes.max_skips
         is_end = action in {"raise", "stop"} or (most is not None and self._skipped_in_a_row > most)
@@ -209,22 +208,13 @@ class Watch:
         return (diagnosis.kind, diagnosis.place, diagnosis.operation) not in known
 
     def _diagnose(
-        self, optimizer: torch.optim.Optimizer, losses: Sequence[torch.Tensor], step: int
+        self, optimizer: torch.optim.Optimizer, losses: Sequence[torch.Tensor]
     ) -> tuple[Diagnosis, Event | None]:
-        bad = bad_gradients(optimizer)
-        total = sum(1 for _ in parameters(optimizer))
-        symptom = loss_symptom(losses) if losses else ""
-        if not symptom:
-            symptom = (
-                gradient_symptom(bad, Names.gather(), total) if bad else "loss and gradients are finite on this rank"
-            )
-        history = tuple(self._vitals.history)
-        blank = Diagnosis(ELSEWHERE, step, symptom, history=history, optimizer=described(optimizer))
-        blank.explosion = growth(history)
+        symptom = self._steps.symptom(optimizer, losses, bad_gradients(optimizer))
+        blank = self._steps.blank(symptom, optimizer, self._scaling)
         blank.rank, blank.world = ranks.rank(), ranks.world()
-        if bad_parameters(optimizer):
-            return spoiled(blank, optimizer, step, calling_places()), None
-        return self._replayed(blank)
+        lost = self._steps.spoiled(blank)
+        return self._replayed(blank) if lost is None else (lost, None)
 
     def _replayed(self, blank: Diagnosis) -> tuple[Diagnosis, Event | None]:
         """The model's last call again, under the tracer; afterwards gradients and random states are as they were."""
