@@ -117,6 +117,6 @@ def test_a_config_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_without_pyyaml_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "yaml", None)
-    monkeypatch.delitem(sys.modules, "nanlint.source.config_yaml", raising=False)
+    monkeypatch.delitem(sys.modules, "nanlint.source.configs.from_yaml", raising=False)
     with pytest.raises(NanlintError, match="pip install pyyaml"):
         stated(tmp_path, "c.yaml", "lr: 1\n")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nanlint.errors import NanlintError
-from nanlint.source.config_entries import read_documents
+from nanlint.source.configs.entries import read_documents
 from nanlint.source.read import UnreadableSource
 
 if TYPE_CHECKING:
