@@ -333,6 +333,12 @@ def test_a_file_that_is_no_checkpoint_is_told(tmp_path: Path, content: bytes) ->
     assert (found.verdict, len(found.failures), bool(str(found.failures[0][1]))) == (UNREADABLE, 1, True)
 
 
+def test_a_pointer_of_git_lfs_is_called_so(tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 132735\n", encoding="utf-8")
+    assert "git lfs pull" in str(diagnosis(path).failures[0][1])
+
+
 @pytest.mark.parametrize("suffix", [".pt", ".old.pt", ".safetensors", ".npy", ".npz"])
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
 def test_a_truncated_file_is_told(tmp_path: Path, suffix: str, share: float) -> None:
