@@ -366,44 +366,6 @@ def test_a_broken_precondition_that_is_documented_is_told(tmp_path: Path) -> Non
     assert "breaks a documented precondition: kept: which of them count; must be non-empty" in (verdict.reason or "")
 
 
-def test_a_call_in_a_test_of_the_repository_is_taken_up(tmp_path: Path) -> None:
-    written(tmp_path, "", "pyproject.toml")
-    written(
-        tmp_path,
-        """
-        import pytest
-        import torch
-        from model import Packed, mean
-
-
-        @pytest.mark.parametrize("first", ["key", "other"])
-        def test_the_mean_is_positive(first, missing_fixture=None):
-            packed = Packed(((first, 7), torch.ones(3)))
-            assert missing_fixture.nothing
-            assert mean(packed, torch.ones(3)) > 0
-        """,
-        "tests/test_model.py",
-    )
-    text = """
-        import torch
-
-
-        class Packed:
-            def __init__(self, rows):
-                if rows[0] != ("key", 7):
-                    raise ValueError("no such rows")
-                self.values = rows[1]
-
-
-        def mean(packed, mask: torch.Tensor) -> torch.Tensor:
-            if not isinstance(packed, Packed):
-                raise TypeError("pack it first")
-            return packed.values.sum() / mask.sum()  # here
-        """
-    verdict = verdict_on(tmp_path, text)
-    assert (verdict.kind, verdict.level) == (VerdictKind.CONFIRMED, "function")
-
-
 def test_an_average_of_nothing_is_not_what_a_root_is_blamed_for(tmp_path: Path) -> None:
     text = """
         import torch

@@ -1,4 +1,4 @@
-"""Calls that somebody wrote down: the user's `nanlint_inputs`, the examples in docstrings, the repository's own tests.
+"""Calls that somebody wrote down: the user's `nanlint_inputs` and the examples in docstrings.
 
 A call that was supplied beats every guess: its shapes fit, and its values are ordinary. Its tensors become specs, so
 corners can be derived that keep shape, dtype and domain.
@@ -12,13 +12,11 @@ import importlib.util
 import inspect
 import os
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from nanlint.confirm.names import domain_of
-from nanlint.confirm.worker.call_sites import sessions_in
 from nanlint.confirm.worker.load import alarm
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ HOOKS_FILE = "nanlint_hooks.py"
 _MOST = 3
 """Calls of one source that are tried."""
 _SECONDS = 5
-_HARVEST_SECONDS = 6.0
 
 
 class Call:
@@ -115,21 +112,6 @@ def _matching(item: Any, subject: Subject) -> Call | None:
         return Call(subject.bound(thing), dict(arguments), HOOK)
     same = subject.owner is None and getattr(thing, "__name__", "") == getattr(subject.function, "__name__", None)
     return Call(subject.function, dict(arguments), HOOK) if same else None
-
-
-def harvested(subject: Subject, target: Json) -> list[Call]:
-    """The calls that the tests and examples of the repository make, as far as these run here."""
-    _, code = _code_of(subject)
-    name = subject.owner.__name__ if subject.owner is not None else getattr(code, "co_name", "")
-    if code is None or not name:
-        return []
-    calls: list[Call] = []
-    end = time.monotonic() + _HARVEST_SECONDS
-    for session in sessions_in(target["project"], name):
-        calls += _captured(session, subject, code)
-        if len(calls) >= _MOST or time.monotonic() > end:
-            break
-    return calls[:_MOST]
 
 
 def _code_of(subject: Subject) -> tuple[Any, Any]:

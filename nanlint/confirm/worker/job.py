@@ -269,8 +269,6 @@ def proof(job: Json) -> Json:
 
 def _written_down(subject: Subject, job: Json) -> list[examples.Call]:
     """The calls among which the case names one by its place."""
-    if job["case"].get("harvested"):
-        return examples.harvested(subject, job["target"])
     return [*examples.supplied(subject, job["target"]), *examples.documented(subject)]
 
 

@@ -70,11 +70,6 @@ def on_subject(subject: Subject, job: Json, dtype: str) -> Json:
     bench = bench_for(subject, job)
     fitted: Fit = fit(bench, job["target"], _base(job, dtype), Budget(job["fit_tries"], _end(job, 0.5)))
     common |= {"fit_tries": fitted.tries}
-    if not fitted.reached and subject.level != "slice" and not job.get("shell"):
-        for number, call in enumerate(examples.harvested(subject, job["target"])):
-            answer = _on_call(subject, call, {**_base(job, dtype), "captured": number, "harvested": True}, job)
-            if answer is not None:
-                return answer | common
     if fitted.case is None:
         return {"kind": "not-runnable", "reason": f"no arguments were found: {fitted.error}", **common}
     if not fitted.reached:
