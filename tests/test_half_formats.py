@@ -112,6 +112,9 @@ def test_what_breaks_in_half_alone_is_shown_where_the_project_uses_it(
     [
         ("loss.backward()\n", 0),
         ("loss.backward()\n# model.half() saves memory\n", 0),
+        ('def f():\n    """Of any format (torch.bfloat16)."""\nloss.backward()\n', 0),
+        ("loss.backward()\nif x.dtype == torch.float16: pass\nnp.save(path, x.astype(np.float16))\n", 0),
+        ("loss.backward()\nwindow = getattr(torch, name)(400)\n", 0),
         ("loss.backward()\nmodel.half()\n", 3),
         ("loss.backward()\nfrom transformers import Trainer\n", 3),
         ("loss.backward()\nmodel.to(getattr(torch, args.dtype))\n", 3),
@@ -121,6 +124,9 @@ def test_what_breaks_in_half_alone_is_shown_where_the_project_uses_it(
     ids=[
         "none",
         "a comment",
+        "a docstring",
+        "a comparison, and arrays that are stored",
+        "a function by its name",
         "it runs in half",
         "a framework decides",
         "any dtype",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FLOAT16, BFLOAT16 = "float16", "bfloat16"
 _LONGEST = 1000
+_PICTURE = re.compile(rb"[A-Za-z0-9+/]{200,}")
 
 
 class Switch(NamedTuple):
@@ -106,16 +107,29 @@ def _lines(data: bytes) -> list[tuple[int, bytes]]:
     return list(found.items())
 
 
+def without_texts(path: str, data: bytes) -> bytes:
+    """A file that may say something of half formats without its docstrings, other texts of several lines, and pictures."""
+    if path.endswith(".ipynb"):
+        return _PICTURE.sub(b"", data)
+    if not path.endswith(".py") or _WORDS.search(data) is None:
+        return data
+    told = _texts(data)
+    lines = data.split(b"\n")
+    return b"\n".join(b"" if number in told else line for number, line in enumerate(lines, 1)) if told else data
+
+
 def _texts(data: bytes) -> frozenset[int]:
     """The lines of a Python file that are docstrings and other texts of several lines; all of them if Python cannot read it."""
     try:
         tree = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset(range(1, data.count(b"\n") + 2))
-    texts = (node for node in walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    nodes = list(walk(tree))
+    alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     return frozenset(
         line
-        for node in texts
-        if node.end_lineno is not None and node.end_lineno > node.lineno
-        for line in range(node.lineno, node.end_lineno + 1)
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if (end := node.end_lineno or node.lineno) > node.lineno or id(node) in alone
+        for line in range(node.lineno, end + 1)
     )

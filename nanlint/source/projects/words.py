@@ -14,7 +14,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from nanlint.settings.resolved import DEFAULT_EXCLUDE
-from nanlint.source.projects.half_formats import switches
+from nanlint.source.projects.half_formats import switches, without_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,14 +37,16 @@ _HALF = frozenset({b"float16", b"bfloat16", b"autocast", b"GradScaler", b"fp16",
 _CAST_TO_HALF = b".half("
 # Who reads from a command line, a config of its own or a saved model which format to run in, and code that names any dtype.
 _DECIDES = (
-    rb"accelerate|apex|catalyst|colossalai|composer|deepspeed|detectron2|diffusers|fairscale|fairseq|fastai|lightning|mmcv|mmengine"
+    rb"accelerate|apex|catalyst|colossalai|composer|deepspeed|detectron2|diffusers|fairscale|fairseq|fastai|lightning|mmengine"
     rb"|pytorch_lightning|transformers"
 )
 _MAY_BE_WHOLE = re.compile(
     rb"\b(?:from|import)\s+(?:" + _DECIDES + rb")\b|\baccelerate launch\b|\bdeepspeed\s+\S*\.py\b"
-    rb"|\bgetattr\(\s*torch\s*,|\btorch\.half\b|\.half\(|HalfTensor\b"
+    rb"|\bmmcv\.runner\b|\bgetattr\(\s*torch\s*,[^()]*\)(?!\s*\()|\btorch\.half\b|\.half\(|HalfTensor\b"
 )
-_OPENING = frozenset({*_DECIDES.split(b"|"), b"getattr", b"half", b"HalfTensor"})
+# A comparison switches nothing on, and numpy's arrays are cast before weights meet them.
+_UNSWITCHED = re.compile(rb"[!=]=\s*\w+\.b?float16\b|\b(?:np|numpy)\.float16\b|--float16\b")
+_OPENING = frozenset({*_DECIDES.split(b"|"), b"mmcv", b"getattr", b"half", b"HalfTensor"})
 """Words of which one is in whatever that finds: sets are compared faster than texts are searched."""
 _MAY_CAST = (
     b"fp16",
@@ -80,8 +82,10 @@ class ProjectWords:
             words = Counter(_WORD.findall(data))
             installed = _IS_INSTALLED.get(os.path.relpath(path, root))
             is_installed = installed is not None and installed.search(data) is not None
-            self._may_be_whole = self._may_be_whole or is_installed or _names_whole(data, words)
-            self._may_cast = self._may_cast or _names_cast(data)
+            code = without_texts(path, data)
+            code = _UNSWITCHED.sub(b"", code) if b"float16" in code else code
+            self._may_be_whole = self._may_be_whole or is_installed or _names_whole(code, words)
+            self._may_cast = self._may_cast or _names_cast(code)
             if _CAST_TO_HALF in data:
                 words[b"float16"] += 1
             for switch in (
