@@ -159,3 +159,21 @@ def test_a_neighbour_that_was_checked_itself_is_known_by_time_and_size(
 
     monkeypatch.setattr("nanlint.source.cache.digest_at", missing)
     assert (main(command), capsys.readouterr().out) == first
+
+
+ROOTS = """import torch
+def roots(b, c, left=0.0):
+    rest = (b - left) ** 2 - 4 * c
+    assert (rest LIMIT).all()
+    return rest
+def both(b, c, tail):
+    return roots(b, c, left=-tail)
+"""
+
+
+@pytest.mark.parametrize(("limit", "shown"), [(">= 0", "[0, inf)"), ("> left", "(-inf, inf)")])
+def test_a_guard_holds_for_what_callers_pass_unless_its_limit_is_a_default(root: Path, limit: str, shown: str) -> None:
+    file = looked_at(root, ROOTS.replace("LIMIT", limit))
+    call = file.module.functions["both"].result
+    assert call is not None
+    assert str(file.graph.with_callers(call).range).replace(" or nan", "") == shown

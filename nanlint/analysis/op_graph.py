@@ -43,6 +43,9 @@ PARAMETER, ATTRIBUTE, CALL, JOIN, ELEMENT, GUARDED, LITERAL = (
     "<literal>",
 )
 
+ASSUMED: Final = "assumed"
+"""Where a guard comes from whose limit is a default."""
+
 
 class _Nothing:
     """No constant is known; None is one."""

@@ -42,6 +42,8 @@ class Told(NamedTuple):
     """There are at least so many; nothing is said of its numbers."""
     presumed: bool = False
     """It is no more than presumed to be above 0."""
+    assumed: bool = False
+    """The limit is a default, which holds as long as no caller says otherwise."""
 
 
 def told(test: Value, *, holds: bool, depth: int = 0) -> Iterator[Told]:  # noqa: C901 - one case for each kind of test
@@ -130,6 +132,11 @@ def _said(value: Value, word: str, other: Value, *, holds: bool) -> str:
 
 
 def _side(value: Value, word: str, other: Value, *, holds: bool, depth: int) -> Iterator[Told]:
+    found = _told_of(value, word, other, holds=holds, depth=depth)
+    yield from (each._replace(assumed=True) for each in found) if other.assumed else found
+
+
+def _told_of(value: Value, word: str, other: Value, *, holds: bool, depth: int) -> Iterator[Told]:
     said = _said(value, word, other, holds=holds)
     limit = _least_told(said, other.range)
     if limit is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.interpreter.conditions import Told, apart, told
-from nanlint.analysis.op_graph import made_from
+from nanlint.analysis.op_graph import ASSUMED, made_from
 from nanlint.analysis.relations import SAME_NUMBERS, root
 from nanlint.ops.interval import EVERYTHING, INF, Interval
 
@@ -23,6 +23,7 @@ class Guard(NamedTuple):
     strict: bool
     some: int
     presumed: bool = False
+    assumed: bool = False
 
 
 class Env:
@@ -73,7 +74,10 @@ class Env:
             left = tightened(left, Told(value, guard.range, guard.strict), value.dtype, value.kind)
         if left == value.range and value.some >= guard.some and value.presumed >= guard.presumed:
             return value
-        return maker.guarded(value, left, some=guard.some, presumed=guard.presumed)
+        seen = maker.guarded(value, left, some=guard.some, presumed=guard.presumed)
+        if guard.assumed and seen.op is not None:
+            seen.op.where = ASSUMED
+        return seen
 
     def _of_its_root(self, value: Value) -> Guard | None:
         """What was told about a tensor holds for its views; in half a small number may have become 0."""
@@ -104,7 +108,7 @@ def _both(before: Guard | None, bound: Told) -> Guard:
     left = before.range.meet(bound.range)
     reach = left if not left.is_empty else bound.range
     some, presumed = max(before.some, bound.some), before.presumed or bound.presumed
-    return Guard(reach, before.strict or bound.strict, some, presumed)
+    return Guard(reach, before.strict or bound.strict, some, presumed, before.assumed or bound.assumed)
 
 
 def meet(paths: Iterable[Env], maker: Maker, node: object, scope: object) -> Env:

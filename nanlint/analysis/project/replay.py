@@ -9,6 +9,7 @@ from nanlint.analysis.interpreter.conditions import AND, IS_NONE, NOT, OR
 from nanlint.analysis.make import INDICES
 from nanlint.analysis.op_graph import (
     ARRAY,
+    ASSUMED,
     ATTRIBUTE,
     CALL,
     DICT,
@@ -26,7 +27,7 @@ from nanlint.analysis.op_graph import (
     Value,
 )
 from nanlint.analysis.selection import SUBSCRIPT, range_of_each
-from nanlint.ops.interval import FINITE
+from nanlint.ops.interval import FINITE, INF, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -131,10 +132,10 @@ class Replay:
         maker = self._graph.maker
         if op.function == GUARDED:
             inner = operands["input"]
-            if is_freed:
+            if is_freed and op.where == ASSUMED:
                 return inner
-            left = inner.range.meet(value.range)
-            left = left if not left.is_empty else value.range
+            left = inner.range.meet(_told(op, value) if is_freed else value.range)
+            left = left if not left.is_empty else inner.range if is_freed else value.range
             return maker.guarded(inner, left, op.node, some=value.some, presumed=value.presumed)
         if op.function == JOIN:
             made = maker.join(list(operands.values()), op.node, op.scope)
@@ -204,6 +205,15 @@ class Replay:
 def _is_overridden(known: Value, passed: Value | None) -> bool:
     """Whether a caller passes something else than the default."""
     return known.assumed and passed is not None and not passed.range.is_subset(known.range)
+
+
+def _told(op: Op, value: Value) -> Interval:
+    """What a guard told beyond what the value was where nobody passed anything."""
+    before = op.subject.range if op.subject is not None else FINITE
+    low = value.range.low if value.range.low > before.low else -INF
+    high = value.range.high if value.range.high < before.high else INF
+    nonzero = not value.range.has_zero and before.has_zero
+    return Interval(low, high, minus_inf=low == -INF, plus_inf=high == INF, nan=value.range.nan, nonzero=nonzero)
 
 
 def _taken_from(operands: Mapping[str, Value], value: Value) -> Value | None:
