@@ -64,7 +64,7 @@ class StatisticsOfTooFew(Rule):
 def _item(hazard: OpHazard) -> Item:
     """What is known of how there come to be too few."""
     few = hazard.few
-    if few is None or few.is_by_shape:
+    if few is None or few.is_decided_elsewhere:
         return items.DECIDED_ELSEWHERE
     return items.NAME_ALONE if few.is_by_name else items.MADE_SO if few.is_ordinary else items.RARE
 

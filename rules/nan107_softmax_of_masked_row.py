@@ -60,6 +60,7 @@ class SoftmaxOfMaskedRow(Rule):
     code, name = "NAN107", "softmax-of-masked-row"
     hazards = (
         *(zone(operation, "input", contains=float("-inf")) for operation in RESULTS),
+        every(SOFTMAX, "input"),
         every(ATTENTION, "key_padding_mask"),
     )
 
@@ -67,6 +68,11 @@ class SoftmaxOfMaskedRow(Rule):
         """Word one softmax, or one attention that takes a mask."""
         if hazard.op.function == ATTENTION:
             yield from self._check_attention(hazard)
+            return
+        if not hazard.zones:
+            if masked_rows.is_filled_with_infinity(hazard.operand.value):
+                message = "a mask fills scores with +inf, and the softmax of any such row is NaN"
+                yield self.told(hazard, message, evidence=(items.MADE_SO, items.LOST_AT_ONCE))
             return
         found = masked_rows.whole_row_behind(hazard.operand.value, hazard.function)
         function, is_log = hazard.op.function, hazard.op.function == LOG_SOFTMAX

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nanlint.rule import Edit, Finding, Fix, Iterator, OpHazard, Rule, Span, items, too_few, unsafe, word_set
+from nanlint.rule import Edit, Finding, Fix, Item, Iterator, OpHazard, Rule, Span, items, too_few, unsafe, word_set
 
 F = "torch.nn.functional."
 AVERAGING = (
@@ -48,6 +48,7 @@ class LossOfNothing(Rule):
     """
 
     code, name = "NAN108", "loss-of-nothing"
+    evidence = (items.LOST_AT_ONCE,)
     hazards = (
         *(too_few(f"{F}{word}", operand) for word in (*AVERAGING, *IGNORING) for operand in ("input", "target")),
         *(too_few(name, operand) for name in CLASSES for operand in ("ignore_index", "2")),
@@ -65,9 +66,17 @@ class LossOfNothing(Rule):
             hazard,
             f"{reason}, so the mean loss can be NaN",
             fix=_fix(hazard) if few.mask is None and not is_made else None,
-            evidence=(items.NAME_ALONE if few.is_by_name else items.MADE_SO if few.is_ordinary else items.RARE,),
+            evidence=(_item(hazard),),
             labels=hazard.label(few.mask.op if few.mask is not None else None, "this may select nothing"),
         )
+
+
+def _item(hazard: OpHazard) -> Item:
+    """What is known of how there come to be no targets."""
+    few = hazard.few
+    if few is None or few.is_decided_elsewhere:
+        return items.DECIDED_ELSEWHERE
+    return items.NAME_ALONE if few.is_by_name else items.MADE_SO if few.is_ordinary else items.RARE
 
 
 def _fix(hazard: OpHazard) -> Fix | None:

@@ -74,7 +74,7 @@ class EntropyByHand(Rule):
         if hazard.op.recorded and entropies.is_trained_target(hazard.op, hazard.function.ops):
             message = f"`{hazard.operand.quoted(QUOTED)}` is a trained target and can be 0, where its gradient is NaN"
             sketch = show("the log_softmax as its target, with log_target=True")
-            yield self.told(hazard, message, fix=sketch, evidence=(items.RARE,))
+            yield self.told(hazard, message, fix=sketch, evidence=(items.SATURATES,))
 
 
 def _fix(hazard: OpHazard, name: str, log: Op) -> Fix | None:

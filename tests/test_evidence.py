@@ -188,6 +188,7 @@ def policy(mean, log_std):
 
 EVALUATION = """
 import torch
+import torch
 from net import Net
 def shown(map):
     return (map - map.min()) / (map.max() - map.min())
@@ -297,3 +298,79 @@ def test_a_range_whose_ends_are_given_is_rarely_empty(low: str, high: str, *, is
     findings = check_source(GRID.format(low=low, high=high), settings=EVERYTHING)
     (found,) = (each for each in findings if each.code == "NAN101")
     assert (table.RARE.name in found.evidence) is is_rare
+
+
+MODEL = """
+import torch
+class Gate(torch.nn.Module):
+    def forward(self, x, mask):
+        return (x * mask).sum() / mask.sum()
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gates = torch.nn.ModuleList([Gate() for _ in range(2)])
+    def forward(self, x, mask):
+        for gate in self.gates:
+            x = gate(x, mask)
+        return x
+"""
+HANDED_OVER = """
+import torch
+from net import Net
+def run(model, accelerator, loader):
+    for x, mask in loader:
+        accelerator.backward(model(x, mask))
+net = Net()
+run(net, accelerator, loader)
+"""
+AT_THE_TOP = """
+import torch
+from net import Net
+net = Net()
+def loss_of(x, mask):
+    return net(x, mask) + 1
+for x, mask in loader:
+    loss_of(x, mask).backward()
+"""
+
+
+@pytest.mark.parametrize("script", [HANDED_OVER, AT_THE_TOP])
+def test_the_output_of_a_model_is_followed_to_the_backward(tmp_path: Path, script: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "net.py").write_text(MODEL, encoding="utf-8")
+    (tmp_path / "train.py").write_text(script, encoding="utf-8")
+    (found,) = check_paths([tmp_path / "net.py"], select=["NAN101"], severity="info").findings
+    assert table.REACHES_BACKWARD.name in found.evidence
+
+
+STEP = """
+import torch
+class Normed(torch.optim.Optimizer):
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.data.add_(p.grad / p.grad.norm(), alpha=-group["lr"])
+"""
+
+
+def test_what_an_optimizer_does_to_the_weights_is_training() -> None:
+    (found,) = (each for each in check_source(STEP, settings=EVERYTHING) if each.code == "NAN101")
+    assert {table.NO_GRADIENT.name, table.NOT_TRAINED_BY_NAME.name}.isdisjoint(found.evidence)
+
+
+SUBCLASS = """
+from torch import nn
+class Masked(nn.CrossEntropyLoss):
+    def __init__(self, reduction):
+        super().__init__(reduction=REDUCTION)
+    def forward(self, logits, labels, mask=None):
+        if mask is not None:
+            logits, labels = logits[mask.bool()], labels[mask.bool()]
+        return super().forward(logits, labels)
+"""
+
+
+@pytest.mark.parametrize(("reduction", "codes"), [('"mean"', ["NAN108"]), ('"sum"', [])])
+def test_what_is_above_a_class_is_the_layer_that_it_was_built_as(reduction: str, codes: list[str]) -> None:
+    found = check_source(SUBCLASS.replace("REDUCTION", reduction), settings=EVERYTHING)
+    assert [each.code for each in found] == codes

@@ -36,7 +36,7 @@ GRADIENTS = word_set("grad grads gradient gradients")
 # A number of things that some batch has none of, counted elsewhere: num_boxes, n_pos, avg_factor.
 NUMBERING = word_set("num n number count total")
 NUMBERED = word_set("""
-    pos positive positives fg foreground valid box boxes tokens matched matches masked instances object objects gts
+    pos positive positives fg foreground valid box boxes tokens matched matches masked instances object objects gts masks
     triplets pairs negatives neg mentions spans entities
 """)
 SEEN = word_set("samples examples items elements observations labels targets words")

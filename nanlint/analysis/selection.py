@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ARRAY, ELEMENT, GUARDED, NUMBER, TENSOR, TUPLE, Op, Value
+from nanlint.analysis.op_graph import ARRAY, ELEMENT, GUARDED, JOIN, NUMBER, TENSOR, TUPLE, Op, Value
 from nanlint.ops.interval import COUNT, FINITE, INF, TRUTH, Interval, point
 from nanlint.ops.names import METHODS, tensor_methods
 from nanlint.word_sets import torch_names
@@ -22,6 +22,7 @@ VIEWS = tensor_methods("""
     movedim unflatten
 """)
 """Operations whose result holds the values of their input and nothing else, whatever its shape or dtype."""
+_TOTALS = torch_names("sum mean norm linalg.vector_norm")
 _SELECTING = torch_names("masked_select nonzero argwhere")
 _ELEMENTWISE = torch_names("""
     add sub mul div pow abs neg square sqrt exp log relu sigmoid clamp nn.functional.softplus nn.functional.relu
@@ -51,7 +52,7 @@ def emptied_by(  # noqa: PLR0911 - the first operation that tells decides
         return index if index is not None and selects(index) and not index.some else None
     if op.function == SUBSCRIPT:
         index = op.operands.get("index")
-        if index is not None and (selects or is_mask)(index):
+        if index is not None and ((selects or is_mask)(index) or _is_inverted(index)):
             return index if not index.some else None
         by_places = emptied_by(index, depth - 1, selects=selects) if index is not None else None
         if by_places is not None:
@@ -60,14 +61,25 @@ def emptied_by(  # noqa: PLR0911 - the first operation that tells decides
         parts = op.subject.parts if op.subject is not None and op.subject.parts else tuple(op.operands.values())[:1]
         masks = [emptied_by(each, depth - 1, selects=selects) for each in parts]
         return masks[0] if masks and None not in masks else None
-    elif op.function in _ELEMENTWISE:
+    elif op.function in _ELEMENTWISE or (op.function == JOIN and op.where != "element"):
         found = (
             emptied_by(each, depth - 1, selects=selects) for each in op.operands.values() if each.kind is not NUMBER
         )
         return next((mask for mask in found if mask is not None), None)
-    elif op.function not in VIEWS and op.function != GUARDED:
+    elif op.function not in VIEWS and op.function != GUARDED and not _keeps_the_first(op):
         return None
     return emptied_by(op.subject, depth - 1, selects=selects) if op.subject is not None else None
+
+
+def _is_inverted(index: Value) -> bool:
+    """`x[~invalid]`: nobody takes elements at the complements of places."""
+    return index.op is not None and index.op.function in {"torch.bitwise_not", "torch.logical_not"}
+
+
+def _keeps_the_first(op: Op) -> bool:
+    """`x.sum(-1)` of a selection has as many rows as were selected."""
+    along = op.operands.get("dim")
+    return op.function in _TOTALS and along is not None and along.number is not None and along.number != 0
 
 
 def selected_by_name(value: Value) -> bool:

@@ -44,7 +44,7 @@ def tells(chunk: Chunk, outline: Outline) -> bool:
 
 def may_train(chunk: Chunk, outline: Outline) -> bool:
     """Whether a backward may pass through the chunk."""
-    if chunk.name == MODULE or _calls_backward(chunk):
+    if chunk.name == MODULE or _calls_backward(chunk) or f"{chunk.owner}.training_step" in outline.chunks:
         return True
     bases = list(_bases(chunk.owner, outline))
     words = _words(chunk.owner.rpartition(".")[2], *bases)

@@ -101,7 +101,7 @@ def _of_operand(finding: Finding, hazard: Hazard, chunk: Chunk | None, plan: Out
     yield from _of_sources(hazard)
     # What has no gradient itself may still be multiplied onto what has one.
     is_without = hazard.is_without_gradient and not hazard.ends & (TRAINS | OUTPUT | DATA)
-    if not hazard.op.recorded or is_without or is_read_off(hazard):
+    if (not hazard.op.recorded or is_without or is_read_off(hazard)) and not hazard.is_in_optimizer_step:
         yield table.NO_GRADIENT
 
 
@@ -147,7 +147,7 @@ def _of_function(chunk: Chunk, plan: Outline, hazard: Hazard) -> Iterator[Item]:
     # What a loss uses, and what goes on to be trained, is a part of that loss, whatever it is called.
     is_part_of_loss = serves_a_loss(chunk, plan) and bool(hazard.ends & (TRAINS | OUTPUT))
     is_not_trained = not is_trained(used_in, plan) and (not may_train(used_in, plan) or is_inference(used_in))
-    if is_not_trained and not is_part_of_loss:
+    if is_not_trained and not (is_part_of_loss or hazard.ends & TRAINS or hazard.is_in_optimizer_step):
         yield table.NOT_TRAINED_BY_NAME
     if is_loss(chunk) or is_part_of_loss:
         yield table.IN_A_LOSS

@@ -79,6 +79,11 @@ class Placed:
         return " ".join(found) if self.function.calls and MODULE not in found else ""
 
     @property
+    def is_in_optimizer_step(self) -> bool:
+        """Whether it computes what an optimizer of the project does to the weights: no gradient is recorded, and all is trained by it."""
+        return self.function.name == "step" and self.function.module.project.is_never_recorded(self.function)
+
+    @property
     def is_used(self) -> bool:
         """Whether anything is done with the result: it is no statement of its own, nor a name nobody reads."""
         kept = [value for _, value, _ in self.function.sinks]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.op_graph import ARRAY, NUMBER, TENSOR, UNKNOWN, Op, Value
 from nanlint.analysis.patterns.quotients import (
     are_ends_given,
+    is_aspect_ratio,
     is_by_its_peak,
     is_own_part,
     is_place_between,
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from nanlint.analysis.patterns.kept import Kept
     from nanlint.analysis.project.index import Function
     from nanlint.hazards.operand import Operand
+
+# What is divided by what in a way that makes a 0 an everyday event.
+_ORDINARY = (is_weighted_mean, is_by_its_peak, is_aspect_ratio)
 
 
 class ZeroOperand:
@@ -70,7 +74,7 @@ class ZeroOperand:
             return None
         if is_place_between(above, self.operand.value):
             return found._replace(is_ordinary=not are_ends_given(self.operand.value))
-        if is_weighted_mean(above, self.operand.value) or is_by_its_peak(above, self.operand.value):
+        if any(is_so(above, self.operand.value) for is_so in _ORDINARY):
             return found._replace(is_ordinary=True)
         return found.rarely if is_share(above, self.operand.value) else found
 

@@ -38,6 +38,8 @@ _WRITING = word_set("""
 _WRITERS = word_set("wandb logging logger writer tensorboard plt matplotlib mlflow tqdm pbar tb neptune comet_ml")
 _STILL_IT = word_set("to cuda cpu train eval half float double bfloat16 requires_grad_ xpu")
 _SPREADS = word_set("std var")
+# `loss.backward()`, `accelerator.backward(loss)`, `self.manual_backward(loss)`.
+_BACKWARDS = word_set("backward manual_backward")
 _OBJECTS = frozenset({INSTANCE})
 _CALLED = frozenset({REFERENCE, FUNCTION, INSTANCE, LAYER})
 
@@ -117,6 +119,8 @@ class Calls(ImportedCalls):
         if not isinstance(node.func, ast.Attribute):
             return self.evaluate(node.func), Value()
         base = self.evaluate(node.func.value)
+        if base.kind is LAYER and node.func.attr == "forward":
+            return base, base
         if base.kind is REFERENCE:
             return self.imported(f"{base.name}.{node.func.attr}", node.func), base
         if base.kind in {INSTANCE, CLASS} and isinstance(base.target, Class):
@@ -149,8 +153,8 @@ class Calls(ImportedCalls):
 
     def _method(self, func: ast.Attribute, receiver: Value, passed: Arguments) -> Value:
         name, node, given = func.attr, passed.node, passed.given
-        if name == "backward":
-            self.function.sinks.append(("backward", receiver, node))
+        if name in _BACKWARDS:
+            self.function.sinks += [("backward", each, node) for each in (receiver, *given[:1])]
         if receiver.kind is LAYER and name in _STILL_IT:
             return self._still_the_layer(receiver, passed, name)
         if name in _TAKING and isinstance(func.value, ast.Name | ast.Attribute) and receiver.kind is not TENSOR:

@@ -21,8 +21,10 @@ from nanlint.analysis.op_graph import (
     Value,
 )
 from nanlint.analysis.project.index import dotted
+from nanlint.analysis.project.objects import SUPER
 from nanlint.ops.interval import COUNT, FINITE, TRUTH, UNIT, Interval, point
 from nanlint.ops.names import BUILTINS, CANONICAL
+from nanlint.ops.signatures import MODULES
 from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ _NUMPY_SAME = frozenset(
 _WRAPPERS = word_set("""
     torch.compile torch.jit.script torch.nn.DataParallel torch.nn.parallel.DistributedDataParallel copy.deepcopy
     torch.nn.utils.spectral_norm torch.nn.utils.weight_norm copy.copy
+    torch.autograd.Variable
 """)
 _TRUTHS = word_set("hasattr isinstance callable issubclass")
 _KEPT_AS_WRITTEN = word_set("range enumerate zip torch.finfo numpy.finfo") | AUTOCASTS
@@ -140,8 +143,8 @@ class ImportedCalls(Layers):
         if name == "dict" and not given:
             op = Op(CALL, dict(passed.named), node, self.function)
             return Value(DICT, op, keys=tuple(passed.named), parts=tuple(passed.named.values()))
-        if name == "super":
-            return self.graph.above(self.function)
+        if name.partition(".")[0] in {"super", SUPER}:
+            return self._above(name, passed)
         if name == "setattr" and len(given) == 3 and isinstance(given[1].constant, str):
             self.set_attribute(dotted(node.args[0]), given[1].constant, given[0], given[2], node)
             return self.maker.literal(None, node)
@@ -157,6 +160,16 @@ class ImportedCalls(Layers):
             value.kind, value.detached = ARRAY, True
             value.range = _drawn(name, passed)
         return value
+
+    def _above(self, name: str, passed: Arguments) -> Value:
+        """`super()`, and what it is built as by `super().__init__(...)` if that is a layer of torch."""
+        owner = self.function.owner
+        if name == "super":
+            return self.graph.above(self.function)
+        if name == f"{SUPER}.__init__" and owner is not None:
+            layers = (full for full in self.graph.project.bases_of(owner) if full in MODULES)
+            self.function.stores.setdefault(SUPER, []).extend(self.layer(each, passed) for each in layers)
+        return self.unknown_call(Value(REFERENCE, None, name=name), passed)
 
     def _learned(self, name: str, passed: Arguments) -> Value:
         """`nn.Parameter(...)`: training moves it anywhere."""

@@ -9,6 +9,7 @@ from nanlint.analysis.origins import LAYERS
 from nanlint.analysis.patterns.exponentials import LOGS, QUOTIENTS, by_hand, is_bounded_on_a_path, is_shifted
 from nanlint.analysis.patterns.probabilities import origins
 from nanlint.analysis.relations import maker, op_behind, same
+from nanlint.analysis.selection import SUBSCRIPT
 from nanlint.ops.interval import INF
 from nanlint.word_sets import torch_names
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _AMPLIFYING = 0.05
 _SCALING = torch_names("mul div neg")
 _LOG_PROBABILITIES = torch_names("log_softmax nn.functional.logsigmoid")
-_SPLITTING = torch_names("chunk split unbind Tensor.chunk Tensor.split stack cat") | {ELEMENT}
+_SPLITTING = torch_names("chunk split unbind Tensor.chunk Tensor.split stack cat max amax") | {ELEMENT, SUBSCRIPT}
 _SQUARES = torch_names("pow square")
 _ADDING = torch_names("add sub")
 _PRODUCTS = torch_names("matmul mv mm bmm")

@@ -37,8 +37,8 @@ class Few(NamedTuple):
     """What selects them; None for those that were given."""
     is_by_name: bool = False
     """That it selects is only what its name suggests."""
-    is_by_shape: bool = False
-    """The shape of what is given decides, and most have more: a map of 1 x 1."""
+    is_decided_elsewhere: bool = False
+    """A mask from elsewhere decides, or the shape of what is given, which is rarely that of a map of 1 x 1."""
 
 
 LOSSES = frozenset(
@@ -68,8 +68,11 @@ def few_left(op: Op, operand: Value) -> Few | None:
     if not can_ignore or (target is not None and target.some):
         return None
     is_filled = target is not None and _is_filled_with(target, mark)
+    is_all = mark is not None and target is not None and _is_nothing_but(target, mark)
     is_stated = mark is not None and not mark.assumed and (op.module is None or _says_so_when_made(op.module))
     is_marked = is_stated and mark is not None and mark.constant in {_MARK, _RARE_MARK}
+    if is_all:
+        return Few(is_ordinary=True)
     if (op.module is not None and (is_marked or not is_filled)) or (op.function in LAYERS and _has_some_left(op)):
         return None  # that it ignores some is told of where it is made, if that says so
     return (
@@ -105,6 +108,13 @@ def _says_so_when_made(layer: Value) -> bool:
     return made is not None and not {"ignore_index", "2"}.isdisjoint(made.operands)
 
 
+def _is_nothing_but(target: Value, mark: Value) -> bool:
+    """`labels * 0 - 100`, on one path at least: no target is left."""
+    op = op_behind(target)
+    either = op.operands.values() if op is not None and op.function == JOIN else (target,)
+    return any(each.range.constant is not None and each.range.constant == mark.number for each in either)
+
+
 def _is_filled_with(target: Value, mark: Value | None, depth: int = _DEEPEST) -> bool:
     """Whether targets are set to the mark here: `labels.masked_fill(labels == pad, -100)`, and of those a part."""
     part = sliced(target)
@@ -133,22 +143,18 @@ def few(op: Op, subject: Value, *, is_spread: bool, others: Iterable[Op]) -> Few
     if not is_spread or _is_corrected(op):
         return None
     if along is not None and _is_of_places(along):
-        return Few(is_ordinary=False, is_by_shape=True)
+        return Few(is_ordinary=False, is_decided_elsewhere=True)
     return _few_given(op, subject, others) if is_of_all else _few_in_groups(subject, along)
 
 
 def _selected(value: Value) -> Few | None:
-    """What is left of a value by a mask, one that was made here or one from elsewhere that is called so."""
+    """What is left of a value by a mask, one that was made of values here or one from elsewhere; a mask of lengths leaves something."""
     mask = emptied_by(value)
     if mask is not None:
-        return Few(is_ordinary=_is_tested_here(mask), mask=mask)
+        is_tested, is_counted = maker(mask, _TESTS) is not None, is_of_lengths(mask)
+        return Few(is_ordinary=is_tested and not is_counted, mask=mask, is_decided_elsewhere=not is_tested)
     named = emptied_by(value, selects=suggests_mask)
     return Few(is_ordinary=False, mask=named, is_by_name=True) if named is not None else None
-
-
-def _is_tested_here(mask: Value) -> bool:
-    """A mask that was made of values here; of those from elsewhere, and those of lengths, nobody knows whether they leave nothing."""
-    return maker(mask, _TESTS) is not None and not is_of_lengths(mask)
 
 
 def _is_of_places(along: Value) -> bool:

@@ -100,6 +100,16 @@ def _fillings(value: Value, depth: int = _DEEPEST, *, is_added: bool = False) ->
         yield from _fillings(op.subject, depth - 1, is_added=is_added)
 
 
+def is_filled_with_infinity(value: Value) -> bool:
+    """Whether a mask has written +inf into scores, as `-float("-inf")` is: no softmax of such a row is a number."""
+    op = made_from(root(value))
+    if op is not None and op.function == JOIN:
+        return any(is_filled_with_infinity(each) for name, each in op.operands.items() if not name.startswith("round"))
+    sides = [kept(op, name) for name in ("input", "other")] if op is not None and op.function in {FILL, WHERE} else []
+    fills = [each.fill.range for each in sides if each is not None and each.fill is not None]
+    return any(reach.plus_inf and not reach.has_finite for reach in fills)
+
+
 def _filled(op: Op) -> Kept | None:
     """What is kept of the scores, where the rest is nothing but -inf."""
     sides = [kept(op, name) for name in ("input", "other")] if op.function in {FILL, WHERE} else []

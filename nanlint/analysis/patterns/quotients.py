@@ -11,6 +11,8 @@ from nanlint.analysis.relations import aligned, maker, op_behind, same
 from nanlint.word_sets import torch_names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nanlint.analysis.op_graph import Value
 
 
@@ -83,10 +85,32 @@ def is_share(part: Value | None, whole: Value) -> bool:
 
 def is_own_part(part: Value, of: Value | None) -> bool:
     """Whether both are parts of one thing, as coordinates are, or one a part of the other: `p[..., :2] / p[..., -1:]`."""
+    return any(_is_own_part(inner, outer) for inner in _either(part) for outer in _either(of))
+
+
+def _is_own_part(part: Value, of: Value) -> bool:
     inner, outer = sliced(part), sliced(of)
-    if inner is None or of is None:
+    if inner is None:
         return False
     return same(inner.subject, of) or (outer is not None and same(inner.subject, outer.subject))
+
+
+def is_aspect_ratio(above: Value | None, below: Value) -> bool:
+    """`(x2 - x1) / (y2 - y1)` of the corners of boxes: those without a height are everyday, drawn as a line or predicted early on."""
+    sides = [maker(each, frozenset({"torch.sub"})) for each in (above, below)]
+    corners = [corner for side in sides if side is not None for corner in side.operands.values()]
+    boxes = [sliced(next(_either(corner))) for corner in corners]
+    wholes = [box.subject for box in boxes if box is not None]
+    return len(wholes) == 4 and all(same(wholes[0], each) for each in wholes) and not same(above, below)
+
+
+def _either(value: Value | None) -> Iterator[Value]:
+    """What a value may be: itself, or each of those that are joined in it."""
+    op = op_behind(value) if value is not None else None
+    if value is not None:
+        yield from (
+            op.operands.values() if op is not None and op.function == JOIN and op.where != "element" else (value,)
+        )
 
 
 def is_relative_error(error: Value | None, of: Value) -> bool:

@@ -29,15 +29,17 @@ _CARRYING = tensor_methods("""
     median abs neg square sqrt pow gather index_select select narrow
 """) | {SUBSCRIPT, "torch.tensor", "torch.as_tensor"}
 # Of these a 0 is an everyday result: of equal values, below a bound, of a silent signal.
-_OFTEN_ZERO = torch_names("sub var nn.functional.mse_loss clamp clamp_min add maximum hypot")
+_OFTEN_ZERO = torch_names("sub var nn.functional.mse_loss clamp clamp_min add maximum hypot stft")
 _TOTALS, _SQUARES = torch_names("sum mean"), torch_names("pow square mul")
-_MADE_OF = _TOTALS | _SQUARES | {"torch.div", "torch.abs"}
+_MADE_OF = _TOTALS | _SQUARES | {"torch.div", "torch.abs", "torch.norm"}
 # Their own backward is 0 at 0, whatever comes in.
 _STOPPING = torch_names("relu nn.functional.relu6")
 _CLAMPS = torch_names("clamp clamp_min")
 _BOUNDING = torch_names("clamp clamp_min clamp_max maximum minimum masked_fill nan_to_num")
 _MATRIX_PRODUCTS = torch_names("matmul mm bmm")
-_LARGEST_EPS, _DEEPEST = 1e-3, 20
+_LARGEST_EPS, _ROUNDING, _DEEPEST = 1e-3, 1e-4, 20
+# Paths that join are followed for a few joins alone.
+_PATH = 6
 
 
 def what_is_zero(value: Value) -> Value:
@@ -105,7 +107,15 @@ def stops_gradient_at_zero(value: Value) -> bool:
 
 def breaks_at_zero(value: Value) -> bool:
     """Whether it is never negative, can be exactly 0, and a gradient passes there."""
-    return value.range.low >= 0 and reaches_zero(value) and not stops_gradient_at_zero(value)
+    is_never_negative = value.range.low >= 0 or _is_rest_of_square(value)
+    return is_never_negative and reaches_zero(value) and not stops_gradient_at_zero(value)
+
+
+def _is_rest_of_square(value: Value) -> bool:
+    """`1 - c * c` of a cosine: 0 or above, but for its last digits."""
+    less = maker(value, frozenset({"torch.sub"}))
+    is_rest = less is not None and less.operands["input"].number == 1 and squared(less.operands["other"]) is not None
+    return is_rest and value.range.low > -_ROUNDING
 
 
 def reaches_zero(value: Value, depth: int = 0) -> bool:
@@ -146,6 +156,8 @@ def is_often_zero(value: Value | None, depth: int = 0, *, is_summed: bool = Fals
     if op is None or value is None or value.presumed or depth == _DEEPEST or _is_apart(op):
         return False
     parts = list(op.operands.values())
+    if op.function == JOIN:
+        return any(is_often_zero(part, depth + _PATH, is_summed=is_summed) for part in parts)
     if op.function == "torch.add":
         made = [op_behind(part) for part in parts]
         if any(each is not None and _is_apart(each) for each in made):

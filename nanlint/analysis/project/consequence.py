@@ -8,8 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import DICT, PARAMETER, TUPLE, Op, Value
-from nanlint.word_sets import word_set
+from nanlint.analysis.op_graph import (
+    ATTRIBUTE,
+    CALL,
+    DICT,
+    ELEMENT,
+    FUNCTION,
+    INSTANCE,
+    JOIN,
+    PARAMETER,
+    TUPLE,
+    Op,
+    Value,
+)
+from nanlint.analysis.relations import root
+from nanlint.word_sets import torch_names, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +40,9 @@ _ENDS = {"backward": BACKWARD, "written": WRITTEN, "stored": KEPT}
 # What is trained on does not depend on what they read, but for how many there are.
 _ONLY_COUNTING = word_set("torch.Tensor.size torch.Tensor.numel len")
 _MOST_ELEMENTS = 200
+_HANDED_OVER = frozenset({PARAMETER, ATTRIBUTE, ELEMENT})
+_HOLDING = torch_names("nn.ModuleList nn.ModuleDict nn.Sequential") | {JOIN, ELEMENT}
+_UNOPENED = frozenset({FUNCTION, INSTANCE})
 
 
 class Consequence:
@@ -48,15 +64,35 @@ class Consequence:
     def _link(self, function: Function) -> None:
         """Lead from what is passed to the parameters, and from what is returned to the calls."""
         for op in function.ops:
-            self._inputs[op] = self._made_of(op)
+            self._inputs.setdefault(op, []).extend(self._made_of(op))
+            self._link_given(op)
         for name, value in function.parameters.items():
             if value.op is not None and value.op.function == PARAMETER:
                 passed = [site.arguments[name] for site in function.calls if name in site.arguments]
-                self._inputs[value.op] = [maker for each in passed for maker in _makers(each)]
+                self._inputs.setdefault(value.op, []).extend(maker for each in passed for maker in _makers(each))
         if function.result is not None:
             makers = list(_makers(function.result))
             for site in function.calls:
                 self._inputs.setdefault(site.op, []).extend(makers)
+
+    def _link_given(self, call: Op) -> None:
+        """A call of what a caller has handed over, a model or a distance: lead to what it returns, and from what it takes."""
+        owner, method = call.operands.get("()"), ""
+        if owner is None and call.function == CALL and call.where.startswith("."):
+            owner, method = call.subject, call.where[1:]
+        held = root(owner) if owner is not None else None
+        if held is None or held.op is None or held.op.function not in _HANDED_OVER:
+            return
+        given = [value for name, value in call.operands.items() if name != "()" and not (method and name == "input")]
+        for each in _either(self._graph.with_callers(held)):
+            called = self._graph.called_by(each, method)
+            if called is None or called.result is None:
+                continue
+            self._inputs[call] += _makers(called.result)
+            for place, (name, parameter) in enumerate(called.parameters.items()):
+                passed = call.operands.get(name) or (given[place] if place < len(given) else None)
+                if parameter.op is not None and passed is not None:
+                    self._inputs.setdefault(parameter.op, []).extend(_makers(passed))
 
     def _made_of(self, op: Op) -> list[Op]:
         """What an operation is made of; what becomes of a copy becomes of what it was copied from, too."""
@@ -93,6 +129,22 @@ class Consequence:
         if function.name == "forward" and function.owner is not None:
             return OUTPUT if self._graph.project.is_module_class(function.owner) else 0
         return RETURNED if not function.calls else 0
+
+
+def _either(value: Value) -> Iterator[Value]:
+    """What a value may be: itself, each of those that are joined in it, each layer of the list that it is taken from."""
+    waiting = [value]
+    for _ in range(_MOST_ELEMENTS):
+        if not waiting:
+            return
+        current = waiting.pop()
+        yield current
+        op = current.op
+        if current.kind in _UNOPENED or op is None:
+            continue
+        if op.function in _HOLDING or op.where == "comprehension" or "stored" in op.operands:
+            waiting += op.operands.values()
+        waiting += current.parts
 
 
 def _makers(value: Value) -> Iterator[Op]:

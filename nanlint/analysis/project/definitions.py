@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -190,7 +191,8 @@ class Module:
         self.classes: dict[str, Class] = {}
         self.shadowed: list[Function] = []
         """Functions and methods whose name a later definition takes: on another branch, for another type, of a property."""
-        self.assigned: set[str] = set()
+        self.assigned: Counter[str] = Counter()
+        """The names that its own code binds, and how often that is written."""
         self.interpreted: list[Function] = []
         """Its functions that were interpreted, inner ones too, in that order."""
         self.rebound: set[str] = set()

@@ -59,6 +59,7 @@ class Graph(Names, Objects):
         self._references: dict[str, Value] = {}
         self._looked_for: set[tuple[Module, str]] = set()
         """Names that are being looked for, each in one file."""
+        self._running_files: dict[Module, Interpreter] = {}
         self.done: list[Function] = []
         self.restoring = Restoring(self)
         """Which calls restore the saved state of what."""
@@ -76,14 +77,19 @@ class Graph(Names, Objects):
         function.is_running = True
         self._depth += 1
         nesting = self.nesting
+        interpreter = Interpreter(self, function, closure)
+        if function is function.module.body:
+            self._running_files[function.module] = interpreter
         try:
-            Interpreter(self, function, closure).run()
+            interpreter.run()
         except RecursionError:
             function.result, function.is_too_deep = None, True
         finally:
             self._depth -= 1
             self.nesting = nesting
             function.is_running = False
+        if function is function.module.body:
+            del self._running_files[function.module]
         function.is_done = True
         self.done.append(function)
         function.module.interpreted.append(function)

@@ -117,7 +117,10 @@ class Project:
             stem = os.path.join(folder, *parts)
             known = [path for path in (f"{stem}.py", os.path.join(stem, "__init__.py")) if path in self._all]
             return known[0] if known else None
-        found = self._by_name.get(".".join(parts), ()) if parts else ()
+        named = self._by_name.get(".".join(parts), ()) if parts else ()
+        found = [
+            path for path in named if path != module.path
+        ] or named  # `lpips/lpips.py` that imports lpips means the package
         if not found:
             return None
         return max(found, key=lambda path: (len(os.path.commonprefix([path, module.path])), -len(path)))

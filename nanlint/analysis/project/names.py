@@ -5,15 +5,18 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING
 
-from nanlint.analysis.op_graph import ATTRIBUTE, CLASS, FUNCTION, REFERENCE, Value
+from nanlint.analysis.op_graph import ATTRIBUTE, CLASS, FUNCTION, INSTANCE, LAYER, NOTHING, REFERENCE, Value
 from nanlint.analysis.project.definitions import Class, Function, Module
 from nanlint.ops.names import CANONICAL
 
 if TYPE_CHECKING:
+    from nanlint.analysis.interpreter.statements import Interpreter
     from nanlint.analysis.make import Maker
     from nanlint.analysis.project.index import Project
 
 _BUILTINS = frozenset(vars(builtins))
+# What stays what it is once it was made.
+_LASTING = frozenset({INSTANCE, LAYER, FUNCTION, CLASS, REFERENCE})
 
 
 class Names:
@@ -23,6 +26,7 @@ class Names:
     maker: Maker
     _references: dict[str, Value]
     _looked_for: set[tuple[Module, str]]
+    _running_files: dict[Module, Interpreter]
 
     def global_value(self, module: Module, name: str) -> Value:
         """What a name stands for that the function itself does not bind."""
@@ -41,15 +45,24 @@ class Names:
             return Value(CLASS, None, target=module.classes[name], name=name)
         if name in module.rebound:
             return self.maker.unknown(ATTRIBUTE, name, None, None)
-        if name in module.assigned and self.run(module.body):
-            held = module.body.parameters.get(name)
-            if held is not None:
-                return held
+        held = self._bound_by_its_code(module, name)
+        if held is not None:
+            return held
         if name in module.imports:
             return self.imported(module.imports[name], module)
         if name in _BUILTINS and name not in module.assigned:
             return self.reference(name)
         return self._from_a_star(module, name)
+
+    def _bound_by_its_code(self, module: Module, name: str) -> Value | None:
+        """What the file's own code has bound a name to; while that code runs, the objects and constants that it binds once."""
+        if name not in module.assigned:
+            return None
+        if self.run(module.body):
+            return module.body.parameters.get(name)
+        running = self._running_files.get(module)
+        held = running.env.names.get(name) if running is not None and module.assigned[name] == 1 else None
+        return held if held is not None and (held.kind in _LASTING or held.constant is not NOTHING) else None
 
     def _from_a_star(self, module: Module, name: str) -> Value | None:
         """What `from .constants import *` brings under a name; nothing that begins with an underscore."""

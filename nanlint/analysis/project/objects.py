@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.op_graph import ATTRIBUTE, CALL, CLASS, FUNCTION, INSTANCE, Op, Value
+from nanlint.analysis.project.definitions import Class, Function
 from nanlint.ops.interval import FINITE
 from nanlint.word_sets import word_set
 
@@ -12,9 +13,10 @@ if TYPE_CHECKING:
     import ast
 
     from nanlint.analysis.make import Maker
-    from nanlint.analysis.project.definitions import Class, Function, Module
+    from nanlint.analysis.project.definitions import Module
     from nanlint.analysis.project.index import Project
 
+SUPER = "super()"
 _BUILDING = word_set("__init__ setup reset_parameters build __post_init__ _build __new__")
 
 
@@ -86,11 +88,21 @@ class Objects:
         """What runs when an object of the class is called."""
         return self.project.method(owner, "forward") or self.project.method(owner, "__call__")
 
+    def called_by(self, value: Value, method: str = "") -> Function | None:
+        """The function that runs when a value is called, or a method of it."""
+        if value.kind is FUNCTION and isinstance(value.target, Function):
+            return value.target if not method else None
+        if not isinstance(value.target, Class):
+            return None
+        return self.project.method(value.target, method) if method else self.calling_method(value.target)
+
     def above(self, function: Function) -> Value:
-        """What `super()` is, if the class above is of the project."""
+        """What `super()` is: of the class above, if that is of the project, or the layer of torch that it was built as."""
         owner = function.owner
         lineage = self.project.lineage(owner) if owner is not None else []
-        return Value(INSTANCE, None, target=lineage[1]) if len(lineage) > 1 else self.reference("super()")
+        if owner is None or len(lineage) > 1:
+            return Value(INSTANCE, None, target=lineage[1]) if owner is not None else self.reference(SUPER)
+        return self._stored(owner, SUPER, is_exact=True) or self.reference(SUPER)
 
     # -- what the graph does --------------------------------------------------------------------------------------
 

@@ -41,6 +41,9 @@ _LONGEST = 120
 _DEEPEST = 60
 _ANSWERS = frozenset({AND, OR, NOT, IS_NONE})
 _MOST_LOOKED_AT = 600
+# Loops in loops, as far as they are followed.
+_MOST_LOOPS = 3
+ROUND = "round"
 
 
 class Replay:
@@ -64,6 +67,8 @@ class Replay:
         self._is_whole = is_whole
         self._known: dict[int, Value] = {}
         self._kept: list[Value] = []
+        self._taken: dict[Op, Value] = {}
+        """What the names of a loop are taken to hold at the start of each round."""
         self._left = _LONGEST
         self._depth = 0
         self._freed: set[int] = set()
@@ -102,6 +107,10 @@ class Replay:
             )
         if op.function == CALL and self._call is not None:
             return self._left_alone(value)
+        if op.function == JOIN and any(name.startswith(ROUND) for name in op.operands):
+            kept = self._taken.get(op) or self._kept_by_loop(op)
+            if kept is not None:
+                return kept
         operands = {name: self.of(each) for name, each in op.operands.items()}
         if all(operands[name] is each for name, each in op.operands.items()):
             return value
@@ -113,6 +122,22 @@ class Replay:
         if is_freed:
             self._freed.add(id(made))
         return made
+
+    def _kept_by_loop(self, op: Op) -> Value | None:
+        """What a loop was given, if no round makes more of it: taken to be so, each round must leave it so."""
+        first = [self.of(each) for name, each in op.operands.items() if not name.startswith(ROUND)]
+        entering = self._graph.maker.join(first, op.node, op.scope)
+        if not entering.is_known or len(self._taken) == _MOST_LOOPS:
+            return None
+        known, count = self._known, len(self.made)
+        self._known, self._taken[op] = {}, entering
+        rounds = [self.of(each) for name, each in op.operands.items() if name.startswith(ROUND)]
+        self._known = known
+        del self._taken[op]
+        if all(each.range.is_subset(entering.range) for each in rounds):
+            return self._graph.maker.join([*first, *rounds], op.node, op.scope).but(range=entering.range)
+        del self.made[count:]
+        return None
 
     def _left_alone(self, value: Value) -> Value:
         """What is not repeated: as it was, unless that may rest on a default which does not hold here."""
