@@ -17,7 +17,7 @@ import torch
 from nanlint.plot.axis import Axis
 from nanlint.plot.draw import figure
 from nanlint.trace.batch_rows import rows_of
-from nanlint.trace.drawing import bars
+from nanlint.trace.page import bars
 from tests.tracing import SCRIPTS, trace
 
 if TYPE_CHECKING:

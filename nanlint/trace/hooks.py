@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
@@ -11,74 +11,51 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from nanlint.trace.own_updates import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+
+    from nanlint.trace.session import Session
 
 
 _HOOKS = ("_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_forward_hooks")
 """Where a module keeps those on its calls."""
 
 
-class Listener(Protocol):
-    """What is told to a session."""
-
-    def before_step(self, optimizer: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """An optimizer is about to step; may change its arguments."""
-        ...
-
-    def after_step(self, optimizer: Any, args: Any, options: Any) -> None:
-        """It has."""
-
-    def optimizer_made(self) -> None:
-        """The script has one."""
-
-    def before_backward(self, losses: Sequence[torch.Tensor]) -> bool:
-        """A backward pass begins; whether to tell of its gradients, because no optimizer will."""
-        ...
-
-    def before_gradients(self, outputs: Any, inputs: Any, options: dict[str, Any]) -> bool:
-        """The same for gradients that are returned."""
-        ...
-
-    def after_backward(self, gradients: list[torch.Tensor] | None) -> None:
-        """They are there; without a list they are at the leaves."""
-
-
 class Hooks:
     """In force from `install` to `remove`."""
 
-    def __init__(self, listener: Listener) -> None:
-        self._listener = listener
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._steps: list[Any] = []
         self._originals = (torch.autograd.backward, torch.autograd.grad, torch.optim.Optimizer.__init__)
 
     def install(self) -> None:
         """Listen to every optimizer and backward pass of this process."""
-        listener = self._listener
+        session = self._session
         run_backward, take_gradients, make_optimizer = self._originals
 
         def backward(tensors: Any, *args: Any, **options: Any) -> None:
             losses = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
-            is_told = listener.before_backward(losses)
+            is_told = session.before_backward(losses)
             run_backward(losses, *args, **options)
             if is_told:
-                listener.after_backward(None)
+                session.after_backward(None)
 
         def grad(outputs: Any, inputs: Any, *args: Any, **options: Any) -> Any:
-            is_told = listener.before_gradients(outputs, inputs, options)
+            is_told = session.before_gradients(outputs, inputs, options)
             results = take_gradients(outputs, inputs, *args, **options)
             if is_told:
-                listener.after_backward([values for each in results if (values := plain(each)) is not None])
+                session.after_backward([values for each in results if (values := plain(each)) is not None])
             return results
 
         def make(optimizer: Any, *args: Any, **options: Any) -> None:
-            listener.optimizer_made()
+            session.optimizer_made()
             make_optimizer(optimizer, *args, **options)
 
         torch.autograd.backward, torch.autograd.grad = backward, grad
         torch.optim.Optimizer.__init__ = make  # type: ignore[method-assign, assignment] # every optimizer of torch passes here
         self._steps = [
-            register_optimizer_step_pre_hook(listener.before_step),
-            register_optimizer_step_post_hook(listener.after_step),
+            register_optimizer_step_pre_hook(session.before_step),
+            register_optimizer_step_post_hook(session.after_step),
         ]
 
     def remove(self) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nanlint.plot.draw import figure
 from nanlint.plot.html_page import marked, whole
-from nanlint.trace.drawing import bars
 from nanlint.trace.text import code_lines, headline, shown_stats
 from nanlint.trace.words import number
 
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
     from nanlint.trace.readings import Reading
 
 Curve = list[tuple[float, float]]
+WIDTH, HEIGHT = 460, 170
+LEFT, RIGHT, TOP, BOTTOM = 56, 12, 10, 24
+"""Of a histogram."""
 _QUANTITIES = (
     ("loss", "loss"),
     ("gradient_norm", "gradient norm, before clipping"),
@@ -209,3 +211,22 @@ def _environment(diagnosis: Diagnosis) -> Iterator[str]:
     for name, value in diagnosis.environment.items():
         yield f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>"
     yield "</table>"
+
+
+def bars(counts: Sequence[int], low: str, high: str) -> str:
+    """A histogram; the ends of its range are written below."""
+    top, room = max(counts), WIDTH - LEFT - RIGHT
+    width = room / len(counts)
+    boxes = "".join(
+        f'<rect x="{LEFT + index * width:.1f}" y="{HEIGHT - BOTTOM - size:.1f}" width="{max(width - 1, 1):.1f}" '
+        f'height="{size:.1f}" fill="var(--ink0)"/>'
+        for index, size in enumerate((HEIGHT - TOP - BOTTOM) * count / top for count in counts)
+    )
+    floor = HEIGHT - BOTTOM
+    axes = (
+        f'<path d="M{LEFT} {TOP} V{floor} H{WIDTH - RIGHT}" fill="none" stroke="var(--axis)"/>'
+        f'<text x="{LEFT}" y="{HEIGHT - 6}">{low}</text>'
+        f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 6}" text-anchor="end">{high}</text>'
+        f'<text x="{LEFT - 6}" y="{TOP + 8}" text-anchor="end">{top:,}</text>'
+    )
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" aria-label="histogram">{axes}{boxes}</svg>'

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import platform
+import shlex
 import sys
 import threading
 import traceback
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+import torch
+
+from nanlint import __version__
 from nanlint.errors import ExitCode, NanlintError
 from nanlint.trace import batch_rows, ranks
 from nanlint.trace.diagnosis import Diagnosis, Found
-from nanlint.trace.environment import environment
 from nanlint.trace.programs import run_module, run_script
 from nanlint.trace.repro import write_repro
 from nanlint.trace.session import Session
@@ -27,8 +32,6 @@ from nanlint.trace.vitals import Vitals
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import TracebackType
-
-    import torch
 
     from nanlint.trace.events import Event
 
@@ -157,7 +160,7 @@ class _Teller:
         repro = write_repro(diagnosis, origin, folder)
         diagnosis.repro = str(repro) if repro else ""
         add_finding(diagnosis)
-        diagnosis.environment = environment(self._plan.words)
+        diagnosis.environment = _environment(self._plan.words)
         self._add_batch(diagnosis)
         all_found = ranks.exchange(diagnosis, folder)
         merged = ranks.merged(all_found)
@@ -193,3 +196,23 @@ class _Teller:
             self._err.write(f"nanlint: cannot write {path}: {error.strerror}\n")
         else:
             self._err.write(f"  report: {path} ({headline(diagnosis)})\n")
+
+
+def _environment(words: Sequence[str]) -> dict[str, str]:
+    """Command, versions, device and date, as whoever reads the report a week later wants to know them."""
+    return {
+        "command": shlex.join(words),
+        "date": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %Z"),
+        "device": ", ".join(_devices()),
+        "torch": str(torch.__version__),
+        "python": platform.python_version(),
+        "nanlint": __version__,
+        "system": platform.platform(),
+    }
+
+
+def _devices() -> list[str]:
+    """The GPUs that torch sees, else the processor."""
+    if torch.cuda.is_available():
+        return [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+    return [f"cpu ({platform.machine()}, {torch.get_num_threads()} threads)"]
