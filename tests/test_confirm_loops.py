@@ -176,3 +176,16 @@ def test_the_step_of_another_optimizer_is_no_step_behind_the_fault(tmp_path: Pat
             other.step()
     """
     assert verdict_on(tmp_path, text, "NAN405").kind is VerdictKind.NOT_REPRODUCED
+
+
+def test_a_default_that_leads_past_the_flagged_line_is_replaced(tmp_path: Path) -> None:
+    text = """
+    def train(model, optimizer, batches, clip=None):
+        for batch in batches:
+            optimizer.zero_grad()
+            model(batch).mean().backward()
+            if clip is not None:
+                torch.nn.utils.clip_grad_norm_(model.parameters(), clip)  # here
+            optimizer.step()
+    """
+    assert verdict_on(tmp_path, text, "NAN403").kind is VerdictKind.CONFIRMED

@@ -37,12 +37,17 @@ def _found(report: Report) -> str:
 
 
 def _run(report: Report) -> str:
-    """How often each verdict was given; empty if nothing was run."""
+    """How often each verdict was given, and what to do next; empty if nothing was run."""
     kinds = [finding.verdict.kind.value for finding in report.findings if finding.verdict]
     counts = [f"{kinds.count(kind)} {kind}" for kind in _VERDICTS if kind in kinds]
-    return f"Run: {', '.join(counts)}." if counts else ""
+    steps = [step for kind, step in _NEXT.items() if kind in kinds]
+    return " ".join([f"Run: {', '.join(counts)}.", *steps]) if counts else ""
 
 
+_NEXT = {
+    "confirmed": "Add --save DIR to keep a test that fails until it is mended.",
+    "not-runnable": "What is not-runnable says which inputs to supply.",
+}
 _VERDICTS = ("confirmed", "reachable", "flaky", "not-reproduced", "not-runnable")
 
 

@@ -34,5 +34,15 @@ def chunks(report: Report, *, closing: bool = True) -> Iterator[str]:
 def _line(finding: Finding) -> str:
     safe = finding.fix is not None and finding.fix.applicability is Applicability.SAFE
     marker = "[*] " if safe else ""
-    verdict = f" ({verdict_words(finding)})" if finding.verdict else ""
+    verdict = f" ({': '.join(filter(None, (verdict_words(finding), _reason(finding))))})" if finding.verdict else ""
     return f"{place(finding)}: {finding.code} {marker}{one_line(finding.message)} [{finding.name}]{verdict}"
+
+
+def _reason(finding: Finding) -> str:
+    """What was seen when it was run, or why it could not be run; cut where it is long, the full report has it all."""
+    reason = one_line((finding.verdict and finding.verdict.reason) or "")
+    return reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}…"
+
+
+_LONGEST = 160
+"""Characters of a reason."""

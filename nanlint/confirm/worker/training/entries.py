@@ -25,6 +25,8 @@ from nanlint.confirm.worker.training.unbuilt import built, completed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from nanlint.confirm.conditions import Demand
+
 Json = dict[str, Any]
 SUPPLIED = "nanlint_inputs()"
 LOOP = "the loop"
@@ -139,7 +141,7 @@ def call(name: str, target: Json, recipe: Json, guessed: list[str]) -> object:
     module = _module_of(target)
     first, _, method = name.partition(".")
     thing, things = getattr(module, first), Things(recipe, module, guessed)
-    wanted = {demand.path: demand.value for demand in demands_on(target) if demand.what == "is"}
+    wanted = {one.path: _demanded(one, things) for one in demands_on(target) if "key" not in one.what}
     for missing in recipe.get("globals", ()):
         # A script defines it where it is run as one.
         guessed.append(missing)
@@ -156,6 +158,11 @@ def call(name: str, target: Json, recipe: Json, guessed: list[str]) -> object:
     for _ in range(ROUNDS):
         result = function(**things.for_function(function, wanted))
     return result
+
+
+def _demanded(demand: Demand, things: Things) -> Any:
+    """A value that leads to the flagged line: the one that a test asks for, or something instead of None."""
+    return things.attribute(demand.path, Uses()) if demand.what in {"given", "true"} else demand.value
 
 
 def _module_of(target: Json) -> types.ModuleType:

@@ -81,7 +81,8 @@ class Things:
         starred = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
         wanted = [p for p in signature.parameters.values() if p.default is p.empty and p.kind not in starred]
         uses = signature_of(function).uses
-        demanded = {name: value for name, value in (wanted_values or {}).items() if name in signature.parameters}
+        optional = [one.name for one in signature.parameters.values() if one.default is not one.empty]
+        demanded = {name: (wanted_values or {})[name] for name in optional if name in (wanted_values or {})}
         return {one.name: self._named(one, uses.get(one.name, Uses())) for one in wanted} | demanded
 
     def attribute(self, name: str, uses: Uses) -> Any:
