@@ -29,6 +29,13 @@ def in_format(value: Value, dtype: str, maker: Maker, depth: int = _DEEPEST, *, 
     """
     if value.dtype or value.kind in {TEXT, TUPLE} or value.number is not None:
         return value
+    key = (value, dtype, depth, is_cast)
+    if key not in maker.formatted:
+        maker.formatted[key] = _formatted(value, dtype, maker, depth, is_cast=is_cast)
+    return maker.formatted[key]
+
+
+def _formatted(value: Value, dtype: str, maker: Maker, depth: int, *, is_cast: bool) -> Value:
     if is_cast and value.learned:
         return value.but(dtype=FLOAT32.name, key=value.key)
     op = value.op

@@ -22,9 +22,13 @@ _DEEPEST = 8
 def joined(values: Sequence[Value], node: ast.AST | None, scope: Function | None, depth: int = 0) -> Value:
     """What is true whichever of them it is."""
     distinct = list({id(value): value for value in values}.values())
-    if any(value.kind in _USED_OR_RAISES for value in distinct):
+    if len(distinct) == 1:
+        return distinct[0]
+    kinds = {value.kind for value in distinct}
+    if NONE in kinds and not kinds.isdisjoint(_USED_OR_RAISES):
         # `except ImportError: torch = None`: who uses it there gets an error, and no number.
         distinct = [value for value in distinct if value.kind is not NONE]
+        kinds.discard(NONE)
     if len(distinct) == 1:
         return distinct[0]
     first = distinct[0]
@@ -33,7 +37,6 @@ def joined(values: Sequence[Value], node: ast.AST | None, scope: Function | None
     for value in distinct[1:]:
         reach = reach.join(value.range)
     op = Op(JOIN, {str(place): value for place, value in enumerate(distinct)}, node, scope)
-    kinds = {value.kind for value in distinct}
     if same:
         return first.but(range=reach, op=op, some=min(value.some for value in distinct))
     result = Value(kinds.pop() if len(kinds) == 1 else UNKNOWN, op, range=reach)
@@ -47,9 +50,9 @@ def joined(values: Sequence[Value], node: ast.AST | None, scope: Function | None
     result.some = min(value.some for value in distinct)
     result.presumed = all(value.presumed or value.range.low > 0 for value in distinct)
     if (
-        len({(value.kind, len(value.parts), value.keys) for value in distinct}) == 1
-        and first.kind is not UNKNOWN
+        result.kind is not UNKNOWN
         and depth < _DEEPEST
+        and len({(len(value.parts), value.keys) for value in distinct}) == 1
     ):
         result.keys = first.keys
         result.parts = tuple(
@@ -75,8 +78,7 @@ def alternatives(value: Value, kinds: frozenset[str]) -> list[Value]:
 
 def _common(values: Sequence[Any], otherwise: Any) -> Any:
     first = values[0]
-    return (
-        first
-        if all(value is first or (type(value) is type(first) and value == first) for value in values)
-        else otherwise
-    )
+    for value in values:
+        if value is not first and (type(value) is not type(first) or value != first):
+            return otherwise
+    return first

@@ -75,6 +75,8 @@ class Maker:
 
     def __init__(self) -> None:
         self._keys: dict[tuple[object, ...], tuple[int]] = {}
+        self.formatted: dict[tuple[Value, str, int, bool], Value] = {}
+        """What `in_format` has made of values."""
 
     def literal(self, constant: object, node: ast.AST | None = None, *, assumed: bool = False) -> Value:
         """The value of a constant."""

@@ -100,7 +100,9 @@ class Op:
     @property
     def subject(self) -> Value | None:
         """The operand that the operation is about: its first."""
-        return next(iter(self.operands.values()), None)
+        for value in self.operands.values():
+            return value
+        return None
 
     def __repr__(self) -> str:
         line = getattr(self.node, "lineno", "?")

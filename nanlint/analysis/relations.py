@@ -58,9 +58,10 @@ def root(value: Value, *, moved: bool = True) -> Value:
     """What a value is a view of: the same numbers; with `moved` also in other places."""
     for _ in range(_DEEPEST * 4):
         op = made_from(value)
-        inside = op.subject if op is not None else None
-        is_moved = moved and op is not None and (op.function in _MOVING or _takes_all(op))
-        if op is None or inside is None or not (op.function in _IN_PLACE or is_moved):
+        if op is None or not (op.function in _IN_PLACE or (moved and (op.function in _MOVING or _takes_all(op)))):
+            return value
+        inside = op.subject
+        if inside is None:
             return value
         value = inside
     return value

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.listed_nodes import assigned_in
@@ -37,18 +35,12 @@ def _answers(name: str, function: Function, file: FileInProject) -> list[object]
     """The constants that a parameter, or an attribute of the object, can be; None if one is not known."""
     owner, attribute = function.owner, name.removeprefix("self.")
     if attribute != name and owner is not None:
-        if any(_set_from_outside(attribute).search(module.text) for module in file.graph.project.modules):
+        if any(attribute in module.sets_of_others for module in file.graph.project.modules):
             return None
         held = file.graph.attribute(owner, attribute, Value(INSTANCE, target=owner), function.node)
         return _constants(held, file, _DEEPEST)
     is_passed = name in function.parameters and name not in assigned_in(function.node)
     return _passed(function, name, file) if is_passed else None
-
-
-@lru_cache
-def _set_from_outside(attribute: str) -> re.Pattern[str]:
-    """`model.attribute = ...`, by others than its own methods."""
-    return re.compile(rf"(?<!\bself)\.{attribute}\s*=(?!=)")
 
 
 def _conditions(node: ast.AST, line: int) -> Iterator[tuple[ast.expr, bool]]:

@@ -17,6 +17,7 @@ _MOST_BEHIND = 60
 
 def may_use(op: Op, function: Function) -> list[Op]:
     """The operations that are given the result of `op`: as it is, as a view, a part, or one of several paths, in the order of the code."""
+    function = function.caller or function
     known = function.uses
     if known is None or known[0] != len(function.ops):
         known = function.uses = len(function.ops), _listed(function.ops)

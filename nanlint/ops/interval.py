@@ -132,6 +132,8 @@ class Interval:
 
     def meet(self, other: Interval) -> Interval:
         """What is in both: what a guard leaves."""
+        if self is other:
+            return self
         return Interval(
             max(self.low, other.low),
             min(self.high, other.high),
@@ -144,11 +146,15 @@ class Interval:
 
     def meets(self, other: Interval) -> bool:
         """Whether some value is in both."""
+        if (self.nan and other.nan) or (self.plus_inf and other.plus_inf) or (self.minus_inf and other.minus_inf):
+            return True
+        if max(self.low, other.low) > min(self.high, other.high):
+            return False
         return not self.meet(other).is_empty
 
     def is_subset(self, other: Interval) -> bool:
         """Whether every value of this one is in `other`."""
-        return self.join(other) == other
+        return self is other or self.join(other) == other
 
     # Parts of it
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nanlint.model import Direction
 from nanlint.ops.interval import Interval
@@ -41,13 +42,19 @@ class Zone:
 
     def meets_ordinarily(self, reach: Interval) -> bool:
         """Whether it can with 0, an infinity, or a value of ordinary size: not with 1e-38 or 1e19 alone."""
-        small, large = ORDINARY
-        parts = (
-            Interval(0.0, 0.0, reach.minus_inf, reach.plus_inf),
-            Interval(small, large),
-            Interval(-large, -small),
-        )
-        return any(self.meets(reach.meet(part)) for part in parts)
+        return _meet_ordinarily(self.values, reach)
 
     def __str__(self) -> str:
         return " or ".join(map(str, self.values))
+
+
+@lru_cache(maxsize=16384)
+def _meet_ordinarily(values: tuple[Interval, ...], reach: Interval) -> bool:
+    """Whether one of `values` is met by what is ordinary of `reach`: a few ranges are asked about again and again."""
+    small, large = ORDINARY
+    parts = (
+        Interval(0.0, 0.0, reach.minus_inf, reach.plus_inf),
+        Interval(small, large),
+        Interval(-large, -small),
+    )
+    return any(value.meets(reach.meet(part)) for part in parts for value in values)

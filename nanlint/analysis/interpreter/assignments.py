@@ -180,9 +180,10 @@ class Assignments(Calls):
     def change(self, held: Value, value: Value, target: ast.AST) -> None:
         """What `held` was holds `value` from now on, under every name; what shares its memory holds some of it."""
         changed = storages(held)
+        made = made_from(held) if held.kind is not UNKNOWN else None
         self.changes_seen += 1
         for name, other in list(self.env.names.items()):
-            after = self._after(other, held, value, changed)
+            after = self._after(other, held, value, (made, changed))
             if after is not other:
                 self.env.names[name] = after
         text = dotted(target)
@@ -201,17 +202,20 @@ class Assignments(Calls):
             op.where, op.in_place = "changed", True
             self.change(held, Value(UNKNOWN, op), node)
 
-    def _after(self, other: Value, held: Value, value: Value, changed: frozenset[Op], depth: int = 0) -> Value:
-        """What `other` is after the change."""
-        if (
-            other is held or (other.op is not None and made_from(other) is made_from(held))
-        ) and held.kind is not UNKNOWN:
+    def _after(
+        self, other: Value, held: Value, value: Value, memory: tuple[Op | None, frozenset[Op]], depth: int = 0
+    ) -> Value:
+        """What `other` is after the change of what was made by the first of `memory` and lies in the rest."""
+        op, (made, changed) = other.op, memory
+        if (other is held and held.kind is not UNKNOWN) or (
+            made is not None and op is not None and made_from(other) is made
+        ):
             return value
-        if other.kind in {TUPLE, DICT} and other.parts and depth < _DEEPEST_PART:
-            parts = tuple(self._after(part, held, value, changed, depth + 1) for part in other.parts)
+        if other.parts and depth < _DEEPEST_PART and other.kind in {TUPLE, DICT}:
+            parts = tuple(self._after(part, held, value, memory, depth + 1) for part in other.parts)
             if any(new is not old for new, old in zip(parts, other.parts, strict=True)):
                 return other.but(parts=parts, key=object())
-        if other.op is None or changed.isdisjoint(storages(other)):
+        if op is None or changed.isdisjoint(op.storage if op.storage is not None else storages(other)):
             return other
         op = Op(JOIN, {"0": other, "1": value}, None, self.function)
         op.where, op.in_place = "changed", True

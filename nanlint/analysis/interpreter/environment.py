@@ -88,18 +88,18 @@ class Env:
     def _seen_by_its_operands(self, value: Value, maker: Maker) -> Value:
         """A difference of what is not equal is not 0; a quotient is no NaN where its denominator is not 0."""
         op = value.op
-        operands = (op.operands.get("input"), op.operands.get("other")) if op is not None else (None, None)
-        if op is None or operands[0] is None or operands[1] is None:
+        if op is None or op.function not in {"torch.sub", "torch.div"}:
+            return value
+        operands = (op.operands.get("input"), op.operands.get("other"))
+        if operands[0] is None or operands[1] is None:
             return value
         if op.function == "torch.sub":
             guard = self.guards.get((operands[0].key, operands[1].key))
             left = value.range.meet(guard.range) if guard is not None else value.range
             return maker.guarded(value, left) if left != value.range and not left.is_empty else value
-        if op.function == "torch.div":
-            guard = self.guards.get(operands[1].key)
-            is_safe = guard is not None and operands[1].range.has_zero and not guard.range.has_zero
-            return maker.guarded(value, value.range.without_nan()) if is_safe else value
-        return value
+        guard = self.guards.get(operands[1].key)
+        is_safe = guard is not None and operands[1].range.has_zero and not guard.range.has_zero
+        return maker.guarded(value, value.range.without_nan()) if is_safe else value
 
 
 def _both(before: Guard | None, bound: Told) -> Guard:

@@ -96,8 +96,13 @@ class Consequence:
 
     def _made_of(self, op: Op) -> list[Op]:
         """What an operation is made of; what becomes of a copy becomes of what it was copied from, too."""
-        makers = [maker for name, value in op.operands.items() if name != "result" for maker in _makers(value)]
-        return [*makers, op.copy_of] if op.copy_of is not None else makers
+        makers: list[Op] = [op.copy_of] if op.copy_of is not None else []
+        for name, value in op.operands.items():
+            if value.parts and name != "result":
+                makers += _makers(value)
+            elif value.op is not None and name != "result":
+                makers.append(value.op)
+        return makers
 
     def _spread(self) -> None:
         """Carry each end back to all that leads there, each operation once for each new end."""
@@ -116,7 +121,9 @@ class Consequence:
                 if op not in self._inputs:
                     self._inputs[op] = self._made_of(op)
                 left = ends if op.function not in _ONLY_COUNTING else ends & WRITTEN
-                waiting += [(each, left) for each in self._inputs[op]]
+                waiting += [
+                    (each, left) for each in self._inputs[op] if self._bits.get(each, 0) | left != self._bits.get(each)
+                ]
 
     def _end(self, function: Function, kind: str) -> int:
         """What a value ends in that a function lets go of."""

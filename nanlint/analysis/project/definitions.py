@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 MODULE_BODY = "<module>"
 # In prose, it stands within a line.
 _GLOBAL = re.compile(r"(^|[;:])\s*global\b", re.MULTILINE)
+_SET_OF_OTHERS = re.compile(r"(?<!\bself)\.(\w+)\s*=(?!=)")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -242,6 +243,11 @@ class Module:
             owner.methods.clear()
         for held in (self.functions, self.classes, self.interpreted, self.shadowed):
             held.clear()
+
+    @cached_property
+    def sets_of_others(self) -> frozenset[str]:
+        """The attributes that it assigns to anything but `self`: `model.attribute = ...`."""
+        return frozenset(_SET_OF_OTHERS.findall(self.text))
 
     def all_functions(self) -> Iterator[Function]:
         """Every function and method at the top of the file, the body of the module first."""

@@ -55,7 +55,11 @@ class Gradients:
                 if op.copy_of is not None:
                     self._users.setdefault(op.copy_of, []).append((op, ""))
                 for name, value in op.operands.items():
-                    for each in self._makers(value) if name != "result" else ():
+                    made = value.op
+                    if name == "result" or (made is None and not value.parts):
+                        continue
+                    is_one = made in self._listed and value.kind not in {TUPLE, DICT}
+                    for each in (made,) if is_one and made is not None else self._makers(value):
                         self._users.setdefault(each, []).append((op, name))
             self._written.update(node for kind, _, node in function.sinks if kind == "written")
             kept = [value for kind, value, _ in function.sinks if kind != "written"]

@@ -106,6 +106,7 @@ class Graph(Names, Objects):
             function.forget()
         self.project.let_go()
         del self.restoring
+        self.maker.formatted.clear()
         self.written.clear()
         self.done.clear()
         self._attributes.clear()

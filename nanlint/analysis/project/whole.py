@@ -163,9 +163,8 @@ class FileInProject:
     def only_runs_a_model(self) -> bool:
         """Whether it is a script that tests or shows what other files train, which nothing imports."""
         project = self.module.project
-        is_imported = bool(project.importers(self.module))
         is_known = not self.is_alone or _is_test(os.path.relpath(self.module.path, project.root or None))
-        return is_known and not is_imported and only_runs_a_model(self.module)
+        return is_known and only_runs_a_model(self.module) and not project.importers(self.module)
 
     def op_at(self, line: int, end_line: int, function: str) -> Op | None:
         """The operation called `function` on these lines, the outermost first; None if there is none."""
