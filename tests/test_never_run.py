@@ -156,3 +156,25 @@ def test_what_only_such_a_branch_gives_breaks_nothing_behind_it(only: str, count
     (tmp_path / "nanlint.toml").write_text('severity = "info"\nselect = ["NAN201"]\n')
     (tmp_path / "flow.py").write_text(FLOW.replace("ONLY", only))
     assert len(check_paths([tmp_path]).findings) == count
+
+
+IN_A_LOOP = """import torch
+def _share(x, mode=None):
+    if mode is None:
+        return x / x.sum()
+    return x
+def run(xs):
+    mode = None
+    for x in xs:
+        y = _share(x, mode)
+        mode = x if mode is None else mode
+    return y
+"""
+
+
+def test_a_condition_that_a_loop_changes_is_followed_to_its_end(tmp_path: Path) -> None:
+    (tmp_path / "nanlint.toml").write_text('severity = "info"\nselect = ["NAN101"]\n')
+    (tmp_path / "loop.py").write_text(IN_A_LOOP)
+    report = check_paths([tmp_path])
+    assert [finding.code for finding in report.findings] == ["NAN101"]
+    assert not report.errors

@@ -136,12 +136,31 @@ def _left_out(function: Function, name: str) -> list[object] | None:
 
 
 def _constants(value: Value, file: FileInProject, depth: int) -> list[object] | None:
+    found: list[object] = []
+    waiting, seen = [value], {id(value)}
+    while waiting:
+        current = waiting.pop()
+        op = current.op
+        if not _is_stated(current) and op is not None and (op.function == JOIN or "stored" in op.operands):
+            several = [each for each in op.operands.values() if id(each) not in seen]
+            seen.update(map(id, several))
+            waiting += several  # of a name that a loop sets, one may be the name itself
+            continue
+        constants = _constants_of_one(current, file, depth)
+        if constants is None:
+            return None
+        found += constants
+    return found
+
+
+def _is_stated(value: Value) -> bool:
+    return value.constant is not NOTHING and not value.assumed
+
+
+def _constants_of_one(value: Value, file: FileInProject, depth: int) -> list[object] | None:
     op = value.op
-    if value.constant is not NOTHING and not value.assumed:
+    if _is_stated(value):
         return [value.constant]
-    if op is not None and (op.function == JOIN or "stored" in op.operands):
-        several = [_constants(each, file, depth) for each in op.operands.values()]
-        return None if None in several else [each for found in several for each in found or ()]
     if op is None or op.function != PARAMETER or op.scope is None or op.where in assigned_in(op.scope.node):
         return None
     return [] if file.is_named_by_nobody(op.scope) else _passed(op.scope, op.where, file, depth - 1)
