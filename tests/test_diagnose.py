@@ -18,7 +18,7 @@ import pytest
 from nanlint.cli.main import main
 from nanlint.diagnose import code_findings, saved_states, steps
 from nanlint.diagnose.answer import Clue
-from nanlint.diagnose.project import find, is_data
+from nanlint.diagnose.project import config_candidates, find, is_data
 from nanlint.diagnose.ranking import STRENGTHS, ranked
 from nanlint.diagnose.tables import read_table
 from nanlint.diagnose.traced_run import words_of
@@ -362,7 +362,9 @@ def test_the_script_that_is_started_comes_first(tmp_path: Path) -> None:
     ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    assert [path.name for path in find(str(tmp_path)).scripts] == ["train.py", "a_loop.py"]
+    project = find(str(tmp_path))
+    assert [path.name for path in project.scripts] == ["train.py", "a_loop.py"]
+    assert config_candidates(project, "python a_loop.py --epochs 3")[0].name == "a_loop.py"
 
 
 def test_links_out_of_the_project_are_not_followed(tmp_path: Path) -> None:

@@ -168,9 +168,12 @@ def _is_started(path: Path, project: Project) -> bool:
     return _STARTS.search(project.texts.get(path, "")) is not None
 
 
-def config_candidates(project: Project) -> list[Path]:
-    """Files that may state the learning rate, the likeliest first: named by a script, a config by its name, the scripts."""
-    scripts = project.scripts
+def config_candidates(project: Project, command: str = "") -> list[Path]:
+    """Files that may state the learning rate, the likeliest first: named by a script, a config by its name, the scripts.
+
+    Of the scripts the one that `command` starts comes first.
+    """
+    scripts = sorted(project.scripts, key=lambda path: path.name not in command)
     started = "\n".join(project.texts.get(path, "") for path in scripts)
     files = [path for path in project.configs if project.texts.get(path)]
     own = [path for path in project.python if _CONFIG_STEM.fullmatch(path.stem.lower()) and not is_test(path, project)]

@@ -39,14 +39,14 @@ def place_of(checkpoint: Checkpoint) -> Path:
     return checkpoint.files[0] if len(checkpoint.files) == 1 else checkpoint.path
 
 
-def stated_config(project: Project, named: Path | None) -> tuple[Config | None, list[str]]:
+def stated_config(project: Project, named: Path | None, command: str) -> tuple[Config | None, list[str]]:
     """The config that states the learning rate, and what cannot be read of the others."""
     from nanlint.checkpoint.stated import read_config  # noqa: PLC0415 - for this step only
 
     if named is not None:
         return read_config(named), []
     complaints: list[str] = []
-    for path in config_candidates(project):
+    for path in config_candidates(project, command):
         try:
             config = read_config(path)
         except NanlintError as error:

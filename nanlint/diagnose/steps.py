@@ -60,7 +60,7 @@ def _configs(work: Work, result: StepResult) -> None:
     result.clues += [code_findings.config_clue(finding) for finding in report.findings]
     if work.project.is_cut:
         result.notes.append("the folder holds more files than are looked at; name the folder of one project")
-    config, complaints = saved_states.stated_config(work.project, work.plan.config)
+    config, complaints = saved_states.stated_config(work.project, work.plan.config, work.plan.run)
     work.config = config
     result.notes += complaints
     rate = saved_states.rate_of(config)
