@@ -52,6 +52,8 @@ def free_port() -> int:
 
 
 WATCHED = """
+import sys
+
 import torch
 import torch.distributed as dist
 from torch import nn
@@ -63,7 +65,7 @@ dist.init_process_group("gloo")
 rank = dist.get_rank()
 model = DistributedDataParallel(nn.Linear(4, 1))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-with nt.watch(model, optimizer, on_nonfinite="skip", tell=lambda found: None) as watch:
+with nt.watch(model, optimizer, on_nonfinite=sys.argv[1], tell=lambda found: None) as watch:
     for number in range(4):
         loss = model(torch.ones(2, 4)).mean()
         if rank == 1 and number == 2:
@@ -106,8 +108,9 @@ def test_two_ranks_make_one_report(torch_python: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_step_is_left_out_on_all_ranks_or_on_none(torch_python: str, tmp_path: Path) -> None:
-    first, second = on_two_ranks(torch_python, tmp_path, str(write(tmp_path, "watched.py", WATCHED)))
+@pytest.mark.parametrize("action", ["skip", "rollback"])
+def test_a_step_is_left_out_on_all_ranks_or_on_none(action: str, torch_python: str, tmp_path: Path) -> None:
+    first, second = on_two_ranks(torch_python, tmp_path, str(write(tmp_path, "watched.py", WATCHED)), action)
     assert first[1].startswith("1 ["), first
     assert second[1] == first[1], second
 
