@@ -23,6 +23,7 @@ VIEWS = tensor_methods("""
 """)
 """Operations whose result holds the values of their input and nothing else, whatever its shape or dtype."""
 _TOTALS = torch_names("sum mean norm linalg.vector_norm")
+_UNIQUE = torch_names("unique unique_consecutive")
 _SELECTING = torch_names("masked_select nonzero argwhere")
 _ELEMENTWISE = torch_names("""
     add sub mul div pow abs neg square sqrt exp log relu sigmoid clamp nn.functional.softplus nn.functional.relu
@@ -118,6 +119,16 @@ def size_of(operands: Mapping[str, Value]) -> Interval:
             return point(float(len(subject.parts)))
         return SIZE if subject is not None and subject.some else COUNT
     return COUNT if may_be_empty(subject) or selected_by_name(subject) else SIZE
+
+
+def beside_unique(whole: Value, place: int) -> Interval | None:
+    """The places, or the counts, that `torch.unique` gives beside the values; what is there was counted once at least."""
+    op = whole.op
+    if op is None or op.function not in _UNIQUE:
+        return None
+    asked = (("return_inverse", COUNT), ("return_counts", SIZE))
+    given = [reach for name, reach in asked if name in op.operands and op.operands[name].constant is True]
+    return given[place - 1 if place > 0 else place] if place and abs(place) <= len(given) else None
 
 
 def is_shape(value: Value) -> bool:

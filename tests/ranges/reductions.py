@@ -122,3 +122,14 @@ def made() -> None:
     reveal(torch.randint(2, 5, (3,)))  # range: [2, 4] of integers
     reveal(torch.bernoulli(torch.rand(3)))  # range: [0, 1] of integers
     reveal(torch.tensor(0.0).log())  # range: -inf
+
+
+def how_often_each_is_there(x: torch.Tensor) -> None:
+    values, counts = torch.unique(x.sigmoid(), return_counts=True)
+    reveal(values)  # range: [0, 1]
+    reveal(counts)  # range: [1, inf) of integers; dtype: int; gradient: no
+    values, places, counts = x.unique(return_inverse=True, return_counts=True)
+    reveal(places)  # range: [0, inf) of integers
+    reveal(counts)  # range: [1, inf) of integers
+    reveal(torch.unique(x, return_counts=True)[1])  # range: [1, inf) of integers
+    reveal(torch.unique_consecutive(x, return_counts=True)[-1])  # range: [1, inf) of integers

@@ -25,7 +25,6 @@ from nanlint.analysis.op_graph import (
     made_from,
 )
 from nanlint.analysis.project.index import dotted
-from nanlint.analysis.selection import is_shape
 from nanlint.analysis.sources import suggests_mask
 from nanlint.analysis.storage import in_order, storages
 from nanlint.ops.names import METHODS
@@ -70,18 +69,8 @@ class Assignments(Calls):
                 self.bind(element.value, self.unknown(ELEMENT, str(place), element, {"input": value}))
             else:
                 self.bind(
-                    element, known[place] if known else self._piece(value, "" if starred else str(place), element)
+                    element, known[place] if known else self.piece(value, "" if starred else str(place), element)
                 )
-
-    def _piece(self, whole: Value, place: str, node: ast.expr) -> Value:
-        """One of the sizes that `b, c = x.shape` unpacks, a piece of a tensor, or a part of something unknown."""
-        if place and is_shape(whole):
-            return self.of_shape(whole, self.maker.literal(int(place)), node)
-        value = self.unknown(ELEMENT, place, node, {"input": whole})
-        value.detached = whole.detached
-        if whole.kind is TENSOR:
-            value.kind, value.range, value.dtype = TENSOR, whole.range, whole.dtype
-        return value
 
     def _bind_attribute(self, target: ast.Attribute, value: Value) -> None:
         base = self.evaluate(target.value)

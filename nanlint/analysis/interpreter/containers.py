@@ -24,7 +24,7 @@ from nanlint.analysis.op_graph import (
     Value,
 )
 from nanlint.analysis.project.index import dotted
-from nanlint.analysis.selection import SUBSCRIPT, is_shape, range_of_each
+from nanlint.analysis.selection import SUBSCRIPT, beside_unique, is_shape, range_of_each
 from nanlint.ops.interval import COUNT, FINITE, INF, Interval, point
 from nanlint.source.syntax.below import walk
 
@@ -60,6 +60,18 @@ class Containers(Operators):
         op.where = "dict"
         return Value(DICT, op, keys=tuple(keys), parts=tuple(parts))
 
+    def piece(self, whole: Value, place: str, node: ast.expr) -> Value:
+        """One of the sizes that `b, c = x.shape` unpacks, a piece of a tensor, or a part of something unknown."""
+        if place and is_shape(whole):
+            return self.of_shape(whole, self.maker.literal(int(place)), node)
+        value = self.unknown(ELEMENT, place, node, {"input": whole})
+        value.detached = whole.detached
+        if whole.kind is TENSOR:
+            beside = beside_unique(whole, int(place)) if place else None
+            value.kind, value.range, value.dtype = TENSOR, beside or whole.range, "int" if beside else whole.dtype
+            value.detached = whole.detached or beside is not None
+        return value
+
     def _subscript(self, node: ast.Subscript) -> Value:  # noqa: PLR0911 - one way out for each kind of container
         base = self.evaluate(node.value)
         index = self.index(node.slice)
@@ -69,6 +81,8 @@ class Containers(Operators):
                 return part
         if is_shape(base):
             return self.of_shape(base, index, node)
+        if isinstance(index.constant, int) and beside_unique(base, index.constant) is not None:
+            return self.piece(base, str(index.constant), node)
         if base.kind in {TUPLE, DICT, LAYER} and base.parts:
             if isinstance(node.slice, ast.Slice):
                 return Value(base.kind, base.op, parts=())
