@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanlint.analysis.interpreter.expressions import Expressions
-from nanlint.analysis.make import Maker
+from nanlint.analysis.operation_results import Maker
 from nanlint.analysis.project.replay import Replay
 from tests.analysed import graph_of, ranges
 

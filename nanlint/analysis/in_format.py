@@ -17,7 +17,7 @@ from nanlint.ops.names import SIGNATURES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nanlint.analysis.make import Maker
+    from nanlint.analysis.operation_results import Maker
 
 _DEEPEST, _LIMIT = 8, "torch.finfo."
 

@@ -9,7 +9,7 @@ from nanlint.analysis.op_graph import NOTHING, made_from
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nanlint.analysis.make import Maker
+    from nanlint.analysis.operation_results import Maker
     from nanlint.analysis.op_graph import Value
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nanlint.analysis.config.settings import Config, config_of
 from nanlint.engine.rules.border import findings_of
 from nanlint.evidence.levels import graded
-from nanlint.source.configs.company import is_launcher, trainers_beside
+from nanlint.source.configs.beside_launcher import is_launcher, trainers_beside
 from nanlint.source.configs.entries import read_documents
 from nanlint.source.configs.words import speaks_of_settings
 from nanlint.source.lines import split_lines

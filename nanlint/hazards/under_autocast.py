@@ -10,7 +10,7 @@ from nanlint.hazards.zones_met import zones_met
 from nanlint.ops.formats import FLOAT16, FLOAT32
 
 if TYPE_CHECKING:
-    from nanlint.analysis.make import Maker
+    from nanlint.analysis.operation_results import Maker
     from nanlint.analysis.op_graph import Op
 
 

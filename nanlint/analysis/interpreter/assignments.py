@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.calls import Calls
-from nanlint.analysis.make import COMPARISONS
+from nanlint.analysis.operation_results import COMPARISONS
 from nanlint.analysis.op_graph import (
     ARRAY,
     ATTRIBUTE,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from nanlint.analysis.interpreter.environment import Env
-    from nanlint.analysis.make import Maker
+    from nanlint.analysis.operation_results import Maker
     from nanlint.analysis.project.graph import Graph
     from nanlint.analysis.project.index import CallSite
 

@@ -13,7 +13,7 @@ from nanlint.word_sets import word_set
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from nanlint.analysis.make import Maker
+    from nanlint.analysis.operation_results import Maker
     from nanlint.analysis.project.index import Function
 
 _NUMBERS = word_set("float int bool")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.dtypes import format_of
 from nanlint.analysis.interpreter.conditions import range_where
-from nanlint.analysis.make import COMPARISONS
+from nanlint.analysis.operation_results import COMPARISONS
 from nanlint.analysis.op_graph import NUMBER, Op, Value, made_from
 from nanlint.analysis.relations import aligned, op_behind, root
 from nanlint.analysis.selection import SUBSCRIPT, is_mask

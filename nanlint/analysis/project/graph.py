@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.statements import Interpreter
-from nanlint.analysis.make import Maker
+from nanlint.analysis.operation_results import Maker
 from nanlint.analysis.op_graph import (
     CALL,
     INSTANCE,

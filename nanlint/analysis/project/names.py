@@ -11,7 +11,7 @@ from nanlint.ops.names import CANONICAL
 
 if TYPE_CHECKING:
     from nanlint.analysis.interpreter.statements import Interpreter
-    from nanlint.analysis.make import Maker
+    from nanlint.analysis.operation_results import Maker
     from nanlint.analysis.project.index import Project
 
 _BUILTINS = frozenset(vars(builtins))

@@ -12,7 +12,7 @@ from nanlint.word_sets import word_set
 if TYPE_CHECKING:
     import ast
 
-    from nanlint.analysis.make import Maker
+    from nanlint.analysis.operation_results import Maker
     from nanlint.analysis.project.definitions import Module
     from nanlint.analysis.project.index import Project
 

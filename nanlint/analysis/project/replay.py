@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.conditions import AND, IS_NONE, NOT, OR
-from nanlint.analysis.make import INDICES
+from nanlint.analysis.operation_results import INDICES
 from nanlint.analysis.op_graph import (
     ARRAY,
     ASSUMED,

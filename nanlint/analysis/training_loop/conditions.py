@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from nanlint.analysis.training_loop.code import Code
-    from nanlint.analysis.training_loop.items import Assigned, Branch
+    from nanlint.analysis.training_loop.event_tree_parts import Assigned, Branch
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 # Their names end like those of methods that change a tensor's values, and they change none.

@@ -15,7 +15,7 @@ from nanlint.analysis.name_hints import STOPPING
 from nanlint.analysis.project.syntax_names import last_word
 from nanlint.analysis.training_loop.conditions import decided, is_returned, opposite_at, reassigned, told
 from nanlint.analysis.training_loop.events import Event, EventKind, renamed
-from nanlint.analysis.training_loop.items import Assigned, Attempt, Branch, Leave, Repeat, Scope
+from nanlint.analysis.training_loop.event_tree_parts import Assigned, Attempt, Branch, Leave, Repeat, Scope
 from nanlint.analysis.training_loop.tree import truth_of
 from nanlint.analysis.training_loop.written import Written
 from nanlint.source.syntax.below import walk
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from nanlint.analysis.training_loop.checks.finite_checks import Check
-    from nanlint.analysis.training_loop.items import Block, Item
+    from nanlint.analysis.training_loop.event_tree_parts import Block, Item
 
 # So many ways are looked at; a round with more is left alone.
 _MOST = 600
