@@ -24,6 +24,7 @@ VIEWS = tensor_methods("""
 """Operations whose result holds the values of their input and nothing else, whatever its shape or dtype."""
 _TOTALS = torch_names("sum mean norm linalg.vector_norm")
 _UNIQUE = torch_names("unique unique_consecutive")
+_SECOND = {"torch.slogdet": FINITE, **dict.fromkeys(torch_names("svd linalg.svd"), Interval(0.0, INF))}
 _SELECTING = torch_names("masked_select nonzero argwhere")
 _ELEMENTWISE = torch_names("""
     add sub mul div pow abs neg square sqrt exp log relu sigmoid clamp nn.functional.softplus nn.functional.relu
@@ -121,11 +122,11 @@ def size_of(operands: Mapping[str, Value]) -> Interval:
     return COUNT if may_be_empty(subject) or selected_by_name(subject) else SIZE
 
 
-def beside_unique(whole: Value, place: int) -> Interval | None:
-    """The places, or the counts, that `torch.unique` gives beside the values; what is there was counted once at least."""
+def beside_first(whole: Value, place: int) -> Interval | None:
+    """What an operation gives beside its first result: counts of `torch.unique`, at least 1 each, or singular values."""
     op = whole.op
     if op is None or op.function not in _UNIQUE:
-        return None
+        return _SECOND.get(op.function) if op is not None and place == 1 else None
     asked = (("return_inverse", COUNT), ("return_counts", SIZE))
     given = [reach for name, reach in asked if name in op.operands and op.operands[name].constant is True]
     return given[place - 1 if place > 0 else place] if place and abs(place) <= len(given) else None

@@ -28,7 +28,7 @@ WARNING_FROM, ERROR_FROM, CAN_HAPPEN_FROM = 0.07, 0.2, 0.4
 # The patterns that the product was asked for are shown unless a consequence that was seen, or knowing nothing, speaks against it:
 # unguarded division, log without eps, clip after NaN check, a clip that never clips, a tiny norm eps, scheduler state over config.
 NAMED_PATTERNS = frozenset({"NAN101", "NAN102", "NAN110", "NAN204", "NAN401", "NAN403", "NAN501"})
-_INFO_AT_MOST = frozenset({table.NOTHING_KNOWN.name, table.HALF_UNUSED.name})
+INFO_AT_MOST = frozenset({table.NOTHING_KNOWN.name, table.HALF_UNUSED.name})
 LOWERS_A_NAMED_PATTERN = frozenset(
     item.name
     for item in (
@@ -57,7 +57,7 @@ def matters(evidence: Iterable[str]) -> float:
 
 def level(code: str, evidence: frozenset[str]) -> Severity:
     """The level of a finding of rule `code` with this evidence; info at most of what nothing is known of, what no caller breaks, and in a format that nothing uses."""
-    if not evidence.isdisjoint(_INFO_AT_MOST):
+    if not evidence.isdisjoint(INFO_AT_MOST):
         return Severity.INFO
     sureness = matters(evidence) if can_happen(evidence) >= CAN_HAPPEN_FROM else 0.0
     if sureness >= ERROR_FROM:

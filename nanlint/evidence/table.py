@@ -28,7 +28,7 @@ MADE_SO = Item("made-so", +1, 2, 0, "it is made in a way that ordinary data brin
 SATURATES = Item("saturates", +1, 4, 3, "a softmax or a sigmoid made it, which round to exactly 0 and 1 as a model grows sure")
 NOTHING_KNOWN = Item("nothing-known", -1, 0, 0, "nothing in the project brings it there: nothing is known of the operand, or no call passes what would break it")
 NAME_ALONE = Item("name-alone", -1, -1, -1, "its name alone says so")
-RARE = Item("rare", -1, -1, -2, "it takes an input that is rare: a length of 0, a row or a layer of nothing but zeros, less than what an eps was added to")
+RARE = Item("rare", -1, -1, -2, "it takes an input that is rare: a length of 0, a row, a layer or a total of nothing but zeros, less than what an eps was added to")
 DECIDED_ELSEWHERE = Item("decided-elsewhere", -1, 0, -1, "a caller or a setting decides whether it happens")
 GRADIENT_UNSEEN = Item("gradient-unseen", -1, -3, -2, "only the gradient breaks, and nothing shows that one passes here")
 LEARNED = Item("learned", -1, 0, -2, "it is a weight itself, which training would have to carry there")
@@ -41,7 +41,7 @@ HALF_ALONE = Item("half-alone", -1, -6, -3, "it breaks in float16 or bfloat16 al
 HALF_UNUSED = Item("half-unused", -1, -3, -2, "it breaks in float16 or bfloat16 alone, and nothing says that one of them is used here")
 # Where it stands and what becomes of it.
 REACHES_BACKWARD = Item("reaches-backward", +1, 0, 1, "the result reaches a backward in this project")
-IN_A_LOSS = Item("in-a-loss", +1, 0, 1, "the function or class is called a loss, or such a one uses it")
+IN_A_LOSS = Item("in-a-loss", +1, 0, 1, "the function or class is called a loss, or a loss uses it")
 BACKWARD_IN_FILE = Item("backward-in-file", +1, 2, 1, "this file calls backward")
 NOT_TRAINED_BY_NAME = Item("not-trained-by-name", -1, -1, -4, "the function or class is named like a metric, a sampler or data preparation")
 NO_GRADIENT = Item("no-gradient", -1, 0, -1, "it stands under no_grad, or goes on as a plain number")

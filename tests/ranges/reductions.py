@@ -133,3 +133,12 @@ def how_often_each_is_there(x: torch.Tensor) -> None:
     reveal(counts)  # range: [1, inf) of integers
     reveal(torch.unique(x, return_counts=True)[1])  # range: [1, inf) of integers
     reveal(torch.unique_consecutive(x, return_counts=True)[-1])  # range: [1, inf) of integers
+
+
+def beside_the_first(x: torch.Tensor) -> None:
+    sign, size = torch.slogdet(x @ x.T)
+    reveal(sign)  # range: [-1, 1] of integers
+    reveal(size)  # range: (-inf, inf)
+    left, values, right = torch.linalg.svd(x)
+    reveal(values)  # range: [0, inf)
+    reveal(right)  # range: [-1, 1]

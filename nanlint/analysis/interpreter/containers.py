@@ -24,7 +24,7 @@ from nanlint.analysis.op_graph import (
     Value,
 )
 from nanlint.analysis.project.index import dotted
-from nanlint.analysis.selection import SUBSCRIPT, beside_unique, is_shape, range_of_each
+from nanlint.analysis.selection import SUBSCRIPT, beside_first, is_shape, range_of_each
 from nanlint.ops.interval import COUNT, FINITE, INF, Interval, point
 from nanlint.source.syntax.below import walk
 
@@ -67,9 +67,10 @@ class Containers(Operators):
         value = self.unknown(ELEMENT, place, node, {"input": whole})
         value.detached = whole.detached
         if whole.kind is TENSOR:
-            beside = beside_unique(whole, int(place)) if place else None
-            value.kind, value.range, value.dtype = TENSOR, beside or whole.range, "int" if beside else whole.dtype
-            value.detached = whole.detached or beside is not None
+            beside = beside_first(whole, int(place)) if place else None
+            is_count = beside is not None and beside.integer
+            value.kind, value.range = TENSOR, beside or whole.range
+            value.dtype, value.detached = "int" if is_count else whole.dtype, whole.detached or is_count
         return value
 
     def _subscript(self, node: ast.Subscript) -> Value:  # noqa: PLR0911 - one way out for each kind of container
@@ -81,7 +82,7 @@ class Containers(Operators):
                 return part
         if is_shape(base):
             return self.of_shape(base, index, node)
-        if isinstance(index.constant, int) and beside_unique(base, index.constant) is not None:
+        if isinstance(index.constant, int) and beside_first(base, index.constant) is not None:
             return self.piece(base, str(index.constant), node)
         if base.kind in {TUPLE, DICT, LAYER} and base.parts:
             if isinstance(node.slice, ast.Slice):
