@@ -30,6 +30,11 @@ class Watched(NamedTuple):
     thrown: bool = False
     """Only where the result is thrown away in the places where it breaks."""
 
+    @property
+    def is_of_zones(self) -> bool:
+        """Whether it is only met where a danger zone of the operation is."""
+        return not (self.always or self.few or self.thrown or self.operation == RESTORED)
+
     def covers(self, met: Zone) -> bool:
         """Whether the rule tells of this zone."""
         if met.operand != self.operand or (self.contains is not None and not met.contains(self.contains)):

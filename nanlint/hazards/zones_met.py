@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 _SOME_ROOT = 1 / 3
 
 
+def has_zones(operation: str) -> bool:
+    """Whether some operand of it can enter a zone, or autocast refuses it."""
+    return operation in OPERATIONS or AUTOCAST.get(operation) == REFUSED
+
+
 def zones_met(op: Op, values: Mapping[str, Value] | None = None, dtype: str = "") -> Iterator[Zone]:
     """The zones that the operands of `op` can enter, in the format it computes in; `values` stand for its own operands."""
     if op.autocast == "cuda" and AUTOCAST.get(op.function) == REFUSED:

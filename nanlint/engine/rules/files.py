@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from nanlint.engine.rules.modules import imported
 from nanlint.errors import RuleContractError
+from nanlint.hazards.zones_met import has_zones
 from nanlint.model import Severity
 from nanlint.rule import MOVING, Rule
 from nanlint.settings.paths import shown_path
@@ -71,6 +72,9 @@ def _broken_promise(rule: type[Rule]) -> str:  # noqa: PLR0911 - one way out for
     for attribute in ("beside", "loops"):
         if not isinstance(getattr(rule, attribute), frozenset):
             return f"needs a frozenset for `{attribute}`"
+    without = [each.operation for each in rule.hazards if each.is_of_zones and not has_zones(each.operation)]
+    if without:
+        return f'watches for zones of {without[0]}, which has none; write every("{without[0]}") to be shown every call of it'
     return "" if rule.__doc__ else "lacks a docstring, which is its page"
 
 
