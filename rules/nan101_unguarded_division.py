@@ -12,7 +12,7 @@ class UnguardedDivision(Rule):
     """A division by a tensor that can be 0.
 
     ## Why it hurts
-    Tensors do not raise: `x / 0` is inf and `0 / 0` is NaN. An empty mask, a batch without positives, a zero row, a silent
+    Tensors and arrays do not raise: `x / 0` is inf and `0 / 0` is NaN. An empty mask, a batch without positives, a zero row, a silent
     clip or a constant image is enough, and one NaN in a loss is NaN in every weight after the next step.
 
     ## Flagged

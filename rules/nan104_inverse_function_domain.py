@@ -35,8 +35,8 @@ class InverseFunctionDomain(Rule):
     """An inverse function at or past the end of its domain.
 
     ## Why it hurts
-    The cosine of a vector with itself is 1.0000001 as often as 1, and `acos` past 1 is NaN. Clamped to exactly 1 the
-    forward is finite and the gradient -inf. `atanh`, `erfinv` and `logit` are infinite at their ends already.
+    The cosine of a vector with itself can be 1.0000001, and `acos` past 1 is NaN. Clamped to exactly 1 or -1, the
+    forward is finite and the gradient is infinite. `atanh`, `erfinv` and `logit` are infinite at their ends already.
 
     ## Flagged
         angle = torch.acos(torch.nn.functional.cosine_similarity(a, b))

@@ -55,7 +55,7 @@ class StatisticsOfTooFew(Rule):
             evidence=(_item(hazard),),
             labels=hazard.label(few.mask.op if few.mask is not None else None, "this may select nothing"),
             why=why,
-            help="divide the sum by the count held at 1: `x.sum() / mask.sum().clamp(min=1)`"
+            help="divide the sum by the larger of the count and 1: `x.sum() / mask.sum().clamp(min=1)`"
             if few.mask is not None and word == "mean"
             else "",
         )

@@ -16,7 +16,7 @@ class VanishingEps(Rule):
     """An eps that is rounded to nothing in the dtype it is used in.
 
     ## Why it hurts
-    float16 ends at 6e-8, so 1e-8 is 0 there, and so is the default eps of `F.normalize` and `cosine_similarity`. In
+    The smallest float16 is 6e-8, so 1e-8 rounds to 0, and so does the default eps of `F.normalize` and `cosine_similarity`. In
     float32 `1 - 1e-8` is 1. The guard is there to be read, and guards nothing.
 
     ## Flagged
@@ -67,7 +67,7 @@ class VanishingEps(Rule):
         text, kept = (eps.quoted(QUOTED), value.quoted(QUOTED)) if is_here and eps.span is not None else ("", "")
         return self.told(
             hazard,
-            f"`{text or lost.bound.number}` is {lost.limit:g} in {first}, so `{kept or hazard.operand.quoted(QUOTED)}` is not kept from {lost.limit:g}",
+            f"`{text or lost.bound.number}` is {lost.limit:g} in {first}, so `{kept or hazard.operand.quoted(QUOTED)}` can still be {lost.limit:g}",
             at=eps.span if text else None,
             fix=_fix(hazard, lost),
             dtypes=dtypes,

@@ -370,7 +370,9 @@ def test_a_developer_of_a_rule_may_ask_for_the_traceback(project: Project, monke
             id="a text for words",
         ),
         pytest.param(
-            RULE.format(body="return iter(())").replace('every("torch.log")', 'zone("torch.abs", "input")').replace("every", "every, zone", 1),
+            RULE.format(body="return iter(())")
+            .replace('every("torch.log")', 'zone("torch.abs", "input")')
+            .replace("every", "every, zone", 1),
             'rules/failing.py: Failing watches for zones of torch.abs, which has none; write every("torch.abs") to be shown every call of it',
             id="zones that are not there",
         ),

@@ -9,8 +9,8 @@ from nanlint.analysis.op_graph import NOTHING, made_from
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nanlint.analysis.operation_results import Maker
     from nanlint.analysis.op_graph import Value
+    from nanlint.analysis.operation_results import Maker
 
 
 def in_one_spelling(function: str, operands: Mapping[str, Value], maker: Maker) -> tuple[str, Mapping[str, Value]]:

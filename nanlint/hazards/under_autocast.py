@@ -10,8 +10,8 @@ from nanlint.hazards.zones_met import zones_met
 from nanlint.ops.formats import FLOAT16, FLOAT32
 
 if TYPE_CHECKING:
-    from nanlint.analysis.operation_results import Maker
     from nanlint.analysis.op_graph import Op
+    from nanlint.analysis.operation_results import Maker
 
 
 def runs_in_float32(op: Op, maker: Maker) -> bool:

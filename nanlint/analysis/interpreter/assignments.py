@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.calls import Calls
-from nanlint.analysis.operation_results import COMPARISONS
 from nanlint.analysis.op_graph import (
     ARRAY,
     ATTRIBUTE,
@@ -24,6 +23,7 @@ from nanlint.analysis.op_graph import (
     Value,
     made_from,
 )
+from nanlint.analysis.operation_results import COMPARISONS
 from nanlint.analysis.project.index import dotted
 from nanlint.analysis.sources import suggests_mask
 from nanlint.analysis.storage import in_order, storages
@@ -68,9 +68,7 @@ class Assignments(Calls):
             if isinstance(element, ast.Starred):
                 self.bind(element.value, self.unknown(ELEMENT, str(place), element, {"input": value}))
             else:
-                self.bind(
-                    element, known[place] if known else self.piece(value, "" if starred else str(place), element)
-                )
+                self.bind(element, known[place] if known else self.piece(value, "" if starred else str(place), element))
 
     def _bind_attribute(self, target: ast.Attribute, value: Value) -> None:
         base = self.evaluate(target.value)

@@ -12,8 +12,8 @@ from nanlint.ops.interval import EVERYTHING, INF, Interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from nanlint.analysis.operation_results import Maker
     from nanlint.analysis.op_graph import Value
+    from nanlint.analysis.operation_results import Maker
 
 
 class Guard(NamedTuple):

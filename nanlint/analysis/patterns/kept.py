@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanlint.analysis.dtypes import format_of
 from nanlint.analysis.interpreter.conditions import range_where
-from nanlint.analysis.operation_results import COMPARISONS
 from nanlint.analysis.op_graph import NUMBER, Op, Value, made_from
+from nanlint.analysis.operation_results import COMPARISONS
 from nanlint.analysis.relations import aligned, op_behind, root
 from nanlint.analysis.selection import SUBSCRIPT, is_mask
 from nanlint.analysis.sources import suggests_mask

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from nanlint.analysis.gradients import CHOOSING, WITHOUT_GRADIENT
 from nanlint.analysis.interpreter.conditions import AND, IS_NONE, NOT, OR
-from nanlint.analysis.operation_results import COMPARISONS
 from nanlint.analysis.op_graph import CALL, DICT, TUPLE, Op, Value, name_of
+from nanlint.analysis.operation_results import COMPARISONS
 from nanlint.ops.names import tensor_methods
 
 if TYPE_CHECKING:

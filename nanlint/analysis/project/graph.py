@@ -10,7 +10,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.statements import Interpreter
-from nanlint.analysis.operation_results import Maker
 from nanlint.analysis.op_graph import (
     CALL,
     INSTANCE,
@@ -19,6 +18,7 @@ from nanlint.analysis.op_graph import (
     Op,
     Value,
 )
+from nanlint.analysis.operation_results import Maker
 from nanlint.analysis.project.index import MODULE_BODY, CallSite, Class, Function, Module, Project
 from nanlint.analysis.project.names import Names
 from nanlint.analysis.project.objects import Objects

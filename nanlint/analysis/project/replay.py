@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.interpreter.conditions import AND, IS_NONE, NOT, OR
-from nanlint.analysis.operation_results import INDICES
 from nanlint.analysis.op_graph import (
     ARRAY,
     ASSUMED,
@@ -26,6 +25,7 @@ from nanlint.analysis.op_graph import (
     Op,
     Value,
 )
+from nanlint.analysis.operation_results import INDICES
 from nanlint.analysis.selection import SUBSCRIPT, range_of_each
 from nanlint.ops.interval import FINITE, INF, Interval
 

@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nanlint.analysis.project.spelled_names import spelled_name
+from nanlint.analysis.training_loop.event_tree_parts import Block, Branch, Repeat, branches_in, events_in, repeats_in
 from nanlint.analysis.training_loop.events import Event, EventKind
 from nanlint.analysis.training_loop.functions import Functions
-from nanlint.analysis.training_loop.event_tree_parts import Block, Branch, Repeat, branches_in, events_in, repeats_in
 from nanlint.analysis.training_loop.paths import Path, paths_through
 from nanlint.analysis.training_loop.runs import saving
 from nanlint.analysis.training_loop.tree import TreeBuilder

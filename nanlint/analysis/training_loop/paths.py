@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Union
 from nanlint.analysis.name_hints import STOPPING
 from nanlint.analysis.project.syntax_names import last_word
 from nanlint.analysis.training_loop.conditions import decided, is_returned, opposite_at, reassigned, told
-from nanlint.analysis.training_loop.events import Event, EventKind, renamed
 from nanlint.analysis.training_loop.event_tree_parts import Assigned, Attempt, Branch, Leave, Repeat, Scope
+from nanlint.analysis.training_loop.events import Event, EventKind, renamed
 from nanlint.analysis.training_loop.tree import truth_of
 from nanlint.analysis.training_loop.written import Written
 from nanlint.source.syntax.below import walk

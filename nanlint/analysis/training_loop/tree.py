@@ -15,8 +15,18 @@ from nanlint.analysis.training_loop.checks.answers import EXITS
 from nanlint.analysis.training_loop.checks.finite_checks import as_called, check_of
 from nanlint.analysis.training_loop.conditions import assigned_in
 from nanlint.analysis.training_loop.event_calls import event_of
+from nanlint.analysis.training_loop.event_tree_parts import (
+    Assigned,
+    Attempt,
+    Block,
+    Branch,
+    Item,
+    Leave,
+    Repeat,
+    Scope,
+    events_in,
+)
 from nanlint.analysis.training_loop.events import Event, EventKind, renamed
-from nanlint.analysis.training_loop.event_tree_parts import Assigned, Attempt, Block, Branch, Item, Leave, Repeat, Scope, events_in
 from nanlint.source.syntax.below import given_to
 from nanlint.word_sets import word_set
 

@@ -10,8 +10,8 @@ from nanlint.analysis.training_loop.events import EventKind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanlint.analysis.training_loop.events import Event
     from nanlint.analysis.training_loop.event_tree_parts import Leave
+    from nanlint.analysis.training_loop.events import Event
     from nanlint.analysis.training_loop.paths import Path
     from nanlint.model import Edit
 
