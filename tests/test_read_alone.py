@@ -63,7 +63,10 @@ def test_a_file_that_was_left_out_for_its_names_was_consulted_all_the_same(tmp_p
     [
         ("def f(): ...\nclass A: ...\n", {"f", "A"}),
         ("if x:\n    async def g(): ...\n", {"g"}),
-        ("try: import a.b as c, d\nexcept ImportError: c = None\n", {"a", "b", "as", "c", "d", "except", "ImportError"}),
+        (
+            "try: import a.b as c, d\nexcept ImportError: c = None\n",
+            {"a", "b", "as", "c", "d", "except", "ImportError"},
+        ),
         ("from m import (\n  one,  # the (first)\n  two as three,\n)\n", {"one", "two", "as", "three"}),
         ("from m import one, \\\n    two\nx = 1\n", {"one", "two", "x"}),
         ("from m import *\n", {"*"}),
