@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from nanlint.model import Finding
 
 # Where the sums start, and how steep they are: the confidence is 1 / (1 + exp(-(start + sum) / SCALE)).
-START_CAN_HAPPEN, START_MATTERS, SCALE = -1, -10, 4.0
+START_CAN_HAPPEN, START_MATTERS, SCALE = -1, -9, 4.0
 # The least confidence that it matters for a warning and for an error, and the least confidence that it can happen for either.
 # Most of what can break never does in a real run: of 100 findings that readers judged, 8 matter or may. So these confidences are
 # small; a warning is worth a look, an error is where most evidence meets. `benchmarks/calibrate.py` prints what each threshold shows.
-WARNING_FROM, ERROR_FROM, CAN_HAPPEN_FROM = 0.07, 0.2, 0.4
+WARNING_FROM, ERROR_FROM, CAN_HAPPEN_FROM = 0.08, 0.2, 0.4
 
 # The patterns that the product was asked for are shown unless a consequence that was seen, or knowing nothing, speaks against it:
 # unguarded division, log without eps, clip after NaN check, a clip that never clips, a tiny norm eps, scheduler state over config.

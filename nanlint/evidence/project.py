@@ -65,8 +65,11 @@ def _used(finding: Finding, words: ProjectWords, formats: tuple[str, ...]) -> tu
 def _items(finding: Finding, words: ProjectWords) -> Iterator[Item]:
     users = finding.hazard.users.split() if finding.hazard is not None else []
     names = {_used_by(each) for each in users or [finding.function]}
-    # A library's public functions are used by others.
-    if all(name and (words.trains or name.startswith("_")) and not words.is_used(name) for name in names):
+    # A library's public functions are used by others, and what holds a backward is where a run begins.
+    is_trained = table.REACHES_BACKWARD.name in finding.evidence
+    if not is_trained and all(
+        name and (words.trains or name.startswith("_")) and not words.is_used(name) for name in names
+    ):
         yield table.NOBODY_CALLS
 
 

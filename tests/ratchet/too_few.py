@@ -48,7 +48,7 @@ def normalised_advantages_cured(advantages):
 
 
 def map_deviation(maps, eps=1e-5):
-    spread = torch.var(maps, dim=(2, 3), keepdim=True)  # expect: NAN106(warning)
+    spread = torch.var(maps, dim=(2, 3), keepdim=True)  # expect: NAN106(info)
     return torch.sqrt(spread + eps)
 
 
