@@ -71,13 +71,14 @@ class _Look:
     ) -> Iterator[tuple[Watched, Seen]]:
         """What is met at one operation, as it stands and as it is called."""
         called = calls.of(op, function)
-        is_decided = called.is_complete and self._file.knows_callers(function)
+        is_complete = called.is_complete and not self._file.may_be_called_elsewhere(function)
+        is_decided = is_complete and self._file.knows_callers(function)
         for each in watching:
             own = self._hazard(op, each, function)
             seen = [self._hazard(copy, each, within) for copy, within in called.found]
             hazards = [hazard for hazard in seen if hazard is not None]
             if (own is not None or hazards) and not is_never_run(op, function, self._file):
-                yield each, Seen(own, hazards, called.is_complete, is_decided)
+                yield each, Seen(own, hazards, is_complete, is_decided)
 
     def _hazard(self, op: Op, each: Watched, function: Function) -> Hazard | None:
         return _hazard(op, each, function, self._file, self._thrown_away(function).get(op, ()))

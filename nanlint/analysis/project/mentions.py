@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nanlint.analysis.project.index import Function, Module, Project
 
 _OWNED = re.compile(r"\b(\w+)\.(\w+)")
+_ASKED = re.compile(r"\.(\w+)")
 _ELSEWHERE = ("torch", "numpy", "math")
 
 
@@ -30,6 +31,10 @@ class Mentions:
         for module in {function.module, *self._importers[function.name], *self._importers["*"]}:
             named += sum(self._names(module)[name] for name in self._known_as(function, module))
         return named
+
+    def of_method(self, function: Function) -> int:
+        """How often something of a method's name is asked of an object; more, if in doubt."""
+        return self._asked_for[function.name]
 
     def _known_as(self, function: Function, module: Module) -> set[str]:
         """The names by which a file may mean the function."""
@@ -52,6 +57,10 @@ class Mentions:
             for owner, name in _OWNED.findall(module.text)
             if not module.imports.get(owner, "").startswith(_ELSEWHERE)
         )
+
+    @cached_property
+    def _asked_for(self) -> Counter[str]:
+        return Counter(name for module in self._project.modules for name in _ASKED.findall(module.text))
 
     @cached_property
     def _importers(self) -> dict[str, list[Module]]:

@@ -179,6 +179,13 @@ class FileInProject:
         is_private = function.name.startswith("_") or function.parent is not None
         return is_private and bool(function.calls) and not self.is_alone
 
+    def may_be_called_elsewhere(self, function: Function) -> bool:
+        """Whether something may be a call of it that was not followed: `model.loss(x)` of a model that nobody knows."""
+        if self.knows_callers(function):
+            return False
+        named = self._mentions.of_method(function) if function.is_method else self._mentions.of(function)
+        return named > len({site.op.node for site in function.calls})
+
     def comes_without_gradient(self, value: Value) -> bool:
         """Whether nothing trained goes into a value, whoever passes it."""
         return comes_without_gradient(value, self.sees_all_calls)
