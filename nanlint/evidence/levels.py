@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Where the sums start, and how steep they are: the confidence is 1 / (1 + exp(-(start + sum) / SCALE)).
 START_CAN_HAPPEN, START_MATTERS, SCALE = -1, -9, 4.0
 # The least confidence that it matters for a warning and for an error, and the least confidence that it can happen for either.
-# Most of what can break never does in a real run: of 100 findings that readers judged, 8 matter or may. So these confidences are
+# Most of what can break never does in a real run: of 100 findings that readers judged, some 15 matter or may. So these confidences are
 # small; a warning is worth a look, an error is where most evidence meets. `benchmarks/calibrate.py` prints what each threshold shows.
 WARNING_FROM, ERROR_FROM, CAN_HAPPEN_FROM = 0.08, 0.2, 0.4
 
