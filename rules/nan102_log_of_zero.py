@@ -71,7 +71,7 @@ class LogOfZero(Rule):
         """Word one logarithm."""
         argument, reach = hazard.callers, hazard.callers.range
         kind, way = log_arguments.reason_for(hazard.op, argument, hazard.function.ops)
-        if not kind or not hazard.op.recorded or hazard.is_of_arrays or uses.is_mended(hazard):
+        if not kind or not hazard.op.recorded or hazard.is_of_arrays or uses.is_replaced(hazard):
             return
         is_open = kind == "unknown" and not log_arguments.is_kept_on_some_path(argument)
         is_likelihood = is_open and uses.is_a_likelihood(hazard)

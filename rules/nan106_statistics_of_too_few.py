@@ -39,7 +39,7 @@ class StatisticsOfTooFew(Rule):
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one statistic; of several of one selection, the first that a gradient passes."""
-        told = [each for each in hazard.siblings if not each.is_mended]
+        told = [each for each in hazard.siblings if not each.is_protected]
         few = hazard.few
         if few is None or not told or (few.mask is not None and not hazard.is_foremost(told)):
             return

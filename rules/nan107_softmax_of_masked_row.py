@@ -78,7 +78,7 @@ class SoftmaxOfMaskedRow(Rule):
         function, is_log = hazard.op.function, hazard.op.function == LOG_SOFTMAX
         if found is None:
             return
-        is_replaced = uses.is_mended(hazard)
+        is_replaced = uses.is_replaced(hazard)
         if function == LOGSUMEXP and masked_rows.is_log_softmax(hazard.operand.value, hazard.function):
             function, is_log = LOG_SOFTMAX, True
         # The gradient of filled scores is cut off where they are filled, that of scores to which a mask is added is not.

@@ -57,7 +57,7 @@ class LossOfNothing(Rule):
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one loss, or the making of one; of both its operands, the first that is selected."""
         few = hazard.few
-        if few is None or not hazard.is_foremost(hazard.siblings) or hazard.is_mended:
+        if few is None or not hazard.is_foremost(hazard.siblings) or hazard.is_protected:
             return
         is_made = hazard.op.function in CLASSES
         subject = "the targets" if is_made else f"`{hazard.operand.quoted(QUOTED)}`"

@@ -40,7 +40,12 @@ class CtcInfiniteLoss(Rule):
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Word one CTC loss, or the making of one, where an nn.CTCLoss is judged."""
         is_made = hazard.op.function == CLASS
-        if hazard.op.module is not None or hazard.has_stars or uses.is_mended(hazard) or hazard.class_computes(*CHECKS):
+        if (
+            hazard.op.module is not None
+            or hazard.has_stars
+            or uses.is_replaced(hazard)
+            or hazard.class_computes(*CHECKS)
+        ):
             return
         stated = hazard.op.operands.get(SETTING) or (hazard.op.operands.get(PLACE_IN_CLASS) if is_made else None)
         if stated is not None and stated.constant is not False:

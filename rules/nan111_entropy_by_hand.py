@@ -62,7 +62,7 @@ class EntropyByHand(Rule):
             yield from self._check_divergence(hazard)
             return
         found = entropies.entropy_in(hazard.op, hazard.operand_name)
-        if found is None or uses.is_mended(hazard):
+        if found is None or uses.is_replaced(hazard):
             return
         factor = hazard.operand_of(found.sign, "input") if found.sign else hazard.operand_of(hazard.op, found.factor)
         argument = hazard.operand_of(found.log, "input")

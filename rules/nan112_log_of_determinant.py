@@ -61,7 +61,7 @@ class LogOfDeterminant(Rule):
             yield from self._check_matrix(hazard)
             return
         made = patterns.product_of_factors(hazard.operand.value)
-        if made is None or made.subject is None or hazard.is_of_arrays or uses.is_mended(hazard):
+        if made is None or made.subject is None or hazard.is_of_arrays or uses.is_replaced(hazard):
             return
         kind, is_determinant = patterns.FACTORS[made.function], made.function == DETERMINANT
         is_of_sizes = made.subject.is_known and made.subject.range.high > 1
@@ -77,7 +77,7 @@ class LogOfDeterminant(Rule):
 
     def _check_matrix(self, hazard: OpHazard) -> Iterator[Finding]:
         """A matrix that nothing keeps from being singular."""
-        if patterns.is_kept_regular(hazard.callers) or uses.is_mended(hazard):
+        if patterns.is_kept_regular(hazard.callers) or uses.is_replaced(hazard):
             return
         yield self.told(
             hazard,

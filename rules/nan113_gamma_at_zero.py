@@ -43,7 +43,7 @@ class GammaAtZero(Rule):
         kind, _ = log_arguments.reason_for(hazard.op, argument, hazard.function.ops)
         if not kind or not hazard.is_foremost(hazard.siblings) or not hazard.op.recorded or hazard.is_of_arrays:
             return
-        if uses.is_mended(hazard):
+        if uses.is_replaced(hazard):
             return
         quoted, result = f"`{hazard.operand.quoted(QUOTED)}`", f"{hazard.word}(0) is {GAMMAS[hazard.op.function]}"
         is_known = kind != "unknown"

@@ -93,7 +93,7 @@ class ExpOverflow(Rule):
     def _check_kernel(self, hazard: OpHazard) -> Iterator[Finding]:
         """`K = exp(-cost / eps)`, then `a / (K @ v)`: a row that is 0 as a whole is divided by."""
         kernel = exponents.kernel_divided_by(hazard.operand.value)
-        if kernel is None or uses.is_mended(hazard):
+        if kernel is None or uses.is_replaced(hazard):
             return
         exponent = hazard.operand_of(kernel, "input").quoted(QUOTED)
         message = f"exp of `{exponent}` is 0 below -104, and a row of it is divided by"

@@ -70,7 +70,7 @@ class LogSumExpByHand(Rule):
                 continue
             reason = _reason(exp, found, outer, is_large=is_large)
             has_gradient = outer.recorded and not hazard.operand.value.detached
-            if not reason or (found.only_backward and not has_gradient) or uses.is_mended(hazard, outer):
+            if not reason or (found.only_backward and not has_gradient) or uses.is_replaced(hazard, outer):
                 continue
             yield self.told(
                 hazard,

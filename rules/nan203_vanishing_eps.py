@@ -49,7 +49,7 @@ class VanishingEps(Rule):
 
     def check(self, hazard: OpHazard) -> Iterator[Finding]:
         """Look for the bound that was to keep the operand away from the limit."""
-        if uses.is_mended(hazard) or hazard.is_of_arrays or hazard.is_decided_by_dtype:
+        if uses.is_replaced(hazard) or hazard.is_of_arrays or hazard.is_decided_by_dtype:
             return
         if hazard.op.function in lost_bounds.OWN_EPS:
             yield from self._check_own(hazard)

@@ -85,7 +85,7 @@ class MaskOverflow(Rule):
         terms = list(hazard.op.operands.values())
         if len(terms) != 2 or not all(map(mask_constants.holds_least, terms)):
             return
-        is_raised = mask_constants.is_raised(hazard.op, hazard.function) or uses.is_mended(hazard)
+        is_raised = mask_constants.is_raised(hazard.op, hazard.function) or uses.is_replaced(hazard)
         if is_raised or mask_constants.raises_scores(hazard.function):
             return
         message = f"`{hazard.quoted(hazard.op, QUOTED)}` adds finfo.min to finfo.min where both mask: that is -inf"

@@ -47,7 +47,7 @@ class TinyTemperature(Rule):
         if (
             hazard.siblings[0] is not hazard
             or not temperatures.suggests_temperature(hazard.operand.text)
-            or uses.is_mended(hazard)
+            or uses.is_replaced(hazard)
         ):
             return
         if temperatures.is_asked_about(hazard.operand.node, hazard.function):

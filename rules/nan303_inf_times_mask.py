@@ -71,7 +71,7 @@ class InfTimesMask(Rule):
         )
 
     def _check_difference(self, hazard: OpHazard) -> Iterator[Finding]:
-        if not masked_rows.is_shifted_by_peak(hazard.op) or hazard.is_mended:
+        if not masked_rows.is_shifted_by_peak(hazard.op) or hazard.is_protected:
             return
         found = masked_rows.whole_row_behind(hazard.op.operands["input"], hazard.function)
         text = hazard.operand.quoted(QUOTED)

@@ -13,9 +13,9 @@ from nanlint.analysis.patterns.kept import thrown_away, zones_thrown_away
 from nanlint.analysis.project.consequence import WRITTEN
 from nanlint.hazards.calls import Calls, Seen, put_together
 from nanlint.hazards.hazard import Hazard
-from nanlint.hazards.mended import is_capped
 from nanlint.hazards.never_run import is_never_run
 from nanlint.hazards.no_elements import NoElements
+from nanlint.hazards.protected import is_capped
 from nanlint.hazards.resume import Resume
 from nanlint.hazards.watched import RESTORED, Watched
 from nanlint.hazards.zones_met import zones_met

@@ -42,7 +42,7 @@ def _is_made_by(value: Value, op: Op) -> bool:
     return made is op
 
 
-def is_mended(hazard: Hazard, op: Op | None = None) -> bool:
+def is_replaced(hazard: Hazard, op: Op | None = None) -> bool:
     """Whether what is not finite is replaced, selected away or asked for behind it, by `where`, `nan_to_num`, `x[mask]`."""
     made = op or hazard.op
     return any(_mends(made, before, user) for before, user in _followed(made, hazard))

@@ -23,7 +23,7 @@ from nanlint.analysis.project.consequence import BACKWARD as TRAINED
 from nanlint.analysis.project.consequence import DATA, LEARNED, OUTPUT, WRITTEN
 from nanlint.analysis.relations import op_behind, root, same
 from nanlint.analysis.sources import suggests_count
-from nanlint.hazards.mended import is_mended, uses_of
+from nanlint.hazards.protected import is_protected, uses_of
 from nanlint.model import Edit
 from nanlint.ops.names import TENSOR_ONLY_METHODS
 
@@ -70,7 +70,7 @@ class ZeroOperand:
             found = Zero(VALUE, made, is_ordinary=False)
         elif found is None and made is not None and suggests_count(self.operand.value):
             found = Zero(VALUE, made, is_ordinary=False, is_by_name=True)
-        if found is None or not self._is_of_tensors or is_mended(self.op, self.operand.value, self.function):
+        if found is None or not self._is_of_tensors or is_protected(self.op, self.operand.value, self.function):
             return None
         if is_place_between(above, self.operand.value):
             return found._replace(is_ordinary=not are_ends_given(self.operand.value))
@@ -126,10 +126,10 @@ class ZeroOperand:
         return None
 
     @property
-    def is_mended(self) -> bool:
+    def is_protected(self) -> bool:
         """Whether the result is replaced where it breaks, only compared, or only shown to people."""
         is_shown = bool(self.ends) and not self.ends & ~WRITTEN
-        return is_shown or is_mended(self.op, self.operand.value, self.function)
+        return is_shown or is_protected(self.op, self.operand.value, self.function)
 
     @property
     def defect(self) -> object:

@@ -44,13 +44,7 @@ def walk(root: ast.AST) -> list[ast.AST]:
     """`root` and every node below it in the order of `ast.walk`, contexts and operators left out."""
     found = [root]
     for node in found:  # which grows while it is read
-        kind = node.__class__
-        for name in _fields_by_type[kind] if kind in _fields_by_type else _fields(kind):
-            value = getattr(node, name, None)
-            if value.__class__ is list:
-                found += value if None not in value else [each for each in value if each is not None]
-            elif value is not None:
-                found.append(value)
+        found += nodes_below(node)
     return found
 
 

@@ -29,7 +29,7 @@ _THROUGH = torch_names("mul neg sqrt abs")
 _DEEPEST = 4
 
 
-def is_mended(op: Op, operand: Value, function: Function, depth: int = _DEEPEST) -> bool:
+def is_protected(op: Op, operand: Value, function: Function, depth: int = _DEEPEST) -> bool:
     """Whether every use of the result of `op` is protected from what `operand` being 0 makes of it."""
     uses = list(uses_of(op, function))
     values = [use for use in uses if use.function not in _SHAPES and not _is_test(use)]
@@ -99,7 +99,7 @@ def _protects(use: Op, op: Op, operand: Value, function: Function, depth: int) -
     if use.function in _CAPS:
         return _never_nan(op) and _is_capped(use)
     if depth and (use.function in _THROUGH or use.function == JOIN or _is_same_values(use)):
-        return is_mended(use, operand, function, depth - 1)
+        return is_protected(use, operand, function, depth - 1)
     return False
 
 
