@@ -64,15 +64,18 @@ class ClipAfterNanCheck(LoopRule):
 
     def check_loop(self, loop: TrainingLoop) -> Iterator[Finding]:
         """Judge every clip of one loop that returns a norm; clips in two branches behind one check are one defect."""
-        behind: dict[object, list[tuple[Event, Decision]]] = {}
+        behind: dict[object, list[tuple[bool, Event, Decision]]] = {}
         for clip in loop.of("clip"):
-            ways = [_unchecked(path, clip) for path in loop.paths if clip in path.steps]
-            checks = [way for way in ways if way is not None]
-            if checks and len(checks) == len(ways) and not _raises(clip):
-                behind.setdefault(checks[0].test, []).append((clip, checks[0]))
-        for pairs in behind.values():
-            is_open = loop.is_framework or any(step.may_be_off for step in loop.of("step"))
-            yield self._judged([clip for clip, _ in pairs], pairs[0][1], is_open=is_open)
+            paths = [path for path in loop.paths if clip in path.steps]
+            checks = [check for check in (_unchecked(path, clip) for path in paths) if check is not None]
+            if checks and len(checks) == len(paths) and not _raises(clip):
+                steps = [path.after(path.steps.index(clip), "step") for path in paths]
+                is_switched = any(step is not None and step[1].may_be_off for step in steps)
+                behind.setdefault(checks[0].test, []).append((is_switched, clip, checks[0]))
+        for told in behind.values():
+            told.sort(key=lambda each: each[0])  # where no scaler can be switched on it matters most
+            is_open = loop.is_framework or told[0][0]
+            yield self._judged([clip for _, clip, _ in told], told[0][2], is_open=is_open)
 
     def _judged(self, clips: list[Event], check: Decision, *, is_open: bool) -> Finding:
         clip, is_of_loss = clips[0], check.subject == "loss"

@@ -200,6 +200,34 @@ def test_a_way_without_the_framework_is_judged_by_itself() -> None:
     assert [(each.code, each.span.line) for each in check_source(EITHER, settings=EVERYTHING)] == [("NAN403", 14)]
 
 
+SWITCHED = """
+import math, sys, torch
+
+def train(model, criterion, loader, optimizer, args):
+    scaler = torch.cuda.amp.GradScaler(enabled=args.amp)
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        if not math.isfinite(loss.item()):
+            sys.exit(1)
+        optimizer.zero_grad()
+        if args.amp:
+            scaler.scale(loss).backward()
+            scaler.unscale_(optimizer)
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            scaler.step(optimizer)
+            scaler.update()
+        else:
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+"""
+
+
+def test_of_two_clips_behind_one_check_the_one_without_a_scaler_is_told_of() -> None:
+    (found,) = (each for each in check_source(SWITCHED, settings=EVERYTHING) if each.code == "NAN403")
+    assert (found.span.line, "decided-elsewhere" in found.evidence) == (19, False)
+
+
 @pytest.mark.parametrize(("precision", "codes"), [("fp16", []), ("bf16", ["NAN411"]), ("no", ["NAN411"])])
 def test_accelerate_skips_no_step_where_it_scales_no_loss(precision: str, codes: list[str]) -> None:
     text = ACCELERATE.replace("fp16", precision)
