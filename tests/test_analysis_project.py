@@ -225,6 +225,21 @@ def test_constants_are_known_through_the_files_that_pass_them_on() -> None:
     assert values == ["[1e-06, 1e-06]", "[0.5, 0.5]", "[8, 8]", "[3.14159, 3.14159]"]
 
 
+def test_a_function_hides_the_file_of_its_name_in_a_package_that_imports_it() -> None:
+    main = """
+        from ops import distance
+        from ops.distance import distance as itself
+        def f(x):
+            reveal(distance(x))
+            reveal(itself(x))
+    """
+    files = {
+        "ops/__init__": "from .distance import distance\n",
+        "ops/distance": "def distance(x):\n    return x.exp() + 1\n",
+    }
+    assert ranges(main, **files) == ["[1, inf]", "[1, inf]"]
+
+
 def test_a_star_brings_what_a_file_imports() -> None:
     source = """
         from common import *

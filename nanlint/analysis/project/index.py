@@ -106,8 +106,18 @@ class Project:
             path = self._file(parts[:count], level, module)
             found = self.module(path) if path is not None else None
             if found is not None:
-                return self._inside(found, parts[count:], hops)
+                given = self._given_by_package(parts, level, module, hops) if count == len(parts) else None
+                return given or self._inside(found, parts[count:], hops)
         return None
+
+    def _given_by_package(self, parts: list[str], level: int, module: Module, hops: int) -> Symbol | None:
+        """`ops.norm` of a package whose own file says `from .norm import norm`: the function, and not the file of its name."""
+        path = self._file(parts[:-1], level, module) if len(parts) > 1 or level else None
+        package = self.module(path) if path is not None and path.endswith("__init__.py") else None
+        if package is None or not hops or parts[-1] not in package.imports:
+            return None
+        given = self.resolve(package.imports[parts[-1]], package, hops - 1)
+        return None if isinstance(given, Module) else given
 
     def _file(self, parts: list[str], level: int, module: Module) -> str | None:
         if level:
