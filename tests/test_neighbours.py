@@ -111,7 +111,7 @@ def test_functions_that_call_each_other_across_files_are_unknown(root: Path) -> 
 def test_every_file_that_was_read_is_noted(root: Path) -> None:
     file = looked_at(root, "from .parts.helpers import EPS\ndef f(x):\n    reveal(EPS)\n")
     noted = {os.path.relpath(path, root) for path, digest in file.graph.project.consulted.items() if digest}
-    assert noted == {"app/parts/helpers.py"}
+    assert noted == {"app/parts/__init__.py", "app/parts/helpers.py"}
 
 
 STEP = """
